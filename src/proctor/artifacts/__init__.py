@@ -1,0 +1,44 @@
+"""Artifacts: what is configured, named, saved, loaded and overwritten."""
+
+from proctor.artifacts.artifact import NON_POSITIONAL, Artifact, to_data
+from proctor.artifacts.catalogs import (
+    Catalog,
+    LocalCatalog,
+    builtin_catalog,
+    catalogs,
+    register_catalog,
+    register_local_catalog,
+    unregister_catalog,
+    user_catalog,
+)
+from proctor.artifacts.fetch import (
+    ArtifactLink,
+    add_link_to_catalog,
+    add_to_catalog,
+    build,
+    fetch_artifact,
+    get_from_catalog,
+)
+from proctor.artifacts.registry import Registry, registry
+
+__all__ = [
+    "NON_POSITIONAL",
+    "Artifact",
+    "ArtifactLink",
+    "Catalog",
+    "LocalCatalog",
+    "Registry",
+    "add_link_to_catalog",
+    "add_to_catalog",
+    "build",
+    "builtin_catalog",
+    "catalogs",
+    "fetch_artifact",
+    "get_from_catalog",
+    "register_catalog",
+    "register_local_catalog",
+    "registry",
+    "to_data",
+    "unregister_catalog",
+    "user_catalog",
+]

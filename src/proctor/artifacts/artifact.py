@@ -1,0 +1,293 @@
+"""Artifact: everything that can be configured, named, saved, loaded and overwritten.
+
+An artifact is a pydantic model with a few habits of its own:
+
+* subclasses may override a field without repeating its type (``main_score = "f1"``);
+* a field of an artifact type takes an artifact, a catalog name, a query, or a dict with ``__type__``;
+* it is validated when built and when assigned to, and all problems are reported at once, each with its path;
+* :meth:`Artifact.to_dict` emits what was given, so files stay small and defaults may improve.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from importlib.util import find_spec
+from types import FunctionType
+from typing import Any, ClassVar, Self, get_origin
+
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
+from pydantic import ValidationError as PydanticValidationError
+from pydantic._internal._model_construction import ModelMetaclass
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from proctor.artifacts.registry import registry
+from proctor.errors import Diagnostic, Location, MissingExtraError, ProctorError, ValidationError, did_you_mean
+
+NON_POSITIONAL = "non-positional"
+"""Marks a field that cannot be given by position: ``x: Annotated[int, NON_POSITIONAL] = 0``."""
+
+_META = {
+    "__id__": "_artifact_id",
+    "__description__": "_description",
+    "__tags__": "_tags",
+    "__title__": "_title",
+    "__deprecated_msg__": "_deprecated_message",
+}
+_PLAIN_TYPES = (str, bytes, int, float, bool, list, tuple, dict, set, frozenset, type(None))
+
+
+class ArtifactMeta(ModelMetaclass):
+    """Gives un-annotated overrides the annotation of the field they override."""
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> type:
+        annotations = namespace.setdefault("__annotations__", {})
+        for key, value in list(namespace.items()):
+            if key.startswith("__") or key in annotations:
+                continue
+            if key in {"_requirements_list"}:
+                annotations[key] = ClassVar[Any]
+            elif not key.startswith("_") and isinstance(value, (*_PLAIN_TYPES, BaseModel, type)):
+                annotations[key] = _inherited_annotation(key, bases)
+        return super().__new__(mcs, name, bases, namespace, **kwargs)
+
+
+def _inherited_annotation(key: str, bases: tuple[type, ...]) -> Any:
+    for base in bases:
+        field = getattr(base, "__pydantic_fields__", {}).get(key)
+        if field is not None:
+            return field.rebuild_annotation()
+    return ClassVar[Any]
+
+
+class Artifact(BaseModel, metaclass=ArtifactMeta):
+    """Base of all that is configured. Subclass it like a dataclass: annotate fields, give defaults.
+
+    Override :meth:`prepare` to derive state when an artifact is built, :meth:`verify` to check fields against each
+    other. ``__description__``, ``__tags__``, ``__title__`` and ``__deprecated_msg__`` may be given to every artifact.
+    """
+
+    model_config = ConfigDict(
+        arbitrary_types_allowed=True,
+        extra="forbid",
+        validate_assignment=True,
+        validate_default=False,
+        protected_namespaces=(),
+        coerce_numbers_to_str=True,
+        ignored_types=(FunctionType,),
+    )
+
+    _requirements_list: ClassVar[Any] = ()
+    _artifact_id: str | None = None
+    _description: str | None = None
+    _tags: dict[str, Any] | None = None
+    _title: str | None = None
+    _deprecated_message: str | None = None
+    _location: Location | None = None
+    _preparing: bool = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        meta = {_META[key]: kwargs.pop(key) for key in list(kwargs) if key in _META}
+        if args:
+            kwargs.update(self._by_position(args, kwargs))
+        try:
+            super().__init__(**kwargs)
+        except PydanticValidationError as error:
+            raise self._report(error) from None
+        for attribute, value in meta.items():
+            object.__setattr__(self, attribute, value)
+        if self._deprecated_message:
+            _warn_deprecated(self)
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Check requirements, then run :meth:`prepare` and :meth:`verify`."""
+        super().model_post_init(context)
+        _check_requirements(type(self))
+        object.__setattr__(self, "_preparing", True)
+        self.prepare()
+        object.__setattr__(self, "_preparing", False)
+        self.verify()
+
+    def prepare(self) -> None:
+        """Derive state from fields; attributes that are not fields may be set here."""
+
+    def verify(self) -> None:
+        """Check fields against each other; raise a :class:`ProctorError` where they do not fit."""
+
+    # -- identity ---------------------------------------------------------------------------------------------
+
+    @property
+    def artifact_id(self) -> str | None:
+        """The catalog name or query that this artifact was fetched by; ``None`` if built or changed in code."""
+        return self._artifact_id
+
+    @property
+    def description(self) -> str | None:
+        """The ``__description__``."""
+        return self._description
+
+    @property
+    def tags(self) -> dict[str, Any]:
+        """The ``__tags__``."""
+        return self._tags or {}
+
+    @property
+    def location(self) -> Location | None:
+        """The file that this artifact was read from."""
+        return self._location
+
+    @classmethod
+    def type_name(cls) -> str:
+        """Return the ``__type__`` of this class."""
+        return registry.name_of(cls)
+
+    # -- files ------------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``__type__`` and what was given, as JSON-like data; fetched parts appear by name."""
+        body: dict[str, Any] = {"__type__": self.type_name()}
+        for key, attribute in _META.items():
+            if key != "__id__" and (value := getattr(self, attribute)) is not None:
+                body[key] = value
+        for name in type(self).model_fields:
+            if name in self.model_fields_set:
+                body[name] = to_data(getattr(self, name))
+        return body
+
+    def to_json(self) -> str:
+        """Return :meth:`to_dict` as indented JSON."""
+        return json.dumps(self.to_dict(), indent=4, ensure_ascii=False)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """Build an artifact of this class from :meth:`to_dict` data (``__type__`` may be left out)."""
+        from proctor.artifacts.fetch import build
+
+        return build({"__type__": cls.type_name(), **data}, expected=cls)
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.to_dict() == other.to_dict()  # type: ignore[attr-defined]
+
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        if self._artifact_id:
+            return f"<{type(self).__name__} {self._artifact_id}>"
+        given = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.model_fields_set)
+        return f"{type(self).__name__}({given})"
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    # -- assignment -------------------------------------------------------------------------------------------
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("_") or (name not in type(self).model_fields and self._preparing):
+            object.__setattr__(self, name, value)
+            return
+        if name not in type(self).model_fields:
+            raise ValidationError(
+                f"{type(self).__name__} has no field '{name}'", hint=did_you_mean(name, type(self).model_fields)
+            )
+        if self._preparing:
+            object.__setattr__(self, name, value)
+            return
+        try:
+            super().__setattr__(name, value)
+        except PydanticValidationError as error:
+            raise self._report(error) from None
+        object.__setattr__(self, "_artifact_id", None)
+
+    # -- validation -------------------------------------------------------------------------------------------
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_wrap_validator_function(cls._coerce, handler(source))
+
+    @classmethod
+    def _coerce(cls, value: Any, handler: Callable[[Any], Any]) -> Any:
+        if isinstance(value, str) or (isinstance(value, dict) and "__type__" in value):
+            from proctor.artifacts.fetch import fetch_artifact
+
+            try:
+                value = fetch_artifact(value)
+            except ProctorError as error:
+                raise PydanticCustomError("artifact", "{message}", {"message": str(error), "error": error}) from None
+        return handler(value)
+
+    @classmethod
+    def _by_position(cls, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        names = [name for name, field in cls.model_fields.items() if NON_POSITIONAL not in field.metadata]
+        if len(args) > len(names):
+            raise ValidationError(
+                f"{cls.__name__} takes at most {len(names)} values by position, {len(args)} were given",
+                hint=f"its fields are {', '.join(names)}",
+            )
+        given = dict(zip(names, args, strict=False))
+        if twice := given.keys() & kwargs.keys():
+            raise ValidationError(f"{cls.__name__} got {', '.join(sorted(twice))} by position and by name")
+        return given
+
+    @classmethod
+    def _report(cls, error: PydanticValidationError) -> ValidationError:
+        return ValidationError([diagnostic for each in error.errors() for diagnostic in cls._diagnose(dict(each))])
+
+    @classmethod
+    def _diagnose(cls, error: dict[str, Any]) -> Iterable[Diagnostic]:
+        path = "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error["loc"])
+        inner = error.get("ctx", {}).get("error")
+        if isinstance(inner, ProctorError):
+            return [
+                Diagnostic(each.what, each.location, path + each.path.removeprefix("$"), each.why, each.hint)
+                for each in inner.diagnostics
+            ]
+        if error["type"] == "extra_forbidden":
+            hint = did_you_mean(str(error["loc"][-1]), cls.model_fields) or f"its fields are {', '.join(cls.model_fields)}"
+            return [Diagnostic(f"{cls.__name__} has no field '{error['loc'][-1]}'", path=path, hint=hint)]
+        if error["type"] == "missing":
+            return [Diagnostic(f"{cls.__name__} needs the field '{error['loc'][-1]}'", path=path)]
+        shown = repr(error["input"])
+        shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
+        return [Diagnostic(f"{cls.__name__}: {error['msg']}", path=path, why=f"the value is {shown}")]
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        super().__pydantic_init_subclass__(**kwargs)
+        registry.register(cls)
+
+
+def to_data(value: Any) -> Any:
+    """Return a field value as JSON-like data: artifacts by name or as dicts, types by name."""
+    if isinstance(value, Artifact):
+        return value.artifact_id or value.to_dict()
+    if isinstance(value, dict):
+        return {str(key): to_data(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [to_data(item) for item in value]
+    if isinstance(value, type) or get_origin(value) is not None or hasattr(value, "__supertype__"):
+        from proctor.artifacts.types import to_type_string
+
+        return to_type_string(value)
+    if value is None or isinstance(value, (str, int, float, bool)):
+        return value
+    return str(value)
+
+
+def _check_requirements(cls: type[Artifact]) -> None:
+    wanted = cls._requirements_list
+    messages = wanted if isinstance(wanted, dict) else dict.fromkeys(wanted, "")
+    missing = [name for name in messages if find_spec(name.partition(".")[0]) is None]
+    if missing:
+        first = missing[0]
+        raise MissingExtraError(
+            f"{cls.__name__} needs the package '{first}', which is not installed",
+            hint=messages[first] or f"pip install {' '.join(missing)}",
+        )
+
+
+def _warn_deprecated(artifact: Artifact) -> None:
+    import warnings
+
+    warnings.warn(str(artifact._deprecated_message), DeprecationWarning, stacklevel=4)
+
+

@@ -1,0 +1,181 @@
+"""Catalogs: named, saved artifacts, one JSON file each.
+
+A name is a path: ``templates.qa.open`` is ``templates/qa/open.json`` in the catalog's folder. When several catalogs
+have a name, the first of these wins: paths of ``PROCTOR_CATALOGS`` from last to first, then catalogs registered in
+the program from newest to oldest, then the user's own catalog, then the built-in one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Protocol
+
+from proctor.artifacts.names import is_name
+from proctor.errors import ArtifactError, Location, UnknownArtifactError, did_you_mean
+from proctor.settings import settings
+
+
+class Catalog(Protocol):
+    """Where artifacts are found by name."""
+
+    def path_of(self, name: str) -> Path | None:
+        """Return the file of an artifact, or ``None`` where this catalog does not have it."""
+
+    def names(self) -> Iterator[str]:
+        """Yield every name in alphabetical order."""
+
+
+class LocalCatalog:
+    """A catalog in a folder.
+
+    Args:
+        folder: The folder; it is made when something is added.
+        title: What people call the catalog.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], title: str = "") -> None:
+        self.folder = Path(folder).expanduser()
+        self.title = title or str(self.folder)
+
+    def path_of(self, name: str) -> Path | None:
+        """Return the file of an artifact, or ``None``."""
+        path = self.file_for(name)
+        return path if path.is_file() else None
+
+    def file_for(self, name: str) -> Path:
+        """Return where an artifact of this name belongs, whether it exists or not."""
+        if not is_name(name) or "" in name.split("."):
+            raise ArtifactError(f"'{name}' cannot name an artifact", why="names are words joined by dots")
+        return self.folder.joinpath(*name.split(".")).with_suffix(".json")
+
+    def names(self) -> Iterator[str]:
+        """Yield every name in alphabetical order."""
+        for path in sorted(self.folder.rglob("*.json")):
+            parts = path.relative_to(self.folder).with_suffix("").parts
+            if all(is_name(part) and "." not in part for part in parts):
+                yield ".".join(parts)
+
+    def save(self, name: str, data: dict[str, Any], *, overwrite: bool = False) -> Path:
+        """Write an artifact's data; the file is complete or not there at all.
+
+        Raises:
+            ArtifactError: The name is taken and ``overwrite`` is off, or the folder cannot be written.
+        """
+        path = self.file_for(name)
+        if path.exists() and not overwrite:
+            raise ArtifactError(f"'{name}' already exists in the catalog {self.title}", hint="pass overwrite=True")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(json.dumps(data, indent=4, ensure_ascii=False) + "\n")
+            Path(temporary).replace(path)
+        except OSError as error:
+            raise ArtifactError(f"'{name}' cannot be saved in {self.folder}", why=str(error)) from error
+        return path
+
+    def __repr__(self) -> str:
+        return f"LocalCatalog({str(self.folder)!r})"
+
+
+def builtin_catalog() -> LocalCatalog:
+    """Return the catalog that ships with the package."""
+    return LocalCatalog(str(files("proctor.catalog")), title="built-in")
+
+
+def user_catalog() -> LocalCatalog:
+    """Return the catalog in the user's data folder, where ``add_to_catalog`` saves by default."""
+    home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return LocalCatalog(Path(home) / "proctor" / "catalog", title="yours")
+
+
+_registered: list[Catalog] = []
+
+
+def register_catalog(catalog: Catalog) -> None:
+    """Make a catalog's artifacts known; it comes before those registered earlier."""
+    unregister_catalog(catalog)
+    _registered.insert(0, catalog)
+
+
+def unregister_catalog(catalog: Catalog) -> None:
+    """Take back :func:`register_catalog`."""
+    folder = getattr(catalog, "folder", None)
+    _registered[:] = [
+        each for each in _registered if each is not catalog and (folder is None or getattr(each, "folder", None) != folder)
+    ]
+
+
+def register_local_catalog(path: str | os.PathLike[str]) -> LocalCatalog:
+    """Register the catalog in a folder.
+
+    Raises:
+        ArtifactError: There is no such folder.
+    """
+    catalog = LocalCatalog(path)
+    if not catalog.folder.is_dir():
+        raise ArtifactError(f"there is no folder {catalog.folder}", hint="make it first, or check the path")
+    register_catalog(catalog)
+    return catalog
+
+
+def catalogs() -> list[Catalog]:
+    """Return every catalog, the one that wins first."""
+    paths = [path for path in str(settings.catalogs or "").split(":") if path]
+    foreign = [path for path in os.environ.get("UNITXT_CATALOGS", "").split(":") if path]
+    named: list[Catalog] = [LocalCatalog(path) for path in reversed(foreign + paths)]
+    return [*named, *_registered, user_catalog(), builtin_catalog()]
+
+
+def find(name: str, among: list[Catalog] | None = None) -> Path:
+    """Return the file of an artifact in the first catalog that has it.
+
+    Raises:
+        UnknownArtifactError: With the closest names there are.
+    """
+    searched = catalogs() if among is None else among
+    for catalog in searched:
+        if (path := catalog.path_of(name)) is not None:
+            return path
+    raise UnknownArtifactError(
+        f"no catalog has '{name}'",
+        why=f"searched: {', '.join(getattr(each, 'title', repr(each)) for each in searched)}",
+        hint=did_you_mean(name, (each for catalog in searched for each in catalog.names()))
+        or "proctor ls lists what there is; register_local_catalog(folder) adds a catalog",
+    )
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read an artifact file.
+
+    Raises:
+        ArtifactError: It cannot be read, is not JSON (with line and column), or is not an object.
+    """
+    with suppress(OSError):
+        stat = path.stat()
+        return json.loads(_read_text(str(path), stat.st_mtime_ns, stat.st_size))  # type: ignore[no-any-return]
+    raise ArtifactError("the file cannot be read", location=Location(str(path)))
+
+
+@lru_cache(maxsize=16384)
+def _read_text(path: str, modified: int, size: int) -> str:
+    del modified, size  # parts of the cache key: a changed file is read again
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ArtifactError(
+            "the file is not valid JSON", location=Location(path, error.lineno, error.colno), why=error.msg
+        ) from None
+    except UnicodeDecodeError as error:
+        raise ArtifactError("the file is not UTF-8 text", location=Location(path), why=str(error)) from None
+    if not isinstance(data, dict):
+        raise ArtifactError("the file holds no JSON object", location=Location(path, 1, 1))
+    return text

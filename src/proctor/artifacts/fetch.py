@@ -1,0 +1,190 @@
+"""From a name, query, file or dict to an artifact; and back into a catalog."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Mapping
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, TypeVar
+
+from proctor.artifacts.artifact import Artifact
+from proctor.artifacts.catalogs import Catalog, LocalCatalog, find, read_json, user_catalog
+from proctor.artifacts.query import is_assignments, parse_assignments, parse_query
+from proctor.artifacts.registry import registry
+from proctor.errors import ArtifactError, LinkError, Location, ProctorError, ValidationError, did_you_mean
+
+A = TypeVar("A", bound=Artifact)
+DEFAULT_RECIPE = "dataset_recipe"
+_LINK = "artifact_link"
+_chain: ContextVar[tuple[str, ...]] = ContextVar("proctor_fetch_chain", default=())
+
+
+def fetch_artifact(
+    source: str | Mapping[str, Any] | Artifact | os.PathLike[str],
+    overwrites: Mapping[str, Any] | None = None,
+    among: list[Catalog] | None = None,
+) -> Artifact:
+    """Return the artifact that ``source`` means.
+
+    Args:
+        source: An artifact (returned as it is), a catalog name, a query ``name[key=value]``, a recipe
+            ``card=…,template=…``, a path of a JSON file, JSON text, or a dict with ``__type__``.
+        overwrites: Fields to replace, on top of those in a query.
+        among: Catalogs to look in, instead of all.
+
+    Raises:
+        ArtifactError: Or one of its kinds; the message names the artifact, the file and the field.
+    """
+    if isinstance(source, Artifact):
+        return source
+    if isinstance(source, Mapping):
+        return build({**source, **(overwrites or {})})
+    text = os.fspath(source)
+    if text.lstrip().startswith("{"):
+        return build({**_parse_json(text), **(overwrites or {})})
+    if text.endswith(".json") and Path(text).is_file():
+        path = Path(text)
+        return build({**read_json(path), **(overwrites or {})}, location=Location(str(path)))
+    if is_assignments(text):
+        return build({"__type__": DEFAULT_RECIPE, **parse_assignments(text), **(overwrites or {})})
+    query = parse_query(text)
+    return _fetch_named(text, query.name, {**query.overwrites, **(overwrites or {})}, among)
+
+
+def _fetch_named(text: str, name: str, overwrites: dict[str, Any], among: list[Catalog] | None) -> Artifact:
+    chain = _chain.get()
+    if name in chain:
+        circle = " → ".join([*chain[chain.index(name) :], name])
+        raise LinkError(f"'{name}' leads back to itself", why=circle)
+    token = _chain.set((*chain, name))
+    try:
+        path = find(name, among)
+        data = read_json(path)
+        if data.get("__type__") == _LINK:
+            return _follow(data, text, overwrites, Location(str(path)))
+        _check_overwrites(name, data, overwrites)
+        artifact = build({**data, **overwrites}, location=Location(str(path)))
+    finally:
+        _chain.reset(token)
+    object.__setattr__(artifact, "_artifact_id", text if set(overwrites) else name)
+    return artifact
+
+
+def _follow(data: dict[str, Any], text: str, overwrites: dict[str, Any], location: Location) -> Artifact:
+    if message := data.get("__deprecated_msg__"):
+        warnings.warn(str(message), DeprecationWarning, stacklevel=5)
+    target = data.get("to")
+    if not isinstance(target, (str, dict)):
+        raise LinkError(f"the link '{text}' has no 'to'", location=location)
+    return fetch_artifact(target, overwrites)
+
+
+def _check_overwrites(name: str, data: dict[str, Any], overwrites: dict[str, Any]) -> None:
+    fields = getattr(registry.get(str(data.get("__type__"))), "model_fields", {})
+    unknown = [key for key in overwrites if key not in fields and not key.startswith("__")]
+    if unknown:
+        raise ValidationError(
+            f"'{name}' has no field {', '.join(repr(key) for key in unknown)} to overwrite",
+            hint=did_you_mean(unknown[0], fields) or f"its fields are {', '.join(fields)}",
+        )
+
+
+def build(data: Mapping[str, Any], location: Location | None = None, expected: type[A] | None = None) -> Any:
+    """Return an artifact built from JSON-like data with ``__type__``.
+
+    Raises:
+        ArtifactError: ``__type__`` is missing or unknown, or fields do not fit; with the file where known.
+    """
+    fields = dict(data)
+    kind = fields.pop("__type__", None)
+    try:
+        if not isinstance(kind, str):
+            raise ArtifactError("an artifact needs a '__type__'", hint="add the snake-case name of its class")
+        cls = registry.get(kind)
+        if fields.pop("__id__", None):
+            pass
+        artifact = cls(**fields)
+    except ProctorError as error:
+        if location is None:
+            raise
+        raise error.located(location) from None
+    if expected is not None and not isinstance(artifact, expected):
+        raise ArtifactError(f"'{kind}' is a {type(artifact).__name__}, not a {expected.__name__}", location=location)
+    if location is not None:
+        object.__setattr__(artifact, "_location", location)
+    return artifact
+
+
+def _parse_json(text: str) -> dict[str, Any]:
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ArtifactError(
+            "the text is not valid JSON", location=Location("<text>", error.lineno, error.colno), why=error.msg
+        ) from None
+    return dict(data)
+
+
+def get_from_catalog(
+    name: str, catalog: Catalog | None = None, catalog_path: str | os.PathLike[str] | None = None
+) -> Artifact:
+    """Return an artifact by name or query, from one catalog where one is given.
+
+    Raises:
+        ArtifactError: As :func:`fetch_artifact`.
+    """
+    chosen = LocalCatalog(catalog_path) if catalog_path is not None else catalog
+    return fetch_artifact(name, among=None if chosen is None else [chosen])
+
+
+def add_to_catalog(
+    artifact: Artifact,
+    name: str,
+    catalog: LocalCatalog | None = None,
+    *,
+    overwrite: bool = False,
+    catalog_path: str | os.PathLike[str] | None = None,
+    verbose: bool = True,
+) -> Path:
+    """Save an artifact under a name, by default in the user's own catalog; return the file.
+
+    Raises:
+        ArtifactError: The name is taken, or the artifact's class cannot be named in a file.
+    """
+    chosen = LocalCatalog(catalog_path) if catalog_path is not None else catalog or user_catalog()
+    path = chosen.save(name, artifact.to_dict(), overwrite=overwrite)
+    object.__setattr__(artifact, "_artifact_id", name)
+    if verbose:
+        from proctor.logs import get_logger
+
+        get_logger().info("Artifact %s saved to %s", name, path)
+    return path
+
+
+def add_link_to_catalog(
+    artifact_linked_to: str,
+    name: str,
+    *,
+    deprecate: bool = False,
+    catalog: LocalCatalog | None = None,
+    overwrite: bool = False,
+    catalog_path: str | os.PathLike[str] | None = None,
+) -> Path:
+    """Save a link, so that ``name`` means ``artifact_linked_to``; with ``deprecate`` its users are warned."""
+    message = f"'{name}' is deprecated; use '{artifact_linked_to}'" if deprecate else None
+    link = ArtifactLink(to=artifact_linked_to, **({"__deprecated_msg__": message} if message else {}))
+    return add_to_catalog(link, name, catalog, overwrite=overwrite, catalog_path=catalog_path)
+
+
+class ArtifactLink(Artifact):
+    """A name for another artifact: whoever fetches the link gets what it links to."""
+
+    to: Any
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # the warning is for those who follow the link
+            super().__init__(*args, **kwargs)

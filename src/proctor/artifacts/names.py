@@ -1,0 +1,19 @@
+"""How classes are named in files: ``LoadFromDictionary`` is ``load_from_dictionary``."""
+
+from __future__ import annotations
+
+import re
+
+_BEFORE_CAPITAL = re.compile(r"(?<=[^A-Z_-])(?=[A-Z])")
+_ACRONYM_END = re.compile(r"([A-Z]+)([A-Z][a-z0-9])")
+_NAME = re.compile(r"[\w.]+")
+
+
+def snake_case(class_name: str) -> str:
+    """Return the ``__type__`` under which catalogs know a class (``LoadHF`` → ``load_hf``, ``F1Binary`` → ``f1_binary``)."""
+    return _ACRONYM_END.sub(r"\1_\2", _BEFORE_CAPITAL.sub("_", class_name)).lower()
+
+
+def is_name(text: str) -> bool:
+    """Whether a text may name an artifact: letters, digits, underscores and dots."""
+    return _NAME.fullmatch(text) is not None

@@ -1,0 +1,239 @@
+"""Errors that people can act on.
+
+The tree::
+
+    ProctorError                 anything this package raises on purpose
+    ├── UsageError               a command line or call that cannot mean anything
+    ├── SettingsError            an environment variable or setting with an impossible value
+    ├── ArtifactError            an artifact that cannot be found, read, built or saved
+    │   ├── UnknownArtifactError     no catalog has the name
+    │   ├── UnknownTypeError         no class is registered under a __type__
+    │   ├── QueryError               ``name[key=value]`` that does not parse
+    │   ├── ValidationError          fields that are missing, unknown or of the wrong type
+    │   └── LinkError                links that lead in a circle or nowhere
+    ├── DataError                rows that cannot be loaded or standardised
+    │   ├── DatasetNotFoundError     a dataset that is neither mapped, cached nor reachable
+    │   ├── MissingFieldError        a row without a field that somebody needs
+    │   └── FieldTypeError           a field with a value of the wrong type
+    ├── TemplateError            a template that does not fit its task
+    ├── DemosError               a pool too small, or a sampler that cannot choose
+    ├── ScoringError             predictions that cannot be scored at all
+    ├── EngineError              a model that cannot be loaded or reached
+    │   └── UnsupportedRequestError  a kind of request the engine cannot answer
+    ├── MissingExtraError        an optional package that is not installed
+    ├── LogError                 a response log that cannot be read or written
+    ├── PolicyError              data that a component may not see
+    └── TrustError               code from a file that nobody said may run
+
+Each carries one or more :class:`Diagnostic`: what, where, why, and what to do next.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in a file; lines and columns count from 1, 0 means unknown."""
+
+    file: str
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        numbers = [str(number) for number in (self.line, self.column) if number]
+        return ":".join([self.file, *numbers])
+
+    def excerpt(self) -> str:
+        """Return the line with a caret under the column, or ``""`` where the file cannot be read."""
+        if not self.line:
+            return ""
+        try:
+            lines = Path(self.file).read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            return ""
+        if self.line > len(lines):
+            return ""
+        text = lines[self.line - 1]
+        gutter = f"{self.line:>5} | "
+        caret = f"\n{' ' * 5} | {' ' * (self.column - 1)}^" if self.column else ""
+        return f"{gutter}{text}{caret}"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One problem, in four parts.
+
+    Attributes:
+        what: The problem in one sentence.
+        location: The file and line, where there is one.
+        path: The place inside the document (``$.tasks[3].num_fewshot``) or the object (``cards.wnli``).
+        why: The reason, where ``what`` does not say it.
+        hint: What to do next.
+    """
+
+    what: str
+    location: Location | None = None
+    path: str = ""
+    why: str = ""
+    hint: str = ""
+
+    def __str__(self) -> str:
+        place = " ".join(part for part in (str(self.location or ""), self.path and f"@ {self.path}") if part)
+        lines = [self.what + (f" ({place})" if place else "")]
+        if self.location and (excerpt := self.location.excerpt()):
+            lines.append(excerpt)
+        if self.why:
+            lines.append(f"  why: {self.why}")
+        if self.hint:
+            lines.append(f"  hint: {self.hint}")
+        return "\n".join(lines)
+
+    def at(self, location: Location | None = None, path: str = "") -> Diagnostic:
+        """Return the same problem with a place added where it had none."""
+        return replace(self, location=self.location or location, path=self.path or path)
+
+
+@dataclass(eq=False)
+class ProctorError(Exception):
+    """Base of all errors that this package raises on purpose.
+
+    Args:
+        what: The problem in one sentence, or a list of diagnostics for several problems at once.
+        location, path, why, hint: As in :class:`Diagnostic`.
+    """
+
+    what: str | Sequence[Diagnostic]
+    location: Location | None = field(default=None, kw_only=True)
+    path: str = field(default="", kw_only=True)
+    why: str = field(default="", kw_only=True)
+    hint: str = field(default="", kw_only=True)
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Every problem that this error reports."""
+        if isinstance(self.what, str):
+            return (Diagnostic(self.what, self.location, self.path, self.why, self.hint),)
+        return tuple(self.what)
+
+    def located(self, location: Location | None = None, path: str = "") -> ProctorError:
+        """Return the same error with a place added where it had none."""
+        return type(self)([diagnostic.at(location, path) for diagnostic in self.diagnostics])
+
+    def __str__(self) -> str:
+        return "\n".join(str(diagnostic) for diagnostic in self.diagnostics)
+
+    def __reduce__(self) -> tuple[type[ProctorError], tuple[list[Diagnostic]]]:
+        return type(self), (list(self.diagnostics),)
+
+
+class UsageError(ProctorError):
+    """A command line or call that cannot mean anything."""
+
+
+class SettingsError(ProctorError):
+    """An environment variable or setting with an impossible value."""
+
+
+class ArtifactError(ProctorError):
+    """An artifact that cannot be found, read, built or saved."""
+
+
+class UnknownArtifactError(ArtifactError):
+    """No catalog has an artifact of this name."""
+
+
+class UnknownTypeError(ArtifactError):
+    """No class is registered under this ``__type__``."""
+
+
+class QueryError(ArtifactError):
+    """A query such as ``name[key=value]`` that does not parse."""
+
+
+class ValidationError(ArtifactError):
+    """Fields that are missing, unknown or of the wrong type."""
+
+
+class LinkError(ArtifactError):
+    """Links that lead in a circle or nowhere."""
+
+
+class DataError(ProctorError):
+    """Rows that cannot be loaded or standardised."""
+
+
+class DatasetNotFoundError(DataError):
+    """A dataset that is neither mapped, cached nor reachable."""
+
+
+class MissingFieldError(DataError):
+    """A row without a field that somebody needs."""
+
+
+class FieldTypeError(DataError):
+    """A field with a value of the wrong type."""
+
+
+class TemplateError(ProctorError):
+    """A template that does not fit its task."""
+
+
+class DemosError(ProctorError):
+    """A demo pool that is too small, or a sampler that cannot choose."""
+
+
+class ScoringError(ProctorError):
+    """Predictions that cannot be scored at all."""
+
+
+class EngineError(ProctorError):
+    """A model that cannot be loaded or reached."""
+
+
+class UnsupportedRequestError(EngineError):
+    """A kind of request that the engine cannot answer."""
+
+
+class MissingExtraError(ProctorError):
+    """An optional package that is not installed."""
+
+    @classmethod
+    def of(cls, package: str, extra: str, purpose: str) -> MissingExtraError:
+        """Say which package is missing for what, and the command that installs it."""
+        return cls(
+            f"{purpose} needs the package '{package}', which is not installed",
+            hint=f"pip install 'proctor[{extra}]'",
+        )
+
+
+class LogError(ProctorError):
+    """A response log that cannot be read or written."""
+
+
+class PolicyError(ProctorError):
+    """Data that a component may not see, by its classification."""
+
+
+class TrustError(ProctorError):
+    """Code from a file that nobody said may run."""
+
+
+def closest(name: str, candidates: Iterable[str], count: int = 3) -> list[str]:
+    """Return up to ``count`` candidates that look like ``name``, best first."""
+    pool = list(dict.fromkeys(candidates))
+    lowered = {candidate.lower(): candidate for candidate in reversed(pool)}
+    found = difflib.get_close_matches(name.lower(), list(lowered), n=count, cutoff=0.6)
+    return [lowered[match] for match in found]
+
+
+def did_you_mean(name: str, candidates: Iterable[str]) -> str:
+    """Return ``"did you mean 'a' or 'b'?"``, or ``""`` where nothing is close."""
+    names = [f"'{candidate}'" for candidate in closest(name, candidates)]
+    if not names:
+        return ""
+    return f"did you mean {' or '.join(names)}?"

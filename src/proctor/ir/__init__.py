@@ -1,0 +1,47 @@
+"""What flows through the pipeline: frozen, slotted values without behaviour that touches the outside."""
+
+from proctor.ir.exchange import Exchange
+from proctor.ir.prompt import Message, Prompt, message_text
+from proctor.ir.requests import (
+    Choose,
+    Converse,
+    Decoding,
+    Generate,
+    Likelihood,
+    Pair,
+    Request,
+    Rolling,
+    Score,
+    content_key,
+)
+from proctor.ir.responses import Failure, Response, Scored, Timing, TokenLogProbability, Usage
+from proctor.ir.spans import Media, Origin, Part, Span, Turn, turn
+
+__all__ = [
+    "Choose",
+    "Converse",
+    "Decoding",
+    "Exchange",
+    "Failure",
+    "Generate",
+    "Likelihood",
+    "Media",
+    "Message",
+    "Origin",
+    "Pair",
+    "Part",
+    "Prompt",
+    "Request",
+    "Response",
+    "Rolling",
+    "Score",
+    "Scored",
+    "Span",
+    "Timing",
+    "TokenLogProbability",
+    "Turn",
+    "Usage",
+    "content_key",
+    "message_text",
+    "turn",
+]

@@ -1,0 +1,83 @@
+"""What a format returns: the prompt as it is sent, and on demand what each part of it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from proctor.ir.spans import Span, Turn
+
+Message = dict[str, Any]
+"""A chat message: ``{"role": str, "content": str | list of typed parts}``, as chat APIs take it."""
+
+
+class Prompt:
+    """A prompt, ready to send.
+
+    ``payload`` is exactly what the engine gets: one string, or a sequence of chat messages.
+    ``turns`` (and ``spans``) say where each part of it came from. They are computed by ``explain`` the first
+    time somebody looks, so prompts that nobody looks at pay nothing for them; joined together, the spans of a
+    string prompt are the payload, character by character.
+    """
+
+    __slots__ = ("_explain", "_turns", "payload")
+
+    def __init__(
+        self,
+        payload: str | Sequence[Message],
+        explain: Callable[[], tuple[Turn, ...]] | None = None,
+    ) -> None:
+        self.payload: str | tuple[Message, ...] = payload if isinstance(payload, str) else tuple(payload)
+        self._explain = explain
+        self._turns: tuple[Turn, ...] | None = None
+
+    @property
+    def is_chat(self) -> bool:
+        """Whether the payload is chat messages rather than one string."""
+        return not isinstance(self.payload, str)
+
+    @property
+    def text(self) -> str:
+        """The string payload; for chat, the words of all messages joined by newlines (to read, not to send)."""
+        if isinstance(self.payload, str):
+            return self.payload
+        return "\n".join(message_text(message) for message in self.payload)
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The chat messages; a string payload becomes one user message."""
+        if isinstance(self.payload, str):
+            return ({"role": "user", "content": self.payload},)
+        return self.payload
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The prompt cut into labelled spans, grouped by turn."""
+        if self._turns is None:
+            self._turns = self._explain() if self._explain is not None else self._unlabelled()
+        return self._turns
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """All spans in reading order, media left out."""
+        return tuple(part for turn in self.turns for part in turn.parts if isinstance(part, Span))
+
+    def _unlabelled(self) -> tuple[Turn, ...]:
+        return tuple(Turn(message["role"], (Span(message_text(message)),)) for message in self.messages)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Prompt) and self.payload == other.payload
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __repr__(self) -> str:
+        return f"Prompt({self.payload!r})"
+
+
+def message_text(message: Message) -> str:
+    """Return the words of a chat message, media left out."""
+    content = message.get("content")
+    if isinstance(content, str):
+        return content
+    return "".join(part.get("text", "") for part in content or () if isinstance(part, dict))

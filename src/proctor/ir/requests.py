@@ -1,0 +1,128 @@
+"""The five things one can ask of a model.
+
+Each request has a content ``key``: equal requests have equal keys on every machine and in every process. The
+response log files answers under (engine identity, request key, repeat).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+from msgspec import Struct, field
+
+from proctor.ir.prompt import Message, Prompt
+
+_ENCODER = msgspec.json.Encoder(order="deterministic")
+KEY_BYTES = 16
+
+
+def content_key(kind: str, *content: object) -> str:
+    """Return a 32-digit hexadecimal digest of JSON-like content, independent of dict order."""
+    return blake2b(_ENCODER.encode((kind, content)), digest_size=KEY_BYTES).hexdigest()
+
+
+class Decoding(Struct, frozen=True, omit_defaults=True):
+    """How a model is to generate.
+
+    Attributes:
+        max_tokens: Most tokens to generate; ``None`` leaves it to the engine's default.
+        temperature: 0 means greedy.
+        stop: Strings that end the answer; they are not part of it.
+        seed: Seed for sampling, where the engine honours one.
+        count: Answers per request.
+        extra: Parameters passed to the engine as they are (``repetition_penalty``, ``num_beams`` …).
+    """
+
+    max_tokens: int | None = None
+    temperature: float = 0.0
+    top_p: float | None = None
+    top_k: int | None = None
+    stop: tuple[str, ...] = ()
+    seed: int | None = None
+    count: int = 1
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Generate(Struct, frozen=True):
+    """Write an answer to a prompt."""
+
+    prompt: Prompt
+    decoding: Decoding = Decoding()
+
+    @property
+    def key(self) -> str:
+        """Content key."""
+        return content_key("generate", self.prompt.payload, self.decoding)
+
+
+class Pair(Struct, frozen=True):
+    """A context and a continuation whose likelihood is wanted."""
+
+    context: Prompt
+    continuation: str
+
+
+class Choose(Struct, frozen=True):
+    """Score several continuations; contexts may differ by choice.
+
+    How scores become a decision (per character, per byte, …) is a property of the scoring, not of the request.
+    """
+
+    pairs: tuple[Pair, ...]
+
+    @property
+    def key(self) -> str:
+        """Content key."""
+        return content_key("choose", [(pair.context.payload, pair.continuation) for pair in self.pairs])
+
+
+class Likelihood(Struct, frozen=True):
+    """Score one continuation of one context."""
+
+    context: Prompt
+    continuation: str
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The one pair, so that engines score it like a choice."""
+        return (Pair(self.context, self.continuation),)
+
+    @property
+    def key(self) -> str:
+        """Content key."""
+        return content_key("likelihood", self.context.payload, self.continuation)
+
+
+class Rolling(Struct, frozen=True):
+    """Score every token of a text, however long (perplexity)."""
+
+    text: str
+
+    @property
+    def key(self) -> str:
+        """Content key."""
+        return content_key("rolling", self.text)
+
+
+class Converse(Struct, frozen=True):
+    """Hold a conversation: the model fills every turn that is ``None``, in order.
+
+    The filled text is part of the context of later turns; the response holds one text per ``None``.
+    """
+
+    turns: tuple[Message | None, ...]
+    decoding: Decoding = Decoding()
+
+    @property
+    def key(self) -> str:
+        """Content key."""
+        return content_key("converse", self.turns, self.decoding)
+
+
+Score = Choose | Likelihood | Rolling
+"""What ``Engine.score`` answers."""
+
+Request = Generate | Choose | Likelihood | Rolling | Converse

@@ -1,0 +1,84 @@
+"""What comes back for a request. Plain values: they encode to JSON and back without loss."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Usage(Struct, frozen=True, omit_defaults=True):
+    """Tokens read and written for one request, as the engine counted them."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class Timing(Struct, frozen=True, omit_defaults=True):
+    """When a request was sent (Unix seconds) and how long the answer took (seconds)."""
+
+    started: float = 0.0
+    seconds: float = 0.0
+    first_token_seconds: float | None = None
+
+
+class Failure(Struct, frozen=True, omit_defaults=True):
+    """Why there is no answer. A failure is a value: it is stored, shown and counted.
+
+    Attributes:
+        kind: A short stable word: ``timeout``, ``refused``, ``rate_limited``, ``protocol``, ``server_error``,
+            ``authentication``, ``context_too_long``, ``out_of_memory``, ``engine``.
+        message: What happened, for people.
+        attempts: How often the request was tried.
+        retryable: Whether asking again later may help.
+    """
+
+    kind: str
+    message: str
+    attempts: int = 1
+    retryable: bool = True
+
+
+class Scored(Struct, frozen=True, omit_defaults=True):
+    """The likelihood of one continuation (or one rolled text).
+
+    Attributes:
+        log_likelihood: Natural logarithm, summed over the continuation's tokens.
+        is_greedy: Whether greedy decoding would have produced exactly this continuation.
+        token_count: Tokens in the continuation.
+    """
+
+    log_likelihood: float
+    is_greedy: bool = False
+    token_count: int = 0
+
+
+class TokenLogProbability(Struct, frozen=True, omit_defaults=True):
+    """A generated token, its natural log-probability, and the most likely alternatives."""
+
+    token: str
+    log_probability: float
+    top: tuple[tuple[str, float], ...] = ()
+
+
+class Response(Struct, frozen=True, omit_defaults=True):
+    """The answer to one request.
+
+    Attributes:
+        texts: Generated texts (``Decoding.count`` of them; for ``Converse`` one for each generated turn).
+        scores: One per pair, in order (``Choose``, ``Likelihood``, ``Rolling``).
+        finish_reasons: One per text: ``stop``, ``length``, ``tool_calls`` …
+        tokens: Per text the generated tokens with log-probabilities, where they were asked for.
+        failure: Set when there is no answer; everything else is then empty.
+    """
+
+    texts: tuple[str, ...] = ()
+    scores: tuple[Scored, ...] = ()
+    finish_reasons: tuple[str, ...] = ()
+    tokens: tuple[tuple[TokenLogProbability, ...], ...] = ()
+    usage: Usage = Usage()
+    timing: Timing = Timing()
+    failure: Failure | None = None
+
+    @property
+    def text(self) -> str:
+        """The first text; the empty string where there is none."""
+        return self.texts[0] if self.texts else ""

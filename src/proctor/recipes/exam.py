@@ -1,0 +1,56 @@
+"""A compiled recipe: what ``running`` executes, whichever dialect the exam was written in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from proctor.ir import Exchange, Request, Response
+from proctor.scoring.grade import Grade
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One instance, ready to ask.
+
+    Attributes:
+        doc_id: Position of the instance in its split; stable between runs.
+        instance: ``input_fields`` and ``reference_fields`` flattened, with ``metadata``.
+        exchange: The instance in words.
+        requests: What is asked about it; nearly always one request.
+    """
+
+    doc_id: int
+    instance: Mapping[str, Any]
+    exchange: Exchange
+    requests: tuple[Request, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An item with its responses, in the order of its requests."""
+
+    item: Item
+    responses: Sequence[Response]
+
+
+class Exam(Protocol):
+    """A compiled recipe. Later changes to the artifacts it came from do not reach it."""
+
+    @property
+    def name(self) -> str:
+        """The name under which results are filed."""
+
+    @property
+    def description(self) -> str:
+        """One line on what the exam is."""
+
+    def items(self) -> Iterator[Item]:
+        """Yield the items lazily; every call yields equal items in the same order."""
+
+    def grade(self, answered: Iterable[Answered]) -> Grade:
+        """Turn responses into predictions and scores; reads ``answered`` once."""
+
+    def specification(self) -> dict[str, Any]:
+        """Return JSON-like data that describes the exam fully, for ``run.yaml``."""

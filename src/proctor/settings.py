@@ -1,0 +1,126 @@
+"""Settings: defaults, then environment variables, then what a program or a ``with`` block says.
+
+Each setting ``name`` is read from ``PROCTOR_NAME``. ``settings.context(name=value)`` changes some for a block of
+code; the change is visible to that thread or task only.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from proctor.errors import SettingsError, did_you_mean
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    default: Any
+    kind: type
+    help: str
+
+
+def _cache_home() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "proctor"
+
+
+_TABLE: dict[str, _Setting] = {
+    "seed": _Setting(42, int, "seed from which every random stream derives"),
+    "cache_dir": _Setting(None, Path, "folder for converted models, indexes and the response log"),
+    "hub_dir": _Setting(None, Path, "folder that holds datasets as <hub id>/, asked before the hub"),
+    "catalogs": _Setting("", str, "catalog folders, separated by ':'; the last one wins"),
+    "offline": _Setting(False, bool, "never contact a hub"),
+    "trust_code": _Setting(False, bool, "run Python that exams bring along"),
+    "default_format": _Setting(None, str, "format of recipes that name none"),
+    "default_provider": _Setting(None, str, "provider of engines that name none"),
+    "default_verbosity": _Setting("info", str, "log level: debug, info, warning, error"),
+    "engine_map": _Setting("", str, "model=engine pairs, separated by ';', that replace named models"),
+    "data_classification_policy": _Setting("", str, "JSON object: artifact name -> allowed data classes"),
+    "global_loader_limit": _Setting(None, int, "most rows that any loader reads per split"),
+    "num_resamples_for_instance_metrics": _Setting(1000, int, "bootstrap resamples of instance metrics"),
+    "num_resamples_for_global_metrics": _Setting(100, int, "bootstrap resamples of global metrics"),
+    "max_log_message_size": _Setting(100_000, int, "longest log message in characters"),
+    "disable_hf_datasets_cache": _Setting(False, bool, "load hub datasets without keeping a copy"),
+    "use_eager_execution": _Setting(False, bool, "run each step over all rows before the next one"),
+    "task_data_as_text": _Setting(True, bool, "keep task_data as JSON text in datasets"),
+    "use_only_local_catalogs": _Setting(False, bool, "never look in catalogs that need a network"),
+}
+
+_TRUE = {"1", "true", "yes", "on"}
+_FALSE = {"0", "false", "no", "off", ""}
+
+
+def _parse(name: str, text: str) -> Any:
+    kind = _TABLE[name].kind
+    if kind is bool:
+        if text.lower() in _TRUE | _FALSE:
+            return text.lower() in _TRUE
+        raise SettingsError(f"PROCTOR_{name.upper()} is '{text}'", why="it is a switch", hint="use 1 or 0")
+    if kind is int:
+        try:
+            return int(text)
+        except ValueError:
+            raise SettingsError(f"PROCTOR_{name.upper()} is '{text}'", why="it is a whole number") from None
+    return kind(text)
+
+
+_overrides: ContextVar[dict[str, Any]] = ContextVar("proctor_settings", default={})  # noqa: B039 - never mutated
+
+
+class Settings:
+    """The settings of this process; read and assign them as attributes."""
+
+    def __init__(self) -> None:
+        object.__setattr__(self, "_assigned", {})
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _TABLE:
+            raise AttributeError(self._unknown(name))
+        for layer in (_overrides.get(), self._assigned):
+            if name in layer:
+                return layer[name]
+        if (text := os.environ.get(f"PROCTOR_{name.upper()}")) is not None:
+            return _parse(name, text)
+        return _cache_home() if name == "cache_dir" else _TABLE[name].default
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._check(name)
+        self._assigned[name] = value
+
+    def __dir__(self) -> list[str]:
+        return [*_TABLE, "context", "describe"]
+
+    @contextmanager
+    def context(self, **values: Any) -> Iterator[Settings]:
+        """Change settings inside a ``with`` block."""
+        for name in values:
+            self._check(name)
+        token = _overrides.set({**_overrides.get(), **values})
+        try:
+            yield self
+        finally:
+            _overrides.reset(token)
+
+    def describe(self) -> dict[str, str]:
+        """Return every setting with a line on what it does."""
+        return {name: entry.help for name, entry in _TABLE.items()}
+
+    def _check(self, name: str) -> None:
+        if name not in _TABLE:
+            raise SettingsError(self._unknown(name), hint=did_you_mean(name, _TABLE))
+
+    @staticmethod
+    def _unknown(name: str) -> str:
+        return f"there is no setting '{name}'"
+
+
+settings = Settings()
+
+
+def get_settings() -> Settings:
+    """Return the settings of this process."""
+    return settings
