@@ -1,0 +1,37 @@
+"""Fixtures that every test may ask for."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The root of the repository."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def hub_dir() -> Path:
+    """A folder of real datasets, mapped as ``PROCTOR_HUB_DIR``; the test is skipped where there is none."""
+    folder = Path(os.environ.get("PROCTOR_TEST_HUB") or ROOT.parent / "shared" / "data" / "hub")
+    if not folder.is_dir():
+        pytest.skip(f"no datasets at {folder}; set PROCTOR_TEST_HUB to a folder that has them")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _private_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the user's response log, catalogs and settings out of tests, and tests out of them."""
+    for name in [name for name in os.environ if name.startswith("PROCTOR_") and name != "PROCTOR_TEST_HUB"]:
+        monkeypatch.delenv(name)
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(home / "data"))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
