@@ -22,6 +22,8 @@ The tree::
     │   └── UnsupportedRequestError  a kind of request the engine cannot answer
     ├── MissingExtraError        an optional package that is not installed
     ├── LogError                 a response log that cannot be read or written
+    ├── OutputError              a run folder that cannot be written
+    ├── RunInterruptedError      a run that was stopped before its end; running again goes on
     ├── PolicyError              data that a component may not see
     └── TrustError               code from a file that nobody said may run
 
@@ -213,6 +215,14 @@ class MissingExtraError(ProctorError):
 
 class LogError(ProctorError):
     """A response log that cannot be read or written."""
+
+
+class OutputError(ProctorError):
+    """A run folder that cannot be written."""
+
+
+class RunInterruptedError(ProctorError):
+    """A run that was stopped before its end; running again goes on."""
 
 
 class PolicyError(ProctorError):
