@@ -1,0 +1,586 @@
+"""Operators: steps that turn streams into streams.
+
+===========================  ==============================  =======================================================
+base class                   override                        for
+===========================  ==============================  =======================================================
+``FieldOperator``            ``process_value(value)``        one field's value (``process(value)`` works as well)
+``InstanceFieldOperator``    ``process_instance_value``      one field's value, seeing the whole row
+``InstanceOperator``         ``process(instance, name)``     a row
+``PagedStreamOperator``      ``process(page, name)``         a thousand rows at a time
+``StreamOperator``           ``process(stream, name)``       the rows of one stream, as a generator
+``MultiStreamOperator``      ``process(multi_stream)``       all streams
+``SourceOperator``           ``process()``                   making streams from nothing
+===========================  ==============================  =======================================================
+
+Consecutive instance operators run in one loop: :meth:`InstanceOperator.bind` returns a plain function for a stream,
+and a :class:`MappedStream` applies such functions to each row. Built-in operators override :meth:`InstanceOperator.compile`
+to prepare what they can once; overriding ``process`` in a subclass always wins. Built-in operators never change a value
+inside a row; rows given to foreign code are copied first, so that it may.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from inspect import Parameter, signature
+from typing import Any, ClassVar, cast
+
+from pydantic import Field
+
+from proctor.artifacts import NON_POSITIONAL, Artifact
+from proctor.data.fields import MISSING, Row, finder, missing_field, setter
+from proctor.data.policy import check_policy, policy_of
+from proctor.data.streams import GeneratorStream, ListStream, MultiStream, Stream
+from proctor.errors import ArtifactError, DataError, ProctorError, ValidationError
+from proctor.settings import settings
+
+from typing import Annotated  # isort: skip
+
+INSTANCE_STREAM = "__INSTANCE_STREAM__"
+"""The stream name of a row that is processed by itself."""
+
+Step = Callable[[Row], Row]
+
+
+class Operator(Artifact):
+    """Anything that works on data, and may be limited to data of some classes."""
+
+    data_classification_policy: Annotated[list[str] | None, NON_POSITIONAL] = None
+
+    def label(self) -> str:
+        """Return how messages call this operator."""
+        text = repr(self)
+        return text if len(text) <= 100 else f"{text[:97]}..."
+
+    def verify_instance(self, instance: Row, name: str | None = None) -> Row:
+        """Return the row if this operator may see it.
+
+        Raises:
+            PolicyError: It may not.
+        """
+        check_policy(policy_of(self, name), instance, name or self.artifact_id or type(self).__name__)
+        return instance
+
+
+class StreamingOperator(Operator):
+    """An operator on streams."""
+
+    def __call__(self, streams: MultiStream | None = None) -> MultiStream:
+        raise ArtifactError(f"{type(self).__name__} does not define what it does", hint="override __call__")
+
+
+class SideEffectOperator(StreamingOperator):
+    """An operator that leaves the streams as they are; override ``process()``."""
+
+    def __call__(self, streams: MultiStream | None = None) -> MultiStream:
+        self.process()
+        return MultiStream() if streams is None else streams
+
+    def process(self) -> None:
+        """Do it."""
+        raise _undefined(self, "process()")
+
+
+class MultiStreamOperator(StreamingOperator):
+    """An operator on all streams at once; override ``process(multi_stream)``."""
+
+    caching: Annotated[bool | None, NON_POSITIONAL] = None
+
+    def __call__(self, multi_stream: MultiStream | None = None) -> MultiStream:  # type: ignore[override]
+        result = self.process(MultiStream() if multi_stream is None else multi_stream)
+        if not isinstance(result, MultiStream):
+            raise DataError(f"{self.label()} returned a {type(result).__name__}", why="a MultiStream is expected")
+        return result
+
+    def process(self, multi_stream: MultiStream) -> MultiStream:
+        """Return the new streams."""
+        raise _undefined(self, "process(multi_stream)")
+
+    def process_instance(self, instance: Row, stream_name: str = INSTANCE_STREAM) -> Any:
+        """Return what becomes of one row: a row, ``None``, or a list of rows. For debugging."""
+        return _single(self(MultiStream({stream_name: ListStream([instance])}))[stream_name])
+
+
+class SourceOperator(MultiStreamOperator):
+    """An operator that makes streams; override ``process()``."""
+
+    def __call__(self, multi_stream: MultiStream | None = None) -> MultiStream:
+        del multi_stream
+        return self.process()
+
+    def process(self) -> MultiStream:  # type: ignore[override]
+        """Return the streams."""
+        raise _undefined(self, "process()")
+
+    def get_splits(self) -> list[str]:
+        """Return the names of the streams."""
+        return list(self.process())
+
+
+class StreamInitializerOperator(SourceOperator):
+    """An operator that makes streams from arguments; override ``process(*args, **kwargs)``."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> MultiStream:
+        return self.process(*args, **kwargs)
+
+
+class StreamOperator(MultiStreamOperator):
+    """An operator on single streams; override ``process(stream, stream_name)`` as a generator.
+
+    Attributes:
+        apply_to_streams: The streams to work on; all where it is ``None``.
+        dont_apply_to_streams: Streams to leave alone.
+    """
+
+    apply_to_streams: Annotated[list[str] | None, NON_POSITIONAL] = None
+    dont_apply_to_streams: Annotated[list[str] | None, NON_POSITIONAL] = None
+
+    def __call__(self, multi_stream: MultiStream | None = None) -> MultiStream:
+        streams = MultiStream() if multi_stream is None else multi_stream
+        return MultiStream({name: self._derive(stream, name) for name, stream in streams.items()})
+
+    def applies_to(self, stream_name: str) -> bool:
+        """Whether this operator works on a stream.
+
+        Raises:
+            ValidationError: The stream is named both as one to work on and as one to leave alone.
+        """
+        wanted, unwanted = self.apply_to_streams, self.dont_apply_to_streams
+        if wanted and unwanted and stream_name in wanted and stream_name in unwanted:
+            raise ValidationError(f"{self.label()} both applies and does not apply to the stream '{stream_name}'")
+        return (wanted is None or stream_name in wanted) and (unwanted is None or stream_name not in unwanted)
+
+    def process(self, stream: Stream, stream_name: str | None = None) -> Iterable[Row]:  # type: ignore[override]
+        """Yield the new rows."""
+        raise _undefined(self, "process(stream, stream_name)")
+
+    def process_instance(self, instance: Row, stream_name: str = INSTANCE_STREAM) -> Any:
+        """Return what becomes of one row: a row, ``None``, or a list of rows. For debugging."""
+        return _single(self._generate(ListStream([instance]), stream_name))
+
+    def _derive(self, stream: Stream, stream_name: str) -> Stream:
+        if not self.applies_to(stream_name):
+            return stream
+        return _settled(GeneratorStream(self._generate, {"stream": stream, "stream_name": stream_name}))
+
+    def _generate(self, stream: Stream, stream_name: str | None) -> Iterator[Row]:
+        if policy_of(self):
+            stream = GeneratorStream(lambda: map(self.verify_instance, stream))
+        rows = iter(self.process(_isolated(self, stream), stream_name))
+        while True:
+            try:
+                row = next(rows)
+            except StopIteration:
+                return
+            except ProctorError:
+                raise
+            except Exception as error:  # whatever an operator meets in data, the message must say which and where
+                raise _failure(self, stream_name or "", error) from error
+            yield row
+
+
+SingleStreamOperator = StreamOperator
+
+
+class PagedStreamOperator(StreamOperator):
+    """An operator on pages of a stream; override ``process(page, stream_name)`` as a generator.
+
+    Attributes:
+        page_size: The number of rows in a page; the last page may be shorter.
+    """
+
+    page_size: int = Field(default=1000, gt=0)
+
+    def _generate(self, stream: Stream, stream_name: str | None) -> Iterator[Row]:
+        page: list[Row] = []
+        for row in stream:
+            page.append(row)
+            if len(page) >= self.page_size:
+                yield from super()._generate(ListStream(page), stream_name)
+                page = []
+        if page:
+            yield from super()._generate(ListStream(page), stream_name)
+
+    def process(self, page: list[Row], stream_name: str | None = None) -> Iterable[Row]:  # type: ignore[override]
+        """Yield the new rows of a page."""
+        raise _undefined(self, "process(page, stream_name)")
+
+
+class SingleStreamReducer(StreamingOperator):
+    """An operator that makes one value of each stream; override ``process(stream)``."""
+
+    def __call__(self, multi_stream: MultiStream | None = None) -> dict[str, Any]:  # type: ignore[override]
+        return {name: self.process(stream) for name, stream in (multi_stream or {}).items()}
+
+    def process(self, stream: Stream) -> Any:
+        """Return the value."""
+        raise _undefined(self, "process(stream)")
+
+
+class InstanceOperator(StreamOperator):
+    """An operator on rows; override ``process(instance, stream_name)``."""
+
+    def process(self, instance: Row, stream_name: str | None = None) -> Row:  # type: ignore[override]
+        """Return the new row; the row given may be changed and returned."""
+        return self.compile(stream_name)(instance)
+
+    def compile(self, stream_name: str | None) -> Step:
+        """Return :meth:`process` for one stream as a function, with all that can be prepared prepared."""
+        if type(self).process is InstanceOperator.process:
+            raise _undefined(self, "process(instance, stream_name)")
+        return lambda row: self.process(row, stream_name)
+
+    def bind(self, stream_name: str | None = None) -> Step:
+        """Return the function to apply to each row of a stream; later changes to the operator do not reach it."""
+        overridden = _definer(type(self), "process") is not _definer(type(self), "compile") and issubclass(
+            _definer(type(self), "process"), _definer(type(self), "compile")
+        )
+        step: Step = (lambda row: self.process(row, stream_name)) if overridden else self.compile(stream_name)
+        if _is_foreign(self):
+            own = step
+            step = lambda row: own(container_copy(row))  # noqa: E731 - foreign code may change values in place
+        if policy := policy_of(self):
+            return _guarded(step, policy, self.artifact_id or type(self).__name__)
+        return step
+
+    def process_instance(self, instance: Row, stream_name: str = INSTANCE_STREAM) -> Row:
+        """Return the new row for one row. For debugging."""
+        return run_steps(dict(instance), [(self, self.bind(stream_name))], stream_name, None)
+
+    def _derive(self, stream: Stream, stream_name: str) -> Stream:
+        if not self.applies_to(stream_name):
+            return stream
+        if isinstance(stream, MappedStream) and stream.stream_name == stream_name:
+            return _settled(MappedStream(stream.source, [*stream.operators, self], stream_name))
+        return _settled(MappedStream(stream, [self], stream_name))
+
+
+class InstanceOperatorValidator(InstanceOperator):
+    """An instance operator that checks its first result; override ``validate(instance, stream_name)`` too."""
+
+    def validate(self, instance: Row, stream_name: str | None = None) -> None:  # type: ignore[override]
+        """Raise an error where the first result is not as it should be."""
+        raise _undefined(self, "validate(instance, stream_name)")
+
+    def _derive(self, stream: Stream, stream_name: str) -> Stream:
+        if not self.applies_to(stream_name):
+            return stream
+        return GeneratorStream(self._validated, {"stream": super()._derive(stream, stream_name), "name": stream_name})
+
+    def _validated(self, stream: Stream, name: str) -> Iterator[Row]:
+        rows = iter(stream)
+        for first in rows:
+            self.validate(first, name)
+            yield first
+            yield from rows
+            return
+        raise DataError(f"the stream '{name}' is empty")
+
+
+class InstanceOperatorWithMultiStreamAccess(StreamingOperator):
+    """An operator on rows that sees all streams; override ``process(instance, multi_stream)``."""
+
+    def __call__(self, multi_stream: MultiStream | None = None) -> MultiStream:  # type: ignore[override]
+        streams = multi_stream or MultiStream()
+        return MultiStream(
+            {name: GeneratorStream(self._generate, {"stream": each, "streams": streams}) for name, each in streams.items()}
+        )
+
+    def _generate(self, stream: Stream, streams: MultiStream) -> Iterator[Row]:
+        for row in stream:
+            yield self.process(self.verify_instance(row), streams)
+
+    def process(self, instance: Row, multi_stream: MultiStream) -> Row:
+        """Return the new row."""
+        raise _undefined(self, "process(instance, multi_stream)")
+
+
+# -- operators on fields --------------------------------------------------------------------------------------
+
+
+class InstanceFieldOperator(InstanceOperator):
+    """An operator on fields that sees the whole row; override ``process_instance_value(value, instance)``.
+
+    Attributes:
+        field: The field to read.
+        to_field: The field to write; ``field`` itself where it is ``None``.
+        field_to_field: Several fields to read, each with the field to write; instead of the two above.
+        process_every_value: The field is a list, and each of its members is processed.
+        set_every_value: Write one member of the result to each match of ``*`` in ``to_field``.
+        not_exist_ok: Where there is no such field, process ``get_default`` in its place.
+        not_exist_do_nothing: Where there is no such field, leave the row as it is.
+    """
+
+    field: str | None = None
+    to_field: str | None = None
+    field_to_field: list[list[str] | tuple[str, str]] | dict[str, str] | None = None
+    use_query: bool | None = None
+    process_every_value: bool = False
+    set_every_value: Annotated[bool, NON_POSITIONAL] = False
+    get_default: Any = None
+    not_exist_ok: bool = False
+    not_exist_do_nothing: bool = False
+
+    def field_pairs(self) -> list[tuple[str, str]]:
+        """Return the fields to read, each with the field to write.
+
+        Raises:
+            ValidationError: No field or too many are named, or the result would depend on an order nobody gave.
+        """
+        if (self.field is None) == (self.field_to_field is None):
+            raise ValidationError(f"{self.label()} needs either 'field' or 'field_to_field'")
+        if self.field is not None:
+            return [(self.field, self.field if self.to_field is None else self.to_field)]
+        if self.to_field is not None:
+            raise ValidationError(f"{self.label()} has both 'to_field' and 'field_to_field'")
+        if not self.field_to_field:
+            raise ValidationError(f"{self.label()} names no field", why="'field_to_field' is empty")
+        if isinstance(self.field_to_field, dict):
+            self._check_order(self.field_to_field)
+            return list(self.field_to_field.items())
+        if any(len(pair) != 2 for pair in self.field_to_field):
+            raise ValidationError(f"{self.label()} needs pairs in 'field_to_field'")
+        return [(pair[0], pair[1]) for pair in self.field_to_field]
+
+    def _check_order(self, mapping: dict[str, str]) -> None:
+        targets = list(mapping.values())
+        for source, target in mapping.items():
+            if targets.count(target) > 1 or (target != source and target in mapping):
+                raise ValidationError(
+                    f"{self.label()} depends on the order of its fields",
+                    why=f"'{target}' is written and also read, or written twice",
+                    hint="give 'field_to_field' as a list of pairs",
+                )
+
+    def process_instance_value(self, value: Any, instance: Row) -> Any:
+        """Return the new value of a field."""
+        raise _undefined(self, "process_instance_value(value, instance)")
+
+    def compile(self, stream_name: str | None) -> Step:
+        del stream_name
+        pairs = [(path, finder(path), setter(to, each=self.set_every_value)) for path, to in self.field_pairs()]
+        convert = self._converter()
+        skip, default = self.not_exist_do_nothing, self.get_default
+        required = not (skip or self.not_exist_ok)
+
+        def step(row: Row) -> Row:
+            for path, find, write in pairs:
+                value = find(row)
+                if value is MISSING:
+                    if required:
+                        raise missing_field(path, row)
+                    if skip:
+                        continue
+                    value = default
+                write(row, convert(value, row))
+            return row
+
+        return step
+
+    def _converter(self) -> Callable[[Any, Row], Any]:
+        convert = self.process_instance_value
+        if self.process_every_value:
+            return lambda value, row: [convert(each, row) for each in value]
+        return convert
+
+    def process_one(self, value: Any) -> Any:
+        """Return what becomes of a single value, outside of any row."""
+        return self._converter()(value, {})
+
+
+class FieldOperator(InstanceFieldOperator):
+    """An operator on the values of fields; override ``process_value(value)``, or ``process(value)``."""
+
+    _takes_value: ClassVar[bool] = False
+
+    def process_value(self, value: Any) -> Any:
+        """Return the new value of a field."""
+        if type(self)._takes_value:
+            return cast("Any", self.process)(value)
+        raise _undefined(self, "process_value(value)")
+
+    def process_instance_value(self, value: Any, instance: Row) -> Any:
+        del instance
+        return self.process_value(value)
+
+    def _converter(self) -> Callable[[Any, Row], Any]:
+        if type(self).process_instance_value is not FieldOperator.process_instance_value:
+            return super()._converter()
+        convert = self.process_value
+        if self.process_every_value:
+            return lambda value, _: [convert(each) for each in value]
+        return lambda value, _: convert(value)
+
+    def bind(self, stream_name: str | None = None) -> Step:
+        if not type(self)._takes_value:
+            return super().bind(stream_name)
+        step = self.compile(stream_name)
+        return lambda row: step(container_copy(row))
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        super().__pydantic_init_subclass__(**kwargs)
+        if "process" in vars(cls):
+            cls._takes_value = _takes_one_argument(vars(cls)["process"])
+
+
+def _takes_one_argument(function: Callable[..., Any]) -> bool:
+    parameters = list(signature(function).parameters.values())[1:]
+    return len(parameters) == 1 and parameters[0].kind is not Parameter.VAR_POSITIONAL and parameters[0].name != "instance"
+
+
+# -- sequences ------------------------------------------------------------------------------------------------
+
+
+class SequentialMixin(Artifact):
+    """Steps, one after the other.
+
+    Attributes:
+        steps: The operators.
+        max_steps: Stop after so many.
+    """
+
+    max_steps: int | None = None
+    steps: list[StreamingOperator] = Field(default_factory=list)
+
+    def num_steps(self) -> int:
+        """Return the number of steps."""
+        return len(self.steps)
+
+    def set_max_steps(self, max_steps: int) -> None:
+        """Stop after so many steps.
+
+        Raises:
+            ValidationError: There are not so many, or none would be left.
+        """
+        if not 1 <= max_steps <= len(self.steps):
+            raise ValidationError(f"{max_steps} of {len(self.steps)} steps cannot be run")
+        self.max_steps = max_steps
+
+    def get_last_step_description(self) -> str | None:
+        """Return the description of the last step that runs."""
+        return self.active_steps()[-1].description
+
+    def active_steps(self) -> list[StreamingOperator]:
+        """Return the steps that run."""
+        return self.steps[: self.max_steps]
+
+
+class SequentialOperator(SequentialMixin, MultiStreamOperator):
+    """Operators, one after the other; instance operators that follow each other run in one loop."""
+
+    def process(self, multi_stream: MultiStream) -> MultiStream:
+        for operator in self.active_steps():
+            multi_stream = operator(multi_stream)
+        return multi_stream
+
+
+class SourceSequentialOperator(SequentialMixin, SourceOperator):
+    """Operators, one after the other; the first one makes the streams."""
+
+    def process(self) -> MultiStream:  # type: ignore[override]
+        steps = self.active_steps()
+        if not steps:
+            raise ValidationError(f"{self.label()} has no steps")
+        streams = steps[0]()
+        for operator in steps[1:]:
+            streams = operator(streams)
+        return streams
+
+
+class SequentialOperatorInitializer(SequentialMixin, StreamInitializerOperator):
+    """Operators, one after the other; the first one makes the streams from arguments."""
+
+    def process(self, *args: Any, **kwargs: Any) -> MultiStream:
+        steps = self.active_steps()
+        if not steps or not isinstance(steps[0], StreamInitializerOperator):
+            raise ValidationError(f"{self.label()} needs a StreamInitializerOperator as its first step")
+        streams = steps[0](*args, **kwargs)
+        for operator in steps[1:]:
+            streams = operator(streams)
+        return streams
+
+
+# -- running --------------------------------------------------------------------------------------------------
+
+
+class MappedStream(Stream):
+    """A stream whose rows go through instance operators, in one loop."""
+
+    def __init__(self, source: Stream, operators: list[InstanceOperator], stream_name: str) -> None:
+        self.source = source
+        self.operators = operators
+        self.stream_name = stream_name
+
+    def __iter__(self) -> Iterator[Row]:
+        steps = [(operator, operator.bind(self.stream_name)) for operator in self.operators]
+        for index, row in enumerate(self.source):
+            yield run_steps(dict(row), steps, self.stream_name, index)
+
+
+def run_steps(row: Row, steps: list[tuple[InstanceOperator, Step]], stream_name: str, index: int | None) -> Row:
+    """Return a row after all steps.
+
+    Raises:
+        DataError: A step failed; the message names the step, the stream and the row (counted from 0).
+    """
+    operator: InstanceOperator | None = None
+    try:
+        for operator, step in steps:  # noqa: B007 - the error names it
+            row = step(row)
+    except Exception as error:  # whatever an operator meets in data, the message must say which and where
+        place = stream_name if index is None else f"{stream_name}[{index}]"
+        raise _failure(cast("InstanceOperator", operator), place, error) from error
+    return row
+
+
+def _failure(operator: Operator, place: str, error: Exception) -> ProctorError:
+    path = f"{place} in {operator.label()}"
+    if isinstance(error, ProctorError):
+        return error.located(path=path)
+    return DataError(f"{type(operator).__name__} failed", path=path, why=f"{type(error).__name__}: {error}")
+
+
+def container_copy(value: Any) -> Any:
+    """Return a value whose dicts and lists are new, and everything else is shared."""
+    if type(value) is dict:
+        return {key: container_copy(item) for key, item in value.items()}
+    if type(value) is list:
+        return [container_copy(item) for item in value]
+    return value
+
+
+def _guarded(step: Step, policy: list[str], name: str) -> Step:
+    def guarded(row: Row) -> Row:
+        check_policy(policy, row, name)
+        return step(row)
+
+    return guarded
+
+
+def _settled(stream: Stream) -> Stream:
+    return ListStream(list(stream)) if settings.use_eager_execution else stream
+
+
+def _is_foreign(operator: Operator) -> bool:
+    return not type(operator).__module__.startswith("proctor.")
+
+
+def _isolated(operator: Operator, stream: Stream) -> Any:
+    if not _is_foreign(operator):
+        return stream
+    return GeneratorStream(lambda: map(container_copy, stream))
+
+
+def _definer(cls: type, name: str) -> type:
+    return next(base for base in cls.__mro__ if name in vars(base))
+
+
+def _single(stream: Iterable[Row]) -> Any:
+    rows = list(stream)
+    if len(rows) > 1:
+        return rows
+    return rows[0] if rows else None
+
+
+def _undefined(operator: Operator, method: str) -> ArtifactError:
+    return ArtifactError(f"{type(operator).__name__} does not define what it does", hint=f"override {method}")

@@ -1,0 +1,130 @@
+"""Streams: lazy, re-iterable sequences of rows, by name of the split.
+
+A row is a plain dict. Nothing is computed before somebody iterates, and iterating again starts again. Rows that come
+out of a stream may be changed at the top level; values inside are shared, and operators replace them, never change
+them in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from proctor.data.fields import Row
+from proctor.errors import DataError, did_you_mean
+
+if TYPE_CHECKING:
+    from datasets import Dataset, DatasetDict, Features, IterableDataset, IterableDatasetDict
+
+
+class Stream:
+    """Rows that can be iterated any number of times."""
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(())
+
+    def peek(self) -> Row:
+        """Return the first row.
+
+        Raises:
+            DataError: The stream is empty.
+        """
+        for row in self:
+            return row
+        raise DataError("the stream is empty")
+
+    def take(self, n: int) -> Iterator[Row]:
+        """Yield the first ``n`` rows."""
+        return islice(self, n)
+
+    def to_dataset(self, features: Features | None = None) -> Dataset:
+        """Return the rows as a Hugging Face dataset; its columns are the keys of all rows."""
+        from datasets import Dataset
+
+        rows = list(self)
+        names = dict.fromkeys(name for row in rows for name in row)
+        return Dataset.from_dict({name: [row.get(name) for row in rows] for name in names}, features=features)
+
+    def to_iterable_dataset(self, features: Features | None = None) -> IterableDataset:
+        """Return the rows as a Hugging Face dataset that is computed while iterated."""
+        from datasets import IterableDataset
+
+        return IterableDataset.from_generator(self.__iter__, features=features)
+
+
+class ListStream(Stream):
+    """Rows that are in memory (or any other collection that can be iterated again)."""
+
+    def __init__(self, instances_list: Iterable[Row]) -> None:
+        self.rows = instances_list
+
+    def __iter__(self) -> Iterator[Row]:
+        return map(dict, self.rows)
+
+
+class GeneratorStream(Stream):
+    """Rows that a generator function makes.
+
+    Args:
+        generator: A function that returns an iterator of rows; it is called for each iteration.
+        gen_kwargs: Its keyword arguments.
+    """
+
+    def __init__(self, generator: Callable[..., Iterable[Row]], gen_kwargs: Mapping[str, Any] | None = None) -> None:
+        self.generator = generator
+        self.gen_kwargs = dict(gen_kwargs or {})
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.generator(**self.gen_kwargs))
+
+
+DynamicStream = GeneratorStream
+
+
+class MultiStream(dict[str, Stream]):
+    """Streams by name."""
+
+    def __init__(self, data: Mapping[str, Stream] | None = None) -> None:
+        super().__init__()
+        for name, stream in (data or {}).items():
+            self[name] = stream
+
+    def __setitem__(self, name: str, stream: Stream) -> None:
+        if not isinstance(name, str) or not isinstance(stream, Stream):
+            raise DataError(
+                f"a {type(stream).__name__} cannot be the stream {name!r}",
+                why="names are strings and streams are Stream objects",
+                hint="wrap rows in ListStream(rows), a generator function in GeneratorStream(function)",
+            )
+        super().__setitem__(name, stream)
+
+    def __missing__(self, name: str) -> Stream:
+        raise DataError(f"there is no stream '{name}'", why=f"there are {', '.join(self)}", hint=did_you_mean(name, self))
+
+    @classmethod
+    def from_iterables(cls, iterables: Mapping[str, Iterable[Row]], copying: bool = False) -> MultiStream:
+        """Return streams over collections of rows (``copying`` is there for old programs: rows are never shared)."""
+        del copying
+        return cls({name: ListStream(rows) for name, rows in iterables.items()})
+
+    @classmethod
+    def from_generators(cls, generators: Mapping[str, Callable[[], Iterable[Row]]]) -> MultiStream:
+        """Return streams over functions that make rows."""
+        return cls({name: GeneratorStream(function) for name, function in generators.items()})
+
+    def get_generator(self, key: str) -> Iterator[Row]:
+        """Return an iterator over one stream."""
+        return iter(self[key])
+
+    def to_dataset(self, features: Features | None = None, **_: Any) -> DatasetDict:
+        """Return the streams as a Hugging Face ``DatasetDict``."""
+        from datasets import DatasetDict
+
+        return DatasetDict({name: stream.to_dataset(features) for name, stream in self.items()})
+
+    def to_iterable_dataset(self, features: Features | None = None) -> IterableDatasetDict:
+        """Return the streams as a Hugging Face ``IterableDatasetDict``."""
+        from datasets import IterableDatasetDict
+
+        return IterableDatasetDict({name: stream.to_iterable_dataset(features) for name, stream in self.items()})
