@@ -1,1 +1,1 @@
-"""See docs/architecture.md."""
+"""The command line: one module for each command, imported when the command runs."""

@@ -1,0 +1,121 @@
+"""The program ``proctor``: finds the command, runs it, and turns every error into a message and an exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError
+
+import click
+
+from proctor.cli.commands import SETTINGS, LazyGroup, translated
+from proctor.cli.report import (
+    BROKEN_PIPE,
+    INTERNAL,
+    INTERRUPTED,
+    TROUBLE,
+    abandon_output,
+    exit_code_of,
+    report,
+    report_unexpected,
+    say,
+)
+from proctor.errors import ProctorError
+
+COMMANDS = {
+    "show": ("proctor.cli.show", "Show the requests that would be sent, part by part."),
+    "ls": ("proctor.cli.ls", "List exams and artifacts."),
+    "doctor": ("proctor.cli.doctor", "Say what works on this machine, and how to install the rest."),
+}
+
+
+def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if not wanted or context.resilient_parsing:
+        return
+    from importlib.metadata import version
+
+    try:
+        click.echo(f"proctor {version('proctor')}")
+    except PackageNotFoundError:
+        click.echo("proctor (not installed: running from its source)")
+    context.exit()
+
+
+@click.group(
+    cls=LazyGroup,
+    table=COMMANDS,
+    context_settings=SETTINGS,
+    epilog="Try: proctor run --model smollm2 --tasks samples",
+    no_args_is_help=True,
+)
+@click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Say which.")
+def proctor() -> None:
+    """Proctor gives language models exams."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit code (see :mod:`proctor.cli.report`)."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    _prepare_streams()
+    code = _run(given)
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        abandon_output()
+        return BROKEN_PIPE
+    return code
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        result = proctor.main(arguments, prog_name="proctor", standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except ProctorError as error:
+        report(error)
+        return exit_code_of(error)
+    except click.UsageError as error:
+        return _usage(error)
+    except (click.Abort, KeyboardInterrupt):
+        say("interrupted")
+        return INTERRUPTED
+    except OSError as error:
+        report(ProctorError(f"the system refused: {error.strerror or error}", why=_file_of(error)))
+        _trace_if_asked(arguments)
+        return TROUBLE
+    except Exception as error:  # noqa: BLE001 - the last line of defence: a message, and the traceback on demand
+        report_unexpected(error, "--traceback" in arguments)
+        return INTERNAL
+
+
+def _usage(error: click.UsageError) -> int:
+    if not error.message:  # no_args_is_help: the message is the help itself
+        click.echo(error.ctx.get_help() if error.ctx else "", err=True)
+        return 2
+    if type(error).__name__ == "NoArgsIsHelpError":
+        click.echo(error.format_message(), err=True)
+        return 2
+    ours = translated(error)
+    report(ours)
+    return exit_code_of(ours)
+
+
+def _file_of(error: OSError) -> str:
+    return f"the file is {error.filename}" if error.filename else ""
+
+
+def _trace_if_asked(arguments: list[str]) -> None:
+    if "--traceback" in arguments:
+        import traceback
+
+        traceback.print_exc()
+
+
+def _prepare_streams() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:  # a character that the terminal cannot show is shown as an escape
+            reconfigure(errors="backslashreplace")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,98 @@
+"""Commands by name, imported on first use, and the habits that all of them share.
+
+Options may be written with dashes or underscores (``--model-args``, ``--model_args``), and a mistyped command or
+option is answered with the closest ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import click
+
+from proctor.cli.report import BROKEN_PIPE, abandon_output
+from proctor.errors import UsageError, did_you_mean
+
+SETTINGS: dict[str, Any] = {
+    "help_option_names": ["-h", "--help"],
+    "token_normalize_func": lambda token: token.replace("_", "-"),
+    "max_content_width": 110,
+}
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and one line of help, and imports one when it runs.
+
+    Args:
+        table: Name → (module, line of help). The module has a click command ``command``.
+    """
+
+    def __init__(self, *args: Any, table: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.table = table
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Return the names in the order in which the help lists them."""
+        return list(self.table)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
+        """Import and return a command."""
+        if cmd_name not in self.table:
+            return None
+        command: click.Command = import_module(self.table[cmd_name][0]).command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or say which ones come close."""
+        name = args[0].replace("_", "-")
+        if name not in self.table and not name.startswith("-") and not ctx.resilient_parsing:
+            hint = did_you_mean(name, self.table) or f"the commands are {', '.join(self.table)}"
+            raise UsageError(f"there is no command '{args[0]}'", hint=hint)
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; a reader that goes away (``| head``) ends it quietly."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            abandon_output()
+            ctx.exit(BROKEN_PIPE)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
+        """Write the table of commands without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in self.table.items()])
+
+
+class ProctorCommand(click.Command):
+    """A command with the habits of this program."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs["context_settings"] = {**SETTINGS, **(kwargs.get("context_settings") or {})}
+        super().__init__(*args, **kwargs)
+        note = "Show where an unexpected error came from."
+        self.params.append(click.Option(["--traceback"], is_flag=True, expose_value=False, help=note))
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; what is wrong with them is said of this command."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx
+            raise
+
+
+def translated(error: click.UsageError) -> UsageError:
+    """Return an error of click's own as one of ours, with the closest names as a hint."""
+    where = error.ctx.command_path if error.ctx else "proctor"
+    more = f"{where} --help shows what there is"
+    if isinstance(error, click.NoSuchOption):
+        known = [name for param in error.ctx.command.params for name in param.opts] if error.ctx else []
+        hint = did_you_mean(error.option_name, known)
+        return UsageError(f"'{where}' has no option '{error.option_name}'", hint=hint or more)
+    message = error.format_message()
+    return UsageError(message[:1].lower() + message[1:].rstrip("."), hint=more)

@@ -1,0 +1,39 @@
+"""Terminals: what they can show."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any, NoReturn
+
+from rich.console import Console
+
+from proctor.cli.report import wants_colour
+
+
+class PatientConsole(Console):
+    """A console that leaves it to the program what happens when its reader goes away."""
+
+    def on_broken_pipe(self) -> NoReturn:
+        """Raise the error instead of ending the process."""
+        raise BrokenPipeError
+
+
+def console(stderr: bool = False) -> Console:
+    """Return a console for a standard stream, with colours where that stream shows them."""
+    stream = sys.stderr if stderr else sys.stdout
+    colour = wants_colour(stream)
+    return PatientConsole(
+        file=stream,
+        no_color=not colour,
+        force_terminal=True if colour else None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+
+
+def print_json(value: Any, indent: int | None = None) -> None:
+    """Write a value as JSON on standard output; one line unless ``indent`` is given."""
+    unicode = (sys.stdout.encoding or "ascii").lower().replace("-", "").startswith("utf")
+    sys.stdout.write(json.dumps(value, ensure_ascii=not unicode, indent=indent) + "\n")

@@ -1,0 +1,158 @@
+"""``proctor doctor``: what works on this machine, and the command that installs the rest."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import click
+
+from proctor.cli.commands import ProctorCommand
+from proctor.cli.report import FAILURES, wants_colour
+from proctor.settings import settings
+
+_REQUIREMENT = re.compile(r"\s*([A-Za-z0-9._-]+)")
+_EXTRA = re.compile(r"""extra\s*==\s*['"]([^'"]+)['"]""")
+
+FOR_DEVELOPERS = frozenset({"dev", "docs"})
+"""Extras that nobody needs who only uses Proctor."""
+
+
+@click.command("doctor", cls=ProctorCommand)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object with everything.")
+def command(as_json: bool) -> int:
+    """Say which engines and extras work here, and the command that installs what is missing.
+
+    The exit code is 1 where something that is set up does not work.
+    """
+    found = examine()
+    if as_json:
+        from proctor.cli.console import print_json
+
+        print_json(found, indent=2)
+    else:
+        _print(found)
+    return FAILURES if found["problems"] else 0
+
+
+def examine() -> dict[str, Any]:
+    """Return the state of this machine as JSON-like data."""
+    extras = examine_extras()
+    folders = examine_folders()
+    problems = [f"{name}: {entry['problem']}" for name, entry in folders.items() if entry.get("problem")]
+    return {
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "executable": sys.executable,
+        "cpus": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "proctor": _version("proctor"),
+        "torch": examine_torch(),
+        "engines": examine_engines(),
+        "extras": extras,
+        "folders": folders,
+        "problems": problems,
+    }
+
+
+def examine_engines() -> dict[str, dict[str, Any]]:
+    """Return each short name of ``--model`` with whether it works here and the command that installs it."""
+    from proctor.engines.names import engine_names, engine_status
+
+    return {name: engine_status(name) for name in engine_names()}
+
+
+def examine_extras() -> dict[str, dict[str, Any]]:
+    """Return each extra of this package with the packages it lacks here."""
+    wanted: dict[str, list[str]] = {}
+    for requirement in _requirements():  # the build has already spelled out extras that include others
+        extra, name = _EXTRA.search(requirement), _REQUIREMENT.match(requirement)
+        if extra and name:
+            wanted.setdefault(extra[1], []).append(name[1])
+    return {extra: _examine_extra(extra, wanted[extra]) for extra in sorted(wanted) if extra not in FOR_DEVELOPERS}
+
+
+def _examine_extra(extra: str, packages: Sequence[str]) -> dict[str, Any]:
+    missing = [package for package in packages if _version(package) is None]
+    return {"works": not missing, "missing": missing, "install": f"pip install 'proctor[{extra}]'" if missing else None}
+
+
+def examine_torch() -> dict[str, Any]:
+    """Return the version of torch and the accelerators it sees; it is imported for that."""
+    if (version := _version("torch")) is None:
+        return {"version": None, "cuda": False, "devices": [], "threads": None}
+    try:
+        import torch
+    except (ImportError, OSError) as error:  # a half-installed torch is a finding
+        return {"version": version, "cuda": False, "devices": [], "threads": None, "problem": str(error)}
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    return {
+        "version": version,
+        "cuda": bool(count),
+        "devices": [torch.cuda.get_device_name(index) for index in range(count)],
+        "threads": torch.get_num_threads(),
+    }
+
+
+def examine_folders() -> dict[str, dict[str, Any]]:
+    """Return the folders that Proctor reads and writes, with what is wrong with them."""
+    cache = Path(settings.cache_dir)
+    found: dict[str, dict[str, Any]] = {"cache": {"path": str(cache), "problem": _unwritable(cache)}}
+    hub = settings.hub_dir
+    if hub is None:
+        found["hub"] = {"path": None, "note": "no folder is mapped; PROCTOR_HUB_DIR=/path/with/hub/ids maps one"}
+    else:
+        count = sum(1 for path in Path(hub).glob("*/*") if path.is_dir())
+        problem = None if Path(hub).is_dir() else "there is no such folder"
+        found["hub"] = {"path": str(hub), "datasets": count, "problem": problem}
+    for index, path in enumerate(part for part in str(settings.catalogs or "").split(":") if part):
+        problem = None if Path(path).expanduser().is_dir() else "there is no such folder"
+        found[f"catalog {index + 1}"] = {"path": path, "problem": problem}
+    return found
+
+
+def _unwritable(folder: Path) -> str | None:
+    existing = next((path for path in (folder, *folder.parents) if path.exists()), Path("/"))
+    return None if existing.is_dir() and os.access(existing, os.W_OK) else f"{existing} cannot be written"
+
+
+def _requirements() -> list[str]:
+    try:
+        return metadata.requires("proctor") or []
+    except metadata.PackageNotFoundError:
+        return []
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _print(found: dict[str, Any]) -> None:
+    torch = found["torch"]
+    devices = ", ".join(torch["devices"]) or "no GPU"
+    _line("python", f"{found['python']} ({found['executable']}), {found['cpus']} CPUs", True)
+    _line("proctor", found["proctor"] or "running from its source, not installed", True)
+    _line("torch", f"{torch['version']}, {devices}" if torch["version"] else "not installed", bool(torch["version"]))
+    for title, table in (("Engines (--model)", found["engines"]), ("Extras", found["extras"])):
+        click.echo(f"\n{title}")
+        for name, entry in table.items():
+            missing = f"needs {', '.join(entry['missing'])}:  {entry['install']}" if entry["missing"] else ""
+            _line(name, missing or entry.get("description", "installed"), entry["works"])
+    click.echo("\nFolders")
+    for name, entry in found["folders"].items():
+        count = f"{entry['datasets']} datasets" if "datasets" in entry else ""
+        note = entry.get("problem") or entry.get("note") or count
+        _line(name, "  ".join(part for part in (entry["path"], note) if part), not entry.get("problem"))
+
+
+def _line(name: str, text: str, works: bool) -> None:
+    mark = click.style("ok", fg="green") if works else click.style("--", fg="yellow")
+    click.echo(f"  {mark}  {name:<12}  {text}", color=wants_colour(sys.stdout))

@@ -1,0 +1,184 @@
+"""The options that choose exams, shared by the commands that take some."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from proctor.errors import UsageError
+
+if TYPE_CHECKING:
+    from proctor.recipes.exam import Exam
+
+    _ParamType = click.ParamType[Any]
+else:
+    _ParamType = click.ParamType  # generic for type checkers only: older releases of click cannot be subscripted
+
+
+def split_names(text: str) -> list[str]:
+    """Cut a list of tasks at its commas; commas inside brackets belong to a task, and so do those of a recipe.
+
+    >>> split_names("wnli,my[a=1,b=[x,y]]")
+    ['wnli', 'my[a=1,b=[x,y]]']
+    >>> split_names("card=cards.wnli,template=t,samples")
+    ['card=cards.wnli,template=t', 'samples']
+    """
+    names: list[str] = []
+    for piece in _split_at_depth_zero(text):
+        head = piece.partition("[")[0]
+        if "=" in head and names and "=" in names[-1].partition("[")[0] and not head.strip().startswith("card="):
+            names[-1] += f",{piece}"
+        elif piece.strip():
+            names.append(piece.strip())
+    return names
+
+
+def _split_at_depth_zero(text: str) -> list[str]:
+    pieces, depth, start, quoted = [], 0, 0, False
+    for position, character in enumerate(text):
+        quoted ^= character == '"'
+        depth += 0 if quoted else (character in "[{") - (character in "]}")
+        if character == "," and depth <= 0 and not quoted:
+            pieces.append(text[start:position])
+            start = position + 1
+    return [*pieces, text[start:]]
+
+
+def parse_pairs(text: str) -> dict[str, Any]:
+    """Return ``key=value,key=value`` (or a JSON object) as values of the types they look like.
+
+    >>> parse_pairs('model=m,base_url=http://127.0.0.1:8000/v1,max_concurrency=4,stop=["a,b"]')
+    {'model': 'm', 'base_url': 'http://127.0.0.1:8000/v1', 'max_concurrency': 4, 'stop': ['a,b']}
+
+    Raises:
+        UsageError: A piece is no ``key=value``, or a key is given twice.
+    """
+    if text.lstrip().startswith("{"):
+        return _json_object(text)
+    pairs: dict[str, Any] = {}
+    for piece in _split_at_depth_zero(text):
+        key, equals, value = piece.partition("=")
+        key = key.strip()
+        if not piece.strip():
+            continue
+        if not equals or not key:
+            raise UsageError(f"'{piece.strip()}' is not key=value", why=f"in '{text}'")
+        if key in pairs:
+            raise UsageError(f"'{key}' is given twice", why=f"in '{text}'")
+        pairs[key] = _value(value.strip())
+    return pairs
+
+
+def _value(text: str) -> Any:
+    from proctor.artifacts.query import convert
+
+    if text[:1] in '[{"':
+        with suppress(ValueError):
+            return json.loads(text)
+    return convert(text)
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    try:
+        return dict(json.loads(text))
+    except (ValueError, TypeError) as error:
+        raise UsageError(f"'{text}' is no JSON object", why=str(error)) from None
+
+
+class Limit(_ParamType):
+    """A number of documents (``100``) or a share of them (``0.1``, ``10%``)."""
+
+    name = "N"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | float:
+        """Return a whole number for a count, a fraction below 1 for a share."""
+        text = str(value)
+        try:
+            number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        except ValueError:
+            self.fail(f"'{text}' is neither a number of documents nor a share of them (100, 0.1, 10%)", param, ctx)
+        if 0 < number < 1:
+            return number
+        if text.endswith("%") and number == 1:
+            self.fail("100% is everything: leave the limit out", param, ctx)
+        if number < 1 or number != int(number) or text.endswith("%"):
+            self.fail(f"'{text}' is no number of documents (100) and no share below one (0.1, 10%)", param, ctx)
+        return int(number)
+
+
+_OPTIONS = [
+    click.option("--limit", "-L", type=Limit(), help="Only the first N documents of each exam, or that share of them."),
+    click.option("--seed", type=int, help="The seed from which every random choice derives.  [default: 42]"),
+    click.option(
+        "--num-demos",
+        "--num-fewshot",
+        "-f",
+        "num_demos",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Solved examples in each prompt.  [default: the exam's own]",
+    ),
+    click.option("--template", metavar="NAME", help="Which of an exam's templates to use."),
+    click.option(
+        "--system-prompt", "--system-instruction", "system_prompt", metavar="TEXT", help="Opens every prompt."
+    ),
+    click.option(
+        "--apply-chat-template",
+        is_flag=True,
+        default=None,
+        help="Lay prompts out as chat messages.",
+    ),
+    click.option(
+        "--demos-as-turns/--no-demos-as-turns",
+        "--fewshot-as-multiturn/--no-fewshot-as-multiturn",
+        "demos_as_turns",
+        default=None,
+        help="With a chat template: each example as turns of its own.",
+    ),
+    click.option(
+        "--decoding",
+        "--gen-kwargs",
+        "decoding",
+        metavar="K=V,…",
+        callback=lambda _context, _parameter, text: parse_pairs(text) if text else None,
+        help='How to write: max_tokens=64,temperature=0.7,stop=["\\n"] …',
+    ),
+    click.option(
+        "--include-path",
+        "include_paths",
+        multiple=True,
+        type=click.Path(exists=True, file_okay=False),
+        help="One more folder with exams; may be repeated.",
+    ),
+    click.option("--trust-code", is_flag=True, default=None, help="Run the Python that exams bring along."),
+]
+
+
+def exam_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that choose what an exam asks."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def find_exams(names: list[str], options: dict[str, Any]) -> list[Exam]:
+    """Return the exams that names stand for; options that are ``None`` keep the exam's own value.
+
+    Raises:
+        UsageError: No name is given.
+        ProctorError: A name is unknown, or an exam cannot be built.
+    """
+    from proctor.dialects.resolve import resolve_tasks
+    from proctor.recipes.options import RecipeOptions
+    from proctor.settings import settings
+
+    if not names:
+        raise UsageError("no task is named", hint="proctor ls lists exams; try samples")
+    given = {name: value for name, value in options.items() if value not in (None, ())}
+    if given.pop("trust_code", False):
+        settings.trust_code = True
+    return list(resolve_tasks(names, RecipeOptions(**given)))

@@ -1,0 +1,79 @@
+"""``proctor ls``: exams and artifacts, one line each."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from proctor.cli.commands import ProctorCommand
+from proctor.cli.report import printable, say, wants_colour
+from proctor.errors import UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from proctor.dialects.listing import Entry
+
+LEAST_ROOM = 8
+"""Columns below which a description is left out rather than cut."""
+
+
+@click.command("ls", cls=ProctorCommand)
+@click.argument("pattern", required=False)
+@click.option("--kind", "-k", "kinds", multiple=True, help="Only this kind: exam, card, task, template …")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+def command(pattern: str | None, kinds: tuple[str, ...], as_json: bool) -> None:
+    """List exams and artifacts.
+
+    PATTERN is a glob over names ('cards.mmlu*') or words that occur in the name or the description.
+    """
+    from proctor.dialects.listing import entries
+
+    wanted = [kind.lower().replace("-", " ") for kind in kinds]
+    found = entries(pattern, wanted)
+    if not found:
+        raise _nothing_found(pattern, wanted)
+    if as_json:
+        from proctor.cli.console import print_json
+
+        for entry in found:
+            print_json(asdict(entry))
+    else:
+        _print_table(found)
+
+
+def _nothing_found(pattern: str | None, wanted: list[str]) -> UsageError:
+    from proctor.dialects.listing import entries, names
+
+    if wanted:
+        kinds = sorted({entry.kind for entry in entries()})
+        for kind in wanted:
+            if kind not in kinds:
+                hint = did_you_mean(kind, kinds) or f"the kinds are {', '.join(kinds)}"
+                return UsageError(f"there is nothing of the kind '{kind}'", hint=hint)
+    what = f"nothing matches '{pattern}'" if pattern else "no catalog has anything"
+    return UsageError(what, hint=did_you_mean(pattern or "", names()) or "proctor ls lists everything")
+
+
+def _print_table(found: list[Entry]) -> None:
+    colour, terminal = wants_colour(sys.stdout), sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns if terminal else 0
+    names = min(max((len(entry.name) for entry in found), default=0), 60)
+    kinds = max((len(entry.kind) for entry in found), default=0)
+    for entry in found:
+        room = width - max(names, len(entry.name)) - kinds - 4
+        description = printable(entry.description)
+        if terminal:
+            description = _shortened(description, room)
+        kind = click.style(f"{entry.kind:<{kinds}}", dim=True) if colour else f"{entry.kind:<{kinds}}"
+        sys.stdout.write(f"{printable(entry.name):<{names}}  {kind}  {description}".rstrip() + "\n")
+    if terminal and len(found) > 1:
+        say(f"{len(found)} found")
+
+
+def _shortened(text: str, room: int) -> str:
+    if len(text) <= room:
+        return text
+    return f"{text[: room - 1].rstrip()}…" if room > LEAST_ROOM else ""

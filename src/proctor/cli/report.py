@@ -1,0 +1,117 @@
+"""What people see when something goes wrong, and the exit code that scripts see.
+
+====  =====================================================================================
+code  meaning
+====  =====================================================================================
+0     done
+1     done, but something failed: the table counts it (``--allow-failures`` makes this a 0)
+2     the command line, a task, a template or the data cannot mean anything; nothing was asked
+3     the model, the response log, the disk or a missing package stood in the way; what was
+      answered is kept
+70    an error in Proctor itself
+130   interrupted (Ctrl-C); what was answered is kept
+141   whoever read the output stopped reading
+====  =====================================================================================
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TextIO
+
+import click
+
+from proctor.errors import (
+    Diagnostic,
+    EngineError,
+    LogError,
+    MissingExtraError,
+    OutputError,
+    ProctorError,
+    RunInterruptedError,
+)
+
+DONE = 0
+FAILURES = 1
+BAD_INPUT = 2
+TROUBLE = 3
+INTERNAL = 70
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+
+def exit_code_of(error: ProctorError) -> int:
+    """Return the exit code for an error."""
+    if isinstance(error, RunInterruptedError):
+        return INTERRUPTED
+    return TROUBLE if isinstance(error, EngineError | LogError | MissingExtraError | OutputError) else BAD_INPUT
+
+
+def wants_colour(stream: TextIO) -> bool:
+    """Whether a stream shows colours: ``NO_COLOR`` forbids, ``FORCE_COLOR`` asks, otherwise a terminal decides."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def report(error: ProctorError) -> None:
+    """Write every problem of an error on standard error."""
+    for diagnostic in error.diagnostics:
+        say(_paint(diagnostic))
+
+
+def report_unexpected(error: BaseException, show_traceback: bool) -> None:
+    """Write what is known about an error that nobody foresaw, and how to report it."""
+    if show_traceback:
+        import traceback
+
+        traceback.print_exception(error)
+    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    hint = "please report it with the traceback above" if show_traceback else "run the command again with --traceback"
+    say(_paint(Diagnostic(f"unexpected error: {what}", why="this is a fault of Proctor, not yours", hint=hint)))
+
+
+def say(text: str) -> None:
+    """Write a message for people on standard error."""
+    click.echo(text, err=True, color=wants_colour(sys.stderr))
+
+
+def abandon_output() -> None:
+    """Send what is left of standard output nowhere: its reader has gone, and the flush at exit must not fail."""
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere, suppress(OSError, ValueError):
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+
+
+def _paint(problem: Diagnostic) -> str:
+    place = " ".join(part for part in (str(problem.location or ""), problem.path and f"@ {problem.path}") if part)
+    what = click.style("error: ", fg="red", bold=True) + click.style(printable(problem.what), bold=True)
+    lines = [what + (click.style(f" ({printable(place)})", fg="cyan") if place else "")]
+    if problem.location and (excerpt := problem.location.excerpt()):
+        lines.append(printable(excerpt))
+    if problem.why:
+        lines.append(f"  why: {printable(problem.why)}")
+    if problem.hint:
+        lines.append(click.style("  hint: ", fg="green") + printable(problem.hint))
+    return "\n".join(lines)
+
+
+def printable(text: str) -> str:
+    r"""Return a text that a terminal shows and does not obey.
+
+    Control characters become their pictures (``␛``), marks that turn the writing direction become ``\u202e``.
+    """
+    return text.translate(_SAFE)
+
+
+_KEPT = "\n\t"
+_SAFE: dict[int, str] = {
+    **{code: chr(0x2400 + code) for code in range(32) if chr(code) not in _KEPT},
+    0x7F: "␡",
+    **{code: f"\\x{code:02x}" for code in range(0x80, 0xA0)},
+    **{code: f"\\u{code:04x}" for code in (0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))},
+}

@@ -1,0 +1,54 @@
+"""``proctor show``: the requests that would be sent, coloured by where each part comes from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from proctor.cli.commands import ProctorCommand
+from proctor.cli.exams import exam_options, find_exams, split_names
+
+
+@click.command("show", cls=ProctorCommand)
+@click.argument("tasks", nargs=-1, metavar="TASK...")
+@click.option("--docs", "-n", default=1, show_default=True, type=click.IntRange(min=1), help="Documents to show.")
+@click.option("--skip", default=0, show_default=True, type=click.IntRange(min=0), help="Documents to skip first.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per request, exactly as it would be sent.")
+@exam_options
+def command(tasks: tuple[str, ...], docs: int, skip: int, as_json: bool, **options: Any) -> None:
+    """Show the requests that would be sent, part by part.
+
+    TASK is anything that `proctor run --tasks` takes: the name of an exam, a recipe (card=…,template=…), a file.
+    """
+    exams = find_exams([name for text in tasks for name in split_names(text)], options)
+    if as_json:
+        from proctor.cli.console import print_json
+        from proctor.results.preview import request_records
+
+        for record in request_records(exams, docs, skip):
+            print_json(record)
+        return
+    _print(exams, docs, skip)
+
+
+def _print(exams: list[Any], docs: int, skip: int) -> None:
+    from proctor.cli.console import console
+    from proctor.cli.prompts import RequestPrinter, legend, origins_of
+    from proctor.cli.report import say
+    from proctor.results.preview import first_items
+
+    target = console()
+    printer = RequestPrinter(target)
+    for exam in exams:
+        items = list(first_items(exam, docs, skip))
+        if not items:
+            say(f"{exam.name} has no document after the first {skip}")
+        elif printer.coloured:
+            target.print(
+                legend(origin for item in items for each in item.requests for origin in origins_of(each)),
+                soft_wrap=True,
+            )
+        for item in items:
+            for request in item.requests:
+                printer.print(exam.name, item, request)

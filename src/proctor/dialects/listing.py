@@ -1,0 +1,114 @@
+"""What there is: exams and artifacts by name, kind and description, for lists and search.
+
+Files are read, no artifact is built: a list of thousands takes a fraction of a second.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+
+from proctor.artifacts.catalogs import Catalog, catalogs
+
+EXAM_TYPES = frozenset({"dataset_recipe", "standard_recipe", "recipe"})
+SUITE_TYPES = frozenset({"benchmark", "benchmark_stack"})
+FIRST_KINDS = frozenset({"exam", "benchmark"})
+_SINGULAR = {"processors": "processor", "splitters": "splitter", "criteria": "criterion", "serializers": "serializer"}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something that has a name.
+
+    Attributes:
+        name: What to type.
+        kind: ``exam``, ``benchmark``, ``card``, ``task``, ``template``, ``format``, ``metric``, ``link`` …
+        description: One line on what it is; may be empty.
+        source: Where it was found: the title of a catalog, or a file.
+        tags: As saved with the artifact.
+    """
+
+    name: str
+    kind: str
+    description: str
+    source: str
+    tags: dict[str, Any] = field(default_factory=dict)
+
+
+def names() -> dict[str, Catalog]:
+    """Return every name with the catalog it comes from; of two catalogs with one name, the one that wins."""
+    found: dict[str, Catalog] = {}
+    for catalog in catalogs():
+        for name in catalog.names():
+            found.setdefault(name, catalog)
+    return found
+
+
+def entries(pattern: str | None = None, kinds: Iterable[str] = ()) -> list[Entry]:
+    """Return what there is: exams first, then everything by name.
+
+    Args:
+        pattern: A glob over names (``cards.mmlu*``), or words that all occur in name or description; ``None`` is all.
+        kinds: Only entries of these kinds, where any are given.
+    """
+    wanted, lowered = set(kinds), (pattern or "").lower()
+    is_glob = any(mark in lowered for mark in "*?[")
+    found = [
+        entry
+        for name, catalog in names().items()
+        if not is_glob or fnmatchcase(name.lower(), lowered)
+        if (entry := _read(name, catalog)) is not None
+        if (not wanted or entry.kind in wanted) and (is_glob or _has_words(entry, lowered))
+    ]
+    return sorted(found, key=lambda entry: (entry.kind not in FIRST_KINDS, entry.name))
+
+
+def _has_words(entry: Entry, pattern: str) -> bool:
+    text = f"{entry.name} {entry.description}".lower()
+    return all(word in text for word in pattern.split())
+
+
+def _read(name: str, catalog: Catalog) -> Entry | None:
+    path, source = catalog.path_of(name), str(getattr(catalog, "title", catalog))
+    if path is None:  # deleted since the names were read
+        return None
+    try:
+        data = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:  # a broken file is listed with its reason
+        return Entry(name, "broken", f"cannot be read: {error}", source)
+    if not isinstance(data, dict):
+        return Entry(name, "broken", "the file holds no JSON object", source)
+    tags = data.get("__tags__")
+    return Entry(
+        name,
+        _kind(name, str(data.get("__type__", ""))),
+        " ".join(str(data.get("__description__") or _fallback(data)).split()),
+        source,
+        tags if isinstance(tags, dict) else {},
+    )
+
+
+def _kind(name: str, type_name: str) -> str:
+    if type_name in EXAM_TYPES:
+        return "exam"
+    if type_name in SUITE_TYPES:
+        return "benchmark"
+    if type_name == "artifact_link":
+        return "link"
+    if type_name == "task_card":
+        return "card"
+    head, dot, _ = name.partition(".")
+    if not dot:
+        return type_name.replace("_", " ") or "artifact"
+    return _SINGULAR.get(head, head.removesuffix("s")).replace("_", " ")
+
+
+def _fallback(data: dict[str, Any]) -> str:
+    if data.get("__type__") == "artifact_link":
+        return f"means {data.get('to')}"
+    if card := data.get("card"):
+        return f"{card}, asked by {data['template']}" if isinstance(data.get("template"), str) else str(card)
+    return ""

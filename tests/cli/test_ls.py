@@ -1,0 +1,94 @@
+import json
+
+import pytest
+
+
+@pytest.fixture
+def catalog(tmp_path, monkeypatch):
+    def save(name, **data):
+        path = tmp_path / "catalog" / f"{name.replace('.', '/')}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(data))
+
+    save("cards.rain", __type__="task_card", __description__="Will it\n  rain?", __tags__={"region": "Kent"})
+    save("cards.snow", __type__="task_card")
+    save("templates.weather.open", __type__="input_output_template", __description__="Asks about rain openly.")
+    save("recipes.rain", __type__="dataset_recipe", card="cards.rain", template="templates.weather.open")
+    save("cards.old", __type__="artifact_link", to="cards.snow")
+    (tmp_path / "catalog" / "cards" / "broken.json").write_text("{")
+    monkeypatch.setenv("PROCTOR_CATALOGS", str(tmp_path / "catalog"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return tmp_path
+
+
+def listed(out):
+    return [line.split()[0] for line in out.splitlines()]
+
+
+def test_exams_come_first_then_names(invoke, catalog):
+    code, out, err = invoke("ls")
+    assert (code, err) == (0, "")
+    names = listed(out)
+    mine = ["recipes.rain", "cards.broken", "cards.old", "cards.rain", "cards.snow", "templates.weather.open"]
+    assert [name for name in names if name in mine] == mine
+
+
+@pytest.mark.parametrize(
+    "pattern, names",
+    [
+        ("cards.r*", ["cards.rain"]),
+        ("CARDS.R*", ["cards.rain"]),
+        ("rain openly", ["templates.weather.open"]),
+        ("weather", ["templates.weather.open", "recipes.rain"]),
+        ("means cards.snow", ["cards.old"]),
+    ],
+)
+def test_patterns(invoke, catalog, pattern, names):
+    _, out, _ = invoke("ls", pattern)
+    assert set(names) <= set(listed(out))
+    assert "cards.snow" not in listed(out)
+
+
+def test_kind_description_and_tags(invoke, catalog):
+    _, out, _ = invoke("ls", "cards.ra?n", "--json")
+    assert json.loads(out) == {
+        "name": "cards.rain",
+        "kind": "card",
+        "description": "Will it rain?",
+        "source": str(catalog / "catalog"),
+        "tags": {"region": "Kent"},
+    }
+
+
+def test_only_one_kind(invoke, catalog):
+    _, out, _ = invoke("ls", "--kind", "template", "*weather*")
+    assert listed(out) == ["templates.weather.open"]
+
+
+def test_an_unknown_kind_gets_the_closest_one(invoke, catalog):
+    code, _, err = invoke("ls", "--kind", "crad")
+    assert code == 2
+    assert "did you mean 'card'?" in err
+
+
+def test_nothing_found_gets_the_closest_name(invoke, catalog):
+    code, out, err = invoke("ls", "cards.sno")
+    assert code == 0
+    code, out, err = invoke("ls", "cards.snwo")
+    assert (code, out) == (2, "")
+    assert "did you mean 'cards.snow'" in err
+
+
+def test_a_broken_file_is_listed_with_its_reason(invoke, catalog):
+    _, out, _ = invoke("ls", "cards.broken")
+    assert "broken" in out
+    assert "cannot be read" in out
+
+
+def test_narrow_terminals_get_shortened_descriptions(invoke, catalog, monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "48")
+    monkeypatch.setenv("NO_COLOR", "1")
+    _, out, _ = invoke("ls", "templates.weather*")
+    assert all(len(line) <= 48 for line in out.splitlines())
+    assert "…" in out

@@ -1,0 +1,63 @@
+import pytest
+
+from proctor.ir import Choose, Converse, Decoding, Exchange, Generate, Likelihood, Pair, Prompt, Rolling, turn
+from proctor.recipes.exam import Item
+from proctor.results.preview import first_items, request_record
+
+
+def record(request, **exchange):
+    return request_record("exam", Item(3, {}, Exchange(question=(turn("user", "?"),), **exchange), (request,)), request)
+
+
+@pytest.mark.parametrize(
+    "request_, expected",
+    [
+        (
+            Generate(Prompt("p"), Decoding(max_tokens=5, stop=("x",))),
+            {"kind": "generate", "prompt": "p", "stop": ["x"], "max_tokens": 5},
+        ),
+        (Likelihood(Prompt("p"), " c"), {"kind": "likelihood", "prompt": "p", "continuations": [" c"]}),
+        (Rolling("long text"), {"kind": "rolling", "prompt": "long text", "continuations": []}),
+        (
+            Converse(({"role": "user", "content": "a"}, None)),
+            {"kind": "converse", "prompt": [{"role": "user", "content": "a"}, {"role": "assistant", "content": None}]},
+        ),
+        (
+            Choose((Pair(Prompt("p"), " a"), Pair(Prompt("p"), " b"))),
+            {"kind": "choose", "prompt": "p", "continuations": [" a", " b"]},
+        ),
+    ],
+)
+def test_every_kind_of_request(request_, expected):
+    found = record(request_)
+    assert {key: found[key] for key in expected} == expected
+    assert list(found) == [
+        "task",
+        "doc_id",
+        "kind",
+        "prompt",
+        "continuations",
+        "gold",
+        "references",
+        "stop",
+        "max_tokens",
+    ]
+
+
+def test_contexts_that_differ_are_all_there():
+    found = record(Choose((Pair(Prompt("p"), " c"), Pair(Prompt("q"), " c"))), gold=1)
+    assert (found["prompt"], found["contexts"], found["gold"]) == ("p", ["p", "q"], 1)
+
+
+def test_no_more_items_are_rendered_than_looked_at():
+    class Endless:
+        rendered = 0
+
+        def items(self):
+            while True:
+                self.rendered += 1
+                yield Item(self.rendered, {}, Exchange(question=()), ())
+
+    exam = Endless()
+    assert [item.doc_id for item in first_items(exam, 2, skip=3)] == [4, 5]
+    assert exam.rendered == 5
