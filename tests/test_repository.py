@@ -140,7 +140,16 @@ class TestSamples:
             "ten": 10,
         }
         spelled |= {"eleven": 11, "fifteen": 15, "twenty-five": 25, "fifty-six": 56, "seventy-five": 75, "ninety": 90}
-        spelled |= {"half": 2, "twice": 2, "third": 3, "quarter": 4, "tenth": 10, "square": 4, "around": 2}
+        spelled |= {
+            "half": 2,
+            "twice": 2,
+            "third": 3,
+            "quarter": 4,
+            "tenth": 10,
+            "square": 4,
+            "around": 2,
+            "both ends": 1,
+        }
         # known to every reader: days of a week, hours of a day, minutes of an hour, months, legs, sides, edges
         implied = {"7", "24", "60", "31", "12", "4", "3"}
         for row in rows("arithmetic", "test") + rows("arithmetic", "train"):
