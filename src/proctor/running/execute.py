@@ -1,0 +1,274 @@
+"""Asking: sends what the log cannot answer, and files every answer before it counts."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from proctor.engines.engine import Answers, Engine
+from proctor.errors import EngineError
+from proctor.ir import Failure, Response
+from proctor.recipes.exam import Exam
+from proctor.running.log import Key, ResponseLog
+from proctor.running.log_writer import LogWriter
+from proctor.running.plan import Filed, Kind, Single, Step, Wanted, batches, exam_items, kind_of, wanted
+from proctor.running.progress import Observer, Progress
+
+_NO_ANSWER = Failure("engine", "the engine ended without answering this request")
+
+
+class Budget(Protocol):
+    """A limit on what a run may spend. It is told of every answer before the next request is sent."""
+
+    def spend(self, response: Response) -> None:
+        """Count what an answer cost."""
+
+    @property
+    def exhausted(self) -> str | None:
+        """Why nothing more may be asked, or ``None``."""
+
+
+@dataclass(slots=True)
+class Session:
+    """What one run works with.
+
+    Attributes:
+        engine: Who is asked.
+        log: Where answers are filed.
+        number: The engine's number in the log.
+        observer: Who watches.
+        limit: Most items per exam.
+        retry_failed: Whether to ask again what failed in an earlier run. A failure is no answer, so by default yes.
+        budget: What may be spent.
+        progress: The counts so far.
+    """
+
+    engine: Engine
+    log: ResponseLog
+    number: int
+    observer: Observer
+    limit: int | None = None
+    retry_failed: bool = True
+    budget: Budget | None = None
+    progress: Progress = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        self.progress = self.progress or Progress(started=time.monotonic())
+
+
+def ask(exams: Sequence[Exam], session: Session) -> None:
+    """Ask the engine everything that the log cannot answer, and return when all of it is durable.
+
+    Requests of all exams flow through one call per kind, so batches and connections stay full across exams.
+
+    Raises:
+        EngineError: The engine cannot work; what it answered before is kept.
+        LogError: An answer could not be stored.
+    """
+    with LogWriter(session.log, session.number) as writer:
+        asking = _Asking(session, writer)
+        pending: dict[Kind, list[Exam]] = {"generate": [], "score": []}
+        for exam in exams:
+            pending[_first_kind(exam, session.limit)].append(exam)
+        while any(pending.values()) and not asking.stopped:
+            for kind in ("generate", "score"):
+                todo, pending[kind] = pending[kind], []
+                if todo:
+                    _round(kind, asking, todo, pending)
+        writer.flush()
+    session.progress.total = session.progress.done
+    session.observer.asking(session.progress)
+
+
+def _first_kind(exam: Exam, limit: int | None) -> Kind:
+    for item in exam_items(exam, limit):
+        for request in item.requests:
+            return kind_of(request)
+    return "generate"
+
+
+def _round(kind: Kind, asking: _Asking, todo: list[Exam], pending: dict[Kind, list[Exam]]) -> None:
+    """Put one stream of requests to the engine; exams that need another round are put into ``pending``."""
+    stream = _Stream(kind, asking, todo)
+    engine = asking.session.engine
+    answers: Answers = engine.generate(stream) if kind == "generate" else engine.score(stream)  # type: ignore[arg-type]
+    try:
+        for position, response in answers:
+            asking.file(position, response)
+    finally:  # a generator that is left early frees its connections now, not some time later
+        if isinstance(answers, Generator):
+            answers.close()
+    stream.check()
+    asking.file_unanswered()
+    for again, exams in stream.again.items():
+        pending[again].extend(exams)
+
+
+class _Asking:
+    """Which requests are on their way. Requests may be read in one thread while answers are filed in another."""
+
+    def __init__(self, session: Session, writer: LogWriter) -> None:
+        self.session = session
+        self.filed = Filed(session.log, session.number, with_failures=not session.retry_failed)
+        self.stopped = False
+        self._writer = writer
+        self._lock = threading.Lock()
+        self._sent: dict[int, Key] = {}
+        self._on_the_way: set[Key] = set()
+        self._failed: set[Key] = set()
+        self._count = 0
+        self._visited: set[tuple[Kind, int]] = set()
+
+    def visit(self, kind: Kind, exam: Exam) -> bool:
+        """Note that an exam is searched for requests of a kind; return whether that is the first time."""
+        first = not self.has_visited(kind, exam)
+        self._visited.add((kind, id(exam)))
+        return first
+
+    def has_visited(self, kind: Kind, exam: Exam) -> bool:
+        """Whether an exam was searched for requests of a kind."""
+        return (kind, id(exam)) in self._visited
+
+    def open_steps(self, requests: list[Wanted], *, count: bool) -> tuple[list[Step], bool]:
+        """Return what has to be asked now, and whether some conversation goes on after that.
+
+        A step is claimed before the log is asked a second time, so an answer that was committed between the first
+        look and the claim is seen, and nothing is asked twice.
+        """
+        steps = self.filed.next_steps(requests)
+        if count:
+            self.session.progress.cached += len(requests) - len(steps)
+        fresh = self._claim(steps)
+        known = self.filed.known([step.key for step in fresh])
+        with self._lock:
+            self._on_the_way.difference_update(known)
+            goes_on = any(not step.is_last and step.key not in self._failed for step in steps)
+        return [step for step in fresh if step.key not in known], goes_on
+
+    def _claim(self, steps: list[Step]) -> list[Step]:
+        fresh = []
+        with self._lock:
+            for step in steps:
+                taken = step.key in self._on_the_way or step.key in self._failed or self._writer.holds(step.key)
+                if not taken:
+                    self._on_the_way.add(step.key)
+                    fresh.append(step)
+        return fresh
+
+    def send(self, step: Step) -> None:
+        """Give a step the next position."""
+        with self._lock:
+            self._sent[self._count] = step.key
+            self._count += 1
+        self.session.progress.asked += 1
+
+    def start_round(self) -> None:
+        """Begin to count positions from zero."""
+        self._count = 0
+
+    def may_send(self) -> bool:
+        """Whether the budget allows another request."""
+        budget = self.session.budget
+        if budget is not None and budget.exhausted is not None:
+            self.stopped = True
+        return not self.stopped
+
+    def file(self, position: int, response: Response) -> None:
+        """Store an answer and count it."""
+        with self._lock:
+            key = self._sent.pop(position, None)
+        if key is None:
+            raise EngineError(
+                f"the engine '{self.session.engine.label}' answered request {position}, which is not open",
+                why="it was never asked or has been answered before",
+                hint="this is a fault of the engine; every answer so far is kept",
+            )
+        self._settle(key, response)
+
+    def file_unanswered(self) -> None:
+        """Record a failure for every request that the engine left open."""
+        with self._lock:
+            left, self._sent = list(self._sent.values()), {}
+        for key in left:
+            self._settle(key, Response(failure=_NO_ANSWER))
+
+    def drop_unsent(self) -> None:
+        """Forget requests that were planned and never read."""
+        with self._lock:
+            self._on_the_way.intersection_update(self._sent.values())
+
+    def _settle(self, key: Key, response: Response) -> None:
+        self._writer.put(key, response)
+        with self._lock:
+            if response.failure is not None:
+                self._failed.add(key)
+            self._on_the_way.discard(key)
+        if self.session.budget is not None:
+            self.session.budget.spend(response)
+        self.session.progress.count(response)
+        self.session.observer.asking(self.session.progress)
+
+
+class _Stream:
+    """The requests of one kind that some exams still need, read lazily by an engine.
+
+    An error while reading an exam ends the stream and is raised by :meth:`check`, because the engine that reads
+    the stream could take it for an error of its own.
+    """
+
+    def __init__(self, kind: Kind, asking: _Asking, exams: list[Exam]) -> None:
+        self.again: dict[Kind, list[Exam]] = {"generate": [], "score": []}
+        self._kind = kind
+        self._other: Kind = "score" if kind == "generate" else "generate"
+        self._asking = asking
+        self._exams = exams
+        self._error: BaseException | None = None
+        self._ended = False
+        asking.start_round()
+        self._iterator = self._requests()
+
+    def __iter__(self) -> Iterator[Single]:
+        return self._iterator
+
+    def check(self) -> None:
+        """Raise what went wrong while reading the exams."""
+        self._asking.drop_unsent()
+        if self._error is not None:
+            raise self._error
+        if not self._ended:
+            raise EngineError(
+                f"the engine '{self._asking.session.engine.label}' stopped before it had read all requests",
+                hint="this is a fault of the engine; every answer so far is kept, running again goes on",
+            )
+
+    def _requests(self) -> Iterator[Single]:
+        try:
+            for exam in self._exams:
+                for steps in self._steps(exam):
+                    for step in steps:
+                        if not self._asking.may_send():
+                            self._ended = True
+                            return
+                        self._asking.send(step)
+                        yield step.request
+            self._ended = True
+        except Exception as error:  # noqa: BLE001 - kept for check()
+            self._error = error
+
+    def _steps(self, exam: Exam) -> Iterator[list[Step]]:
+        again: set[Kind] = set()
+        first_time = self._asking.visit(self._kind, exam)
+        for batch in batches(exam_items(exam, self._asking.session.limit)):
+            entries = [entry for item in batch for entry in wanted(item)]
+            mine = [entry for entry in entries if kind_of(entry.request) == self._kind]
+            if len(mine) < len(entries) and not self._asking.has_visited(self._other, exam):
+                again.add(self._other)
+            steps, goes_on = self._asking.open_steps(mine, count=first_time)
+            if goes_on:
+                again.add(self._kind)
+            yield steps
+        for kind in again:
+            self.again[kind].append(exam)

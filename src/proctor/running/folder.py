@@ -1,0 +1,212 @@
+"""The run folder: ``run.yaml``, ``samples.jsonl``, ``results.json``. Each file appears whole or not at all.
+
+``run.yaml`` is written first and ``results.json`` last; a folder with one and not the other is a run that did not
+end, and running into it again completes it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from proctor.errors import OutputError, UsageError
+from proctor.ir import Choose, Converse, Failure, Generate, Likelihood, Prompt, Request, Response, Rolling
+from proctor.recipes.exam import Answered
+from proctor.running.plain import to_document, to_line
+from proctor.running.spec import RunSpec
+from proctor.scoring.grade import Grade
+
+SPEC, SAMPLES, RESULTS = "run.yaml", "samples.jsonl", "results.json"
+
+
+class RunFolder:
+    """A folder that takes the files of one run.
+
+    Args:
+        path: The folder; made by :meth:`open`.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether a run ended here."""
+        return (self.path / RESULTS).exists()
+
+    def open(self, spec: RunSpec) -> None:
+        """Make the folder and write ``run.yaml``; results of an earlier run of the same spec are kept until the end.
+
+        Raises:
+            UsageError: The folder holds another run.
+            OutputError: The folder cannot be written.
+        """
+        if (self.path / SPEC).exists():
+            before = RunSpec.load(self.path)
+            if not spec.same_run(before):
+                raise UsageError(
+                    f"the folder {self.path} holds another run",
+                    why=f"it differs in {', '.join(spec.differences(before)[:5])}",
+                    hint="choose another folder with --output, or remove this one",
+                )
+        with _output_errors(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+        with self._write(SPEC) as file:
+            file.write(spec.to_yaml().encode())
+
+    def write_results(self, results: dict[str, Any], run: dict[str, Any]) -> None:
+        """Write ``results.json``; ``results`` is reproducible, ``run`` says when, where and how."""
+        with self._write(RESULTS) as file:
+            file.write(to_document({"results": results, "run": run}))
+
+    @contextmanager
+    def samples(self) -> Iterator[SampleWriter]:
+        """Open ``samples.jsonl``; it appears when the block ends well."""
+        spool = self.path / f".{SAMPLES}.spool"
+        with self._write(SAMPLES) as file:
+            try:
+                yield SampleWriter(file, spool)
+            finally:
+                spool.unlink(missing_ok=True)
+
+    @contextmanager
+    def _write(self, name: str) -> Iterator[BinaryIO]:
+        part = self.path / f".{name}.part"
+        with _output_errors(self.path):
+            try:
+                with part.open("wb") as file:
+                    yield file
+                    file.flush()
+                    os.fsync(file.fileno())
+                part.replace(self.path / name)
+            finally:
+                part.unlink(missing_ok=True)
+
+
+class SampleWriter:
+    """Writes one line per instance.
+
+    Scores come when an exam is graded as a whole, so what is known before (input, prompt, output) waits in a spool
+    file; memory does not grow with the number of instances.
+    """
+
+    def __init__(self, file: BinaryIO, spool: Path) -> None:
+        self._file = file
+        self._spool = spool
+
+    def record(self, exam: str, answered: Iterable[Answered]) -> Iterator[Answered]:
+        """Pass answered items through, keeping what their lines begin with."""
+        with _output_errors(self._spool.parent), self._spool.open("wb") as spool:
+            for each in answered:
+                spool.write(to_line(_beginning(exam, each)) + b"\n")
+                yield each
+
+    def finish(self, grade: Grade) -> None:
+        """Write the lines of the exam whose items were recorded last."""
+        with self._spool.open("rb") as spool:
+            for position, line in enumerate(spool):
+                rest = to_line(_ending(grade, position))
+                self._file.write(line.rstrip(b"\n")[:-1] + b"," + rest[1:] + b"\n")
+
+
+@contextmanager
+def _output_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(
+            f"the run folder {path} cannot be written",
+            why=str(error),
+            hint="free space or choose another folder with --output; answers are in the response log and are not "
+            "asked again",
+        ) from error
+
+
+def _beginning(exam: str, answered: Answered) -> dict[str, Any]:
+    item, responses = answered.item, answered.responses
+    failure = next((response.failure for response in responses if response.failure is not None), None)
+    return {
+        "exam": exam,
+        "doc_id": item.doc_id,
+        "input": item.instance,
+        "kind": _one([type(request).__name__.lower() for request in item.requests]),
+        "prompt": _one([prompt for request in item.requests for prompt in _prompts(request)]),
+        "continuations": [words for request in item.requests for words in _continuations(request)] or None,
+        "output": _one([_output(response) for response in responses]) if responses else None,
+        "finish_reasons": [reason for response in responses for reason in response.finish_reasons] or None,
+        "references": item.exchange.references,
+        "gold": item.exchange.gold,
+        "usage": {
+            "prompt_tokens": sum(response.usage.prompt_tokens for response in responses),
+            "completion_tokens": sum(response.usage.completion_tokens for response in responses),
+        },
+        "timing": _timing(responses),
+        "failure": failure,
+    }
+
+
+def _ending(grade: Grade, position: int) -> dict[str, Any]:
+    failure = grade.failures.get(position)
+    ending = {
+        "prediction": _value(grade.predictions, position),
+        "processed_prediction": _value(grade.processed_predictions, position),
+        "processed_references": _value(grade.processed_references, position),
+        "scores": {name: _value(column, position) for name, column in grade.instance_scores.items()},
+    }
+    return ending if failure is None else {**ending, "scoring_failure": failure}
+
+
+def _value(column: Sequence[Any], position: int) -> Any:
+    if position >= len(column):
+        return None
+    value = column[position]
+    return None if isinstance(value, Failure) else value
+
+
+def _one(values: Sequence[Any]) -> Any:
+    """Return the value that all share, else the list of them."""
+    if values and all(value == values[0] for value in values[1:]):
+        return values[0]
+    return list(values)
+
+
+def _prompts(request: Request) -> list[Any]:
+    match request:
+        case Generate():
+            return [_payload(request.prompt)]
+        case Choose() | Likelihood():
+            return [_payload(pair.context) for pair in request.pairs]
+        case Rolling():
+            return [request.text]
+        case Converse():
+            return [list(request.turns)]
+
+
+def _payload(prompt: Prompt) -> Any:
+    return prompt.payload if isinstance(prompt.payload, str) else list(prompt.payload)
+
+
+def _continuations(request: Request) -> list[str]:
+    return [pair.continuation for pair in request.pairs] if isinstance(request, (Choose, Likelihood)) else []
+
+
+def _output(response: Response) -> Any:
+    if response.failure is not None:
+        return None
+    if response.scores:
+        return [
+            {"log_likelihood": each.log_likelihood, "is_greedy": each.is_greedy, "token_count": each.token_count}
+            for each in response.scores
+        ]
+    return response.texts[0] if len(response.texts) == 1 else list(response.texts)
+
+
+def _timing(responses: Sequence[Response]) -> dict[str, float]:
+    started = [response.timing.started for response in responses if response.timing.started]
+    return {
+        "started": min(started, default=0.0),
+        "seconds": sum(response.timing.seconds for response in responses),
+    }

@@ -1,0 +1,188 @@
+"""What a run asks: every request of every item, filed under its key, and conversations taken apart into steps.
+
+A conversation is asked one generated turn at a time, and each turn is an ordinary generation request with an entry
+of its own in the log; so a conversation that was cut off goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal, TypeVar
+
+from proctor.ir import Converse, Failure, Generate, Prompt, Request, Response, Score, Timing, Usage
+from proctor.recipes.exam import Answered, Exam, Item
+from proctor.running.log import Key, ResponseLog
+
+Kind = Literal["generate", "score"]
+Single = Generate | Score
+"""A request that an engine answers by itself."""
+
+BATCH = 256
+"""Items looked up in the log at once."""
+
+Entry = TypeVar("Entry")
+
+
+def kind_of(request: Request) -> Kind:
+    """Return which of an engine's two methods answers a request."""
+    return "generate" if isinstance(request, (Generate, Converse)) else "score"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A request and its repeat: equal generation requests of one item are separate draws."""
+
+    request: Request
+    key: Key
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The next thing to ask of an engine."""
+
+    request: Single
+    key: Key
+    is_last: bool = True
+
+
+def wanted(item: Item) -> list[Wanted]:
+    """Return the requests of an item with their keys. Scores do not vary, so equal ones share one entry."""
+    seen: dict[str, int] = {}
+    found = []
+    for request in item.requests:
+        name = request.key
+        repeat = seen.get(name, 0) if kind_of(request) == "generate" else 0
+        seen[name] = repeat + 1
+        found.append(Wanted(request, Key.of(name, repeat)))
+    return found
+
+
+def batches(entries: Iterable[Entry], size: int = BATCH) -> Iterator[list[Entry]]:
+    """Yield lists of ``size`` entries; the last one may be shorter."""
+    iterator = iter(entries)
+    while batch := list(islice(iterator, size)):
+        yield batch
+
+
+class Filed:
+    """The answers that a log holds for one engine.
+
+    Args:
+        log: An open log.
+        engine: The engine's number in the log.
+        with_failures: Whether a recorded failure stands for an answer.
+    """
+
+    def __init__(self, log: ResponseLog, engine: int, *, with_failures: bool) -> None:
+        self._log = log
+        self._engine = engine
+        self._with_failures = with_failures
+
+    def known(self, keys: Sequence[Key]) -> set[Key]:
+        """Return the keys that need not be asked."""
+        return self._log.has_many(self._engine, keys, failures=self._with_failures)
+
+    def responses(self, keys: Sequence[Key]) -> dict[Key, Response]:
+        """Return what is filed under the keys, failures included where they stand for answers."""
+        return self._log.get_many(self._engine, keys, failures=self._with_failures)
+
+    def next_steps(self, requests: Sequence[Wanted]) -> list[Step]:
+        """Return what has to be asked next for those requests that are not fully answered."""
+        plain = [entry for entry in requests if not isinstance(entry.request, Converse)]
+        known = self.known([entry.key for entry in plain])
+        steps = [Step(entry.request, entry.key) for entry in plain if entry.key not in known]  # type: ignore[arg-type]
+        talks = [_Talk(entry.request, entry.key.repeat) for entry in requests if isinstance(entry.request, Converse)]
+        self._advance(talks)
+        return steps + [step for talk in talks if (step := talk.step) is not None]
+
+    def assemble(self, requests: Sequence[Wanted]) -> list[Response | None]:
+        """Return the response to each request; ``None`` where there is none."""
+        plain = self.responses([entry.key for entry in requests if not isinstance(entry.request, Converse)])
+        talks = {
+            place: _Talk(entry.request, entry.key.repeat)
+            for place, entry in enumerate(requests)
+            if isinstance(entry.request, Converse)
+        }
+        self._advance(list(talks.values()))
+        return [
+            talks[place].response if place in talks else plain.get(entry.key) for place, entry in enumerate(requests)
+        ]
+
+    def _advance(self, talks: list[_Talk]) -> None:
+        active = talks
+        while active:
+            filed = self.responses([talk.step.key for talk in active if talk.step])
+            active = [talk for talk in active if talk.step and talk.step.key in filed]
+            for talk in active:
+                if talk.step:
+                    talk.hear(filed[talk.step.key])
+
+
+class _Talk:
+    """A conversation, as far as its answers are known."""
+
+    def __init__(self, request: Converse, repeat: int) -> None:
+        self._request = request
+        self._repeat = repeat
+        self._replies: list[Response] = []
+        self._count = sum(turn is None for turn in request.turns)
+        self.step = self._next()
+
+    def hear(self, reply: Response) -> None:
+        """Take the reply to :attr:`step` and move on."""
+        self._replies.append(reply)
+        self.step = None if reply.failure else self._next()
+
+    @property
+    def response(self) -> Response | None:
+        """The whole answer; ``None`` while some of it is unknown."""
+        if self.step is not None:
+            return None
+        for reply in self._replies:
+            if reply.failure is not None:
+                return Response(failure=reply.failure, usage=reply.usage, timing=reply.timing)
+        return Response(
+            texts=tuple(reply.text for reply in self._replies),
+            finish_reasons=tuple(reason for reply in self._replies for reason in reply.finish_reasons[:1]),
+            tokens=tuple(tokens for reply in self._replies for tokens in reply.tokens[:1]),
+            usage=Usage(
+                sum(reply.usage.prompt_tokens for reply in self._replies),
+                sum(reply.usage.completion_tokens for reply in self._replies),
+            ),
+            timing=Timing(
+                self._replies[0].timing.started if self._replies else 0.0,
+                sum(reply.timing.seconds for reply in self._replies),
+            ),
+        )
+
+    def _next(self) -> Step | None:
+        if len(self._replies) == self._count:
+            return None
+        messages = []
+        replies = iter(self._replies)
+        for turn in self._request.turns:
+            if turn is not None:
+                messages.append(turn)
+            elif (reply := next(replies, None)) is not None:
+                messages.append({"role": "assistant", "content": reply.text})
+            else:
+                break
+        request = Generate(Prompt(messages), self._request.decoding)
+        return Step(request, Key.of(request.key, self._repeat), is_last=len(self._replies) + 1 == self._count)
+
+
+def exam_items(exam: Exam, limit: int | None) -> Iterator[Item]:
+    """Return the items of an exam, at most ``limit`` of them."""
+    return islice(exam.items(), limit)
+
+
+def answered(items: Iterable[Item], filed: Filed, missing: Failure) -> Iterator[Answered]:
+    """Yield items with their responses; ``missing`` is the reason where the log has none."""
+    unanswered = Response(failure=missing)
+    for batch in batches(items):
+        requests = [wanted(item) for item in batch]
+        responses = iter(filed.assemble([entry for entries in requests for entry in entries]))
+        for item, entries in zip(batch, requests, strict=True):
+            yield Answered(item, tuple(response or unanswered for response in islice(responses, len(entries))))

@@ -1,0 +1,242 @@
+"""What a run tells while it goes on, and three ways to show it: not at all, as plain lines, as live bars."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TextIO
+
+from proctor.ir import Response
+from proctor.scoring.grade import Grade
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
+    from rich.progress import TaskID
+
+_LINE_SECONDS = 10.0
+_REDRAW_SECONDS = 0.1
+_NAMES_SHOWN = 3
+
+
+@dataclass(slots=True)
+class Progress:
+    """Counts of a run so far.
+
+    Attributes:
+        total: Requests that the run needs, as far as it is known; ``None`` before the plan has been read to its end.
+        cached: Requests that the log could answer.
+        asked: Requests sent to the engine.
+        answered: Answers that came back, failures included.
+        failed: Failures among them.
+        prompt_tokens, completion_tokens: As the engine counted them, for what was answered in this run.
+        started: ``time.monotonic()`` at the start.
+    """
+
+    total: int | None = None
+    cached: int = 0
+    asked: int = 0
+    answered: int = 0
+    failed: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    started: float = 0.0
+
+    @property
+    def done(self) -> int:
+        """Requests that have an answer, wherever it came from."""
+        return self.cached + self.answered
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self.started
+
+    @property
+    def rate(self) -> float:
+        """Answers per second."""
+        return self.answered / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def eta_seconds(self) -> float | None:
+        """Seconds that the rest will take at this rate; ``None`` where nobody knows."""
+        if self.total is None or not self.answered:
+            return None
+        return max(self.total - self.done, 0) / self.rate
+
+    def count(self, response: Response) -> None:
+        """Add an answer of the engine."""
+        self.answered += 1
+        self.failed += response.failure is not None
+        self.prompt_tokens += response.usage.prompt_tokens
+        self.completion_tokens += response.usage.completion_tokens
+
+
+class Observer(Protocol):
+    """Somebody who watches a run. Methods are called in the thread that runs it, ``asking`` after every answer."""
+
+    def started(self, exams: Sequence[str], engine: str) -> None:
+        """The run begins."""
+
+    def asking(self, progress: Progress) -> None:
+        """An answer came, or the log was searched; the counts go on changing after the call."""
+
+    def grading(self, exam: str) -> None:
+        """All answers are there; an exam is being graded."""
+
+    def graded(self, exam: str, grade: Grade) -> None:
+        """An exam has its scores."""
+
+    def finished(self) -> None:
+        """The run ended, well or not; always called."""
+
+
+class SilentObserver:
+    """Shows nothing."""
+
+    def started(self, exams: Sequence[str], engine: str) -> None:
+        """See :class:`Observer`."""
+
+    def asking(self, progress: Progress) -> None:
+        """See :class:`Observer`."""
+
+    def grading(self, exam: str) -> None:
+        """See :class:`Observer`."""
+
+    def graded(self, exam: str, grade: Grade) -> None:
+        """See :class:`Observer`."""
+
+    def finished(self) -> None:
+        """See :class:`Observer`."""
+
+
+class LineObserver(SilentObserver):
+    """Writes a line now and then, for log files and terminals without cursor control."""
+
+    def __init__(self, stream: TextIO | None = None, every_seconds: float = _LINE_SECONDS) -> None:
+        self._stream = stream or sys.stderr
+        self._every_seconds = every_seconds
+        self._last = 0.0
+        self._progress: Progress | None = None
+
+    def started(self, exams: Sequence[str], engine: str) -> None:
+        """Say what is asked of whom."""
+        shown = ", ".join(exams[:_NAMES_SHOWN])
+        if len(exams) > _NAMES_SHOWN:
+            shown += f" and {len(exams) - _NAMES_SHOWN} more"
+        self._write(f"{engine}: {shown}")
+        self._last = time.monotonic()
+
+    def asking(self, progress: Progress) -> None:
+        """Write the counts if the last line is old enough."""
+        self._progress = progress
+        if time.monotonic() - self._last >= self._every_seconds:
+            self._last = time.monotonic()
+            self._write(describe(progress))
+
+    def grading(self, exam: str) -> None:  # noqa: ARG002 - every exam is told of by its score
+        """Write the last counts once."""
+        self.finished()
+
+    def graded(self, exam: str, grade: Grade) -> None:
+        """Write the main score."""
+        self._write(f"{exam}: {grade.scores.get('score_name', 'score')} = {_number(grade.scores.get('score'))}")
+
+    def finished(self) -> None:
+        """Write counts that nobody has seen yet."""
+        if self._progress is not None:
+            self._write(describe(self._progress))
+            self._progress = None
+
+    def _write(self, line: str) -> None:
+        print(line, file=self._stream, flush=True)
+
+
+class LiveObserver(SilentObserver):
+    """Shows a bar with rate, time left and tokens on a terminal."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stderr
+        self._bars: RichProgress | None = None
+        self._bar: TaskID | None = None
+        self._title = ""
+        self._last = 0.0
+
+    def started(self, exams: Sequence[str], engine: str) -> None:
+        """Draw the bar."""
+        from rich.console import Console
+        from rich.progress import BarColumn, SpinnerColumn, TextColumn
+        from rich.progress import Progress as Bars
+
+        self._title = exams[0] if len(exams) == 1 else f"{len(exams)} exams"
+        self._bars = Bars(
+            SpinnerColumn(),
+            TextColumn("[bold]{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[note]}"),
+            console=Console(file=self._stream),
+            transient=True,
+        )
+        self._bars.start()
+        self._bar = self._bars.add_task(f"{self._title} · {engine}", total=None, note="")
+
+    def asking(self, progress: Progress) -> None:
+        """Move the bar, at most ten times a second."""
+        if time.monotonic() - self._last < _REDRAW_SECONDS:
+            return
+        self._last = time.monotonic()
+        self._update(progress.done, progress.total, describe(progress))
+
+    def grading(self, exam: str) -> None:
+        """Say which exam is graded."""
+        self._update(1, 1, f"grading {exam}")
+
+    def finished(self) -> None:
+        """Take the bar away."""
+        if self._bars is not None:
+            self._bars.stop()
+            self._bars = None
+
+    def _update(self, done: int, total: int | None, note: str) -> None:
+        if self._bars is not None and self._bar is not None:
+            self._bars.update(self._bar, completed=done, total=total, note=note)
+
+
+def observer_for(stream: TextIO | None = None) -> Observer:
+    """Return live bars where ``stream`` (default: standard error) is a terminal, plain lines elsewhere."""
+    stream = stream or sys.stderr
+    return LiveObserver(stream) if stream.isatty() else LineObserver(stream)
+
+
+def describe(progress: Progress) -> str:
+    """Return the counts in words: ``120/300 · 40 from the log · 12.3/s · 0:15 left · 1.2k+300 tokens``."""
+    parts = [f"{progress.done}/{progress.total}" if progress.total is not None else str(progress.done)]
+    if progress.cached:
+        parts.append(f"{progress.cached} from the log")
+    if progress.answered:
+        parts.append(f"{progress.rate:.1f}/s")
+    if progress.eta_seconds is not None and progress.done < (progress.total or 0):
+        parts.append(f"{_clock(progress.eta_seconds)} left")
+    if progress.prompt_tokens or progress.completion_tokens:
+        parts.append(f"{_short(progress.prompt_tokens)} tokens in, {_short(progress.completion_tokens)} out")
+    if progress.failed:
+        parts.append(f"{progress.failed} failed")
+    return " · ".join(parts)
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _short(count: int) -> str:
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if count >= size:
+            return f"{count / (1e3 if unit == 'k' else size):.1f}{unit}"
+    return str(count)
+
+
+def _number(value: object) -> str:
+    return f"{value:.4f}" if isinstance(value, float) else str(value)

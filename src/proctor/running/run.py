@@ -1,0 +1,218 @@
+"""A whole run: ask what is missing, grade every exam from the log, write the run folder."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from proctor.engines.engine import Engine
+from proctor.errors import RunInterruptedError, UsageError
+from proctor.ir import Failure
+from proctor.recipes.exam import Answered, Exam
+from proctor.running.execute import Budget, Session, ask
+from proctor.running.folder import RunFolder, SampleWriter
+from proctor.running.log import ResponseLog
+from proctor.running.plain import plain
+from proctor.running.plan import Filed, answered, exam_items
+from proctor.running.progress import Observer, SilentObserver
+from proctor.running.spec import RunSpec, without_secrets
+from proctor.scoring.grade import Grade
+
+_VERSIONED = ("proctor", "numpy", "transformers", "torch", "datasets")
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a run gives.
+
+    Attributes:
+        results: By exam: every score, ``n``, ``failures`` (a count) and ``failure_kinds``. Equal for equal runs.
+        run: Time, machine, versions, engine, tokens: what may differ between equal runs.
+        grades: By exam: everything scoring knows, instance by instance.
+        output: The run folder, where one was asked for.
+    """
+
+    results: dict[str, dict[str, Any]]
+    run: dict[str, Any]
+    grades: dict[str, Grade]
+    output: Path | None = None
+
+
+def run_exams(
+    exams: Sequence[Exam],
+    engine: Engine,
+    *,
+    limit: int | None = None,
+    log: ResponseLog | str | Path | None = None,
+    output: str | Path | None = None,
+    observer: Observer | None = None,
+    log_samples: bool = True,
+    spec: RunSpec | None = None,
+    retry_failed: bool = True,
+    budget: Budget | None = None,
+) -> RunResult:
+    """Let an engine sit exams.
+
+    Answers come from the response log where it has them; what is missing is asked, and durable before it counts. So
+    a run that was killed is completed by running it again, and nothing that was answered is asked twice.
+
+    Args:
+        exams: Compiled recipes with different names.
+        engine: Who answers.
+        limit: Most instances per exam.
+        log: The response log or its file; by default the one in the cache folder.
+        output: Run folder for ``run.yaml``, ``results.json`` and ``samples.jsonl``; nothing is written without it.
+        observer: Is told how the run goes on.
+        log_samples: Whether to write ``samples.jsonl``.
+        spec: What ``run.yaml`` says; made from engine and exams where it is not given.
+        retry_failed: Ask again what failed in an earlier run. If not, recorded failures stand.
+        budget: Stops asking when it is used up; what was not asked is then a failure in the results.
+
+    Raises:
+        RunInterruptedError: The user stopped the run; it says how to go on.
+        UsageError, LogError, OutputError, EngineError, DataError: With what was answered so far kept in the log.
+    """
+    _check_names(exams)
+    observer = observer or SilentObserver()
+    spec = _complete_spec(spec, exams, engine, limit, log_samples=log_samples)
+    with ExitStack() as stack:
+        open_log = log if isinstance(log, ResponseLog) else stack.enter_context(ResponseLog(log))
+        folder = RunFolder(output) if output is not None else None
+        if folder is not None:
+            folder.open(spec)
+        number = open_log.engine_number(engine.identity, engine.label, without_secrets(engine.identity_values()))
+        session = Session(engine, open_log, number, observer, limit, retry_failed, budget)
+        stack.enter_context(_interruptible(session, folder))
+        observer.started([exam.name for exam in exams], engine.label)
+        stack.callback(observer.finished)
+        began = time.time()
+        ask(exams, session)
+        return _conclude(exams, session, folder, log_samples=log_samples, began=began)
+
+
+def _check_names(exams: Sequence[Exam]) -> None:
+    if not exams:
+        raise UsageError("there is no exam to run")
+    if twice := [name for name, count in Counter(exam.name for exam in exams).items() if count > 1]:
+        raise UsageError(f"two exams are named '{twice[0]}'", hint="results are filed by name; give each its own")
+
+
+def _complete_spec(
+    spec: RunSpec | None, exams: Sequence[Exam], engine: Engine, limit: int | None, *, log_samples: bool
+) -> RunSpec:
+    if spec is None:
+        body = engine.to_dict()
+        model = str(body.pop("__type__"))
+        spec = RunSpec(model, tuple(exam.name for exam in exams), body, limit, log_samples=log_samples)
+    described = {exam.name: plain(exam.specification()) for exam in exams}
+    return replace(spec, exams=described, version=_version("proctor") or "")
+
+
+@contextmanager
+def _interruptible(session: Session, folder: RunFolder | None) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        kept = session.progress.answered - session.progress.failed
+        again = f"proctor run {folder.path / 'run.yaml'}" if folder is not None else "the same command"
+        raise RunInterruptedError(
+            "the run was stopped",
+            why=f"{kept} answers of this run are kept in {session.log.path}",
+            hint=f"to go on, run {again}; only what is missing will be asked",
+        ) from None
+
+
+def _conclude(
+    exams: Sequence[Exam], session: Session, folder: RunFolder | None, *, log_samples: bool, began: float
+) -> RunResult:
+    """Grade every exam from the log alone and write what there is to write."""
+    stopped = session.budget.exhausted if session.budget is not None else None
+    missing = Failure("budget", stopped) if stopped else Failure("missing", "the response log holds no answer")
+    filed = Filed(session.log, session.number, with_failures=True)
+    grades: dict[str, Grade] = {}
+    results: dict[str, dict[str, Any]] = {}
+    usage: dict[str, dict[str, int]] = {}
+    with ExitStack() as stack:
+        samples = stack.enter_context(folder.samples()) if folder is not None and log_samples else None
+        for exam in exams:
+            session.observer.grading(exam.name)
+            tally = _Tally(answered(exam_items(exam, session.limit), filed, missing))
+            grades[exam.name] = grade = _grade(exam, tally, samples)
+            results[exam.name] = _entry(grade, tally)
+            usage[exam.name] = {"prompt_tokens": tally.prompt_tokens, "completion_tokens": tally.completion_tokens}
+            session.observer.graded(exam.name, grade)
+    run = _circumstances(session, usage, began)
+    if folder is not None:
+        folder.write_results(results, run)
+    return RunResult(results, run, grades, folder.path if folder is not None else None)
+
+
+class _Tally:
+    """Counts answered items and their tokens as they pass."""
+
+    def __init__(self, items: Iterator[Answered]) -> None:
+        self._items = items
+        self.count = 0
+        self.prompt_tokens = 0
+        self.completion_tokens = 0
+
+    def __iter__(self) -> Iterator[Answered]:
+        for each in self._items:
+            self.count += 1
+            for response in each.responses:
+                self.prompt_tokens += response.usage.prompt_tokens
+                self.completion_tokens += response.usage.completion_tokens
+            yield each
+
+
+def _grade(exam: Exam, tally: _Tally, samples: SampleWriter | None) -> Grade:
+    if samples is None:
+        return exam.grade(tally)
+    grade = exam.grade(samples.record(exam.name, tally))
+    samples.finish(grade)
+    return grade
+
+
+def _entry(grade: Grade, tally: _Tally) -> dict[str, Any]:
+    kinds = Counter(failure.kind for failure in grade.failures.values())
+    entry = {**grade.scores, "n": tally.count, "failures": len(grade.failures)}
+    if kinds:
+        entry["failure_kinds"] = dict(sorted(kinds.items()))
+    return {str(name): plain(entry[name]) for name in sorted(entry)}
+
+
+def _circumstances(session: Session, usage: dict[str, dict[str, int]], began: float) -> dict[str, Any]:
+    progress = session.progress
+    return {
+        "started": datetime.fromtimestamp(began, UTC).isoformat(timespec="seconds"),
+        "seconds": round(time.time() - began, 3),
+        "engine": {"label": session.engine.label, "identity": session.engine.identity},
+        "log": str(session.log.path),
+        "requests": {
+            "asked": progress.asked,
+            "answered": progress.answered,
+            "failed": progress.failed,
+            "from_log": progress.cached,
+        },
+        "usage": usage,
+        "machine": {"platform": platform.platform(), "python": platform.python_version()},
+        "versions": {name: found for name in _VERSIONED if (found := _version(name)) is not None},
+    }
+
+
+def _version(package: str) -> str | None:
+    if package not in sys.modules:
+        return None
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

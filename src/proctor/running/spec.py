@@ -1,0 +1,148 @@
+"""``run.yaml``: everything that decides the results of a run, so that ``proctor run run.yaml`` gives them again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import yaml
+
+from proctor.errors import Diagnostic, Location, UsageError, did_you_mean
+from proctor.running.plain import plain
+
+_SECRET = re.compile(r"(^|[_-])(api_?key|key|token|secret|password|passwd|authorization|credentials?)$", re.IGNORECASE)
+
+
+def is_secret(name: str) -> bool:
+    """Whether a model argument of this name must never be written to a file."""
+    return _SECRET.search(name) is not None
+
+
+def without_secrets(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values without those that are secrets, at any depth."""
+    return {
+        name: without_secrets(value) if isinstance(value, Mapping) else value
+        for name, value in values.items()
+        if not is_secret(str(name))
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpec:
+    """A run as a user asks for it.
+
+    Attributes:
+        model: Short name of the engine (``hf``, ``openai`` …).
+        model_args: Its arguments. Secrets are not kept: they come from the environment when the run is repeated.
+        tasks: Names of exams, suites and recipes, as given.
+        limit: Most instances per exam.
+        seed: Seed of every random stream.
+        num_demos: Solved instances in each prompt, where it replaces the exam's own number.
+        overrides: Further settings of the recipes, by name.
+        log_samples: Whether ``samples.jsonl`` is written.
+        exams: What each exam was, by name: filled in by the run, compared when it is repeated.
+        version: The Proctor that ran it.
+    """
+
+    model: str
+    tasks: tuple[str, ...]
+    model_args: dict[str, Any] = field(default_factory=dict)
+    limit: int | None = None
+    seed: int | None = None
+    num_demos: int | None = None
+    overrides: dict[str, Any] = field(default_factory=dict)
+    log_samples: bool = True
+    exams: dict[str, Any] = field(default_factory=dict)
+    version: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-like data without secrets; what is not set is left out."""
+        values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        values["model_args"] = without_secrets(values["model_args"])
+        return {name: plain(value) for name, value in values.items() if value not in (None, {}, "")}
+
+    def to_yaml(self) -> str:
+        """Return the content of ``run.yaml``."""
+        return yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True, width=120)
+
+    def same_run(self, other: RunSpec) -> bool:
+        """Whether two specs lead to the same results, whichever version wrote them."""
+        return replace(self, version="").to_dict() == replace(other, version="").to_dict()
+
+    def differences(self, other: RunSpec) -> list[str]:
+        """Return the names of what differs, exams as ``exams.<name>``."""
+        mine, theirs = self.to_dict(), other.to_dict()
+        names = [name for name in {**mine, **theirs} if name != "exams" and mine.get(name) != theirs.get(name)]
+        my_exams, their_exams = mine.get("exams", {}), theirs.get("exams", {})
+        exams = [name for name in {**my_exams, **their_exams} if my_exams.get(name) != their_exams.get(name)]
+        return [name for name in names if name != "version"] + [f"exams.{name}" for name in exams]
+
+    @classmethod
+    def from_yaml(cls, text: str, file: str = "run.yaml") -> RunSpec:
+        """Read the content of a ``run.yaml``.
+
+        Raises:
+            UsageError: It is not YAML, or fields are missing, unknown or of the wrong type; it names every place.
+        """
+        try:
+            node = yaml.compose(text, Loader=yaml.SafeLoader)
+            values = yaml.safe_load(text)
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark
+            place = Location(file, mark.line + 1, mark.column + 1) if mark else Location(file)
+            raise UsageError("this is not YAML", location=place, why=str(error.problem or error.context)) from None
+        except (yaml.YAMLError, ValueError) as error:
+            raise UsageError("this is not YAML", location=Location(file), why=str(error)) from None
+        if not isinstance(node, yaml.MappingNode) or not isinstance(values, dict):
+            raise UsageError("a run file is a mapping with 'model' and 'tasks'", location=Location(file, 1))
+        if problems := list(_problems(cls, node, values, file)):
+            raise UsageError(problems)
+        return cls(**{**values, "tasks": tuple(values["tasks"])})
+
+    @classmethod
+    def load(cls, path: str | Path) -> RunSpec:
+        """Read a ``run.yaml``, or the one in a run folder."""
+        path = Path(path)
+        path = path / "run.yaml" if path.is_dir() else path
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"the run file {path} cannot be read", why=str(error)) from None
+        return cls.from_yaml(text, str(path))
+
+
+def _problems(cls: type[RunSpec], node: yaml.MappingNode, values: dict[str, Any], file: str) -> list[Diagnostic]:
+    hints = get_type_hints(cls)
+    found = []
+    for key, value in node.value:
+        place = Location(file, key.start_mark.line + 1, key.start_mark.column + 1)
+        if key.value not in hints:
+            hint = did_you_mean(key.value, hints) or f"its fields are {', '.join(hints)}"
+            found.append(Diagnostic(f"a run file has no field '{key.value}'", place, f"$.{key.value}", hint=hint))
+        elif (expected := _mismatch(values.get(key.value), hints[key.value], key.value)) is not None:
+            place = Location(file, value.start_mark.line + 1, value.start_mark.column + 1)
+            what = f"'{key.value}' is {values.get(key.value)!r}, expected {expected}"
+            found.append(Diagnostic(what, place, f"$.{key.value}"))
+    missing = [name for name in ("model", "tasks") if name not in values]
+    return found + [Diagnostic(f"a run file needs the field '{name}'", Location(file, 1)) for name in missing]
+
+
+def _mismatch(value: object, hint: Any, name: str) -> str | None:
+    """Return what was expected, or ``None`` where the value fits."""
+    if name == "tasks":
+        fits = (
+            isinstance(value, Sequence) and not isinstance(value, str) and all(isinstance(each, str) for each in value)
+        )
+        return None if fits and value else "a list of names"
+    kinds = tuple(
+        getattr(kind, "__origin__", kind) for kind in (get_args(hint) if type(None) in get_args(hint) else (hint,))
+    )
+    if isinstance(value, bool) and bool not in kinds:
+        return "a whole number" if int in kinds else "text"
+    if isinstance(value, kinds):
+        return None
+    words = {int: "a whole number", str: "text", bool: "true or false", dict: "a mapping"}
+    return words.get(kinds[0], "another type")
