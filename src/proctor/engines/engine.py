@@ -9,11 +9,14 @@ cannot work at all raises :class:`~proctor.errors.EngineError`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from proctor.artifacts import NON_POSITIONAL, Artifact, to_data
 from proctor.errors import UnsupportedRequestError
 from proctor.ir import Generate, Response, Score, content_key
+
+if TYPE_CHECKING:
+    from proctor.engines.inference import OnFailure, Predictions, Row
 
 Answers = Iterator[tuple[int, Response]]
 """Position of a request in what was passed in, and its response."""
@@ -61,6 +64,36 @@ class Engine(Artifact):
             why="it gives no log-probabilities for text it did not write",
             hint="use an engine that does (hf, smollm2, a server with echo log-probabilities), or the generate form of the exam",
         )
+
+    # -- predictions for a dataset; see proctor.engines.inference ------------------------------------------------
+
+    def __call__(
+        self, dataset: Iterable[Row], return_meta_data: bool = False, on_failure: OnFailure = "raise"
+    ) -> Predictions[Any]:
+        """Return a prediction for each row; see :func:`proctor.engines.inference.infer`."""
+        return self.infer(dataset, return_meta_data, on_failure)
+
+    def infer(
+        self, dataset: Iterable[Row], return_meta_data: bool = False, on_failure: OnFailure = "raise"
+    ) -> Predictions[Any]:
+        """Return a prediction for each row; see :func:`proctor.engines.inference.infer`."""
+        from proctor.engines.inference import infer
+
+        return infer(self, dataset, return_meta_data, on_failure)
+
+    def infer_log_probs(
+        self, dataset: Iterable[Row], return_meta_data: bool = False, on_failure: OnFailure = "raise"
+    ) -> Predictions[Any]:
+        """Return the generated tokens of each row; see :func:`proctor.engines.inference.infer_log_probs`."""
+        from proctor.engines.inference import infer_log_probs
+
+        return infer_log_probs(self, dataset, return_meta_data, on_failure)
+
+    def select(self, dataset: Iterable[Row], on_failure: OnFailure = "raise") -> list[dict[str, Any]]:
+        """Return the rows with their most likely option; see :func:`proctor.engines.inference.select`."""
+        from proctor.engines.inference import select
+
+        return select(self, dataset, on_failure)
 
     def close(self) -> None:
         """Release what the engine holds (memory, connections); it may be used again afterwards."""

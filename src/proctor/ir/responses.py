@@ -24,8 +24,9 @@ class Failure(Struct, frozen=True, omit_defaults=True):
     """Why there is no answer. A failure is a value: it is stored, shown and counted.
 
     Attributes:
-        kind: A short stable word: ``timeout``, ``refused``, ``rate_limited``, ``protocol``, ``server_error``,
-            ``authentication``, ``context_too_long``, ``out_of_memory``, ``engine``.
+        kind: A short stable word: ``timeout``, ``unreachable`` (no server there), ``connection`` (it hung up),
+            ``refused`` (the request is not acceptable), ``rate_limited``, ``protocol`` (a reply that cannot be read), ``server_error``,
+            ``authentication``, ``forbidden``, ``not_found``, ``context_too_long``, ``out_of_memory``, ``engine``.
         message: What happened, for people.
         attempts: How often the request was tried.
         retryable: Whether asking again later may help.

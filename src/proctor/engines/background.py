@@ -1,0 +1,168 @@
+"""From a lazy iterable of requests to answers, through an event loop in a thread of its own.
+
+The caller's thread reads requests and yields answers; the loop's thread talks to servers. So an engine works
+inside notebooks (which run a loop already) and in any thread, and Ctrl-C or an abandoned iterator ends the work. At
+most ``window`` requests are read but not yet yielded, whatever the number of requests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager
+from queue import SimpleQueue
+from typing import Generic, TypeVar
+
+from proctor.ir import Response
+
+R = TypeVar("R")
+Answering = Callable[[R], Awaitable[Response]]
+"""Answers one request; failures are values."""
+Opening = Callable[[], AbstractAsyncContextManager[Answering[R]]]
+"""Opens what answering needs (connections) inside the event loop, and closes it."""
+
+_PULL_AT_ONCE = 16
+_PULL_SECONDS = 0.05
+_Outcome = tuple[int, Response] | BaseException
+
+
+def answer_in_background(
+    requests: Iterable[R], opening: Opening[R], concurrency: int, window: int | None = None
+) -> Iterator[tuple[int, Response]]:
+    """Yield ``(position, response)`` in the order in which answers arrive.
+
+    Args:
+        requests: Read lazily, in the caller's thread.
+        opening: Called once in the event loop.
+        concurrency: Requests answered at once.
+        window: Most requests read but not yielded; by default enough to keep all workers busy.
+
+    Raises:
+        BaseException: Whatever ``requests``, ``opening`` or the answering raises.
+    """
+    crew = _Crew(opening, concurrency)
+    window = window or 2 * concurrency + _PULL_AT_ONCE
+    source = enumerate(requests)
+    outstanding, exhausted = 0, False
+    crew.start()
+    try:
+        while True:
+            if not exhausted:
+                taken, exhausted = _pull(source, crew, window - outstanding)
+                outstanding += taken
+            if not outstanding:
+                return
+            for outcome in crew.outcomes():
+                if isinstance(outcome, BaseException):
+                    raise outcome
+                outstanding -= 1
+                yield outcome
+    finally:
+        crew.stop()
+
+
+def _pull(source: Iterator[tuple[int, R]], crew: _Crew[R], room: int) -> tuple[int, bool]:
+    """Hand up to ``room`` requests to the crew; stop early where answers wait and pulling is slow."""
+    began = time.monotonic()
+    for taken in range(room):
+        if taken and crew.has_outcomes() and (taken >= _PULL_AT_ONCE or time.monotonic() - began > _PULL_SECONDS):
+            return taken, False
+        item = next(source, None)
+        if item is None:
+            return taken, True
+        crew.submit(item)
+    return room, False
+
+
+class _Crew(Generic[R]):
+    """Workers in an event loop in a thread, with an inbox and an outbox."""
+
+    def __init__(self, opening: Opening[R], concurrency: int) -> None:
+        self._opening = opening
+        self._concurrency = concurrency
+        self._inbox: deque[tuple[int, R]] = deque()
+        self._outbox: SimpleQueue[_Outcome] = SimpleQueue()
+        self._loop = asyncio.new_event_loop()
+        self._main: asyncio.Task[None] | None = None
+        self._thread = threading.Thread(target=self._run, name="proctor-engine", daemon=True)
+        self._stopping = False
+        # Written by the loop's thread only; ``submit`` reads ``_idle`` after it filled the inbox, and a worker looks
+        # into the inbox again after it became idle, so no request is left lying.
+        self._idle: deque[asyncio.Future[None]] = deque()
+        self._wake_is_due = False
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def submit(self, item: tuple[int, R]) -> None:
+        self._inbox.append(item)
+        if self._idle and not self._wake_is_due:
+            self._wake_is_due = True
+            self._call(self._wake)
+
+    def has_outcomes(self) -> bool:
+        return not self._outbox.empty()
+
+    def outcomes(self) -> Iterator[_Outcome]:
+        """Wait for one outcome, then yield it and all that came with it."""
+        yield self._outbox.get()
+        for _ in range(self._outbox.qsize()):
+            yield self._outbox.get()
+
+    def stop(self) -> None:
+        self._stopping = True
+        self._call(self._cancel)
+        self._thread.join()
+
+    def _call(self, function: Callable[[], None]) -> None:
+        try:
+            self._loop.call_soon_threadsafe(function)
+        except RuntimeError:  # the loop has ended by itself, after it put its reason into the outbox
+            pass
+
+    def _cancel(self) -> None:
+        if self._main is not None:
+            self._main.cancel()
+
+    def _wake(self) -> None:
+        self._wake_is_due = False
+        for _ in range(min(len(self._inbox), len(self._idle))):
+            self._idle.popleft().set_result(None)
+
+    def _run(self) -> None:
+        try:
+            self._main = self._loop.create_task(self._work())
+            if self._stopping:
+                self._main.cancel()
+            self._loop.run_until_complete(self._main)
+        except asyncio.CancelledError:
+            pass
+        except BaseException as error:  # handed to the caller's thread, which raises it
+            self._outbox.put(error)
+        finally:
+            self._loop.close()
+
+    async def _work(self) -> None:
+        async with self._opening() as answer, asyncio.TaskGroup() as group:
+            for _ in range(self._concurrency):
+                group.create_task(self._serve(answer))
+
+    async def _serve(self, answer: Answering[R]) -> None:
+        inbox, put = self._inbox, self._outbox.put
+        while True:
+            try:
+                position, request = inbox.popleft()
+            except IndexError:
+                await self._rest()
+                continue
+            put((position, await answer(request)))
+
+    async def _rest(self) -> None:
+        waiter = self._loop.create_future()
+        self._idle.append(waiter)
+        if self._inbox:
+            self._wake()
+        await waiter

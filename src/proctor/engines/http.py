@@ -1,0 +1,134 @@
+"""The one place that touches a socket: posting bytes and reading the reply, with aiohttp.
+
+aiohttp was chosen by measurement (``benchmarks/http_clients.py``: 4,000 chat requests, 32 in flight, against a server
+on the same two cores that answers at once; other work was running):
+
+========  ============  ==============
+client    requests/s    ms CPU/request
+========  ============  ==============
+aiohttp   4,800–6,000   0.12–0.14
+httpx2    1,100–1,250   0.68–0.77
+========  ============  ==============
+
+It also comes with ``datasets``, so it adds nothing to install.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+if TYPE_CHECKING:
+    from aiohttp import ClientSession, ClientTimeout
+    from yarl import URL
+
+
+class Reply(NamedTuple):
+    """What a server sent back."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class TransportError(Exception):
+    """No reply came back.
+
+    Args:
+        kind: ``timeout``, ``unreachable``, ``connection`` or ``protocol``, as in :class:`proctor.ir.Failure`.
+        message: What happened, for people.
+    """
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class Transport(Protocol):
+    """Posts a request. Tests put their own in place of :class:`AiohttpTransport`."""
+
+    async def post(self, url: str, body: bytes, headers: Mapping[str, str], timeout_seconds: float) -> Reply:
+        """Return the reply.
+
+        Raises:
+            TransportError: There was none.
+        """
+
+    async def close(self) -> None:
+        """Close all connections."""
+
+
+class AiohttpTransport:
+    """Keeps connections open between requests.
+
+    Args:
+        concurrency: Most connections.
+        connect_timeout_seconds: Longest time until a connection stands.
+    """
+
+    def __init__(self, concurrency: int, connect_timeout_seconds: float) -> None:
+        import aiohttp
+        from yarl import URL
+
+        self._session: ClientSession = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=concurrency, keepalive_timeout=30, ttl_dns_cache=300),
+            cookie_jar=aiohttp.DummyCookieJar(),
+        )
+        self._connect_timeout_seconds = connect_timeout_seconds
+        self._url_of = URL
+        self._urls: dict[str, tuple[URL, str | None]] = {}
+        self._timeouts: dict[float, ClientTimeout] = {}
+        self._errors = aiohttp
+
+    async def post(self, url: str, body: bytes, headers: Mapping[str, str], timeout_seconds: float) -> Reply:
+        """See :class:`Transport`."""
+        if url not in self._urls:
+            self._urls[url] = (self._url_of(url), _proxy_of(url))
+        target, proxy = self._urls[url]
+        errors = self._errors
+        try:
+            async with self._session.post(
+                target,
+                data=body,
+                headers=headers,
+                proxy=proxy,
+                timeout=self._timeout(timeout_seconds),
+                allow_redirects=False,
+            ) as reply:
+                return Reply(reply.status, reply.headers, await reply.read())
+        except errors.ConnectionTimeoutError:
+            raise TransportError("unreachable", f"no connection to {target.host}:{target.port} in time") from None
+        except TimeoutError:
+            raise TransportError("timeout", f"no answer within {timeout_seconds:.0f} s") from None
+        except errors.ClientConnectorError as error:
+            raise TransportError(
+                "unreachable", f"no connection to {error.host}:{error.port}: {error.strerror}"
+            ) from None
+        except errors.InvalidURL:
+            raise TransportError("unreachable", "this is no address") from None
+        except (errors.ClientPayloadError, errors.ClientResponseError) as error:
+            raise TransportError("protocol", f"the reply broke off: {error}") from None
+        except (errors.ClientError, ConnectionError) as error:
+            raise TransportError("connection", str(error) or type(error).__name__) from None
+
+    async def close(self) -> None:
+        """See :class:`Transport`."""
+        await self._session.close()
+        await asyncio.sleep(0)  # lets closed connections leave the loop
+
+    def _timeout(self, seconds: float) -> ClientTimeout:
+        rounded = round(seconds, 1)
+        if rounded not in self._timeouts:
+            connect = min(self._connect_timeout_seconds, seconds)
+            self._timeouts[rounded] = self._errors.ClientTimeout(total=seconds, sock_connect=connect)
+        return self._timeouts[rounded]
+
+
+def _proxy_of(url: str) -> str | None:
+    """Return the proxy that the environment names for a URL; looked up once, because it is slow."""
+    parts = urlsplit(url)
+    proxy = getproxies().get(parts.scheme)
+    return None if proxy is None or proxy_bypass(parts.hostname or "") else proxy

@@ -1,0 +1,122 @@
+"""What all engines behind HTTP share: keys, time-outs, retries, concurrency."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field, SecretStr
+
+from proctor.artifacts import NON_POSITIONAL
+from proctor.engines.background import answer_in_background
+from proctor.engines.calls import CallError, Caller
+from proctor.engines.engine import Answers, Engine
+from proctor.engines.http import AiohttpTransport, Transport
+from proctor.engines.retry import RetryPolicy
+from proctor.ir import Generate, Request, Response, Score
+
+Answering = Callable[[Caller, Any], Awaitable[Response]]
+
+
+class HTTPEngine(Engine):
+    """An engine behind HTTP.
+
+    Attributes:
+        api_key: Key for the server; by default from the environment. It is never saved, shown or part of
+            :attr:`identity`.
+        max_concurrency: Requests in flight at once.
+        timeout: Longest time for one request in seconds, all attempts and waits included.
+        attempt_timeout: Longest time for one attempt in seconds; by default as long as ``timeout``.
+        connect_timeout: Longest time until a connection stands, in seconds.
+        max_retries: Attempts after the first one (connection lost, 408, 409, 429, 5xx, a reply that cannot be read).
+        extra_headers: HTTP headers to send as well.
+    """
+
+    transient_fields: ClassVar[frozenset[str]] = Engine.transient_fields | {
+        "api_key",
+        "max_concurrency",
+        "timeout",
+        "attempt_timeout",
+        "connect_timeout",
+        "max_retries",
+        "extra_headers",
+    }
+    secret_fields: ClassVar[frozenset[str]] = frozenset({"api_key"})
+    """Fields that are left out wherever an engine is written down."""
+
+    api_key: Annotated[SecretStr | None, NON_POSITIONAL] = None
+    max_concurrency: Annotated[int, NON_POSITIONAL, Field(ge=1)] = 32
+    timeout: Annotated[float, NON_POSITIONAL, Field(gt=0)] = 600.0
+    attempt_timeout: Annotated[float | None, NON_POSITIONAL, Field(gt=0)] = None
+    connect_timeout: Annotated[float, NON_POSITIONAL, Field(gt=0)] = 10.0
+    max_retries: Annotated[int, NON_POSITIONAL, Field(ge=0)] = 8
+    extra_headers: Annotated[dict[str, str] | None, NON_POSITIONAL] = None
+
+    _make_transport: Callable[[], Transport] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the artifact as data, without its secrets."""
+        return {name: value for name, value in super().to_dict().items() if name not in self.secret_fields}
+
+    def generate(self, requests: Iterable[Generate]) -> Answers:
+        """Answer generation requests, ``max_concurrency`` at once."""
+        return self._run(requests, self._generate)
+
+    def _run(self, requests: Iterable[Any], answering: Answering) -> Answers:
+        @asynccontextmanager
+        async def opening() -> AsyncIterator[Callable[[Any], Awaitable[Response]]]:
+            transport = self._transport()
+            try:
+                yield partial(_answer, answering, self._caller(transport))
+            finally:
+                await transport.close()
+
+        return answer_in_background(requests, opening, self.max_concurrency)
+
+    def _transport(self) -> Transport:
+        if self._make_transport is not None:
+            return self._make_transport()
+        return AiohttpTransport(self.max_concurrency, self.connect_timeout)
+
+    def _caller(self, transport: Transport) -> Caller:
+        return Caller(
+            transport,
+            {**self._headers(), **(self.extra_headers or {})},
+            RetryPolicy(self.max_retries),
+            self.timeout,
+            self.attempt_timeout or self.timeout,
+            patience=max(8, self.max_concurrency),
+        )
+
+    def _headers(self) -> Mapping[str, str]:
+        """Return the headers that say who asks."""
+        key = self._key()
+        return {"Authorization": f"Bearer {key}"} if key else {}
+
+    def _key(self) -> str | None:
+        """Return the API key, given or from the environment."""
+        if self.api_key is not None:
+            return self.api_key.get_secret_value()
+        return next((os.environ[name] for name in self._key_variables() if os.environ.get(name)), None)
+
+    def _key_variables(self) -> tuple[str, ...]:
+        """Return the environment variables that may hold the key, best first."""
+        return ()
+
+    async def _generate(self, caller: Caller, request: Generate) -> Response:
+        """Answer one request for text; raise :class:`CallError` where there is no answer."""
+        raise CallError.of("engine", f"the engine '{self.label}' cannot generate text")
+
+    async def _score(self, caller: Caller, request: Score) -> Response:
+        """Answer one request for log-likelihoods; raise :class:`CallError` where there is no answer."""
+        raise CallError.of("engine", f"the engine '{self.label}' cannot score continuations")
+
+
+async def _answer(answering: Answering, caller: Caller, request: Request) -> Response:
+    try:
+        return await answering(caller, request)
+    except CallError as error:
+        return Response(failure=error.failure)
