@@ -1,6 +1,7 @@
-"""Which HTTP client: requests per second and CPU per request of httpx2 and aiohttp against a server that answers at once.
+"""Which HTTP client: requests per second and CPU per request of httpx2 and aiohttp.
 
-Run ``python benchmarks/http_clients.py``. The server runs in a process of its own.
+Run ``python benchmarks/http_clients.py``. The server runs in a process of its own and answers at
+once.
 """
 
 from __future__ import annotations
@@ -11,9 +12,8 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from collections.abc import Iterator
 
 Post = Callable[[bytes], Awaitable[bytes]]
 

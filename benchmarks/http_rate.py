@@ -13,7 +13,7 @@ import statistics
 import time
 from collections.abc import Callable
 
-from http_clients import server, with_aiohttp
+from http_clients import server, with_aiohttp  # beside this file
 
 from proctor.engines.openai import OpenAIEngine
 from proctor.ir import Decoding, Generate, Prompt

@@ -12,7 +12,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from queue import SimpleQueue
 from typing import Generic, TypeVar
 
@@ -118,10 +118,8 @@ class _Crew(Generic[R]):
         self._thread.join()
 
     def _call(self, function: Callable[[], None]) -> None:
-        try:
+        with suppress(RuntimeError):  # the loop has ended by itself, after it put its reason into the outbox
             self._loop.call_soon_threadsafe(function)
-        except RuntimeError:  # the loop has ended by itself, after it put its reason into the outbox
-            pass
 
     def _cancel(self) -> None:
         if self._main is not None:
@@ -140,7 +138,7 @@ class _Crew(Generic[R]):
             self._loop.run_until_complete(self._main)
         except asyncio.CancelledError:
             pass
-        except BaseException as error:  # handed to the caller's thread, which raises it
+        except BaseException as error:  # noqa: BLE001 - handed to the caller's thread, which raises it
             self._outbox.put(error)
         finally:
             self._loop.close()

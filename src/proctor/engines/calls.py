@@ -6,6 +6,7 @@ import asyncio
 import re
 import time
 from collections.abc import Callable, Mapping
+from http import HTTPStatus
 from typing import Any, TypeVar
 
 import msgspec
@@ -16,10 +17,17 @@ from proctor.ir import Failure, Timing
 
 T = TypeVar("T")
 _CONTEXT = re.compile(
-    r"context[_ ](length|size|window)|maximum context|max_model_len|prompt is too long|too many tokens|input is too long"
-    r"|longer than the (model|maximum)|exceeds? the (maximum|max|limit).{0,40}token",
+    r"context[_ ](length|size|window)|maximum context|max_model_len|prompt is too long|too many tokens"
+    r"|input is too long|longer than the (model|maximum)|exceeds? the (maximum|max|limit).{0,40}token",
     re.IGNORECASE,
 )
+_LIMIT = re.compile(r"(?:maximum|max|limit|context (?:length|size|window))\D{0,60}?(\d{2,9})", re.IGNORECASE)
+_KINDS: dict[int, tuple[str, str]] = {
+    HTTPStatus.UNAUTHORIZED: ("authentication", "check the API key"),
+    HTTPStatus.FORBIDDEN: ("forbidden", "check what the API key may be used for"),
+    HTTPStatus.NOT_FOUND: ("not_found", "check base_url and the name of the model"),
+    HTTPStatus.TOO_MANY_REQUESTS: ("rate_limited", ""),
+}
 _FINAL = frozenset({"authentication", "forbidden", "not_found"})  # asking again helps once somebody changed something
 _UNANSWERED = frozenset({"unreachable", "connection", "timeout"})
 _UNREACHABLE_ATTEMPTS = 4  # of a server that never answered
@@ -116,7 +124,7 @@ class Caller:
             reply = await self._transport.post(url, content, self._headers, seconds)
         except TransportError as error:
             return Failure(error.kind, _sentence(url, str(error), _TRANSPORT_HINT.get(error.kind, ""))), None
-        if reply.status >= 300:
+        if reply.status >= HTTPStatus.MULTIPLE_CHOICES:
             return failure_of(url, reply), retry_after_seconds(reply.headers)
         try:
             return parse(reply.body), None
@@ -150,17 +158,11 @@ def failure_of(url: str, reply: Reply) -> Failure:
     """Return the failure that a reply with an error status means."""
     message = error_message(reply)
     said = f"HTTP {reply.status}: {message}"
-    if reply.status < 400:
+    if reply.status < HTTPStatus.BAD_REQUEST:
         target = reply.headers.get("location", "another address")
         return Failure("refused", _sentence(url, f"HTTP {reply.status}", f"set base_url to {target}"), retryable=False)
-    if reply.status == 401:
-        return Failure("authentication", _sentence(url, said, "check the API key"))
-    if reply.status == 403:
-        return Failure("forbidden", _sentence(url, said, "check what the API key may be used for"))
-    if reply.status == 404:
-        return Failure("not_found", _sentence(url, said, "check base_url and the name of the model"))
-    if reply.status == 429:
-        return Failure("rate_limited", _sentence(url, said))
+    if (known := _KINDS.get(reply.status)) is not None:
+        return Failure(known[0], _sentence(url, said, known[1]))
     if is_retried(reply.status):
         return Failure("server_error", _sentence(url, said))
     if _CONTEXT.search(message):
@@ -183,13 +185,11 @@ def error_message(reply: Reply) -> str:
 
 def _overrun(message: str) -> str:
     """Say by how many tokens a prompt is too long, where the message names the limit and the length."""
-    numbers = sorted({int(number) for number in re.findall(r"\d{2,9}", message)})
-    if len(numbers) < 2:
+    limit = _LIMIT.search(message)
+    length = max((int(number) for number in re.findall(r"\d+", message)), default=0)
+    if limit is None or length <= int(limit.group(1)):
         return ""
-    longest, limit = numbers[-1], numbers[0] if len(numbers) == 2 else None
-    named = re.search(r"(?:maximum|max|limit|context (?:length|size|window))\D{0,60}?(\d{2,9})", message, re.IGNORECASE)
-    limit = int(named.group(1)) if named else limit
-    return f" (too long by {longest - limit} tokens)" if limit is not None and longest > limit else ""
+    return f" (too long by {length - int(limit.group(1))} tokens)"
 
 
 def _sentence(url: str, said: str, hint: str = "") -> str:

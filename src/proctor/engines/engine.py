@@ -53,16 +53,17 @@ class Engine(Artifact):
         """What people call this engine, in tables and file names."""
         return str(getattr(self, "model", None) or getattr(self, "model_name", None) or self.type_name())
 
-    def generate(self, requests: Iterable[Generate]) -> Answers:
+    def generate(self, requests: Iterable[Generate]) -> Answers:  # noqa: ARG002 - the protocol
         """Answer generation requests."""
         raise UnsupportedRequestError(f"the engine '{self.label}' cannot generate text")
 
-    def score(self, requests: Iterable[Score]) -> Answers:
+    def score(self, requests: Iterable[Score]) -> Answers:  # noqa: ARG002 - the protocol
         """Answer requests for log-likelihoods; one :class:`~proctor.ir.Scored` per pair."""
         raise UnsupportedRequestError(
             f"the engine '{self.label}' cannot score continuations",
             why="it gives no log-probabilities for text it did not write",
-            hint="use an engine that does (hf, smollm2, a server with echo log-probabilities), or the generate form of the exam",
+            hint="use an engine that does (hf, smollm2, openai with endpoint=completions on a server that echoes), or the "
+            "generate form of the exam",
         )
 
     # -- predictions for a dataset; see proctor.engines.inference ------------------------------------------------

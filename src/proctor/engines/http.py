@@ -3,12 +3,12 @@
 aiohttp was chosen by measurement (``benchmarks/http_clients.py``: 4,000 chat requests, 32 in flight, against a server
 on the same two cores that answers at once; other work was running):
 
-========  ============  ==============
-client    requests/s    ms CPU/request
-========  ============  ==============
-aiohttp   4,800–6,000   0.12–0.14
-httpx2    1,100–1,250   0.68–0.77
-========  ============  ==============
+========  ==============  ==============
+client    requests/s      ms CPU/request
+========  ==============  ==============
+aiohttp   4,800 to 6,000   0.12 to 0.14
+httpx2    1,100 to 1,250   0.68 to 0.77
+========  ==============  ==============
 
 It also comes with ``datasets``, so it adds nothing to install.
 """

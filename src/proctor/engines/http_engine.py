@@ -12,11 +12,11 @@ from pydantic import Field, SecretStr
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.engines.background import answer_in_background
-from proctor.engines.calls import CallError, Caller
+from proctor.engines.calls import Caller, CallError
 from proctor.engines.engine import Answers, Engine
 from proctor.engines.http import AiohttpTransport, Transport
 from proctor.engines.retry import RetryPolicy
-from proctor.ir import Generate, Request, Response, Score
+from proctor.ir import Request, Response
 
 Answering = Callable[[Caller, Any], Awaitable[Response]]
 
@@ -61,11 +61,9 @@ class HTTPEngine(Engine):
         """Return the artifact as data, without its secrets."""
         return {name: value for name, value in super().to_dict().items() if name not in self.secret_fields}
 
-    def generate(self, requests: Iterable[Generate]) -> Answers:
-        """Answer generation requests, ``max_concurrency`` at once."""
-        return self._run(requests, self._generate)
-
     def _run(self, requests: Iterable[Any], answering: Answering) -> Answers:
+        """Answer requests, ``max_concurrency`` at once."""
+
         @asynccontextmanager
         async def opening() -> AsyncIterator[Callable[[Any], Awaitable[Response]]]:
             transport = self._transport()
@@ -105,14 +103,6 @@ class HTTPEngine(Engine):
     def _key_variables(self) -> tuple[str, ...]:
         """Return the environment variables that may hold the key, best first."""
         return ()
-
-    async def _generate(self, caller: Caller, request: Generate) -> Response:
-        """Answer one request for text; raise :class:`CallError` where there is no answer."""
-        raise CallError.of("engine", f"the engine '{self.label}' cannot generate text")
-
-    async def _score(self, caller: Caller, request: Score) -> Response:
-        """Answer one request for log-likelihoods; raise :class:`CallError` where there is no answer."""
-        raise CallError.of("engine", f"the engine '{self.label}' cannot score continuations")
 
 
 async def _answer(answering: Answering, caller: Caller, request: Request) -> Response:

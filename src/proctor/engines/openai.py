@@ -1,17 +1,18 @@
-"""Any server that speaks the OpenAI protocol: OpenAI itself, vLLM, SGLang, TGI, llama-server, LM Studio, Ollama …"""
+"""Any server that speaks the OpenAI protocol: OpenAI, vLLM, SGLang, TGI, llama-server, LM Studio, Ollama."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterable
+from functools import partial
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field
 
 from proctor.artifacts import NON_POSITIONAL
-from proctor.engines.calls import CallError, Caller
+from proctor.engines.calls import Caller, CallError
 from proctor.engines.decoding import with_defaults
 from proctor.engines.engine import Answers
 from proctor.engines.http_engine import HTTPEngine
@@ -74,6 +75,10 @@ class OpenAIEngine(HTTPEngine):
         """Return what decides the answers; the address in full."""
         return {**super().identity_values(), "base_url": self._url}
 
+    def generate(self, requests: Iterable[Generate]) -> Answers:
+        """Answer generation requests, ``max_concurrency`` at once."""
+        return self._run(requests, self._generate)
+
     def score(self, requests: Iterable[Score]) -> Answers:
         """Answer requests for log-likelihoods, by echo on the completions endpoint.
 
@@ -129,7 +134,7 @@ class OpenAIEngine(HTTPEngine):
             text, start = context + continuation, len(context)
             body = {"model": self.model, "prompt": text, **ECHO, **(self.extra_body or {})}
             (scored, used), timing = await caller.call(
-                self._url + "/completions", body, request.key, lambda reply: parse_echo(reply, text, start)
+                self._url + "/completions", body, request.key, partial(parse_echo, text=text, start=start)
             )
             scores.append(scored)
             usage = Usage(usage.prompt_tokens + used.prompt_tokens, usage.completion_tokens + used.completion_tokens)

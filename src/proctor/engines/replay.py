@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +15,7 @@ from proctor.ir import Failure, Generate, Pair, Prompt, Response, Rolling, Score
 
 PROMPT_FIELDS = ("prompt", "source", "messages", "input_text", "model_input")
 OUTPUT_FIELDS = ("output", "outputs", "generated_text", "raw_prediction", "prediction", "response", "text")
-SCORE_FIELDS = ("log_likelihoods", "scores")
+Row = Mapping[str, Any]
 
 
 class ReplayEngine(Engine):
@@ -39,7 +40,7 @@ class ReplayEngine(Engine):
     def prepare(self) -> None:
         """Forget what was read."""
         super().prepare()
-        self._rows: list[Mapping[str, Any]] | None = None
+        self._rows: list[Row] | None = None
         object.__setattr__(self, "can_score", True)
 
     @property
@@ -58,89 +59,112 @@ class ReplayEngine(Engine):
             EngineError: There is no such file.
             DataError: A line is no JSON.
         """
-        rows = _Rows(self._read(), self.prompt_field)
+        recorded = _Recorded(self._read(), self.prompt_field, self.output_field)
         for position, request in enumerate(requests):
-            row = rows.find(position, request.prompt.payload)
-            yield position, self._answer(row, request)
+            yield position, _response(recorded.answer(position, request.prompt.payload), request)
 
     def score(self, requests: Iterable[Score]) -> Answers:
-        """Score continuations from rows with ``log_likelihoods``, in order; errors as in :meth:`generate`."""
-        rows = _Rows(self._read(), self.prompt_field)
+        """Score continuations as a run's samples have them, in order; errors as in :meth:`generate`."""
+        recorded = _Recorded(self._read(), self.prompt_field, self.output_field)
         for position, request in enumerate(requests):
             pairs = (Pair(Prompt(""), request.text),) if isinstance(request, Rolling) else request.pairs
-            row = rows.find(position, pairs[0].context.payload)
-            yield position, _scores(row, len(pairs))
+            scores = [recorded.likelihood(pair.context.payload, pair.continuation) for pair in pairs]
+            known = tuple(score for score in scores if score is not None)
+            missing = f"no likelihood is recorded for the continuations of {pairs[0].context.text[-80:]!r}"
+            yield position, Response(scores=known) if len(known) == len(scores) else _failure(missing)
 
-    def _answer(self, row: Mapping[str, Any] | None, request: Generate) -> Response:
-        if row is None:
-            return _failure(f"no answer is recorded for the prompt {request.prompt.text[:80]!r}")
-        names = (self.output_field,) if self.output_field else OUTPUT_FIELDS
-        found = next((row[name] for name in names if row.get(name) is not None), None)
-        if found is None:
-            return _failure(f"the recorded row has no {' or '.join(names)}")
-        texts = [each if isinstance(each, str) else json.dumps(each) for each in _listed(found)]
-        count = request.decoding.count
-        return Response(
-            texts=tuple(texts[index % len(texts)] for index in range(count)), finish_reasons=("stop",) * count
-        )
-
-    def _read(self) -> list[Mapping[str, Any]]:
+    def _read(self) -> list[Row]:
         if self._rows is None:
             path = Path(self.path)
             self._rows = list(_rows_of(path / "samples.jsonl" if path.is_dir() else path))
         return self._rows
 
 
-def _rows_of(path: Path) -> Iterator[Mapping[str, Any]]:
+def _rows_of(path: Path) -> Iterator[Row]:
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        with path.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):
+                if line.strip():
+                    yield _row(line, Location(str(path), number))
     except OSError as error:
         raise EngineError(f"the recorded answers in '{path}' cannot be read", why=str(error)) from None
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise DataError(
-                "a line of recorded answers is no JSON",
-                why=error.msg,
-                location=Location(str(path), number, error.colno),
-            ) from None
-        yield row if isinstance(row, dict) else {"prediction": row}
 
 
-class _Rows:
-    """Rows by prompt, or by position where they have none."""
+def _row(line: str, location: Location) -> Row:
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise DataError("a line of recorded answers is no JSON", why=error.msg, location=location) from None
+    return row if isinstance(row, dict) else {"prediction": row}
 
-    def __init__(self, rows: list[Mapping[str, Any]], field: str | None) -> None:
-        self._rows = rows
-        self._by_prompt: dict[str, list[Mapping[str, Any]]] = {}
-        names = (field,) if field else PROMPT_FIELDS
-        for row in rows:
-            prompt = next((row[name] for name in names if row.get(name) is not None), None)
-            if prompt is not None:
-                self._by_prompt.setdefault(content_key("prompt", prompt), []).append(row)
 
-    def find(self, position: int, payload: Any) -> Mapping[str, Any] | None:
+class _Recorded:
+    """Answers by prompt, or by position where rows have no prompts; likelihoods by context and continuation."""
+
+    def __init__(self, rows: list[Row], prompt_field: str | None, output_field: str | None) -> None:
+        prompts = (prompt_field,) if prompt_field else PROMPT_FIELDS
+        outputs = (output_field,) if output_field else OUTPUT_FIELDS
+        self._in_order = [_field(row, outputs) for row in rows]
+        self._by_prompt: dict[str, deque[Any]] = {}
+        self._likelihoods: dict[str, Mapping[str, Any]] = {}
+        for row, output in zip(rows, self._in_order, strict=True):
+            prompt = _field(row, prompts)
+            if _is_scored(output):
+                self._note_likelihoods(prompt, row.get("continuations"), output)
+            elif prompt is not None:
+                self._note_answers(prompt, output)
+
+    def answer(self, position: int, payload: Any) -> Any:
+        """Return the answer to a prompt; ``None`` where none is recorded."""
         if not self._by_prompt:
-            return self._rows[position] if position < len(self._rows) else None
-        waiting = self._by_prompt.get(content_key("prompt", payload))
-        if not waiting:
+            return self._in_order[position] if position < len(self._in_order) else None
+        waiting = self._by_prompt.get(content_key("prompt", payload), deque([None]))
+        return waiting.popleft() if len(waiting) > 1 else waiting[0]
+
+    def likelihood(self, context: Any, continuation: str) -> Scored | None:
+        """Return the likelihood of a continuation; ``None`` where none is recorded."""
+        found = self._likelihoods.get(content_key("pair", context, continuation))
+        if found is None:
             return None
-        return waiting.pop(0) if len(waiting) > 1 else waiting[0]
+        return Scored(found["log_likelihood"], found.get("is_greedy", False), found.get("token_count", 0))
+
+    def _note_likelihoods(self, prompt: Any, continuations: list[str] | None, output: list[Any]) -> None:
+        # The sample of a rolled text has no continuations: the text is what is scored.
+        texts = continuations or _each(prompt, len(output))
+        contexts = _each(prompt, len(texts)) if continuations else [""] * len(texts)
+        for context, text, scored in zip(contexts, texts, output, strict=False):
+            self._likelihoods[content_key("pair", context, text)] = scored
+
+    def _note_answers(self, prompt: Any, output: Any) -> None:
+        several = isinstance(output, list) and _is_list_of_prompts(prompt) and len(prompt) == len(output)
+        for each, answer in zip(prompt, output, strict=True) if several else [(prompt, output)]:
+            self._by_prompt.setdefault(content_key("prompt", each), deque()).append(answer)
 
 
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) and value else [value]
+def _field(row: Row, names: Iterable[str]) -> Any:
+    return next((row[name] for name in names if row.get(name) is not None), None)
 
 
-def _scores(row: Mapping[str, Any] | None, count: int) -> Response:
-    values = next((row[name] for name in SCORE_FIELDS if isinstance(row.get(name), list)), None) if row else None
-    if values is None or len(values) != count:
-        return _failure(f"no {count} log-likelihoods are recorded for this request")
-    numbers = [value["log_likelihood"] if isinstance(value, dict) else float(value) for value in values]
-    return Response(scores=tuple(Scored(number, number == max(numbers)) for number in numbers))
+def _is_scored(output: Any) -> bool:
+    return isinstance(output, list) and bool(output) and isinstance(output[0], dict) and "log_likelihood" in output[0]
+
+
+def _is_list_of_prompts(prompt: Any) -> bool:
+    return isinstance(prompt, list) and not any(isinstance(each, dict) for each in prompt)
+
+
+def _each(prompt: Any, count: int) -> list[Any]:
+    """Return the prompt of each of several requests; a sample states a prompt that all share once."""
+    return prompt if _is_list_of_prompts(prompt) and len(prompt) == count else [prompt] * count
+
+
+def _response(answer: Any, request: Generate) -> Response:
+    if answer is None:
+        return _failure(f"no answer is recorded for the prompt {request.prompt.text[:80]!r}")
+    answers = answer if isinstance(answer, list) and answer else [answer]
+    texts = [each if isinstance(each, str) else json.dumps(each) for each in answers]
+    count = request.decoding.count
+    return Response(texts=tuple(texts[index % len(texts)] for index in range(count)), finish_reasons=("stop",) * count)
 
 
 def _failure(message: str) -> Response:

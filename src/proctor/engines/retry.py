@@ -11,15 +11,17 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from hashlib import blake2b
+from http import HTTPStatus
 
 from msgspec import Struct
 
 RETRIED_STATUSES = frozenset({408, 409, 425, 429})
+_LONGEST_WAIT_SECONDS = 1e9
 
 
 def is_retried(status: int) -> bool:
     """Return whether a request that met this HTTP status is worth asking again."""
-    return status >= 500 or status in RETRIED_STATUSES
+    return status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in RETRIED_STATUSES
 
 
 class RetryPolicy(Struct, frozen=True):
@@ -77,4 +79,4 @@ def _number(text: str | None) -> float | None:
         number = float(text) if text is not None else -1.0
     except ValueError:
         return None
-    return number if 0 <= number < 1e9 else None
+    return number if 0 <= number < _LONGEST_WAIT_SECONDS else None

@@ -23,13 +23,13 @@ _Reply = str | Sequence[str] | Response
 
 
 class ScriptedEngine(Engine):
-    """Answers from a function, a table, rules, a list or a constant, tried in this order.
+    r"""Answers from a function, a table, rules, a list or a constant, tried in this order.
 
     Attributes:
         answer: A constant answer; also what prompts get that no table or rule knows.
         answers: A table from prompt to answer. A prompt that is not in it as a whole gets the answer of the first
             key that it contains. Or a list: the first request gets its first entry, and so on, round and round.
-        rules: Pairs of a regular expression and an answer, in which ``\\1`` and ``\\g<name>`` stand for groups.
+        rules: Pairs of a regular expression and an answer, in which ``\1`` and ``\g<name>`` stand for groups.
         function: From a :class:`~proctor.ir.Prompt` to an answer.
         log_likelihoods: From a continuation, blanks around it left out, to its log-likelihood.
         log_likelihood: From a context and a continuation to the log-likelihood.
@@ -143,8 +143,7 @@ def code_digest(function: Callable[..., Any]) -> str:
         return _digest(code_digest(function.func), repr(function.args), repr(sorted(function.keywords.items())))
     code = getattr(function, "__code__", None)
     if code is None:
-        called = getattr(type(function), "__call__", None)
-        code = getattr(called, "__code__", None)
+        code = getattr(type(function).__call__, "__code__", None)
         if code is None:
             return _digest(type(function).__module__, getattr(function, "__qualname__", type(function).__qualname__))
         return _digest(_code_text(code), repr(sorted(vars(function).items())) if hasattr(function, "__dict__") else "")

@@ -99,7 +99,7 @@ def _texts(body: Body, answer: Answer) -> list[str]:
 def _cut(text: str, body: Body) -> str:
     stop = body.get("stop") or ()
     for mark in [stop] if isinstance(stop, str) else stop:
-        text = text.split(mark)[0]
+        text = text.partition(mark)[0]
     return text
 
 

@@ -31,6 +31,11 @@ class Plan:
     headers: tuple[tuple[str, str], ...] = ()
     fault: Fault | None = None
 
+    @property
+    def seconds(self) -> float:
+        """How long sending takes."""
+        return self.fault.seconds if self.fault else 0.0
+
 
 @dataclass
 class Behaviour:

@@ -16,10 +16,10 @@ from msgspec import Struct, structs
 FaultKind = Literal[
     "status", "reset", "hangup", "truncated", "garbage", "empty", "slow", "stall", "wrong_id", "duplicate", "no_usage"
 ]
-"""``status``: an HTTP error; ``reset``: the connection is reset before an answer; ``hangup``: it closes in the middle of
-the body; ``truncated``: a complete reply whose JSON is cut; ``garbage``: a reply that is not JSON; ``empty``: a reply
-without choices; ``slow``: the body drips over ``seconds``; ``stall``: no answer for ``seconds``; ``wrong_id``: reply and
-choices carry wrong ids; ``duplicate``: the answer comes twice; ``no_usage``: tokens are not counted."""
+"""``status``: an HTTP error; ``reset``: the connection is reset before an answer; ``hangup``: it closes in the middle
+of the body; ``truncated``: a complete reply whose JSON is cut; ``garbage``: a reply that is not JSON; ``empty``: a
+reply without choices; ``slow``: the body drips over ``seconds``; ``stall``: no answer for ``seconds``; ``wrong_id``:
+reply and choices carry wrong ids; ``duplicate``: the answer comes twice; ``no_usage``: tokens are not counted."""
 
 FATAL_KINDS: tuple[FaultKind, ...] = ("status", "reset", "hangup", "truncated", "garbage", "empty", "slow", "stall")
 """Faults after which a client has to ask again, or wait."""

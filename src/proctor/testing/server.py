@@ -19,14 +19,14 @@ import socket
 import struct
 import sys
 import threading
-from collections.abc import Callable
-from typing import Any, Self
+from contextlib import suppress
+from typing import Any, Self, cast
 
 import msgspec
 
 from proctor.testing.answers import Answer, digest_answer
 from proctor.testing.behaviour import Behaviour, Plan, error_plan
-from proctor.testing.faults import Fault, Faults
+from proctor.testing.faults import Faults
 
 _REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found", 429: "Too Many Requests"}
 _DRIPS = 5
@@ -78,7 +78,8 @@ class FaultServer:
         """Serve in this thread until interrupted."""
         listener = socket.create_server(("127.0.0.1", self.port), backlog=4096)
         self.port = listener.getsockname()[1]
-        print(self.url, flush=True)
+        sys.stdout.write(f"{self.url}\n")
+        sys.stdout.flush()
         self._serve(listener)
 
     def __enter__(self) -> Self:
@@ -119,11 +120,10 @@ class _Connection(asyncio.Protocol):
         self._transport: asyncio.Transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)  # what create_server hands over
-        self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)  # what create_server hands over
         self._all.add(self)
 
-    def connection_lost(self, exception: Exception | None) -> None:
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         self._all.discard(self)
         if self._task is not None:
             self._task.cancel()
@@ -182,36 +182,42 @@ class _Connection(asyncio.Protocol):
 
     async def _send_spoiled(self, plan: Plan) -> None:
         fault = plan.fault
-        sender = _SENDERS.get(fault.kind) if fault else None
-        if fault is None or sender is None:
-            self._send(plan)
-        else:
-            await sender(self, plan, fault)
+        match fault.kind if fault else "":
+            case "reset":
+                self._reset()
+            case "hangup":
+                self._hang_up(plan)
+            case "slow":
+                await self._drip(plan)
+            case "stall":
+                await self._stall(plan)
+            case _:
+                self._send(plan)
 
     def _send(self, plan: Plan) -> None:
         if not self._transport.is_closing():
             self._transport.write(_head(plan) + plan.body)
 
-    async def _reset(self, plan: Plan, fault: Fault) -> None:
+    def _reset(self) -> None:
         # A linger time of zero makes the kernel send RST instead of FIN.
         self._transport.get_extra_info("socket").setsockopt(
             socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
         )
         self._transport.abort()
 
-    async def _hang_up(self, plan: Plan, fault: Fault) -> None:
+    def _hang_up(self, plan: Plan) -> None:
         self._transport.write(_head(plan) + plan.body[: len(plan.body) // 2])
         self._transport.close()
 
-    async def _drip(self, plan: Plan, fault: Fault) -> None:
+    async def _drip(self, plan: Plan) -> None:
         self._transport.write(_head(plan))
         size = len(plan.body) // _DRIPS + 1
         for start in range(0, len(plan.body), size):
-            await asyncio.sleep(fault.seconds / _DRIPS)
+            await asyncio.sleep(plan.seconds / _DRIPS)
             self._transport.write(plan.body[start : start + size])
 
-    async def _stall(self, plan: Plan, fault: Fault) -> None:
-        await asyncio.sleep(fault.seconds)
+    async def _stall(self, plan: Plan) -> None:
+        await asyncio.sleep(plan.seconds)
         self._transport.abort()
 
     def _get(self, path: str) -> Plan:
@@ -221,14 +227,6 @@ class _Connection(asyncio.Protocol):
             names = self._behaviour.models or ("test",)
             return Plan(200, msgspec.json.encode({"object": "list", "data": [{"id": name} for name in names]}))
         return error_plan(404, f"no route {path}", "not_found")
-
-
-_SENDERS: dict[str, Callable[[_Connection, Plan, Fault], Any]] = {
-    "reset": _Connection._reset,
-    "hangup": _Connection._hang_up,
-    "slow": _Connection._drip,
-    "stall": _Connection._stall,
-}
 
 
 def _take_request(buffer: bytes) -> tuple[str, str, str, bytes, bytes] | None:
@@ -279,10 +277,8 @@ def _parse(arguments: list[str]) -> FaultServer:
 
 def main(arguments: list[str] | None = None) -> None:
     """Serve until interrupted."""
-    try:
+    with suppress(KeyboardInterrupt):
         _parse(sys.argv[1:] if arguments is None else arguments).run()
-    except KeyboardInterrupt:
-        pass
 
 
 if __name__ == "__main__":
