@@ -17,9 +17,11 @@ from proctor.ir import Choose, Converse, Failure, Generate, Likelihood, Prompt, 
 from proctor.recipes.exam import Answered
 from proctor.running.plain import to_document, to_line
 from proctor.running.spec import RunSpec
+from proctor.scoring.columns import ABSENT
 from proctor.scoring.grade import Grade
 
 SPEC, SAMPLES, RESULTS = "run.yaml", "samples.jsonl", "results.json"
+_DIFFERENCES_SHOWN = 5
 
 
 class RunFolder:
@@ -45,11 +47,10 @@ class RunFolder:
             OutputError: The folder cannot be written.
         """
         if (self.path / SPEC).exists():
-            before = RunSpec.load(self.path)
-            if not spec.same_run(before):
+            if differences := spec.differences(RunSpec.load(self.path)):
                 raise UsageError(
                     f"the folder {self.path} holds another run",
-                    why=f"it differs in {', '.join(spec.differences(before)[:5])}",
+                    why=f"it differs in {', '.join(differences[:_DIFFERENCES_SHOWN])}",
                     hint="choose another folder with --output, or remove this one",
                 )
         with _output_errors(self.path):
@@ -150,11 +151,12 @@ def _beginning(exam: str, answered: Answered) -> dict[str, Any]:
 
 def _ending(grade: Grade, position: int) -> dict[str, Any]:
     failure = grade.failures.get(position)
+    scores = {name: _value(column, position) for name, column in grade.instance_scores.items()}
     ending = {
         "prediction": _value(grade.predictions, position),
         "processed_prediction": _value(grade.processed_predictions, position),
         "processed_references": _value(grade.processed_references, position),
-        "scores": {name: _value(column, position) for name, column in grade.instance_scores.items()},
+        "scores": {name: value for name, value in scores.items() if value is not ABSENT},
     }
     return ending if failure is None else {**ending, "scoring_failure": failure}
 

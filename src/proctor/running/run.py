@@ -35,7 +35,8 @@ class RunResult:
     """What a run gives.
 
     Attributes:
-        results: By exam: every score, ``n``, ``failures`` (a count) and ``failure_kinds``. Equal for equal runs.
+        results: By exam: every score, ``n``, ``failures`` (a count), ``failure_kinds``, ``metric_failures``. Equal
+            for equal runs.
         run: Time, machine, versions, engine, tokens: what may differ between equal runs.
         grades: By exam: everything scoring knows, instance by instance.
         output: The run folder, where one was asked for.
@@ -114,7 +115,7 @@ def _complete_spec(
         model = str(body.pop("__type__"))
         spec = RunSpec(model, tuple(exam.name for exam in exams), body, limit, log_samples=log_samples)
     described = {exam.name: plain(exam.specification()) for exam in exams}
-    return replace(spec, exams=described, version=_version("proctor") or "")
+    return replace(spec, engine=engine.identity, exams=described, version=_version("proctor") or "")
 
 
 @contextmanager
@@ -187,6 +188,8 @@ def _entry(grade: Grade, tally: _Tally) -> dict[str, Any]:
     entry = {**grade.scores, "n": tally.count, "failures": len(grade.failures)}
     if kinds:
         entry["failure_kinds"] = dict(sorted(kinds.items()))
+    if grade.metric_failures:
+        entry["metric_failures"] = {name: failure.message for name, failure in grade.metric_failures.items()}
     return {str(name): plain(entry[name]) for name in sorted(entry)}
 
 

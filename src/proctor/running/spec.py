@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -43,6 +43,7 @@ class RunSpec:
         num_demos: Solved instances in each prompt, where it replaces the exam's own number.
         overrides: Further settings of the recipes, by name.
         log_samples: Whether ``samples.jsonl`` is written.
+        engine: Identity of the engine: filled in by the run.
         exams: What each exam was, by name: filled in by the run, compared when it is repeated.
         version: The Proctor that ran it.
     """
@@ -55,6 +56,7 @@ class RunSpec:
     num_demos: int | None = None
     overrides: dict[str, Any] = field(default_factory=dict)
     log_samples: bool = True
+    engine: str = ""
     exams: dict[str, Any] = field(default_factory=dict)
     version: str = ""
 
@@ -68,17 +70,20 @@ class RunSpec:
         """Return the content of ``run.yaml``."""
         return yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True, width=120)
 
-    def same_run(self, other: RunSpec) -> bool:
-        """Whether two specs lead to the same results, whichever version wrote them."""
-        return replace(self, version="").to_dict() == replace(other, version="").to_dict()
-
     def differences(self, other: RunSpec) -> list[str]:
-        """Return the names of what differs, exams as ``exams.<name>``."""
+        """Return the names of what leads to other results, exams as ``exams.<name>``; empty for the same run.
+
+        Versions and how results are written do not count. Arguments that do not change answers (a batch size) do
+        not count either, where both specs know the engine's identity.
+        """
         mine, theirs = self.to_dict(), other.to_dict()
-        names = [name for name in {**mine, **theirs} if name != "exams" and mine.get(name) != theirs.get(name)]
+        ignored = {"version", "log_samples", "exams"}
+        if self.engine and other.engine:
+            ignored |= {"model", "model_args"}
+        names = [name for name in {**mine, **theirs} if name not in ignored and mine.get(name) != theirs.get(name)]
         my_exams, their_exams = mine.get("exams", {}), theirs.get("exams", {})
         exams = [name for name in {**my_exams, **their_exams} if my_exams.get(name) != their_exams.get(name)]
-        return [name for name in names if name != "version"] + [f"exams.{name}" for name in exams]
+        return names + [f"exams.{name}" for name in exams]
 
     @classmethod
     def from_yaml(cls, text: str, file: str = "run.yaml") -> RunSpec:
