@@ -47,9 +47,15 @@ class ArtifactMeta(ModelMetaclass):
                 continue
             if key in {"_requirements_list"}:
                 annotations[key] = ClassVar[Any]
-            elif not key.startswith("_") and isinstance(value, (*_PLAIN_TYPES, BaseModel, type)):
+            elif not key.startswith("_") and _is_default(value):
                 annotations[key] = _inherited_annotation(key, bases)
         return super().__new__(mcs, name, bases, namespace, **kwargs)
+
+
+def _is_default(value: Any) -> bool:
+    if isinstance(value, (*_PLAIN_TYPES, BaseModel, type)):
+        return True
+    return get_origin(value) is not None or hasattr(value, "__supertype__")  # List[str], NewType
 
 
 def _inherited_annotation(key: str, bases: tuple[type, ...]) -> Any:

@@ -174,8 +174,10 @@ def to_type_string(typing_type: Any) -> str:
 
 def _union_string(arguments: tuple[Any, ...]) -> str:
     if arguments[-1] is NoneType:
-        return f"Optional[{', '.join(map(to_type_string, arguments[:-1]))}]" if len(arguments) == 2 else (
-            f"Optional[Union[{', '.join(map(to_type_string, arguments[:-1]))}]]"
+        return (
+            f"Optional[{', '.join(map(to_type_string, arguments[:-1]))}]"
+            if len(arguments) == 2
+            else (f"Optional[Union[{', '.join(map(to_type_string, arguments[:-1]))}]]")
         )
     return f"Union[{', '.join(map(to_type_string, arguments))}]"
 
@@ -243,7 +245,9 @@ def _is_type(value: object) -> bool:
 
 
 def _union_check(arguments: tuple[Any, ...]) -> Check:
-    if all(isinstance(each, type) and not hasattr(each, "__verify_type__") and not is_typeddict(each) for each in arguments):
+    if all(
+        isinstance(each, type) and not hasattr(each, "__verify_type__") and not is_typeddict(each) for each in arguments
+    ):
         plain = tuple(each for each in arguments if each is not Any)
         if len(plain) == len(arguments):
             return lambda value: isinstance(value, plain)
@@ -267,7 +271,9 @@ def _generic_check(origin: type, arguments: tuple[Any, ...]) -> Check:
 
 
 def _dict_check(key_check: Check, value_check: Check) -> Check:
-    return lambda value: isinstance(value, dict) and all(map(key_check, value)) and all(map(value_check, value.values()))
+    return lambda value: (
+        isinstance(value, dict) and all(map(key_check, value)) and all(map(value_check, value.values()))
+    )
 
 
 def _tuple_check(checks: tuple[Check, ...]) -> Check:

@@ -214,7 +214,9 @@ def _replace_row(row: Any, value: Any) -> None:
     if row is value:
         return
     if not isinstance(value, type(row)) or not isinstance(row, (dict, list)):
-        raise DataError(f"a {type(value).__name__} cannot replace a whole row", why=f"the row is a {type(row).__name__}")
+        raise DataError(
+            f"a {type(value).__name__} cannot replace a whole row", why=f"the row is a {type(row).__name__}"
+        )
     row.clear()
     row.update(value) if isinstance(row, dict) else row.extend(value)
 

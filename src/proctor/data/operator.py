@@ -22,21 +22,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from inspect import Parameter, signature
-from typing import Any, ClassVar, cast
+from typing import Annotated, Any, ClassVar, cast
 
 from pydantic import Field
 
 from proctor.artifacts import NON_POSITIONAL, Artifact
 from proctor.data.fields import MISSING, Row, finder, missing_field, setter
 from proctor.data.policy import check_policy, policy_of
-from proctor.data.streams import GeneratorStream, ListStream, MultiStream, Stream
+from proctor.data.streams import INSTANCE_STREAM, GeneratorStream, ListStream, MultiStream, Stream
 from proctor.errors import ArtifactError, DataError, ProctorError, ValidationError
 from proctor.settings import settings
-
-from typing import Annotated  # isort: skip
-
-INSTANCE_STREAM = "__INSTANCE_STREAM__"
-"""The stream name of a row that is processed by itself."""
 
 Step = Callable[[Row], Row]
 
@@ -164,7 +159,7 @@ class StreamOperator(MultiStreamOperator):
 
     def _generate(self, stream: Stream, stream_name: str | None) -> Iterator[Row]:
         if policy_of(self):
-            stream = GeneratorStream(lambda: map(self.verify_instance, stream))
+            stream = self._guarded(stream)
         rows = iter(self.process(_isolated(self, stream), stream_name))
         while True:
             try:
@@ -176,6 +171,11 @@ class StreamOperator(MultiStreamOperator):
             except Exception as error:  # whatever an operator meets in data, the message must say which and where
                 raise _failure(self, stream_name or "", error) from error
             yield row
+
+    def _guarded(self, stream: Stream) -> Stream:
+        if isinstance(stream, list):
+            return cast("Stream", [self.verify_instance(row) for row in stream])
+        return GeneratorStream(lambda: map(self.verify_instance, stream))
 
 
 SingleStreamOperator = StreamOperator
@@ -192,13 +192,14 @@ class PagedStreamOperator(StreamOperator):
 
     def _generate(self, stream: Stream, stream_name: str | None) -> Iterator[Row]:
         page: list[Row] = []
+        copying = _is_foreign(self)
         for row in stream:
-            page.append(row)
+            page.append(container_copy(row) if copying else row)
             if len(page) >= self.page_size:
-                yield from super()._generate(ListStream(page), stream_name)
+                yield from super()._generate(cast("Stream", page), stream_name)
                 page = []
         if page:
-            yield from super()._generate(ListStream(page), stream_name)
+            yield from super()._generate(cast("Stream", page), stream_name)
 
     def process(self, page: list[Row], stream_name: str | None = None) -> Iterable[Row]:  # type: ignore[override]
         """Yield the new rows of a page."""
@@ -282,7 +283,10 @@ class InstanceOperatorWithMultiStreamAccess(StreamingOperator):
     def __call__(self, multi_stream: MultiStream | None = None) -> MultiStream:  # type: ignore[override]
         streams = multi_stream or MultiStream()
         return MultiStream(
-            {name: GeneratorStream(self._generate, {"stream": each, "streams": streams}) for name, each in streams.items()}
+            {
+                name: GeneratorStream(self._generate, {"stream": each, "streams": streams})
+                for name, each in streams.items()
+            }
         )
 
     def _generate(self, stream: Stream, streams: MultiStream) -> Iterator[Row]:
@@ -425,7 +429,9 @@ class FieldOperator(InstanceFieldOperator):
 
 def _takes_one_argument(function: Callable[..., Any]) -> bool:
     parameters = list(signature(function).parameters.values())[1:]
-    return len(parameters) == 1 and parameters[0].kind is not Parameter.VAR_POSITIONAL and parameters[0].name != "instance"
+    return (
+        len(parameters) == 1 and parameters[0].kind is not Parameter.VAR_POSITIONAL and parameters[0].name != "instance"
+    )
 
 
 # -- sequences ------------------------------------------------------------------------------------------------
@@ -566,7 +572,7 @@ def _is_foreign(operator: Operator) -> bool:
 
 
 def _isolated(operator: Operator, stream: Stream) -> Any:
-    if not _is_foreign(operator):
+    if isinstance(stream, list) or not _is_foreign(operator):
         return stream
     return GeneratorStream(lambda: map(container_copy, stream))
 

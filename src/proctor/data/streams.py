@@ -17,6 +17,12 @@ from proctor.errors import DataError, did_you_mean
 if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict, Features, IterableDataset, IterableDatasetDict
 
+INSTANCE_STREAM = "__INSTANCE_STREAM__"
+"""The name of the stream of a row that is processed by itself."""
+
+INFERENCE_STREAM = "__INFERENCE_STREAM__"
+"""The name of the stream of rows without reference fields, because their answers are being asked for."""
+
 
 class Stream:
     """Rows that can be iterated any number of times."""
@@ -100,7 +106,9 @@ class MultiStream(dict[str, Stream]):
         super().__setitem__(name, stream)
 
     def __missing__(self, name: str) -> Stream:
-        raise DataError(f"there is no stream '{name}'", why=f"there are {', '.join(self)}", hint=did_you_mean(name, self))
+        raise DataError(
+            f"there is no stream '{name}'", why=f"there are {', '.join(self)}", hint=did_you_mean(name, self)
+        )
 
     @classmethod
     def from_iterables(cls, iterables: Mapping[str, Iterable[Row]], copying: bool = False) -> MultiStream:

@@ -1,0 +1,189 @@
+"""Databases that SQL questions are asked about: SQLite files, tables in memory, and servers.
+
+``connect(value)`` takes a value of the field type ``SQLDatabase``. Files are opened for reading only, and every query
+has a time limit, because queries are what models write.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+from proctor.errors import DataError, DatasetNotFoundError
+from proctor.settings import settings
+
+QUERY_SECONDS = 30.0
+"""How long a query may run."""
+
+_STEPS_BETWEEN_CHECKS = 10_000
+
+Outcome = tuple[Any, str | None]
+"""The rows of a query, or ``None``, and the error message where it failed."""
+
+
+class Database(Protocol):
+    """A database that can describe itself and answer queries."""
+
+    def schema(self) -> str:
+        """Return the tables as text for a prompt."""
+
+    def execute(self, query: str) -> Outcome:
+        """Return the rows of a query, or the reason why there are none."""
+
+
+def connect(config: Mapping[str, Any]) -> Database:
+    """Return the database of a ``SQLDatabase`` value.
+
+    Raises:
+        DataError: Its ``db_type`` is unknown, or it lacks what that type needs.
+    """
+    kinds = {"local": FileDatabase, "in_memory": MemoryDatabase, "remote": RemoteDatabase}
+    kind = config.get("db_type")
+    if kind not in kinds:
+        raise DataError(f"there are no databases of type {kind!r}", hint=f"use one of {', '.join(kinds)}")
+    database: Database = kinds[kind](config)
+    return database
+
+
+@contextmanager
+def _limited(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    deadline = time.monotonic() + QUERY_SECONDS
+    connection.set_progress_handler(lambda: int(time.monotonic() > deadline), _STEPS_BETWEEN_CHECKS)
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def _rows(connection: sqlite3.Connection, query: str) -> Outcome:
+    try:
+        return connection.execute(query).fetchall(), None
+    except (sqlite3.Error, sqlite3.Warning) as error:
+        return None, f"Error executing SQL: {error}"
+
+
+class FileDatabase:
+    """A SQLite file, found by ``db_id`` anywhere below the databases folder."""
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        db_id = config.get("db_id")
+        if not db_id:
+            raise DataError("a local database needs a 'db_id'")
+        self.path = self._find(str(db_id))
+
+    @staticmethod
+    def folder() -> Path:
+        """Return the folder in which files are looked for."""
+        base = os.environ.get("UNITXT_CACHE_LOCATION")
+        return Path(base) / "databases" if base else Path(settings.cache_dir) / "databases"
+
+    def _find(self, db_id: str) -> Path:
+        name = db_id.rpartition("/")[2]
+        found = sorted(self.folder().rglob(f"{name}.sqlite"))
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise DataError(f"several files could be the database '{db_id}'", why=", ".join(map(str, found)))
+        raise DatasetNotFoundError(
+            f"there is no database '{db_id}'",
+            why=f"no {name}.sqlite below {self.folder()}",
+            hint="copy the databases there (BIRD: premai-io/birdbench on the hub)",
+        )
+
+    def _open(self) -> sqlite3.Connection:
+        return sqlite3.connect(f"{self.path.resolve().as_uri()}?mode=ro", uri=True)
+
+    def schema(self) -> str:
+        """Return the statements that made the tables, in the order of the file."""
+        with _limited(self._open()) as connection:
+            rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE type='table'").fetchall()
+        return "\n\n".join(sql for name, sql in rows if name != "sqlite_sequence")
+
+    def execute(self, query: str) -> Outcome:
+        """Return the rows of a query."""
+        with _limited(self._open()) as connection:
+            return _rows(connection, query)
+
+
+class MemoryDatabase:
+    """Tables given as ``{"table": {"columns": [...], "rows": [[...], ...]}}``."""
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self.tables: Mapping[str, Any] = config.get("data") or {}
+        if not self.tables:
+            raise DataError("a database in memory needs 'data'")
+
+    def schema(self) -> str:
+        """Return a statement for each table, in which every column is text."""
+        return "\n\n".join(
+            f"CREATE TABLE `{name}` ({', '.join(f'`{column}` TEXT' for column in table['columns'])});"
+            for name, table in self.tables.items()
+        )
+
+    def execute(self, query: str) -> Outcome:
+        """Return the rows of a query."""
+        with _limited(sqlite3.connect(":memory:")) as connection:
+            for name, table in self.tables.items():
+                connection.execute(f"CREATE TABLE {name} ({', '.join(table['columns'])})")
+                places = ", ".join("?" * len(table["columns"]))
+                connection.executemany(f"INSERT INTO {name} VALUES ({places})", table["rows"])  # noqa: S608
+            return _rows(connection, query)
+
+
+class RemoteDatabase:
+    """A database behind a server; ``db_id`` is ``<url>,db_id=<id>`` and ``SQL_API_KEY`` holds the key."""
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        db_id = str(config.get("db_id") or "")
+        self.url = db_id.partition(",")[0]
+        self.id = db_id.rpartition("db_id=")[2].partition(",")[0]
+        key = os.environ.get("SQL_API_KEY")
+        if not self.url.startswith(("http://", "https://")) or not self.id:
+            raise DataError("a remote database needs a 'db_id' of the form '<url>,db_id=<id>'")
+        if not key:
+            raise DataError("a remote database needs a key", hint="set the environment variable SQL_API_KEY")
+        self.headers = {
+            "Content-Type": "application/json",
+            "accept": "application/json",
+            "Authorization": f"Bearer {key}",
+        }
+
+    def _ask(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.url}/{path}", data=data, headers=self.headers)  # noqa: S310 - http(s)
+        with urllib.request.urlopen(request, timeout=QUERY_SECONDS) as response:  # noqa: S310 - checked above
+            return json.load(response)
+
+    def schema(self) -> str:
+        """Return a line for each table with its columns."""
+        try:
+            tables = self._ask(f"datasources/{self.id}")["schema"]["tables"]
+        except (OSError, ValueError, KeyError) as error:
+            raise DataError(f"the schema of '{self.id}' cannot be fetched from {self.url}", why=str(error)) from error
+        return "".join(
+            f"Table: {table.get('name', table.get('table_name'))} has columns: "
+            f"{[column.get('name', column.get('column_name')) for column in table['columns']]}\n"
+            for table in tables
+        )
+
+    def execute(self, query: str) -> Outcome:
+        """Return the rows of a query; server errors are tried again twice."""
+        for attempt in range(3):
+            try:
+                return self._ask("sql", {"sql": query, "dataSourceId": self.id}), None
+            except urllib.error.HTTPError as error:
+                if error.code < 500 or attempt == 2:
+                    return None, f"HTTP Error on attempt {attempt + 1}: {error}"
+            except (OSError, ValueError) as error:
+                if attempt == 2:
+                    return None, f"Error on attempt {attempt + 1}: {error}"
+            time.sleep(2**attempt)
+        return None, "Error executing SQL"

@@ -1,0 +1,615 @@
+"""Expressions from files: a small part of Python, compiled to functions, never evaluated.
+
+Allowed are literals, fields, operators, comparisons, ``if``/``else``, subscripts, comprehensions, f-strings, a few
+functions, and methods that read strings, lists, dicts and regular-expression matches. There are no statements, no
+attributes that start with an underscore, no calls of anything that is not on a list, no method that changes its object,
+and no ``str.format`` (it reaches attributes). Work is bounded: a budget of steps for each evaluation, a largest size for
+whatever grows faster than its input, and no regular expression whose repetitions nest.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import json
+import math
+import operator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from re import _constants, _parser  # type: ignore[attr-defined] - the only way to look inside a pattern
+from typing import Any
+
+from proctor.errors import DataError, MissingFieldError, TrustError, did_you_mean
+
+MAX_STEPS = 1_000_000
+"""Iterations and calls in one evaluation."""
+
+MAX_SIZE = 4_000_000
+"""Largest string, list or range that an operation may make."""
+
+MAX_BITS = 100_000
+"""Largest whole number that a power or shift may make, in bits."""
+
+_MAX_TEXT = 10_000
+
+
+class Frame:
+    """One evaluation: the row, the variables of comprehensions, and the steps taken."""
+
+    __slots__ = ("local", "row", "steps")
+
+    def __init__(self, row: Mapping[str, Any]) -> None:
+        self.row = row
+        self.local: dict[str, Any] = {}
+        self.steps = 0
+
+    def step(self, count: int = 1) -> None:
+        self.steps += count
+        if self.steps > MAX_STEPS:
+            raise DataError("an expression takes too long", why=f"it needs more than {MAX_STEPS} steps")
+
+    def charge(self, value: Any) -> Any:
+        """Return a value after counting its size as work, so that many large values are refused like many steps."""
+        if isinstance(value, _SIZED):
+            self.step(len(value) // 8)
+        return value
+
+
+_SIZED = (str, bytes, list, tuple, dict, set, frozenset)
+
+Code = Callable[[Frame], Any]
+
+
+# -- what may be called ---------------------------------------------------------------------------------------
+
+
+def _sized(size: int) -> None:
+    if size > MAX_SIZE:
+        raise DataError("an expression makes too large a value", why=f"more than {MAX_SIZE} items")
+
+
+def _range(*arguments: int) -> range:
+    numbers = range(*arguments)
+    _sized(len(numbers))
+    return numbers
+
+
+def _product(*pools: Iterable[Any], repeat: int = 1) -> Iterator[tuple[Any, ...]]:
+    held = [list(pool) for pool in pools] * repeat
+    _sized(math.prod(len(pool) for pool in held))
+    return itertools.product(*held)
+
+
+def _bounded_combinations(function: Callable[..., Any], count: Callable[[int, int], int]) -> Callable[..., Any]:
+    def bounded(pool: Iterable[Any], r: int) -> Any:
+        held = list(pool)
+        _sized(count(len(held), r))
+        return function(held, r)
+
+    return bounded
+
+
+@lru_cache(maxsize=1024)
+def safe_pattern(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """Return a compiled regular expression.
+
+    Raises:
+        DataError: It is not valid, or its repetitions nest, which can take exponential time.
+    """
+    try:
+        tree = _parser.parse(pattern, flags)
+        compiled = re.compile(pattern, flags)
+    except re.error as error:
+        raise DataError(f"'{pattern}' is not a regular expression", why=str(error)) from None
+    if _nests(tree, inside=False):
+        raise DataError(f"the regular expression '{pattern}' is refused", why="a repetition inside a repetition")
+    return compiled
+
+
+_REPEATS = (_constants.MAX_REPEAT, _constants.MIN_REPEAT)
+
+
+def _nests(tree: Any, inside: bool) -> bool:
+    for code, argument in tree:
+        if code in _REPEATS:
+            low, high, body = argument
+            grows = high is _constants.MAXREPEAT or high > 100
+            if (grows and inside) or _nests(body, inside or grows):
+                return True
+        elif any(_nests(part, inside) for part in _subpatterns(argument)):
+            return True
+    return False
+
+
+def _subpatterns(argument: Any) -> Iterator[Any]:
+    if isinstance(argument, _parser.SubPattern):
+        yield argument
+    elif isinstance(argument, (list, tuple)):
+        for part in argument:
+            yield from _subpatterns(part)
+
+
+def _regex(method: str) -> Callable[..., Any]:
+    def call(pattern: str, *arguments: Any, flags: int = 0) -> Any:
+        count = 2 if method == "sub" else 1
+        if len(arguments) > count:
+            flags = arguments[-1]
+            arguments = arguments[:count]
+        if any(callable(argument) for argument in arguments):
+            raise DataError("a function cannot be called from a regular expression")
+        return getattr(safe_pattern(pattern, int(flags)), method)(*arguments)
+
+    return call
+
+
+_MODULES: Mapping[str, Mapping[str, Any]] = {
+    "re": {
+        **{name: _regex(name) for name in ("search", "match", "fullmatch", "findall", "split", "sub")},
+        **{name: int(getattr(re, name)) for name in ("DOTALL", "IGNORECASE", "MULTILINE", "S", "I", "M")},
+        "escape": re.escape,
+    },
+    "json": {"loads": json.loads, "dumps": json.dumps},
+    "math": {
+        name: getattr(math, name)
+        for name in (
+            "ceil",
+            "floor",
+            "sqrt",
+            "log",
+            "log2",
+            "log10",
+            "exp",
+            "isnan",
+            "isinf",
+            "fabs",
+            "trunc",
+            "pi",
+            "e",
+            "inf",
+            "nan",
+        )
+    },
+    "itertools": {
+        "product": _product,
+        "chain": itertools.chain,
+        "zip_longest": itertools.zip_longest,
+        "islice": itertools.islice,
+        "accumulate": itertools.accumulate,
+        "groupby": itertools.groupby,
+        "combinations": _bounded_combinations(itertools.combinations, math.comb),
+        "permutations": _bounded_combinations(itertools.permutations, math.perm),
+    },
+}
+
+_BUILTINS: Mapping[str, Any] = {
+    function.__name__: function
+    for function in (
+        abs, all, any, bool, chr, dict, divmod, enumerate, filter, float, frozenset, int, isinstance, len, list, map,
+        max, min, ord, repr, reversed, round, set, sorted, str, sum, tuple, zip,
+    )
+} | {"range": _range, "True": True, "False": False, "None": None}  # fmt: skip
+
+_READERS: Mapping[type, frozenset[str]] = {
+    str: frozenset(
+        "capitalize casefold center count encode endswith expandtabs find index isalnum isalpha isascii isdecimal isdigit "
+        "isidentifier islower isnumeric isprintable isspace istitle isupper join ljust lower lstrip partition removeprefix "
+        "removesuffix replace rfind rindex rjust rpartition rsplit rstrip split splitlines startswith strip swapcase title "
+        "upper zfill".split()
+    ),
+    bytes: frozenset(["decode"]),
+    dict: frozenset(["get", "items", "keys", "values"]),
+    list: frozenset(["count", "index"]),
+    tuple: frozenset(["count", "index"]),
+    set: frozenset(["difference", "intersection", "isdisjoint", "issubset", "issuperset", "union"]),
+    int: frozenset(["bit_length", "is_integer"]),
+    float: frozenset(["is_integer"]),
+    re.Match: frozenset(["end", "group", "groupdict", "groups", "span", "start"]),
+}
+_PADDING = frozenset(["center", "ljust", "rjust", "zfill", "expandtabs"])
+
+
+def _method(value: Any, name: str) -> Callable[..., Any]:
+    for kind in type(value).__mro__:
+        if name in _READERS.get(kind, ()):
+            break
+    else:
+        raise TrustError(f"an expression may not use '{name}' of a {type(value).__name__}")
+    method: Callable[..., Any] = getattr(value, name)
+    if isinstance(value, str) and name in _PADDING:
+        return _checked(method, lambda *arguments: sum(each for each in arguments if isinstance(each, int)))
+    if isinstance(value, str) and name == "replace":
+        return _checked(method, lambda old, new, *_: (value.count(old) + 1) * len(new) + len(value))
+    return method
+
+
+def _checked(method: Callable[..., Any], size: Callable[..., int]) -> Callable[..., Any]:
+    def call(*arguments: Any) -> Any:
+        _sized(size(*arguments))
+        return method(*arguments)
+
+    return call
+
+
+# -- operators ------------------------------------------------------------------------------------------------
+
+
+def _multiply(left: Any, right: Any) -> Any:
+    for sequence, times in ((left, right), (right, left)):
+        if isinstance(sequence, (str, bytes, list, tuple)) and isinstance(times, int):
+            _sized(len(sequence) * max(times, 0))
+    if isinstance(left, int) and isinstance(right, int):
+        _limited_bits(left.bit_length() + right.bit_length())
+    return left * right
+
+
+def _power(left: Any, right: Any) -> Any:
+    if isinstance(left, int) and isinstance(right, int) and right > 0:
+        _limited_bits(left.bit_length() * right)
+    return left**right
+
+
+def _shift(left: Any, right: Any) -> Any:
+    _limited_bits(int(left).bit_length() + int(right))
+    return left << right
+
+
+def _limited_bits(bits: int) -> None:
+    if bits > MAX_BITS:
+        raise DataError("an expression makes too large a number", why=f"more than {MAX_BITS} bits")
+
+
+_WIDE = re.compile(r"\d{5,}|\*")
+
+
+def _modulo(left: Any, right: Any) -> Any:
+    if isinstance(left, (str, bytes)) and _WIDE.search(left if isinstance(left, str) else left.decode("latin-1")):
+        raise DataError("an expression makes too large a value", why="a format with a width of five digits")
+    return left % right
+
+
+_BINARY: Mapping[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: _multiply, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv, ast.Mod: _modulo, ast.Pow: _power, ast.LShift: _shift, ast.RShift: operator.rshift,
+    ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
+}  # fmt: skip
+_UNARY: Mapping[type, Callable[[Any], Any]] = {
+    ast.Not: operator.not_, ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert,
+}  # fmt: skip
+_COMPARE: Mapping[type, Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
+    ast.In: lambda item, group: item in group, ast.NotIn: lambda item, group: item not in group,
+}  # fmt: skip
+
+
+# -- the compiler ---------------------------------------------------------------------------------------------
+
+
+class _Compiler:
+    def __init__(self, text: str, imports: Sequence[str]) -> None:
+        self.text = text
+        self.modules = imports
+
+    def refuse(self, node: ast.AST, why: str = "") -> TrustError:
+        return TrustError(
+            f"'{ast.unparse(node)}' is not allowed in an expression",
+            path=self.text,
+            why=why,
+            hint="write a Python operator for what expressions cannot do",
+        )
+
+    def compile(self, node: ast.AST) -> Code:
+        compiler = getattr(self, f"_{type(node).__name__.lower()}", None)
+        if compiler is None:
+            raise self.refuse(node)
+        code: Code = compiler(node)
+        return code
+
+    def all(self, nodes: Iterable[ast.expr]) -> Callable[[Frame], list[Any]]:
+        parts = [
+            (isinstance(n, ast.Starred), self.compile(n.value if isinstance(n, ast.Starred) else n)) for n in nodes
+        ]
+
+        def code(frame: Frame) -> list[Any]:
+            values: list[Any] = []
+            for starred, part in parts:
+                values.extend(part(frame)) if starred else values.append(part(frame))
+            return values
+
+        return code
+
+    def _constant(self, node: ast.Constant) -> Code:
+        value = node.value
+        return lambda _: value
+
+    def _name(self, node: ast.Name) -> Code:
+        name = node.id
+        if name.startswith("__"):
+            raise self.refuse(node)
+        known = _BUILTINS.get(name, _BUILTINS)
+        modules = self.modules
+
+        def code(frame: Frame) -> Any:
+            if name in frame.local:
+                return frame.local[name]
+            if name in frame.row:
+                return frame.row[name]
+            if known is not _BUILTINS:
+                return known
+            why = "it has to be in imports_list" if name in _MODULES and name not in modules else ""
+            raise MissingFieldError(
+                f"the expression '{self.text}' names '{name}', which the row does not have",
+                why=why or f"the row has {', '.join(map(str, frame.row))}",
+                hint=did_you_mean(name, map(str, frame.row)),
+            )
+
+        return code
+
+    def _binop(self, node: ast.BinOp) -> Code:
+        function = _BINARY.get(type(node.op))
+        if function is None:
+            raise self.refuse(node)
+        left, right = self.compile(node.left), self.compile(node.right)
+        return lambda frame: frame.charge(function(left(frame), right(frame)))
+
+    def _unaryop(self, node: ast.UnaryOp) -> Code:
+        function, operand = _UNARY[type(node.op)], self.compile(node.operand)
+        return lambda frame: function(operand(frame))
+
+    def _boolop(self, node: ast.BoolOp) -> Code:
+        parts, stop = [self.compile(each) for each in node.values], isinstance(node.op, ast.Or)
+
+        def code(frame: Frame) -> Any:
+            value: Any = None
+            for part in parts:
+                value = part(frame)
+                if bool(value) is stop:
+                    return value
+            return value
+
+        return code
+
+    def _compare(self, node: ast.Compare) -> Code:
+        first = self.compile(node.left)
+        rest = [(_COMPARE[type(op)], self.compile(each)) for op, each in zip(node.ops, node.comparators, strict=True)]
+
+        def code(frame: Frame) -> Any:
+            left, result = first(frame), True
+            for function, part in rest:
+                right = part(frame)
+                result = function(left, right)
+                if not result:
+                    return result
+                left = right
+            return result
+
+        return code
+
+    def _ifexp(self, node: ast.IfExp) -> Code:
+        test, then, otherwise = self.compile(node.test), self.compile(node.body), self.compile(node.orelse)
+        return lambda frame: then(frame) if test(frame) else otherwise(frame)
+
+    def _subscript(self, node: ast.Subscript) -> Code:
+        value, index = self.compile(node.value), self.compile(node.slice)
+        return lambda frame: value(frame)[index(frame)]
+
+    def _slice(self, node: ast.Slice) -> Code:
+        parts = [self.compile(part) if part else (lambda _: None) for part in (node.lower, node.upper, node.step)]
+        return lambda frame: slice(*[part(frame) for part in parts])
+
+    def _list(self, node: ast.List) -> Code:
+        return self.all(node.elts)
+
+    def _tuple(self, node: ast.Tuple) -> Code:
+        items = self.all(node.elts)
+        return lambda frame: tuple(items(frame))
+
+    def _set(self, node: ast.Set) -> Code:
+        items = self.all(node.elts)
+        return lambda frame: set(items(frame))
+
+    def _dict(self, node: ast.Dict) -> Code:
+        pairs = [
+            (self.compile(key) if key else None, self.compile(value))
+            for key, value in zip(node.keys, node.values, strict=True)
+        ]
+
+        def code(frame: Frame) -> dict[Any, Any]:
+            made: dict[Any, Any] = {}
+            for key, value in pairs:
+                made.update(value(frame)) if key is None else made.__setitem__(key(frame), value(frame))
+            return made
+
+        return code
+
+    def _joinedstr(self, node: ast.JoinedStr) -> Code:
+        parts = [self.compile(part) for part in node.values]
+        return lambda frame: "".join(map(str, [part(frame) for part in parts]))
+
+    def _formattedvalue(self, node: ast.FormattedValue) -> Code:
+        value = self.compile(node.value)
+        spec = self.compile(node.format_spec) if node.format_spec else (lambda _: "")
+        convert = {115: str, 114: repr, 97: ascii}.get(node.conversion, lambda each: each)
+
+        def code(frame: Frame) -> str:
+            layout = spec(frame)
+            if _WIDE.search(layout):
+                raise DataError("an expression makes too large a value", why="a format with a width of five digits")
+            return format(convert(value(frame)), layout)
+
+        return code
+
+    # comprehensions
+
+    def _listcomp(self, node: ast.ListComp) -> Code:
+        element, rows = self.compile(node.elt), self.loop(node.generators)
+        return lambda frame: [element(inner) for inner in rows(frame)]
+
+    def _setcomp(self, node: ast.SetComp) -> Code:
+        element, rows = self.compile(node.elt), self.loop(node.generators)
+        return lambda frame: {element(inner) for inner in rows(frame)}
+
+    def _generatorexp(self, node: ast.GeneratorExp) -> Code:
+        element, rows = self.compile(node.elt), self.loop(node.generators)
+        return lambda frame: iter([element(inner) for inner in rows(frame)])
+
+    def _dictcomp(self, node: ast.DictComp) -> Code:
+        key, value, rows = self.compile(node.key), self.compile(node.value), self.loop(node.generators)
+        return lambda frame: {key(inner): value(inner) for inner in rows(frame)}
+
+    def loop(self, generators: list[ast.comprehension]) -> Callable[[Frame], Iterator[Frame]]:
+        levels = []
+        for each in generators:
+            if each.is_async:
+                raise self.refuse(each.iter)
+            levels.append(
+                (self.target(each.target), self.compile(each.iter), [self.compile(test) for test in each.ifs])
+            )
+
+        def run(frame: Frame, depth: int) -> Iterator[Frame]:
+            if depth == len(levels):
+                yield frame
+                return
+            bind, source, tests = levels[depth]
+            for item in source(frame):
+                frame.step()
+                bind(frame.local, item)
+                if all(test(frame) for test in tests):
+                    yield from run(frame, depth + 1)
+
+        def rows(frame: Frame) -> Iterator[Frame]:
+            outer = frame.local
+            frame.local = dict(outer)
+            try:
+                yield from run(frame, 0)
+            finally:
+                frame.local = outer
+
+        return rows
+
+    def target(self, node: ast.expr) -> Callable[[dict[str, Any], Any], None]:
+        if isinstance(node, ast.Name):
+            name = node.id
+            return lambda local, value: local.__setitem__(name, value)
+        if isinstance(node, (ast.Tuple, ast.List)):
+            parts = [self.target(each) for each in node.elts]
+
+            def unpack(local: dict[str, Any], value: Any) -> None:
+                for part, item in zip(parts, value, strict=True):
+                    part(local, item)
+
+            return unpack
+        raise self.refuse(node)
+
+    # calls
+
+    def _lambda(self, node: ast.Lambda) -> Code:
+        names = [argument.arg for argument in node.args.args]
+        if node.args.vararg or node.args.kwarg or node.args.kwonlyargs or node.args.defaults or node.args.posonlyargs:
+            raise self.refuse(node, why="only plain parameters")
+        body = self.compile(node.body)
+
+        def code(frame: Frame) -> Callable[..., Any]:
+            captured = frame.local
+
+            def function(*arguments: Any) -> Any:
+                frame.step()
+                outer, frame.local = frame.local, {**captured, **dict(zip(names, arguments, strict=True))}
+                try:
+                    return body(frame)
+                finally:
+                    frame.local = outer
+
+            return function
+
+        return code
+
+    def _call(self, node: ast.Call) -> Code:
+        function = self.callee(node.func)
+        arguments = self.all(node.args)
+        if any(keyword.arg is None for keyword in node.keywords):
+            raise self.refuse(node, why="'**' in a call")
+        keywords = [(str(keyword.arg), self.compile(keyword.value)) for keyword in node.keywords]
+
+        def code(frame: Frame) -> Any:
+            frame.step()
+            values = {name: value(frame) for name, value in keywords}
+            return frame.charge(function(frame)(*arguments(frame), **values))
+
+        return code
+
+    def callee(self, node: ast.expr) -> Code:
+        if isinstance(node, ast.Name):
+            function = _BUILTINS.get(node.id)
+            if not callable(function):
+                raise self.refuse(node, why=f"'{node.id}' is no function that expressions may call")
+            return lambda _: function
+        if isinstance(node, ast.Attribute) and self.module_of(node) is None:
+            if node.attr.startswith("_") or not any(node.attr in names for names in _READERS.values()):
+                raise self.refuse(node)
+            value, name = self.compile(node.value), node.attr
+            return lambda frame: _method(value(frame), name)
+        return self.compile(node)
+
+    def module_of(self, node: ast.Attribute) -> str | None:
+        name = node.value.id if isinstance(node.value, ast.Name) else None
+        return name if name in self.modules and name in _MODULES else None
+
+    def _attribute(self, node: ast.Attribute) -> Code:
+        module = self.module_of(node)
+        if module is None or node.attr not in _MODULES[module]:
+            raise self.refuse(node, why="a value's attributes are not for expressions")
+        value = _MODULES[module][node.attr]
+        return lambda _: value
+
+
+def _tree(text: str, imports: Sequence[str]) -> ast.expr:
+    if len(text) > _MAX_TEXT:
+        raise TrustError("an expression is too long", why=f"{len(text)} characters; at most {_MAX_TEXT} are read")
+    for name in imports:
+        if name not in _MODULES:
+            raise TrustError(f"an expression may not import '{name}'", hint=f"allowed are {', '.join(_MODULES)}")
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        column = getattr(error, "offset", None) or 1
+        pointer = f"{text}\n{' ' * (column - 1)}^" if "\n" not in text else text
+        raise DataError(f"an expression does not parse\n{pointer}", why=getattr(error, "msg", str(error))) from None
+
+
+@lru_cache(maxsize=2048)
+def _compiled(text: str, imports: tuple[str, ...]) -> Code:
+    try:
+        return _Compiler(text, imports).compile(_tree(text, imports))
+    except RecursionError:
+        raise TrustError("an expression is nested too deeply") from None
+
+
+def compile_expression(text: str, imports: Sequence[str] = ()) -> Callable[[Mapping[str, Any]], Any]:
+    """Return a function from a row to the value of an expression over its fields.
+
+    Args:
+        text: The expression.
+        imports: Modules it uses, of ``re``, ``json``, ``math`` and ``itertools``.
+
+    Raises:
+        DataError: The expression does not parse.
+        TrustError: It uses what is not allowed.
+    """
+    code = _compiled(text, tuple(imports))
+    return lambda row: code(Frame(row))
+
+
+def compile_predicate(text: str) -> Callable[[Mapping[str, Any]], bool]:
+    """Return a function from a row to whether ``lambda row: expression`` holds for it.
+
+    Raises:
+        DataError: The text is not a lambda with one parameter.
+        TrustError: It uses what is not allowed.
+    """
+    tree = _tree(text, ())
+    if not isinstance(tree, ast.Lambda) or len(tree.args.args) != 1:
+        raise DataError(f"'{text}' is not a function of a row", hint="write it as in: lambda x: x['lang'] == 'en'")
+    code = _compiled(text, ())
+    return lambda row: bool(code(Frame({}))(row))

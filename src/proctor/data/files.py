@@ -1,0 +1,323 @@
+"""Loaders of files: CSV, JSON and JSON lines, IOB.
+
+Values have the types that pandas gives them, because saved cards were written against that: numbers in CSV cells are
+numbers, an empty cell is NaN. Small files are read at once; a large one is read twice, first for the types of its
+columns, then in pieces, so that memory stays flat. A file that does not parse is reported with line and column.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated, Any, cast
+
+from proctor.artifacts import NON_POSITIONAL
+from proctor.data.fields import MISSING, Row, finder
+from proctor.data.loaders import LazyLoader
+from proctor.errors import DataError, DatasetNotFoundError, Location, ValidationError, did_you_mean
+
+if TYPE_CHECKING:
+    import pandas
+
+WHOLE_FILE_BYTES = 64 * 1024 * 1024
+"""Files up to this size are read at once."""
+
+
+_EXPECTED_CELLS = re.compile(r"Expected (?P<cells>\d+) fields in line (?P<line>\d+)")
+
+
+def is_remote(path: str) -> bool:
+    """Whether a path is a URL."""
+    return "://" in path
+
+
+@contextmanager
+def opened(path: str, mode: str = "rb", encoding: str | None = None) -> Iterator[IO[Any]]:
+    """Open a file or URL.
+
+    Raises:
+        DatasetNotFoundError: It does not exist or cannot be reached.
+    """
+    try:
+        if is_remote(path):
+            import fsspec
+
+            with fsspec.open(path, mode, encoding=encoding) as file:
+                yield file
+        else:
+            with Path(path).open(mode, encoding=encoding) as file:
+                yield file
+    except FileNotFoundError:
+        raise DatasetNotFoundError(f"there is no file {path}", hint=_near(path)) from None
+    except OSError as error:
+        raise DatasetNotFoundError(f"the file {path} cannot be read", why=str(error)) from None
+
+
+def _near(path: str) -> str:
+    folder = Path(path).parent
+    names = [each.name for each in folder.iterdir()] if not is_remote(path) and folder.is_dir() else []
+    return did_you_mean(Path(path).name, names)
+
+
+class FileLoader(LazyLoader):
+    """Base of loaders that read one file for each split.
+
+    Attributes:
+        files: A path or URL for each split.
+        chunksize: Rows to hold in memory while reading a large file.
+        compression: How the files are packed (``gzip``, ``zip`` …); guessed from their names where it is ``None``.
+    """
+
+    _default_policy = ["proprietary"]
+
+    files: dict[str, str]
+    chunksize: int = 1000
+    loader_limit: Annotated[int | None, NON_POSITIONAL] = None
+    streaming: Annotated[bool | None, NON_POSITIONAL] = True
+    compression: str | None = None
+    indirect_read: bool = False
+
+    def get_splits(self) -> list[str]:
+        return list(self.files)
+
+    def split_generator(self, split: str) -> Iterator[Row]:
+        path = self.files.get(split)
+        if path is None:
+            raise DatasetNotFoundError(
+                f"there is no file for the split '{split}'", hint=did_you_mean(split, self.files)
+            )
+        return self.read(path)
+
+    def read(self, path: str) -> Iterator[Row]:
+        """Yield the rows of a file."""
+        raise ValidationError(f"{type(self).__name__} does not define read(path)")
+
+    def _is_large(self, path: str) -> bool:
+        limit = self.get_limit()
+        if is_remote(path) or (limit is not None and limit <= self.chunksize):
+            return False
+        return Path(path).is_file() and Path(path).stat().st_size > WHOLE_FILE_BYTES
+
+    def _options(self) -> dict[str, Any]:
+        options: dict[str, Any] = {}
+        if self.compression is not None:
+            options["compression"] = self.compression
+        if (limit := self.get_limit()) is not None:
+            options["nrows"] = limit
+        return options
+
+
+def records(frames: Iterable[pandas.DataFrame]) -> Iterator[Row]:
+    """Yield the rows of data frames as dicts of plain Python values."""
+    for frame in frames:
+        yield from cast("list[Row]", frame.to_dict("records"))
+
+
+class LoadCSV(FileLoader):
+    r"""Rows of CSV files.
+
+    Attributes:
+        sep: What separates cells (``"\t"`` for TSV).
+        column_names: Names of the columns, for files without a header.
+    """
+
+    sep: str = ","
+    column_names: list[str] | None = None
+
+    def read(self, path: str) -> Iterator[Row]:
+        with opened(path):
+            pass  # a missing file is reported before pandas is imported
+        options = {"sep": self.sep, "low_memory": bool(self.streaming), **self._options()}
+        if self.column_names is not None:
+            options.update(names=self.column_names, header=None)
+        import pandas
+
+        try:
+            if not self._is_large(path):
+                yield from records([pandas.read_csv(path, **options)])
+                return
+            options["chunksize"] = self.chunksize
+            with pandas.read_csv(path, **options) as chunks:
+                types = column_types(chunks)
+            with pandas.read_csv(path, dtype=types, **options) as chunks:
+                yield from records(chunks)
+        except pandas.errors.ParserError as error:
+            raise self._malformed(path, error) from None
+        except pandas.errors.EmptyDataError:
+            raise DataError("the file is empty", location=Location(path)) from None
+        except UnicodeDecodeError as error:
+            raise DataError("the file is not UTF-8 text", location=Location(path), why=str(error)) from None
+
+    def _malformed(self, path: str, error: Exception) -> DataError:
+        place = _EXPECTED_CELLS.search(str(error))
+        cells, line = (int(place["cells"]), int(place["line"])) if place else (0, 0)
+        column = _column_of_cell(path, line, cells, self.sep)
+        return DataError("the file is not valid CSV", location=Location(path, line, column), why=str(error).strip())
+
+
+def _column_of_cell(path: str, line: int, cell: int, separator: str) -> int:
+    """Return the character column at which the first cell too many starts, 0 where that is unknown."""
+    with opened(path, "r", "utf-8") as file:
+        text = next((text for number, text in enumerate(file, 1) if number == line), "")
+    parts = text.split(separator)
+    return len(separator.join(parts[:cell])) + len(separator) + 1 if 0 < cell < len(parts) else 0
+
+
+def column_types(chunks: Iterable[pandas.DataFrame]) -> dict[str, Any]:
+    """Return the types of columns that hold for all chunks of a file, as if it were read at once."""
+    from numpy import result_type
+
+    types: dict[str, Any] = {}
+    for chunk in chunks:
+        for name, kind in chunk.dtypes.items():
+            known = types.get(str(name), kind)
+            numbers = known.kind in "iuf" and kind.kind in "iuf"
+            types[str(name)] = kind if known == kind else result_type(known, kind) if numbers else object
+    return types
+
+
+class LoadJsonFile(FileLoader):
+    """Rows of JSON files: an array of objects, one object, or an object on each line.
+
+    Attributes:
+        lines: Each line is an object.
+        data_field: Where in the file the array is, as a path ``a/b``.
+    """
+
+    lines: bool = False
+    data_field: str | None = None
+
+    def verify(self) -> None:
+        super().verify()
+        if self.lines and self.data_field is not None:
+            raise ValidationError("'data_field' cannot be used with lines=True", why="each line is a row")
+
+    def read(self, path: str) -> Iterator[Row]:
+        return self._read_lines(path) if self.lines else iter(self._read_document(path))
+
+    def _read_document(self, path: str) -> Iterable[Row]:
+        with opened(path) as file:
+            data = parse_json(file.read(), path)
+        if self.data_field:
+            found = finder(self.data_field)(data)
+            if found is MISSING:
+                raise DataError(f"the file has no '{self.data_field}'", location=Location(path), hint=_keys_hint(data))
+            data = found
+        elif isinstance(data, dict):
+            data = [data]
+        if not isinstance(data, list) or not all(isinstance(row, dict) for row in data):
+            place = f"'{self.data_field}' of the file" if self.data_field else "the file"
+            raise DataError(f"{place} is not a list of objects", location=Location(path))
+        if is_uniform(data):
+            return data
+        import pandas
+
+        return records([pandas.DataFrame(data)])
+
+    def _read_lines(self, path: str) -> Iterator[Row]:
+        import pandas
+
+        options = self._options()
+        with opened(path):
+            pass
+        try:
+            if not self._is_large(path):
+                yield from records([pandas.read_json(path, lines=True, **options)])
+                return
+            options["chunksize"] = self.chunksize
+            with pandas.read_json(path, lines=True, **options) as chunks:
+                types = column_types(chunks)
+            with pandas.read_json(path, lines=True, dtype=types, **options) as chunks:
+                yield from records(chunks)
+        except ValueError as error:
+            find_malformed_line(path)
+            raise DataError("the file cannot be read as JSON lines", location=Location(path), why=str(error)) from None
+
+
+def _keys_hint(data: Any) -> str:
+    return f"it has {', '.join(map(str, data))}" if isinstance(data, Mapping) else ""
+
+
+def parse_json(text: bytes | str, path: str, line: int = 0) -> Any:
+    """Return the value of a JSON text.
+
+    Raises:
+        DataError: It does not parse; with line and column.
+    """
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        place = Location(path, line or error.lineno, error.colno)
+        raise DataError("the file is not valid JSON", location=place, why=error.msg) from None
+    except UnicodeDecodeError as error:
+        raise DataError("the file is not UTF-8 text", location=Location(path, line), why=str(error)) from None
+
+
+def find_malformed_line(path: str) -> None:
+    """Raise an error that names the first line of a file that is not JSON, if there is one."""
+    with opened(path) as file:
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                parse_json(line, path, number)
+
+
+def is_uniform(rows: list[Row]) -> bool:
+    """Whether a data frame would leave rows as they are: equal keys, and one type of value in each column."""
+    if not rows or any(row.keys() != rows[0].keys() for row in rows):
+        return False
+    for name in rows[0]:
+        kinds = {type(row[name]) for row in rows}
+        if len(kinds) > 1 or (kinds == {int} and any(abs(row[name]) >= 2**63 for row in rows)):
+            return False
+    return True
+
+
+class LoadIOB(LazyLoader):
+    """Sentences of IOB (CoNLL-U style) files: tokens with tags of named entities.
+
+    Rows have ``idx``, ``text``, ``tokens``, ``ner_tags`` and ``annotator``.
+
+    Attributes:
+        files: A path or URL for each split.
+        column_names: Names of the columns; ``token`` and ``tag`` must be among them.
+        fix_tags: Make ``O`` of tags that contain ``OTH`` and of ``B-O``.
+    """
+
+    _default_policy = ["proprietary"]
+    _requirements_list = {"conllu": "pip install conllu"}
+
+    files: dict[str, str]
+    column_names: list[str] | tuple[str, ...] = ("id", "token", "tag", "misc", "annotator")
+    fix_tags: bool = True
+    encoding: str = "utf-8"
+
+    def get_splits(self) -> list[str]:
+        return list(self.files)
+
+    def split_generator(self, split: str) -> Iterator[Row]:
+        import conllu
+
+        path = self.files[split]
+        with opened(path, "r", self.encoding) as file:
+            try:
+                for number, sentence in enumerate(conllu.parse_incr(file, fields=tuple(self.column_names))):
+                    yield self._row(sentence, number)
+            except conllu.exceptions.ParseException as error:
+                raise DataError("the file is not valid IOB", location=Location(path), why=str(error)) from None
+
+    def _row(self, sentence: Any, number: int) -> Row:
+        tokens = [token["token"] for token in sentence]
+        tags = [token["tag"] for token in sentence]
+        if self.fix_tags:
+            tags = ["O" if "OTH" in tag or tag == "B-O" else tag for tag in tags]
+        annotators = [token.get("annotator") for token in sentence]
+        return {
+            "idx": str(sentence.metadata.get("sent_id", number)),
+            "text": sentence.metadata.get("text", " ".join(tokens)),
+            "tokens": tokens,
+            "ner_tags": tags,
+            "annotator": ["" if name is None else name for name in annotators],
+        }

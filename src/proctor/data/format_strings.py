@@ -1,0 +1,91 @@
+"""Python format strings as templates, checked once and rendered many times.
+
+Format strings may come from strangers, so a replacement field may follow keys and public attributes only: names that
+start with an underscore lead to the interpreter's inside and are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from string import Formatter
+from typing import Any
+
+from _string import formatter_field_name_split  # type: ignore[import-not-found]
+
+from proctor.errors import TemplateError, did_you_mean
+
+Piece = tuple[str, str | None]
+"""Literal text, and the name of the field that follows it (``None`` at the end)."""
+
+
+@lru_cache(maxsize=4096)
+def pieces_of(text: str) -> tuple[Piece, ...]:
+    """Return the literals and fields of a format string, in order.
+
+    Raises:
+        TemplateError: The braces do not match, or a field reaches for a private attribute.
+    """
+    try:
+        parsed = list(Formatter().parse(text))
+    except ValueError as error:
+        raise TemplateError(
+            f"the format string {text!r} cannot be read", why=str(error), hint="write {{ and }} for literal braces"
+        ) from None
+    found: list[Piece] = []
+    for literal, field, spec, _ in parsed:
+        if field is None:
+            found.append((literal, None))
+            continue
+        first, rest = formatter_field_name_split(field)
+        steps = [step for is_attribute, step in rest if is_attribute]
+        if any(str(step).startswith("_") for step in steps) or "{" in (spec or "") and "_" in (spec or ""):
+            raise TemplateError(
+                f"the format string {text!r} reaches for a private attribute",
+                why=f"'{field}' names something that starts with '_'",
+                hint="templates may use fields, their keys and their public attributes",
+            )
+        found.append((literal, str(first)))
+    return tuple(found)
+
+
+def fields_of(text: str) -> tuple[str, ...]:
+    """Return the names of the fields that a format string uses, each once."""
+    return tuple(dict.fromkeys(field for _, field in pieces_of(text) if field is not None))
+
+
+def compile_format(text: str, owner: str, name: str, kind: str = "input field") -> Callable[[Mapping[str, Any]], str]:
+    """Return a function that fills a format string.
+
+    Args:
+        text: The format string.
+        owner, name: The artifact and the field that it comes from, for errors.
+        kind: What the values are called in errors.
+    """
+    if not fields_of(text):
+        constant = text.format()
+        return lambda values: constant
+
+    fill = text.format_map
+
+    def render(values: Mapping[str, Any]) -> str:
+        try:
+            return fill(values)  # type: ignore[arg-type]
+        except KeyError:
+            raise missing_field(text, owner, name, kind, values) from None
+        except (ValueError, IndexError, AttributeError, TypeError) as error:
+            raise TemplateError(f"{owner}.{name} cannot be filled: {text!r}", why=str(error)) from None
+
+    return render
+
+
+def missing_field(text: str, owner: str, name: str, kind: str, values: Iterable[str]) -> TemplateError:
+    """Say which field a format string needs and which there are."""
+    available = list(values)
+    missing = [field for field in fields_of(text) if field not in available]
+    return TemplateError(
+        f"{owner}.{name} uses {', '.join(f'{{{field}}}' for field in missing)}, which is no {kind} of the task",
+        path=f"$.{name}",
+        why=f"the {kind}s are {', '.join(available)}",
+        hint=did_you_mean(missing[0], available) if missing else "",
+    )

@@ -1,0 +1,310 @@
+"""Datasets by hub id: a folder that the user maps, then the local cache, then the hub.
+
+``settings.hub_dir`` (``PROCTOR_HUB_DIR``) is a folder with one folder per dataset, ``<hub_dir>/<hub id>/``, as the hub
+has them; ``aliases.json`` in it maps other ids to these. Parquet files in such a folder are read directly; everything
+else goes through the ``datasets`` library, which looks in its own cache before it asks the hub.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import yaml
+
+from proctor.data.fields import Row
+from proctor.errors import DataError, DatasetNotFoundError, Location, did_you_mean
+from proctor.settings import settings
+
+_BATCH = 1000
+_CONNECT_SECONDS = 5.0
+_DECODED_FEATURES = ("Image", "Audio", "Video", "Pdf")
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """What to load: the arguments of ``datasets.load_dataset`` that say so."""
+
+    path: str
+    name: str | None = None
+    data_dir: str | None = None
+    data_files: Any = None
+    revision: str | None = None
+    streaming: bool = False
+    num_proc: int | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"'{self.path}'" + (f" ({self.name})" if self.name else "")
+
+
+# -- the mapped folder ----------------------------------------------------------------------------------------
+
+
+def hub_folder() -> Path | None:
+    """Return the folder of mapped datasets, where the user has set one."""
+    return Path(settings.hub_dir).expanduser() if settings.hub_dir else None
+
+
+def local_folder(hub_id: str) -> Path | None:
+    """Return the folder of a dataset in the mapped folder, or ``None``."""
+    base = hub_folder()
+    if base is None or Path(hub_id).is_absolute() or ".." in Path(hub_id).parts:
+        return None
+    for name in (hub_id, aliases(base).get(hub_id)):
+        if name and (base / name).is_dir():
+            return base / name
+    return None
+
+
+def aliases(base: Path) -> Mapping[str, str]:
+    """Return other ids of the datasets in a mapped folder.
+
+    Raises:
+        DataError: ``aliases.json`` is not a JSON object of strings.
+    """
+    path = base / "aliases.json"
+    if not path.is_file():
+        return {}
+    return _read_aliases(str(path), path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=16)
+def _read_aliases(path: str, modified: int) -> Mapping[str, str]:
+    del modified  # part of the cache key: a changed file is read again
+    try:
+        table = json.loads(Path(path).read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise DataError(
+            "the aliases are not valid JSON", location=Location(path, error.lineno, error.colno), why=error.msg
+        ) from None
+    if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
+        raise DataError("the aliases are not an object of strings", location=Location(path, 1, 1))
+    return table
+
+
+@lru_cache(maxsize=256)
+def _configurations(folder: str, modified: int) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
+    """Return the parquet files of each split of each configuration of a folder."""
+    del modified
+    base = Path(folder)
+    card = base / "README.md"
+    text = card.read_text(encoding="utf-8") if card.is_file() else ""
+    declared = _front_matter(text, card).get("configs") or []
+    found = {str(each.get("config_name", "default")): _declared_files(base, each) for each in declared}
+    if not found:
+        found = {each.name: _files_by_name(each) for each in sorted(base.iterdir()) if each.is_dir()}
+        found = {name: splits for name, splits in found.items() if splits}
+        if own := _files_by_name(base):
+            found.setdefault("default", own)
+    return found
+
+
+def _front_matter(text: str, card: Path) -> Mapping[str, Any]:
+    head, _, rest = text.partition("---\n")
+    if head.strip() or not rest:
+        return {}
+    try:
+        return yaml.safe_load(rest.partition("\n---")[0]) or {}
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = Location(str(card), mark.line + 2 if mark else 0, mark.column + 1 if mark else 0)
+        raise DataError(
+            "the header of the dataset card is not valid YAML", location=place, why=str(error.problem)
+        ) from None
+
+
+def _declared_files(base: Path, configuration: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
+    entries = configuration.get("data_files") or []
+    if isinstance(entries, str):
+        entries = [{"split": "train", "path": entries}]
+    found = {}
+    for entry in entries:
+        patterns = [entry["path"]] if isinstance(entry["path"], str) else entry["path"]
+        found[str(entry["split"])] = tuple(str(path) for pattern in patterns for path in sorted(base.glob(pattern)))
+    return found
+
+
+def _files_by_name(folder: Path) -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for path in sorted(folder.glob("*.parquet")):
+        split = path.stem.partition("-")[0]
+        found[split] = (*found.get(split, ()), str(path))
+    return found
+
+
+def mapped_files(folder: Path, dataset: Dataset) -> Mapping[str, tuple[str, ...]] | None:
+    """Return the parquet files of each split, or ``None`` where the folder has to be read by ``datasets``.
+
+    Raises:
+        DatasetNotFoundError: The folder does not have the configuration.
+    """
+    if dataset.data_files is not None or dataset.data_dir is not None:
+        return None
+    configurations = _configurations(str(folder), folder.stat().st_mtime_ns)
+    if not configurations:
+        return None
+    name = dataset.name or ("default" if "default" in configurations else "")
+    if not name and len(configurations) == 1:
+        name = next(iter(configurations))
+    if name not in configurations:
+        raise DatasetNotFoundError(
+            f"the dataset {dataset} has no configuration '{name}'"
+            if name
+            else f"the dataset {dataset} needs a configuration",
+            path=str(folder),
+            hint=did_you_mean(name, configurations) or f"choose one of {', '.join(list(configurations)[:20])}",
+        )
+    files = configurations[name]
+    plain = all(paths and all(path.endswith(".parquet") for path in paths) for paths in files.values())
+    return files if plain and files else None
+
+
+def read_parquet(paths: Iterable[str]) -> Iterator[Row]:
+    """Yield the rows of parquet files, a batch in memory at a time."""
+    import pyarrow
+    import pyarrow.parquet
+
+    for path in paths:
+        try:
+            with pyarrow.parquet.ParquetFile(path) as file:
+                for batch in file.iter_batches(_BATCH):
+                    columns = [column.to_pylist() for column in batch.columns]
+                    names = batch.schema.names
+                    yield from (dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True))
+        except (pyarrow.ArrowInvalid, OSError) as error:
+            raise DataError("the file cannot be read as parquet", location=Location(path), why=str(error)) from None
+
+
+def needs_decoding(paths: Iterable[str]) -> bool:
+    """Whether files hold media, which only ``datasets`` decodes."""
+    import pyarrow.parquet
+
+    for path in paths:
+        metadata = pyarrow.parquet.read_schema(path).metadata or {}
+        features = metadata.get(b"huggingface", b"").decode()
+        return any(f'"_type": "{name}"' in features for name in _DECODED_FEATURES)
+    return False
+
+
+# -- the datasets library -------------------------------------------------------------------------------------
+
+
+def split_names(dataset: Dataset) -> list[str]:
+    """Return the splits of a dataset.
+
+    Raises:
+        DatasetNotFoundError: It is neither mapped, nor cached, nor on a hub that can be reached.
+    """
+    folder = local_folder(dataset.path)
+    if folder is not None and (files := mapped_files(folder, dataset)) is not None:
+        return list(files)
+    if isinstance(dataset.data_files, Mapping):
+        return list(dataset.data_files)
+    if dataset.data_files is not None:
+        return ["train"]
+    datasets = _library()
+    try:
+        return list(datasets.get_dataset_split_names(_place(dataset, folder), dataset.name, revision=dataset.revision))
+    except _load_errors() as error:
+        raise not_found(dataset, error) from error
+
+
+def rows(dataset: Dataset, split: str) -> Iterator[Row]:
+    """Yield the rows of a split.
+
+    Raises:
+        DatasetNotFoundError: The dataset or the split is neither mapped, nor cached, nor on a hub that can be reached.
+    """
+    folder = local_folder(dataset.path)
+    if folder is not None:
+        files = mapped_files(folder, dataset)
+        if files is not None and split in files and not needs_decoding(files[split]):
+            yield from read_parquet(files[split])
+            return
+        if files is not None and split not in files and "[" not in split:
+            raise DatasetNotFoundError(
+                f"the dataset {dataset} has no split '{split}'",
+                path=str(folder),
+                hint=did_you_mean(split, files) or f"choose one of {', '.join(files)}",
+            )
+    yield from _library_rows(dataset, split, folder)
+
+
+def _library_rows(dataset: Dataset, split: str, folder: Path | None) -> Iterator[Row]:
+    datasets = _library()
+    arguments: dict[str, Any] = {"streaming": True} if dataset.streaming else {"num_proc": dataset.num_proc}
+    if settings.disable_hf_datasets_cache:
+        arguments["download_mode"] = "force_redownload"
+    try:
+        loaded = datasets.load_dataset(
+            _place(dataset, folder),
+            name=dataset.name,
+            data_dir=dataset.data_dir,
+            data_files=dataset.data_files,
+            revision=dataset.revision,
+            split=split,
+            verification_mode="no_checks",
+            **arguments,
+            **dataset.extra,
+        )
+    except _load_errors() as error:
+        raise not_found(dataset, error) from error
+    yield from loaded
+
+
+def _place(dataset: Dataset, folder: Path | None) -> str:
+    return str(folder) if folder is not None else dataset.path
+
+
+def _library() -> Any:
+    if settings.offline:
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    import datasets
+    import huggingface_hub.constants as constants
+
+    if not constants.HF_HUB_OFFLINE and (settings.offline or not _reachable(constants.ENDPOINT)):
+        # The variable is read once, on import; without this each look-up would be tried again for half a minute.
+        constants.HF_HUB_OFFLINE = datasets.config.HF_HUB_OFFLINE = True
+    return datasets
+
+
+@lru_cache(maxsize=8)
+def _reachable(endpoint: str) -> bool:
+    """Whether the hub answers; asked once in a process."""
+    if any(os.environ.get(name) for name in ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY")):
+        return True  # a proxy may know the way
+    url = urlsplit(endpoint)
+    try:
+        with socket.create_connection((url.hostname or "", url.port or 443), timeout=_CONNECT_SECONDS):
+            return True
+    except OSError:
+        return False
+
+
+def _load_errors() -> tuple[type[Exception], ...]:
+    from datasets.exceptions import DatasetsError
+
+    return (DatasetsError, OSError, ValueError, RuntimeError, KeyError)
+
+
+def not_found(dataset: Dataset, error: Exception) -> DatasetNotFoundError:
+    """Return the error for a dataset that cannot be loaded; it says where it was looked for."""
+    base = hub_folder()
+    mapped = f"{base / dataset.path}" if base else "no folder (PROCTOR_HUB_DIR is not set)"
+    cache = os.environ.get("HF_DATASETS_CACHE") or os.environ.get("HF_HOME") or "~/.cache/huggingface"
+    reason = str(error).strip().splitlines()
+    return DatasetNotFoundError(
+        f"the dataset {dataset} cannot be loaded",
+        why=f"looked in {mapped}, then in the cache {cache}, then on the hub: {type(error).__name__}: "
+        f"{reason[0] if reason else 'no reason given'}",
+        hint=f"put its files in <folder>/{dataset.path}/ and set PROCTOR_HUB_DIR=<folder>; "
+        "aliases.json in that folder may map the id to another one",
+    )

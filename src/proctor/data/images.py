@@ -1,0 +1,47 @@
+"""Images as values: ``{"image": <PIL image, path or bytes>, "format": "JPEG" | …}``."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from proctor.errors import DataError, MissingExtraError
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+
+def open_image(value: Any) -> Image:
+    """Return an image from a PIL image, a path, encoded bytes, or a dict with one of them.
+
+    Raises:
+        MissingExtraError: Pillow is not installed.
+        DataError: The bytes are no image, or the file cannot be read.
+    """
+    try:
+        from PIL import Image, UnidentifiedImageError
+    except ImportError:
+        raise MissingExtraError.of("pillow", "media", "an image") from None
+    if isinstance(value, Image.Image):
+        return value
+    if isinstance(value, Mapping):
+        return open_image(value.get("image") or value.get("bytes") or value.get("path"))
+    try:
+        if isinstance(value, bytes):
+            return Image.open(io.BytesIO(value))
+        if isinstance(value, (str, Path)):
+            return Image.open(value)
+    except (OSError, UnidentifiedImageError) as error:
+        raise DataError("an image cannot be decoded", why=str(error)) from None
+    raise DataError(f"a {type(value).__name__} is no image", hint="give a PIL image, a path or encoded bytes")
+
+
+def image_to_data_url(value: Mapping[str, Any], default_format: str = "JPEG") -> str:
+    """Return an image as a data URL, in the format it came in."""
+    name = value.get("format") or default_format
+    buffer = io.BytesIO()
+    open_image(value["image"]).convert("RGB").save(buffer, format=name.upper())
+    return f"data:image/{name.lower()};base64,{base64.b64encode(buffer.getvalue()).decode()}"

@@ -1,0 +1,184 @@
+"""Task: the schema of a problem.
+
+``Task.bind(stream_name)`` returns the compiled step from a row to an instance: a dict with the keys
+``input_fields``, ``metrics``, ``data_classification_policy``, ``media``, ``recipe_metadata``, then ``demos``,
+``instruction`` and ``system_prompt`` where the row has them, and ``reference_fields`` last (not when producing, on the
+stream ``INFERENCE_STREAM``). Everything else in the row is dropped.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from proctor.artifacts.artifact import Artifact
+from proctor.artifacts.types import compile_check, explain_mismatch, parse_type_string, to_type_string
+from proctor.data.fields import Row
+from proctor.data.operator import InstanceOperator, Step
+from proctor.data.streams import INFERENCE_STREAM
+from proctor.errors import FieldTypeError, MissingFieldError, ValidationError, did_you_mean
+
+_PASSED_ON = ("demos", "instruction", "system_prompt")
+
+Fields = dict[str, Any] | list[str]
+
+
+class Task(InstanceOperator):
+    """What goes into a problem, what comes out, and how answers are judged.
+
+    Attributes:
+        input_fields: Names of the fields a prompt is made of, each with its type (a type, or its name as text).
+        reference_fields: Names of the fields an answer is judged by, each with its type.
+        inputs: The old name of ``input_fields``.
+        outputs: The old name of ``reference_fields``.
+        metrics: Names of the metrics that judge answers.
+        prediction_type: The type of a prediction; ``None`` means any.
+        augmentable_inputs: Input fields that augmentors may change.
+        defaults: Values for fields that a row does not have.
+        default_template: The template to use where a recipe names none.
+    """
+
+    input_fields: Fields | None = None
+    reference_fields: Fields | None = None
+    inputs: Fields | None = None
+    outputs: Fields | None = None
+    metrics: list[str] | str
+    prediction_type: Any = None
+    augmentable_inputs: list[str] = []
+    defaults: dict[str, Any] | None = None
+    default_template: Artifact | None = None
+
+    def prepare(self) -> None:
+        super().prepare()
+        if isinstance(self.metrics, str):
+            self.metrics = [self.metrics]
+        self.input_fields = self._resolve("input_fields", self.input_fields, "inputs", self.inputs)
+        self.reference_fields = self._resolve("reference_fields", self.reference_fields, "outputs", self.outputs)
+        if self.inputs is not None:
+            self.inputs = self.input_fields
+        if self.outputs is not None:
+            self.outputs = self.reference_fields
+        if isinstance(self.prediction_type, str):
+            self.prediction_type = parse_type_string(self.prediction_type)
+        if self.prediction_type is None:
+            self.prediction_type = Any
+
+    def _resolve(self, name: str, fields: Fields | None, old_name: str, old: Fields | None) -> dict[str, Any]:
+        if fields is not None and old is not None:
+            raise ValidationError(f"the task has both '{name}' and '{old_name}'", hint=f"use only '{name}'")
+        if old is not None:
+            warnings.warn(f"'{old_name}' of a task is called '{name}' now", DeprecationWarning, stacklevel=2)
+            fields = old
+        if fields is None:
+            raise ValidationError(f"the task needs '{name}'", hint=f"{name}={{'name': type, …}}")
+        if isinstance(fields, list):
+            return dict.fromkeys(fields, Any)
+        return {field: _field_type(kind) for field, kind in fields.items()}
+
+    def verify(self) -> None:
+        super().verify()
+        for field in self.augmentable_inputs:
+            if field not in self.input_types:
+                raise ValidationError(
+                    f"the augmentable input '{field}' is not an input field", hint=did_you_mean(field, self.input_types)
+                )
+        known = {**self.reference_types, **self.input_types}
+        for field, value in (self.defaults or {}).items():
+            if field not in known:
+                raise ValidationError(
+                    f"the default '{field}' is not a field of the task", hint=did_you_mean(field, known)
+                )
+            if problem := explain_mismatch(value, known[field]):
+                raise ValidationError(f"the default of '{field}' has the wrong type", why=problem)
+
+    @property
+    def input_types(self) -> dict[str, Any]:
+        """The input fields with their types."""
+        return self.input_fields if isinstance(self.input_fields, dict) else {}
+
+    @property
+    def reference_types(self) -> dict[str, Any]:
+        """The reference fields with their types."""
+        return self.reference_fields if isinstance(self.reference_fields, dict) else {}
+
+    @property
+    def metric_names(self) -> list[str]:
+        """The metrics as a list."""
+        return [self.metrics] if isinstance(self.metrics, str) else self.metrics
+
+    def set_default_values(self, instance: Row) -> Row:
+        """Return the row with the defaults of fields it does not have."""
+        return {**self.defaults, **instance} if self.defaults else instance
+
+    def compile(self, stream_name: str | None) -> Step:
+        inputs = _FieldPicker(self, self.input_types)
+        references = None if stream_name == INFERENCE_STREAM else _FieldPicker(self, self.reference_types)
+        metrics, defaults = self.metric_names, dict(self.defaults or {})
+
+        def step(row: Row) -> Row:
+            if defaults:
+                row = {**defaults, **row}
+            get = row.get
+            instance: Row = {
+                "input_fields": inputs(row),
+                "metrics": metrics,
+                "data_classification_policy": get("data_classification_policy", []),
+                "media": get("media") or {},
+                "recipe_metadata": get("recipe_metadata", {}),
+            }
+            for name in _PASSED_ON:
+                if name in row:
+                    instance[name] = row[name]
+            if references is not None:
+                instance["reference_fields"] = references(row)
+            return instance
+
+        return step
+
+
+class FormTask(Task):
+    """The old name of :class:`Task`."""
+
+
+class _FieldPicker:
+    """Picks fields from a row and checks their types."""
+
+    def __init__(self, task: Task, types: dict[str, Any]) -> None:
+        self.name = task.artifact_id or type(task).__name__
+        self.types = types
+        self.checks = [(field, compile_check(kind)) for field, kind in types.items()]
+
+    def __call__(self, row: Row) -> Row:
+        picked = {}
+        for field, check in self.checks:
+            try:
+                value = row[field]
+            except KeyError:
+                raise self._missing(field, row) from None
+            if not check(value):
+                raise self._mismatch(field, value)
+            picked[field] = value
+        return picked
+
+    def _missing(self, field: str, row: Row) -> MissingFieldError:
+        return MissingFieldError(
+            f"the task '{self.name}' needs the field '{field}', which the row does not have",
+            why=f"the row has {', '.join(map(str, row))}",
+            hint=did_you_mean(field, map(str, row)) or "add or rename fields in the card's preprocess_steps",
+        )
+
+    def _mismatch(self, field: str, value: Any) -> FieldTypeError:
+        kind = self.types[field]
+        return FieldTypeError(
+            f"the field '{field}' of the task '{self.name}' has the wrong type",
+            why=explain_mismatch(value, kind) or f"it is no {to_type_string(kind)}",
+        )
+
+
+def _field_type(kind: Any) -> Any:
+    if isinstance(kind, str):
+        return parse_type_string(kind)
+    if isinstance(kind, dict):
+        return dict  # nested schemas are only known to be dicts
+    compile_check(kind)
+    return kind
