@@ -32,6 +32,7 @@ _TABLE: dict[str, _Setting] = {
     "seed": _Setting(42, int, "seed from which every random stream derives"),
     "cache_dir": _Setting(None, Path, "folder for converted models, indexes and the response log"),
     "hub_dir": _Setting(None, Path, "folder that holds datasets as <hub id>/, asked before the hub"),
+    "models_dir": _Setting(None, Path, "folder that holds models as <hub id>/, asked before the hub"),
     "catalogs": _Setting("", str, "catalog folders, separated by ':'; the last one wins"),
     "offline": _Setting(False, bool, "never contact a hub"),
     "trust_code": _Setting(False, bool, "run Python that exams bring along"),
@@ -124,3 +125,16 @@ settings = Settings()
 def get_settings() -> Settings:
     """Return the settings of this process."""
     return settings
+
+
+def model_folder(model: str) -> str | None:
+    """Return the folder of a model: the path that ``model`` is, or ``settings.models_dir/<hub id>``.
+
+    Returns:
+        ``None`` where there is neither; the model is then a hub id.
+    """
+    mapped = [Path(settings.models_dir) / model] if settings.models_dir else []
+    for folder in (Path(model).expanduser(), *mapped):
+        if (folder / "config.json").is_file() or (folder.is_dir() and any(folder.glob("*.gguf"))):
+            return str(folder)
+    return None

@@ -1,0 +1,215 @@
+"""Any model that transformers can load, in this process: on a GPU where there is one, else on the CPU."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, ClassVar, Literal, TypeVar
+
+from pydantic import model_validator
+
+from proctor.engines.engine import Answers, Engine
+from proctor.engines.hf_load import Family, LoadedModel, ModelSource, load_model
+from proctor.engines.hf_tokens import Encoder
+from proctor.errors import ValidationError
+from proctor.ir import Generate, Score
+
+WINDOW = 1024
+"""Requests that are read ahead, to sort by length and to find what they share."""
+
+_T = TypeVar("_T")
+_loading = threading.Lock()
+
+
+class HFEngine(Engine):
+    """A transformers model: causal, sequence to sequence, or image and text.
+
+    Attributes:
+        model: Hub id or folder; ``settings.models_dir/<id>`` is asked before the cache and the hub.
+        family: ``causal``, ``seq2seq`` or ``image-text``; found out from the model by default.
+        dtype: ``auto`` (as saved), ``float32``, ``float16``, ``bfloat16``.
+        device: ``auto`` (GPU where there is one), ``cpu``, ``cuda:1`` …
+        device_map: Spreads the model over devices (needs ``accelerate``); goes to transformers as it is.
+        batch_size: Sequences per forward pass; ``auto`` counts tokens instead, and finds out what fits.
+        batch_tokens: Tokens per forward pass where ``batch_size`` is ``auto``.
+        max_length: Context length in tokens; the model's own by default.
+        max_new_tokens: Tokens to write where a request names no limit.
+        truncate: What to do with a prompt that is too long: ``left`` drops its beginning (as lm-eval does), ``none``
+            answers with a failure that says by how much.
+        think_end_token: What ends a model's thinking; everything up to it is removed from answers.
+        model_kwargs: Everything else that ``from_pretrained`` takes (``quantization_config`` …).
+    """
+
+    model: str
+    family: Family | None = None
+    tokenizer: str | None = None
+    revision: str | None = None
+    subfolder: str | None = None
+    dtype: str = "auto"
+    device: str = "auto"
+    device_map: str | dict[str, Any] | None = None
+    batch_size: int | str = "auto"
+    batch_tokens: int | None = None
+    max_length: int | None = None
+    max_new_tokens: int = 256
+    truncate: Literal["left", "none"] = "left"
+    add_bos_token: bool | None = None
+    prefix_token_id: int | None = None
+    chat_template: str | None = None
+    chat_template_args: dict[str, Any] = {}
+    enable_thinking: bool | None = None
+    think_end_token: str | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    seed: int | None = None
+    trust_remote_code: bool = False
+    peft: str | None = None
+    gguf_file: str | None = None
+    attn_implementation: str | None = None
+    load_in_8bit: bool = False
+    load_in_4bit: bool = False
+    model_kwargs: dict[str, Any] = {}
+
+    transient_fields: ClassVar[frozenset[str]] = Engine.transient_fields | {
+        "device",
+        "device_map",
+        "batch_size",
+        "batch_tokens",
+        "trust_remote_code",
+    }
+    can_score: ClassVar[bool] = True
+
+    other_names: ClassVar[dict[str, str]] = {
+        "pretrained": "model",
+        "model_name": "model",
+        "max_gen_toks": "max_new_tokens",
+        "max_tokens": "max_new_tokens",
+    }
+    """What other systems call our fields."""
+
+    _loaded: LoadedModel | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rename(cls, values: Any) -> Any:
+        if not isinstance(values, dict):
+            return values
+        return {cls.other_names.get(name, name): value for name, value in values.items()}
+
+    def verify(self) -> None:
+        """Check the batch size."""
+        if isinstance(self.batch_size, str):
+            number = self.batch_size
+            if number.isdigit():
+                object.__setattr__(self, "batch_size", int(number))
+            elif number.partition(":")[0] != "auto":
+                raise ValidationError(
+                    f"the batch size is '{number}'", path="$.batch_size", hint="use a number or 'auto'"
+                )
+        if isinstance(self.batch_size, int) and self.batch_size < 1:
+            raise ValidationError("the batch size is less than 1", path="$.batch_size")
+
+    # -- requests ---------------------------------------------------------------------------------------------
+
+    def generate(self, requests: Iterable[Generate]) -> Answers:
+        """Answer prompts, batched by length; sampling is repeatable: it depends on seed and prompt only."""
+        from proctor.engines.hf_answers import Writer
+
+        writer = Writer(self, self.loaded, self._encoder())
+        for start, window in _windows(requests):
+            yield from ((start + position, response) for position, response in writer.answer(window))
+
+    def score(self, requests: Iterable[Score]) -> Answers:
+        """Score continuations with the token boundaries of lm-evaluation-harness."""
+        from proctor.engines.hf_answers import Scorer
+
+        scorer = Scorer(self, self.loaded, self._encoder())
+        for start, window in _windows(requests):
+            yield from ((start + position, response) for position, response in scorer.answer(window))
+
+    # -- the model --------------------------------------------------------------------------------------------
+
+    @property
+    def loaded(self) -> LoadedModel:
+        """The model in memory; loaded on first use."""
+        with _loading:
+            if self._loaded is None:
+                self._loaded = self.load()
+            return self._loaded
+
+    def load(self) -> LoadedModel:
+        """Load the model.
+
+        Raises:
+            MissingExtraError, TrustError, EngineError: See :func:`~proctor.engines.hf_load.load_model`.
+        """
+        return load_model(self.source())
+
+    def source(self) -> ModelSource:
+        """Return what to load, and how."""
+        return ModelSource(
+            name=self.model,
+            family=self.family,
+            tokenizer=self.tokenizer,
+            revision=self.revision,
+            subfolder=self.subfolder,
+            dtype=self.dtype,
+            device=self.device,
+            device_map=self.device_map,
+            adapter=self.peft,
+            gguf_file=self.gguf_file,
+            add_bos_token=self.add_bos_token,
+            trust_remote_code=self.trust_remote_code,
+            options=self._load_options(),
+        )
+
+    def _load_options(self) -> dict[str, Any]:
+        options = dict(self.model_kwargs)
+        if self.attn_implementation:
+            options["attn_implementation"] = self.attn_implementation
+        if self.load_in_8bit or self.load_in_4bit:
+            from transformers import BitsAndBytesConfig
+
+            options["quantization_config"] = BitsAndBytesConfig(
+                load_in_8bit=self.load_in_8bit, load_in_4bit=self.load_in_4bit
+            )
+        return options
+
+    def _encoder(self) -> Encoder:
+        loaded = self.loaded
+        options = dict(self.chat_template_args)
+        if self.enable_thinking is not None:
+            options["enable_thinking"] = self.enable_thinking
+        return Encoder(
+            loaded.tokenizer,
+            max_length=self.max_length or loaded.max_length,
+            joined=loaded.family != "seq2seq",
+            add_bos=self.add_bos_token,
+            prefix_token=self.prefix_token_id,
+            chat_template=self.chat_template,
+            chat_options=options,
+        )
+
+    def close(self) -> None:
+        """Free the model's memory; the next request loads it again."""
+        if self._loaded is None:
+            return
+        on_gpu = self._loaded.device.type == "cuda"
+        self._loaded = None
+        if on_gpu:
+            import gc
+
+            import torch
+
+            gc.collect()
+            torch.cuda.empty_cache()
+
+
+def _windows(requests: Iterable[_T]) -> Iterator[tuple[int, list[_T]]]:
+    """Cut a stream into lists, each with the position of its first request; reads no further than asked."""
+    stream, start = iter(requests), 0
+    while window := list(islice(stream, WINDOW)):
+        yield start, window
+        start += len(window)

@@ -1,0 +1,269 @@
+"""From requests to batches and back to responses, for models in this process."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import structs
+
+from proctor.engines.decoding import with_defaults
+from proctor.engines.engine import Answers
+from proctor.engines.hf_batches import OUT_OF_MEMORY, Budget, run_batches
+from proctor.engines.hf_load import LoadedModel
+from proctor.engines.hf_padded import score_batch
+from proctor.engines.hf_tokens import Encoder, Ids, RefusedError, Scorable
+from proctor.engines.hf_write import Draft, Written, is_sampled, write
+from proctor.ir import Decoding, Failure, Generate, Pair, Response, Rolling, Score, Scored, Timing, Usage
+from proctor.randomness import random_stream
+
+if TYPE_CHECKING:
+    from proctor.engines.hf import HFEngine
+
+CPU_TOKENS, GPU_TOKENS = 4096, 32768
+"""Tokens per padded batch: enough to keep the device busy, not enough to fill its memory."""
+
+_KEY_ENCODER = msgspec.json.Encoder(order="deterministic", enc_hook=repr)
+
+
+def failed(kind: str, message: str) -> Response:
+    """Return a response that says why there is no answer; asking again would not help."""
+    return Response(failure=Failure(kind, message, retryable=False))
+
+
+def budget_of(engine: HFEngine, loaded: LoadedModel) -> Budget:
+    """Return how much one padded batch of this engine may hold."""
+    default = CPU_TOKENS if loaded.device.type == "cpu" else GPU_TOKENS
+    sequences = engine.batch_size if isinstance(engine.batch_size, int) else None
+    return Budget(sequences, engine.batch_tokens or default)
+
+
+@dataclass(slots=True)
+class _Job:
+    """A distinct generation request: whom to answer, what to read, and the answers so far."""
+
+    positions: list[int]
+    request: Generate
+    decoding: Decoding
+    ids: Ids
+    written: dict[int, Written] = field(default_factory=dict)
+    timing: Timing | None = None
+
+    @property
+    def draft_count(self) -> int:
+        return self.decoding.count if is_sampled(self.decoding) else 1
+
+    def draft(self, number: int) -> Draft:
+        stream = None
+        if is_sampled(self.decoding):
+            stream = random_stream(f"{self.request.key}/{number}", self.decoding.seed)
+        return Draft(self.ids, self.decoding.stop, stream)
+
+    def response(self) -> Response:
+        answers = [self.written[number % self.draft_count] for number in range(self.decoding.count)]
+        return Response(
+            texts=tuple(answer.text for answer in answers),
+            finish_reasons=tuple(answer.reason for answer in answers),
+            tokens=tuple(answer.tokens for answer in answers if answer.tokens),
+            usage=Usage(len(self.ids), sum(answer.token_count for answer in self.written.values())),
+            timing=self.timing or Timing(),
+        )
+
+
+class Writer:
+    """Answers generation requests, one window at a time."""
+
+    def __init__(self, engine: HFEngine, loaded: LoadedModel, encoder: Encoder) -> None:
+        self._engine, self._loaded, self._encoder = engine, loaded, encoder
+        self._budget = budget_of(engine, loaded)
+        self._defaults = {
+            "max_tokens": engine.max_new_tokens,
+            "temperature": engine.temperature,
+            "top_p": engine.top_p,
+            "top_k": engine.top_k,
+            "seed": engine.seed,
+        }
+
+    def answer(self, window: Sequence[Generate]) -> Answers:
+        """Yield a response for every request of a window; equal requests are answered once."""
+        same: dict[str, list[int]] = defaultdict(list)
+        for position, request in enumerate(window):
+            same[request.key].append(position)
+        jobs, refused = self._jobs([(positions, window[positions[0]]) for positions in same.values()])
+        for positions, response in refused:
+            yield from ((position, response) for position in positions)
+        groups: dict[bytes, list[_Job]] = defaultdict(list)
+        for job in jobs:
+            groups[_KEY_ENCODER.encode(_shared(job.decoding))].append(job)
+        for group in groups.values():
+            yield from self._answer_group(group)
+
+    def _jobs(
+        self, distinct: Sequence[tuple[list[int], Generate]]
+    ) -> tuple[list[_Job], list[tuple[list[int], Response]]]:
+        refused: list[tuple[list[int], Response]] = []
+        rendered: list[tuple[list[int], Generate, str]] = []
+        for positions, request in distinct:
+            try:
+                rendered.append((positions, request, self._encoder.text_of(request.prompt)))
+            except RefusedError as error:
+                refused.append((positions, failed(error.kind, str(error))))
+        jobs = []
+        ids_of = self._encoder.encode_prompts([text for _, _, text in rendered])
+        for (positions, request, _), ids in zip(rendered, ids_of, strict=True):
+            decoding = with_defaults(request.decoding, self._defaults)
+            try:
+                jobs.append(_Job(positions, request, decoding, self._fit(ids, decoding)))
+            except RefusedError as error:
+                refused.append((positions, failed(error.kind, str(error))))
+        return jobs, refused
+
+    def _fit(self, ids: Ids, decoding: Decoding) -> Ids:
+        """Return a prompt that leaves room for its answer."""
+        room = self._encoder.max_length - (decoding.max_tokens or 0 if self._encoder.joined else 0)
+        if room <= 0:
+            raise RefusedError(
+                "context_too_long",
+                f"{decoding.max_tokens} tokens to write leave no room in a context of {self._encoder.max_length}",
+            )
+        if not ids:
+            return [self._encoder.prefix]
+        if (excess := len(ids) - room) > 0 and self._engine.truncate == "none":
+            raise RefusedError(
+                "context_too_long", f"the prompt is {excess} tokens longer than the {room} there is room for"
+            )
+        return ids[-room:]
+
+    def _answer_group(self, group: Sequence[_Job]) -> Answers:
+        decoding = group[0].decoding
+        drafts = [(job, number) for job in group for number in range(job.draft_count)]
+        room = (decoding.max_tokens or 0) if self._encoder.joined else 0
+
+        def run(batch: Sequence[tuple[_Job, int]]) -> list[Written]:
+            started, clock = time.time(), time.perf_counter()
+            think = self._engine.think_end_token
+            written = write(self._loaded, [job.draft(number) for job, number in batch], decoding, think)
+            timing = Timing(started, time.perf_counter() - clock)
+            for job, _ in batch:
+                job.timing = timing
+            return written
+
+        try:
+            for (job, number), written in run_batches(drafts, lambda d: len(d[0].ids) + room, self._budget, run):
+                if written is None:
+                    yield from ((position, failed("out_of_memory", OUT_OF_MEMORY)) for position in job.positions)
+                    continue
+                job.written[number] = written
+                if len(job.written) == job.draft_count:
+                    response = job.response()
+                    yield from ((position, response) for position in job.positions)
+        except RefusedError as error:
+            for job in group:
+                yield from ((position, failed(error.kind, str(error))) for position in job.positions)
+
+
+def _shared(decoding: Decoding) -> Decoding:
+    """Return what the rows of one batch must have in common."""
+    return structs.replace(decoding, stop=(), seed=None, count=1)
+
+
+@dataclass(slots=True)
+class _Sum:
+    """A request to score: where its pairs (or windows) are among the distinct sequences, and what is known."""
+
+    position: int
+    parts: list[int]
+    rolled: bool
+    tokens: int
+    missing: int = 0
+
+    def response(self, known: dict[int, Scored], timing: Timing) -> Response:
+        scores = tuple(known[part] for part in self.parts)
+        if self.rolled:
+            total = sum(score.log_likelihood for score in scores)
+            greedy = all(score.is_greedy for score in scores)
+            scores = (Scored(total, greedy, sum(score.token_count for score in scores)),)
+        return Response(scores=scores, usage=Usage(self.tokens), timing=timing)
+
+
+class Scorer:
+    """Answers requests for log-likelihoods, one window at a time."""
+
+    def __init__(self, engine: HFEngine, loaded: LoadedModel, encoder: Encoder) -> None:
+        self._engine, self._loaded, self._encoder = engine, loaded, encoder
+        self._budget = budget_of(engine, loaded)
+
+    def answer(self, window: Sequence[Score]) -> Answers:
+        """Yield a response for every request of a window; equal sequences are read once."""
+        sequences: dict[Scorable, int] = {}
+        waiting: dict[int, list[_Sum]] = defaultdict(list)
+        for position, found in enumerate(self._scorables(window)):
+            if isinstance(found, RefusedError):
+                yield position, failed(found.kind, str(found))
+                continue
+            parts = [sequences.setdefault(each, len(sequences)) for each in found]
+            tokens = sum(len(each.inputs) for each in found)
+            entry = _Sum(position, parts, isinstance(window[position], Rolling), tokens, len(set(parts)))
+            for part in dict.fromkeys(parts):
+                waiting[part].append(entry)
+        yield from self._collect(list(sequences), waiting)
+
+    def _collect(self, sequences: Sequence[Scorable], waiting: dict[int, list[_Sum]]) -> Answers:
+        known: dict[int, Scored] = {}
+        dead: set[int] = set()
+        started, clock = time.time(), time.perf_counter()
+        for index, score in self._scores(sequences):
+            if score is not None:
+                known[index] = score
+            for entry in waiting.pop(index):
+                entry.missing -= 1
+                if score is None and entry.position not in dead:
+                    dead.add(entry.position)
+                    yield entry.position, failed("out_of_memory", OUT_OF_MEMORY)
+                elif not entry.missing and entry.position not in dead:
+                    yield entry.position, entry.response(known, Timing(started, time.perf_counter() - clock))
+
+    def _scores(self, sequences: Sequence[Scorable]) -> Iterator[tuple[int, Scored | None]]:
+        def run(batch: Sequence[int]) -> list[Scored]:
+            return score_batch(self._loaded, [sequences[index] for index in batch])
+
+        yield from run_batches(range(len(sequences)), lambda i: len(sequences[i].inputs), self._budget, run)
+
+    def _scorables(self, window: Sequence[Score]) -> Iterator[list[Scorable] | RefusedError]:
+        pairs = [_pairs(request) for request in window]
+        rendered = [self._texts(each) for each in pairs]
+        flat = [text for texts in rendered if not isinstance(texts, RefusedError) for text in texts]
+        encoded = iter(self._encoder.encode_pairs(flat))
+        for request, texts in zip(window, rendered, strict=True):
+            if isinstance(texts, RefusedError):
+                yield texts
+                continue
+            own = [next(encoded) for _ in texts]
+            try:
+                if isinstance(request, Rolling):
+                    yield self._encoder.rolling(request.text)
+                else:
+                    yield [self._scorable(context, continuation) for context, continuation in own]
+            except RefusedError as error:
+                yield error
+
+    def _texts(self, pairs: Sequence[Pair]) -> list[tuple[str, str]] | RefusedError:
+        try:
+            return [(self._encoder.text_of(pair.context), pair.continuation) for pair in pairs]
+        except RefusedError as error:
+            return error
+
+    def _scorable(self, context: Ids, continuation: Ids) -> Scorable:
+        whole = len(context) + (len(continuation) if self._encoder.joined else 0)
+        excess = whole - self._encoder.max_length - self._encoder.joined
+        if excess > 0 and self._engine.truncate == "none":
+            raise RefusedError("context_too_long", f"the request is {excess} tokens longer than the context")
+        return self._encoder.scorable(context, continuation)
+
+
+def _pairs(request: Score) -> tuple[Pair, ...]:
+    return () if isinstance(request, Rolling) else request.pairs
