@@ -84,7 +84,8 @@ class _Crew(Generic[R]):
         self._opening = opening
         self._concurrency = concurrency
         self._inbox: deque[tuple[int, R]] = deque()
-        self._outbox: SimpleQueue[_Outcome] = SimpleQueue()
+        self._outbox: SimpleQueue[list[_Outcome]] = SimpleQueue()
+        self._arrived: list[_Outcome] = []
         self._loop = asyncio.new_event_loop()
         self._main: asyncio.Task[None] | None = None
         self._thread = threading.Thread(target=self._run, name="proctor-engine", daemon=True)
@@ -106,11 +107,9 @@ class _Crew(Generic[R]):
     def has_outcomes(self) -> bool:
         return not self._outbox.empty()
 
-    def outcomes(self) -> Iterator[_Outcome]:
-        """Wait for one outcome, then yield it and all that came with it."""
-        yield self._outbox.get()
-        for _ in range(self._outbox.qsize()):
-            yield self._outbox.get()
+    def outcomes(self) -> list[_Outcome]:
+        """Wait for outcomes, and return those that came together."""
+        return self._outbox.get()
 
     def stop(self) -> None:
         self._stopping = True
@@ -139,7 +138,7 @@ class _Crew(Generic[R]):
         except asyncio.CancelledError:
             pass
         except BaseException as error:  # noqa: BLE001 - handed to the caller's thread, which raises it
-            self._outbox.put(error)
+            self._outbox.put([error])
         finally:
             self._loop.close()
 
@@ -149,14 +148,21 @@ class _Crew(Generic[R]):
                 group.create_task(self._serve(answer))
 
     async def _serve(self, answer: Answering[R]) -> None:
-        inbox, put = self._inbox, self._outbox.put
+        inbox = self._inbox
         while True:
             try:
                 position, request = inbox.popleft()
             except IndexError:
                 await self._rest()
                 continue
-            put((position, await answer(request)))
+            response = await answer(request)
+            if not self._arrived:  # waking the caller once for all answers of a turn of the loop is much cheaper
+                self._loop.call_soon(self._flush)
+            self._arrived.append((position, response))
+
+    def _flush(self) -> None:
+        arrived, self._arrived = self._arrived, []
+        self._outbox.put(arrived)
 
     async def _rest(self) -> None:
         waiter = self._loop.create_future()

@@ -85,13 +85,12 @@ class Caller:
         self._succeeded = False
         self._unanswered = 0
 
-    async def call(self, url: str, body: Mapping[str, Any], key: str, parse: Callable[[bytes], T]) -> tuple[T, Timing]:
+    async def call(self, url: str, body: Mapping[str, Any], parse: Callable[[bytes], T]) -> tuple[T, Timing]:
         """Return what ``parse`` makes of the reply, and when and how long the successful attempt took.
 
         Args:
             url: Where to post.
             body: Sent as JSON.
-            key: Content key of the request; the jitter of waits derives from it.
             parse: Reads the body of a reply; raises :class:`ReplyError` or ``msgspec.DecodeError`` where it cannot.
 
         Raises:
@@ -112,7 +111,7 @@ class Caller:
             if not isinstance(outcome, Failure):
                 self._succeeded, self._unanswered = True, 0
                 return outcome, Timing(started, loop.time() - clock)
-            wait = self._policy.wait_seconds(key, attempt - 1, retry_after)
+            wait = self._policy.wait_seconds(content, attempt - 1, retry_after)
             if self._is_over(outcome, attempt) or loop.time() + wait >= deadline:
                 raise CallError(self._conclude(outcome, attempt))
             await asyncio.sleep(wait)

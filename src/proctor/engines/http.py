@@ -79,6 +79,7 @@ class AiohttpTransport:
         )
         self._connect_timeout_seconds = connect_timeout_seconds
         self._url_of = URL
+        self._headers: dict[int, tuple[Mapping[str, str], Mapping[str, str]]] = {}
         self._urls: dict[str, tuple[URL, str | None]] = {}
         self._timeouts: dict[float, ClientTimeout] = {}
         self._errors = aiohttp
@@ -93,7 +94,7 @@ class AiohttpTransport:
             async with self._session.post(
                 target,
                 data=body,
-                headers=headers,
+                headers=self._prepared(headers),
                 proxy=proxy,
                 timeout=self._timeout(timeout_seconds),
                 allow_redirects=False,
@@ -118,6 +119,15 @@ class AiohttpTransport:
         """See :class:`Transport`."""
         await self._session.close()
         await asyncio.sleep(0)  # lets closed connections leave the loop
+
+    def _prepared(self, headers: Mapping[str, str]) -> Mapping[str, str]:
+        """Return headers in the form that aiohttp would make of them for each request."""
+        known = self._headers.get(id(headers))
+        if known is None:
+            from multidict import CIMultiDict
+
+            known = self._headers[id(headers)] = (headers, CIMultiDict(headers))
+        return known[1]
 
     def _timeout(self, seconds: float) -> ClientTimeout:
         rounded = round(seconds, 1)

@@ -5,26 +5,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from functools import partial
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field
 
 from proctor.artifacts import NON_POSITIONAL
-from proctor.engines.calls import Caller, CallError
-from proctor.engines.decoding import with_defaults
 from proctor.engines.engine import Answers
 from proctor.engines.http_engine import HTTPEngine
-from proctor.engines.openai_wire import (
-    ECHO,
-    chat_messages,
-    decoding_body,
-    parse_chat,
-    parse_completion,
-    parse_echo,
-)
-from proctor.ir import Generate, Pair, Response, Rolling, Score, Scored, Timing, Usage
+from proctor.engines.openai_calls import OpenAICalls
+from proctor.ir import Generate, Score
 
 DEFAULT_URL = "https://api.openai.com/v1"
 _VERSION = re.compile(r"v\d")
@@ -77,7 +67,7 @@ class OpenAIEngine(HTTPEngine):
 
     def generate(self, requests: Iterable[Generate]) -> Answers:
         """Answer generation requests, ``max_concurrency`` at once."""
-        return self._run(requests, self._generate)
+        return self._run(requests, self._calls().generate)
 
     def score(self, requests: Iterable[Score]) -> Answers:
         """Answer requests for log-likelihoods, by echo on the completions endpoint.
@@ -87,7 +77,10 @@ class OpenAIEngine(HTTPEngine):
         """
         if self.endpoint != "completions":
             return super().score(requests)
-        return self._run(requests, self._score)
+        return self._run(requests, self._calls().score)
+
+    def _calls(self) -> OpenAICalls:
+        return OpenAICalls(self._url, self.model, self._defaults(), is_chat=self.endpoint != "completions")
 
     def _address(self) -> str:
         if self.base_url:
@@ -109,43 +102,6 @@ class OpenAIEngine(HTTPEngine):
             "stop": stop or None,
             "extra": {**given, **(self.extra_body or {})},
         }
-
-    async def _generate(self, caller: Caller, request: Generate) -> Response:
-        decoding = with_defaults(request.decoding, self._defaults())
-        body: dict[str, Any] = {"model": self.model, **decoding_body(decoding)}
-        if self.endpoint == "completions":
-            if request.prompt.is_chat:
-                raise CallError.of("engine", "the completions endpoint takes one string, not chat messages")
-            route, parse = "/completions", parse_completion
-            body["prompt"] = request.prompt.text
-        else:
-            route, parse = "/chat/completions", parse_chat
-            body["messages"] = chat_messages(request.prompt.messages)
-        response, timing = await caller.call(
-            self._url + route, body, request.key, lambda reply: parse(reply, decoding.count)
-        )
-        return Response(response.texts, (), response.finish_reasons, response.tokens, response.usage, timing)
-
-    async def _score(self, caller: Caller, request: Score) -> Response:
-        texts = [("", request.text)] if isinstance(request, Rolling) else [_words(pair) for pair in request.pairs]
-        scores: list[Scored] = []
-        usage, started, seconds = Usage(), 0.0, 0.0
-        for context, continuation in texts:
-            text, start = context + continuation, len(context)
-            body = {"model": self.model, "prompt": text, **ECHO, **(self.extra_body or {})}
-            (scored, used), timing = await caller.call(
-                self._url + "/completions", body, request.key, partial(parse_echo, text=text, start=start)
-            )
-            scores.append(scored)
-            usage = Usage(usage.prompt_tokens + used.prompt_tokens, usage.completion_tokens + used.completion_tokens)
-            started, seconds = started or timing.started, seconds + timing.seconds
-        return Response(scores=tuple(scores), usage=usage, timing=Timing(started, seconds))
-
-
-def _words(pair: Pair) -> tuple[str, str]:
-    if pair.context.is_chat:
-        raise CallError.of("engine", "log-likelihoods need a prompt that is one string, not chat messages")
-    return pair.context.text, pair.continuation
 
 
 def normal_url(address: str) -> str:

@@ -219,7 +219,7 @@ ECHO = {"echo": True, "logprobs": 1, "max_tokens": 1, "temperature": 0.0}
 because several servers refuse to generate none."""
 
 
-def parse_echo(body: bytes, text: str, start: int) -> tuple[Scored, Usage]:
+def parse_echo(body: bytes, text: str, start: int) -> Response:
     """Return the likelihood of ``text[start:]`` after ``text[:start]``, from the echo of ``text``.
 
     A token belongs to the continuation when any of its characters do: a token that reaches over the boundary is
@@ -240,7 +240,7 @@ def parse_echo(body: bytes, text: str, start: int) -> tuple[Scored, Usage]:
     ]
     if not inside and start < len(text):
         raise ReplyError("the server does not echo the prompt")
-    return _sum(found, inside, is_start_unknown=start == 0), _usage(reply.usage)
+    return Response(scores=(_sum(found, inside, is_start_unknown=start == 0),), usage=_usage(reply.usage))
 
 
 def _sum(found: _TextLogProbs, inside: list[int], is_start_unknown: bool) -> Scored:

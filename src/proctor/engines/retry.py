@@ -1,8 +1,8 @@
 """When to ask a server again: exponential backoff with full jitter, and what the server itself says.
 
 Full jitter (every wait is uniform between zero and an exponentially growing cap) spreads the load of many clients
-best; see "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. The jitter derives from the request's key, so
-a run repeats exactly.
+best; see "Exponential Backoff And Jitter", AWS Architecture Blog, 2015. The jitter derives from the request, so a run
+repeats exactly.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ class RetryPolicy(Struct, frozen=True):
     base_seconds: float = 0.5
     cap_seconds: float = 30.0
 
-    def wait_seconds(self, key: str, attempt: int, retry_after: float | None = None) -> float:
-        """Return how long to wait after attempt number ``attempt`` (counted from 0) of the request of this key.
+    def wait_seconds(self, content: bytes, attempt: int, retry_after: float | None = None) -> float:
+        """Return how long to wait after attempt number ``attempt`` (counted from 0) of a request.
 
         Never less than ``retry_after``, which the server asked for.
         """
         cap = min(self.cap_seconds, self.base_seconds * 2.0**attempt)
-        jitter = cap * _fraction(key, attempt)
+        jitter = cap * _fraction(content, attempt)
         if retry_after is None:
             return jitter
         return retry_after + min(jitter, retry_after / 10)
 
 
-def _fraction(key: str, attempt: int) -> float:
-    digest = blake2b(f"{key}/{attempt}".encode(), digest_size=8).digest()
+def _fraction(content: bytes, attempt: int) -> float:
+    digest = blake2b(content + attempt.to_bytes(4, "big"), digest_size=8).digest()
     return int.from_bytes(digest, "big") / 2**64
 
 
