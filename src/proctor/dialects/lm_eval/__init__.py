@@ -1,0 +1,1 @@
+"""lm-evaluation-harness task files: read, run, written and converted."""

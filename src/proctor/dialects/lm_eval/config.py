@@ -1,0 +1,473 @@
+"""What a task file may say: every key, checked, with lm-eval's defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from proctor.dialects.lm_eval.factory import resolve_template
+from proctor.dialects.lm_eval.reader import FunctionReference, TaskFile, UnknownTag
+from proctor.dialects.lm_eval.template import CustomTemplate, GenerateTemplate, QuestionTemplate, TemplateConfig
+from proctor.errors import Diagnostic, Location, ProctorError, ValidationError, did_you_mean
+
+OUTPUT_TYPES = ("multiple_choice", "generate_until", "loglikelihood", "loglikelihood_rolling")
+STRUCTURE_KEYS = ("tag", "group", "task_list", "include", "children")
+DEFAULT_MAX_TOKENS = 256
+CHOICE_METRICS = frozenset(
+    {"acc", "acc_norm", "acc_bytes", "acc_mutual_info", "brier_score", "likelihood", "mcc", "f1"}
+)
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    "text": (str, int, float, bool),
+    "name": (str,),
+    "list": (list, tuple),
+    "mapping": (dict,),
+    "number": (int, float, str),
+    "count": (int,),
+    "switch": (bool,),
+    "function": (FunctionReference,),
+}
+
+_TASK_KEYS: dict[str, str] = {
+    "task": "text list",
+    "task_alias": "text",
+    "tag": "text list",
+    "custom_dataset": "function",
+    "dataset_path": "text",
+    "dataset_name": "text",
+    "dataset_kwargs": "mapping",
+    "training_split": "text",
+    "validation_split": "text",
+    "test_split": "text",
+    "fewshot_split": "text",
+    "process_docs": "function",
+    "doc_to_text": "text function",
+    "doc_to_target": "text function list",
+    "doc_to_image": "text function list",
+    "doc_to_audio": "text function list",
+    "unsafe_code": "switch",
+    "doc_to_choice": "text function list mapping",
+    "process_results": "text function",
+    "use_prompt": "text",
+    "description": "text function",
+    "target_delimiter": "text",
+    "fewshot_delimiter": "text",
+    "fewshot_config": "mapping",
+    "num_fewshot": "count",
+    "metric_list": "list",
+    "output_type": "name",
+    "generation_kwargs": "mapping",
+    "repeats": "count",
+    "filter_list": "list name",
+    "should_decontaminate": "switch",
+    "doc_to_decontamination_query": "text function",
+    "gen_prefix": "text function",
+    "metadata": "mapping text list",
+    "template": "name mapping list",
+    "chat_override": "mapping",
+    "recipe": "text",
+    "class": "function",
+}
+
+_GROUP_KEYS: dict[str, str] = {
+    "group": "text",
+    "group_alias": "text",
+    "task": "list name",
+    "children": "mapping",
+    "aggregate_metric_list": "list mapping",
+    "metadata": "mapping text list",
+    "tag": "text list",
+}
+
+_FEWSHOT_KEYS: dict[str, str] = {
+    "sampler": "text function",
+    "split": "text",
+    "process_docs": "function",
+    "fewshot_indices": "list",
+    "samples": "list function",
+    "doc_to_text": "text function",
+    "doc_to_choice": "text function list mapping",
+    "doc_to_target": "text function list",
+    "gen_prefix": "text function",
+    "fewshot_delimiter": "text",
+    "target_delimiter": "text",
+}
+
+
+@dataclass
+class FewshotConfig:
+    """How demos are chosen and put in words; what is ``None`` is inherited from the task."""
+
+    sampler: Any = "default"
+    split: str | None = None
+    process_docs: Any = None
+    fewshot_indices: list[int] | None = None
+    samples: Any = None
+    doc_to_text: Any = None
+    doc_to_choice: Any = None
+    doc_to_target: Any = None
+    gen_prefix: Any = None
+    fewshot_delimiter: str | None = None
+    target_delimiter: str | None = None
+
+
+@dataclass
+class TaskConfig:
+    """A task, as its file describes it.
+
+    With ``template`` the fields ``doc_to_text``, ``doc_to_choice`` and ``doc_to_target`` become functions that wrap
+    what was given; what was given stays in :attr:`originals`.
+    """
+
+    task: str | None = None
+    task_alias: str | None = None
+    tag: Any = None
+    custom_dataset: Any = None
+    dataset_path: str | None = None
+    dataset_name: str | None = None
+    dataset_kwargs: dict[str, Any] | None = None
+    training_split: str | None = None
+    validation_split: str | None = None
+    test_split: str | None = None
+    fewshot_split: str | None = None
+    process_docs: Any = None
+    doc_to_text: Any = None
+    doc_to_target: Any = None
+    doc_to_image: Any = None
+    doc_to_audio: Any = None
+    unsafe_code: bool = False
+    doc_to_choice: Any = None
+    process_results: Any = None
+    use_prompt: str | None = None
+    description: Any = ""
+    target_delimiter: str = " "
+    fewshot_delimiter: str = "\n\n"
+    fewshot_config: Any = None
+    num_fewshot: int | None = None
+    metric_list: list[dict[str, Any]] | None = None
+    output_type: str = "generate_until"
+    generation_kwargs: dict[str, Any] | None = None
+    repeats: int = 1
+    filter_list: Any = None
+    should_decontaminate: bool = False
+    doc_to_decontamination_query: Any = None
+    gen_prefix: Any = None
+    metadata: Any = None
+    template: Any = None
+    template_config: TemplateConfig | None = None
+    chat_override: dict[str, Any] | None = None
+    recipe: str | None = None
+    template_choice: str | None = None
+    source: TaskFile | None = field(default=None, repr=False, compare=False)
+    originals: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for key in _SERIAL_LISTS:
+            setattr(self, key, deepcopy(getattr(self, key)))
+        self._apply_template()
+        self._fill_generation()
+        if not isinstance(self.fewshot_config, FewshotConfig):
+            self.fewshot_config = self._fewshot(self.fewshot_config or {})
+
+    def __getitem__(self, key: str) -> Any:
+        return getattr(self, key)
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        setattr(self, key, value)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return a field, or ``default`` where there is no such field."""
+        return getattr(self, key, default)
+
+    @property
+    def fewshot(self) -> FewshotConfig:
+        """How demos are chosen and put in words, nothing left to inherit."""
+        return self.fewshot_config  # type: ignore[no-any-return]
+
+    @property
+    def version(self) -> Any:
+        """The task's version, where its metadata names one."""
+        return self.metadata.get("version", "Yaml") if isinstance(self.metadata, dict) else "Yaml"
+
+    def _apply_template(self) -> None:
+        if self.template is None and self.template_choice is None:
+            return
+        self.template_config, places = resolve_template(self.template, self.template_choice)
+        for key, value in places.items():
+            setattr(self, key, value)
+        made = self.template_config
+        text, choice, target = self.doc_to_text, self.doc_to_choice, self.doc_to_target
+        self.originals = {"doc_to_text": text, "doc_to_choice": choice, "doc_to_target": target}
+        self._inherit_originals()
+        if text is not None:
+            self.doc_to_text = made.wrap_doc_to_text(text, choice)
+        if target is not None:
+            self.doc_to_target = made.wrap_doc_to_target(target, choice)
+        if choice is not None:
+            self.doc_to_choice = made.wrap_doc_to_choice(choice)
+        if getattr(made, "target_delimiter", None) is not None:
+            self.fewshot_delimiter = str(made.target_delimiter)  # type: ignore[attr-defined]
+        self._adopt_output_type(made)
+
+    def _inherit_originals(self) -> None:
+        """Wrap what ``fewshot_config`` says about demos as the task's own fields are wrapped."""
+        made, given = self.template_config, self.fewshot_config
+        if made is None or not isinstance(given, dict):
+            return
+        text, choice, target = (given.get(key) for key in ("doc_to_text", "doc_to_choice", "doc_to_target"))
+        choices = choice if choice is not None else self.doc_to_choice
+        wrapped = dict(given)
+        if text is not None:
+            wrapped["doc_to_text"] = made.wrap_doc_to_text(text, choices)
+        if target is not None:
+            wrapped["doc_to_target"] = made.wrap_doc_to_target(target, choices)
+        if choice is not None:
+            wrapped["doc_to_choice"] = made.wrap_doc_to_choice(choice)
+        self.fewshot_config = wrapped
+
+    def _adopt_output_type(self, made: TemplateConfig) -> None:
+        wanted = made.output_type
+        if wanted is None:
+            return
+        if wanted == "multiple_choice" and self.doc_to_choice is None:
+            return
+        scored_choices = all(each.get("metric") in CHOICE_METRICS for each in self.metric_list or ())
+        if wanted == "generate_until" and (self.output_type != "generate_until" or isinstance(made, QuestionTemplate)):
+            self.doc_to_choice = None
+            if self.output_type != "generate_until" or self.generation_kwargs is None:
+                self.generation_kwargs = _generation(made)
+            if scored_choices:
+                self.metric_list = [dict(_ANSWER_METRIC)]
+            if self.filter_list is None or self.output_type != "generate_until":
+                self.filter_list = _extraction(made)
+        elif wanted == "multiple_choice" and self.output_type == "generate_until":
+            self.generation_kwargs = self.filter_list = None
+            if not scored_choices or not self.metric_list:
+                self.metric_list = None
+        elif wanted == "generate_until":
+            self.doc_to_choice = None
+        self.output_type = wanted
+
+    def _fill_generation(self) -> None:
+        given = self.generation_kwargs
+        if given is not None:
+            if "temperature" in given:
+                given["temperature"] = float(given["temperature"])
+            given.setdefault("until", [self.fewshot_delimiter])
+        elif self.output_type == "generate_until":
+            self.generation_kwargs = {
+                "temperature": 0.0,
+                "do_sample": False,
+                "max_gen_toks": DEFAULT_MAX_TOKENS,
+                "until": [self.fewshot_delimiter],
+            }
+
+    def _fewshot(self, given: Mapping[str, Any]) -> FewshotConfig:
+        inherited = {
+            "split": self.fewshot_split,
+            **{key: getattr(self, key) for key in ("process_docs", "doc_to_text", "doc_to_choice", "doc_to_target")},
+            **{key: getattr(self, key) for key in ("gen_prefix", "fewshot_delimiter", "target_delimiter")},
+        }
+        return FewshotConfig(**{**inherited, **given})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is set, as plain data; functions by name, wrapped fields as they were given."""
+        hidden = {"source", "originals", "template_config", "template_choice"}
+        found = {}
+        for each in fields(self):
+            value = self.originals.get(each.name, getattr(self, each.name))
+            if each.name not in hidden and value is not None:
+                found[each.name] = plain(value)
+        return found
+
+
+_SERIAL_LISTS = ("generation_kwargs", "metric_list")
+
+_ANSWER_METRIC = {
+    "metric": "exact_match",
+    "aggregation": "mean",
+    "higher_is_better": True,
+    "ignore_case": True,
+    "ignore_punctuation": True,
+}
+
+
+def _generation(made: TemplateConfig) -> dict[str, Any]:
+    stop = list(made.stop) if isinstance(made, QuestionTemplate) else ["\n", "Question:"]
+    tokens = made.max_gen_toks if isinstance(made, QuestionTemplate) else 32
+    return {"temperature": 0.0, "do_sample": False, "max_gen_toks": tokens, "until": stop}
+
+
+def _extraction(made: TemplateConfig) -> list[dict[str, Any]] | None:
+    """Return the filters that find the answer in what a model writes under this template."""
+    if isinstance(made, CustomTemplate):
+        return None
+    if isinstance(made, GenerateTemplate):
+        steps: list[dict[str, Any]] = [{"function": "regex", "regex_pattern": made.label_pattern()}]
+    elif isinstance(made, QuestionTemplate) and made.answer_pattern:
+        steps = [{"function": "regex", "regex_pattern": made.answer_pattern, "group_select": -1}]
+    else:
+        steps = [{"function": "remove_whitespace"}]
+    return [{"name": "extract-answer", "filter": [*steps, {"function": "take_first"}]}]
+
+
+def plain(value: Any) -> Any:
+    """Return a value of a task file as JSON-like data; functions and unknown objects by name."""
+    if isinstance(value, FewshotConfig):
+        return {each.name: plain(item) for each in fields(value) if (item := getattr(value, each.name)) is not None}
+    if isinstance(value, Mapping):
+        return {str(plain(key)): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(value, FunctionReference):
+        return str(value)
+    if isinstance(value, TemplateConfig):
+        return value.to_dict()
+    if callable(value):
+        return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__name__)}"
+    return str(value)
+
+
+# -- checks -----------------------------------------------------------------------------------------------------------
+
+Locate = Callable[[str], Location | None]
+
+
+def nowhere(path: str) -> Location | None:
+    """Return no location; for values that come from no file."""
+    del path
+    return None
+
+
+def task_from_values(
+    values: Mapping[str, Any],
+    source: TaskFile | None = None,
+    item: str = "",
+    *,
+    template: str | None = None,
+) -> TaskConfig:
+    """Return the task that a file's values describe.
+
+    Args:
+        values: Merged keys.
+        source: The file, for places in messages.
+        item: The path inside the file, where the task is part of a list or a group.
+        template: The template that was chosen by name.
+
+    Raises:
+        ValidationError: With every problem there is, each with its place.
+    """
+    locate = (lambda path: source.location(f"{item}.{path}" if item else path)) if source is not None else nowhere
+    problems = list(task_problems(values, locate))
+    if problems:
+        raise ValidationError(problems)
+    known = {each.name for each in fields(TaskConfig)}
+    given = {key: value for key, value in values.items() if key in known}
+    for key in ("template_config", "template_choice", "source", "originals"):
+        given.pop(key, None)
+    try:
+        return TaskConfig(**given, template_choice=template, source=source)
+    except ProctorError as error:
+        raise error.located(locate("template")) from None
+
+
+def task_problems(values: Mapping[str, Any], locate: Locate = nowhere) -> Iterator[Diagnostic]:
+    """Yield what is wrong with a task's values."""
+    yield from _key_problems(
+        values, {**_TASK_KEYS, "group": "text", "task_list": "list", "include": "list name"}, locate
+    )
+    output_type = values.get("output_type", "generate_until")
+    if isinstance(output_type, str) and output_type not in OUTPUT_TYPES:
+        yield Diagnostic(
+            f"there is no output_type '{output_type}'",
+            locate("output_type"),
+            "$.output_type",
+            f"there are {', '.join(OUTPUT_TYPES)}",
+            did_you_mean(output_type, OUTPUT_TYPES),
+        )
+    if isinstance(given := values.get("fewshot_config"), dict):
+        yield from _key_problems(given, _FEWSHOT_KEYS, locate, "fewshot_config")
+    if isinstance(given := values.get("chat_override"), dict):
+        yield from _key_problems(given, _TASK_KEYS, locate, "chat_override")
+    yield from _list_problems(values.get("metric_list"), "metric_list", "metric", locate)
+    if isinstance(filters := values.get("filter_list"), list):
+        yield from _list_problems(filters, "filter_list", "filter", locate)
+        for number, each in enumerate(filters):
+            if isinstance(each, dict):
+                path = f"filter_list[{number}].filter"
+                yield from _list_problems(each.get("filter"), path, "function", locate)
+    repeats = values.get("repeats")
+    if isinstance(repeats, int) and repeats < 1:
+        yield Diagnostic(
+            f"repeats is {repeats}", locate("repeats"), "$.repeats", "each document is asked at least once"
+        )
+
+
+def group_problems(values: Mapping[str, Any], locate: Locate = nowhere) -> Iterator[Diagnostic]:
+    """Yield what is wrong with a group's values; keys of tasks in a group replace those of its members."""
+    yield from _key_problems(values, {**_TASK_KEYS, **_GROUP_KEYS, "include": "list name"}, locate)
+    metrics = values.get("aggregate_metric_list")
+    for number, each in enumerate([metrics] if isinstance(metrics, dict) else metrics or ()):
+        path = f"aggregate_metric_list[{number}]"
+        if not isinstance(each, dict) or "metric" not in each:
+            yield Diagnostic("an entry names no metric", locate(path), f"$.{path}", hint="write - metric: acc")
+            continue
+        known = {"metric", "filter_list", "aggregation", "weight_by_size"}
+        yield from _unknown(each, known, locate, path)
+        how = each.get("aggregation", "mean")
+        if isinstance(how, str) and how != "mean":
+            what = f"there is no aggregation '{how}' for groups"
+            yield Diagnostic(what, locate(f"{path}.aggregation"), f"$.{path}.aggregation", "there is 'mean'")
+
+
+def _key_problems(
+    values: Mapping[str, Any], keys: Mapping[str, str], locate: Locate, below: str = ""
+) -> Iterator[Diagnostic]:
+    yield from _unknown(values, keys, locate, below)
+    for key, value in values.items():
+        path = f"{below}.{key}" if below else str(key)
+        if isinstance(value, UnknownTag):
+            yield Diagnostic(
+                f"the tag '{value.tag}' means nothing here", value.location, f"$.{path}", hint="there is !function"
+            )
+        elif key in keys and value is not None and not _fits(value, keys[key]):
+            expected = " or ".join(keys[key].split())
+            what = f"expected {expected}, got {_shown(value)}"
+            yield Diagnostic(what, locate(path), f"$.{path}", f"'{key}' takes {expected}")
+
+
+def _unknown(values: Mapping[str, Any], known: Iterable[str], locate: Locate, below: str) -> Iterator[Diagnostic]:
+    known = list(known)
+    for key in values:
+        if key not in known:
+            path = f"{below}.{key}" if below else str(key)
+            hint = did_you_mean(str(key), known) or f"the keys are {', '.join(sorted(known))}"
+            yield Diagnostic(f"there is no key '{key}'", locate(path), f"$.{path}", hint=hint)
+
+
+def _fits(value: object, kinds: str) -> bool:
+    if callable(value) and "function" in kinds:
+        return True
+    return any(isinstance(value, _KINDS[kind]) for kind in kinds.split()) or isinstance(
+        value, TemplateConfig | FewshotConfig
+    )
+
+
+def _shown(value: object) -> str:
+    text = repr(str(value) if isinstance(value, FunctionReference) else value)
+    return f"{type(value).__name__} {text if len(text) < 80 else text[:79] + '…'}"
+
+
+def _list_problems(entries: object, path: str, needed: str, locate: Locate) -> Iterator[Diagnostic]:
+    if not isinstance(entries, list):
+        return
+    for number, each in enumerate(entries):
+        place = f"{path}[{number}]"
+        if not isinstance(each, dict):
+            yield Diagnostic(f"expected a mapping, got {_shown(each)}", locate(place), f"$.{place}")
+        elif needed not in each:
+            yield Diagnostic(f"an entry of {path} has no '{needed}'", locate(place), f"$.{place}")

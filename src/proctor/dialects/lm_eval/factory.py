@@ -1,0 +1,253 @@
+"""Which template a task file means: one resolver for every spelling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any
+
+from proctor.dialects.lm_eval.template import (
+    BoxedAnswerTemplate,
+    ChainOfThoughtTemplate,
+    ClozeTemplate,
+    ClozeTemplateConfig,
+    CustomTemplate,
+    GenerateTemplate,
+    LabelList,
+    MCQTemplateConfig,
+    MMLUTemplate,
+    QuestionTemplate,
+    TemplateConfig,
+)
+from proctor.errors import TemplateError, TrustError, did_you_mean
+from proctor.settings import settings
+from proctor.templates.styles import ChoiceLabels
+
+ENTRY_POINTS = "proctor.templates"
+_TYPE_KEYS = ("template_type", "format", "type")
+_FIELD_KEYS = {
+    "question": "doc_to_text",
+    "answer": "doc_to_target",
+    "choices": "doc_to_choice",
+    "doc_to_text": "doc_to_text",
+    "doc_to_target": "doc_to_target",
+    "doc_to_choice": "doc_to_choice",
+}
+
+Maker = Callable[..., TemplateConfig]
+
+
+def _gpqa(**overrides: Any) -> TemplateConfig:
+    given: dict[str, Any] = {
+        "choice_labels": LabelList(ChoiceLabels(form="({})")),
+        "choice_format": "{label} {choice}",
+        **overrides,
+    }
+    return MCQTemplateConfig(**given)
+
+
+def _numbered(**overrides: Any) -> TemplateConfig:
+    return MCQTemplateConfig(**{"choice_labels": LabelList(ChoiceLabels(alphabet="numbers")), **overrides})
+
+
+def _pure_cloze(**overrides: Any) -> TemplateConfig:
+    return ClozeTemplateConfig(**{"show_choices": False, **overrides})
+
+
+NAMES: dict[str, Maker] = {
+    "mmlu": MMLUTemplate,
+    "mcq": MCQTemplateConfig,
+    "cloze": ClozeTemplate,
+    "generate_until": GenerateTemplate,
+    "generate": GenerateTemplate,
+    "question": QuestionTemplate,
+    "cot": ChainOfThoughtTemplate,
+    "boxed": BoxedAnswerTemplate,
+}
+"""Templates by the name that ``template: name``, ``task@name`` and ``--template name`` use."""
+
+TYPES: dict[str, Maker] = {
+    "mcq": MCQTemplateConfig,
+    "mcq::mmlu": MCQTemplateConfig,
+    "mcq::gpqa": _gpqa,
+    "mcq::numbered": _numbered,
+    "cloze": ClozeTemplateConfig,
+    "cloze::options": ClozeTemplateConfig,
+    "cloze::pure": _pure_cloze,
+    "generate::question": QuestionTemplate,
+    "generate::cot": ChainOfThoughtTemplate,
+    "generate::boxed": BoxedAnswerTemplate,
+}
+"""Templates by ``template_type``."""
+
+
+class TemplateFactory:
+    """Makes templates by name and from dictionaries."""
+
+    @staticmethod
+    def from_dict(config: Mapping[str, Any]) -> TemplateConfig:
+        """Return the template that a dictionary describes; ``template_type`` defaults to ``mcq``.
+
+        Raises:
+            TemplateError: No such type, or a field that the type does not have.
+        """
+        given = dict(config)
+        if "template_type" in given or not any(key in given for key in _TYPE_KEYS):
+            return _make(str(given.pop("template_type", "mcq")), {**NAMES, **TYPES}, given)
+        key = next(key for key in _TYPE_KEYS if key in given)
+        return _make(str(given.pop(key)), {**TYPES, **NAMES}, given)
+
+    @staticmethod
+    def create_mmlu_style() -> MCQTemplateConfig:
+        """Return ``mcq::mmlu``: ``A. …``, suffix ``Answer:``."""
+        return MCQTemplateConfig()
+
+    @staticmethod
+    def create_gpqa_style() -> TemplateConfig:
+        """Return ``mcq::gpqa``: ``(A) …``."""
+        return _gpqa()
+
+    @staticmethod
+    def create_numbered_style() -> TemplateConfig:
+        """Return ``mcq::numbered``: ``1. …``."""
+        return _numbered()
+
+    @staticmethod
+    def create_cloze_with_options() -> ClozeTemplateConfig:
+        """Return ``cloze::options``: a blank, and the options below."""
+        return ClozeTemplateConfig()
+
+    @staticmethod
+    def create_pure_cloze() -> TemplateConfig:
+        """Return ``cloze::pure``: a blank, and no options."""
+        return _pure_cloze()
+
+    @staticmethod
+    def convert(template: TemplateConfig, template_type: str) -> TemplateConfig:
+        """Return a template as ``mcq`` or ``cloze``, keeping what both have.
+
+        Raises:
+            TemplateError: The template is neither.
+        """
+        method = getattr(template, {"mcq": "to_mcq", "cloze": "to_cloze"}.get(template_type, ""), None)
+        if method is None:
+            raise TemplateError(
+                f"{type(template).__name__} cannot become '{template_type}'",
+                why="multiple choice and cloze convert into each other",
+            )
+        return method()  # type: ignore[no-any-return]
+
+
+def template_choices(template: object) -> dict[str, Any]:
+    """Return the templates that ``template:`` offers, by name, the default first; each as its own specification.
+
+    A string and a dictionary with a type are one template; a dictionary keyed by template names is several.
+    """
+    if isinstance(template, str):
+        return {template: template}
+    if isinstance(template, Mapping):
+        if any(key in template for key in _TYPE_KEYS):
+            return {str(next(template[key] for key in _TYPE_KEYS if key in template)): template}
+        if template and all(isinstance(value, Mapping | type(None)) for value in template.values()):
+            return {str(name): (name, dict(fields or {})) for name, fields in template.items()}
+        return {"mcq": template}
+    if isinstance(template, list):
+        return {name: spec for each in template for name, spec in template_choices(each).items()}
+    if isinstance(template, TemplateConfig):
+        return {getattr(template, "template_type", "custom"): template}
+    raise TemplateError(f"template is {template!r}", hint="write a name, or a mapping of names to fields")
+
+
+def resolve_template(template: object, chosen: str | None = None) -> tuple[TemplateConfig, dict[str, Any]]:
+    """Return a template and the ``doc_to_*`` fields that its specification sets.
+
+    Args:
+        template: What ``template:`` says; ``None`` where a task has none and one is chosen by name.
+        chosen: The name behind ``@`` or ``--template``: one of the task's own, or any there is.
+
+    Raises:
+        TemplateError: The name means no template.
+        TrustError: The template is a class in somebody's module, and code is not trusted.
+    """
+    offered = template_choices(template) if template is not None else {}
+    if chosen is None:
+        name, spec = next(iter(offered.items()))
+    else:
+        name, spec = chosen, offered.get(chosen, chosen)
+    if isinstance(spec, TemplateConfig):
+        return spec, {}
+    if isinstance(spec, str):
+        return _make(spec, {**TYPES, **NAMES}, {}), {}
+    if isinstance(spec, tuple):
+        given, places = _split_fields(spec[1])
+        return _make(str(name), {**TYPES, **NAMES}, given), places
+    given, places = _split_fields(spec)
+    return TemplateFactory.from_dict(given), places
+
+
+def _split_fields(spec: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    given = {key: value for key, value in spec.items() if key not in _FIELD_KEYS}
+    places = {_FIELD_KEYS[key]: _column(value) for key, value in spec.items() if key in _FIELD_KEYS}
+    return given, places
+
+
+def _column(value: Any) -> Any:
+    """Return a field specification; ``{question}`` in YAML is a mapping with one empty key, and means the column."""
+    if isinstance(value, Mapping) and len(value) == 1 and next(iter(value.values())) is None:
+        return str(next(iter(value)))
+    return value
+
+
+def _make(name: str, table: Mapping[str, Maker], given: dict[str, Any]) -> TemplateConfig:
+    maker = table.get(name) or table.get(name.lower())
+    if maker is None:
+        return _custom(name, given, table)
+    known = _field_names(maker)
+    unknown = [key for key in given if key not in known]
+    if unknown:
+        raise TemplateError(
+            f"the template '{name}' has no field '{unknown[0]}'",
+            why=f"its fields are {', '.join(known)}",
+            hint=did_you_mean(unknown[0], known),
+        )
+    for key, value in given.items():
+        if isinstance(value, tuple):
+            given[key] = list(value)
+    return maker(**given)
+
+
+def _field_names(maker: Maker) -> list[str]:
+    kind: Any = {_gpqa: MCQTemplateConfig, _numbered: MCQTemplateConfig, _pure_cloze: ClozeTemplateConfig}.get(
+        maker, maker
+    )
+    return [each.name for each in fields(kind)] if is_dataclass(kind) else []
+
+
+def _custom(name: str, given: dict[str, Any], table: Mapping[str, Maker]) -> TemplateConfig:
+    for entry in entry_points(group=ENTRY_POINTS):
+        if entry.name == name:
+            return _adapted(entry.load(), given)
+    module, colon, class_name = name.partition(":")
+    if not colon or name.count(":") != 1 or not module:
+        raise TemplateError(
+            f"there is no template '{name}'",
+            why=f"there are {', '.join(dict.fromkeys([*NAMES, *TYPES]))}",
+            hint=did_you_mean(name, table) or "a template of your own is named module:Class",
+        )
+    if not settings.trust_code:
+        raise TrustError(
+            f"the template '{name}' is Python code",
+            why=f"using it imports the module '{module}' and calls its class '{class_name}'",
+            hint="if you trust it, add --trust-code",
+        )
+    try:
+        return _adapted(getattr(import_module(module), class_name), given)
+    except (ImportError, AttributeError) as error:
+        raise TemplateError(f"the template '{name}' cannot be loaded", why=str(error)) from None
+
+
+def _adapted(kind: Any, given: dict[str, Any]) -> TemplateConfig:
+    made = kind(**given)
+    return made if isinstance(made, TemplateConfig) else CustomTemplate(made)

@@ -1,0 +1,115 @@
+"""Code that task files name: found beside them, and run only for users who trust it."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from proctor.dialects.lm_eval.reader import FunctionReference
+from proctor.errors import DataError, Location, TrustError
+from proctor.settings import settings
+
+
+class TaskCodeError(DataError):
+    """A function of a task file that cannot be loaded, or that fails."""
+
+
+def resolve_function(reference: FunctionReference, purpose: str) -> Any:
+    """Return the function (or class) that ``!function`` names.
+
+    Args:
+        reference: The words behind the tag.
+        purpose: The key that needs it, for the message (``process_docs``).
+
+    Raises:
+        TrustError: The user has not said that code of exams may run.
+        TaskCodeError: The module cannot be loaded, or has no such name.
+    """
+    module_name, _, name = reference.name.rpartition(".")
+    file = reference.folder / f"{module_name.replace('.', '/')}.py"
+    source = str(file) if file.is_file() else f"the module '{module_name}'"
+    if not settings.trust_code:
+        raise TrustError(
+            f"{purpose} is Python code: '{reference.name}'",
+            location=reference.location,
+            why=f"using this task would run {source}",
+            hint="if you trust it, add --trust-code (or set PROCTOR_TRUST_CODE=1)",
+        )
+    if not module_name:
+        raise TaskCodeError(
+            f"'{reference.name}' names no module", location=reference.location, hint="write !function module.function"
+        )
+    module = _load(file, reference) if file.is_file() else _import(module_name, reference)
+    try:
+        return getattr(module, name)
+    except AttributeError:
+        raise TaskCodeError(f"{source} has no '{name}'", location=reference.location) from None
+
+
+_modules: dict[tuple[str, int], ModuleType] = {}
+
+
+def _load(file: Path, reference: FunctionReference) -> ModuleType:
+    file = file.resolve()
+    key = (str(file), file.stat().st_mtime_ns)
+    if key in _modules:
+        return _modules[key]
+    name = _module_name(file)
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise TaskCodeError(f"{file} cannot be loaded as Python", location=reference.location)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - code of others may even exit; the reason is reported
+        sys.modules.pop(name, None)
+        raise _failed(f"{file} fails when it is imported", error, reference.location) from None
+    _modules[key] = module
+    return module
+
+
+def _module_name(file: Path) -> str:
+    """Return the name under which lm-eval would import the file, so that its relative imports work."""
+    before, marker, after = str(file.with_suffix("")).rpartition("/lm_eval/tasks/")
+    if marker:
+        return f"lm_eval.tasks.{after.replace('/', '.')}"
+    return str(file.with_suffix("")) if before is not None else file.stem
+
+
+def _import(module_name: str, reference: FunctionReference) -> ModuleType:
+    try:
+        return importlib.import_module(module_name)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - as above
+        what = f"the module '{module_name}' is neither beside the task file nor importable"
+        raise _failed(what, error, reference.location) from None
+
+
+def _failed(what: str, error: BaseException, location: Location | None) -> TaskCodeError:
+    hint = ""
+    if isinstance(error, ModuleNotFoundError):
+        hint = f"install the package that provides '{error.name}'"
+    return TaskCodeError(what, location=location, why=f"{type(error).__name__}: {error}", hint=hint)
+
+
+def guarded(function: Callable[..., Any], what: str, location: Location | None = None) -> Callable[..., Any]:
+    """Return a function of a task file whose failures say whose they are."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except (KeyboardInterrupt, DataError):
+            raise
+        except BaseException as error:  # noqa: BLE001 - code of others may even exit; the reason is reported
+            raise _failed(f"{what} fails", error, location) from error
+
+    return call

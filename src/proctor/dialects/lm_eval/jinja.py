@@ -1,0 +1,420 @@
+"""Jinja templates of task files: compiled once, sandboxed, and bounded.
+
+Task files are data. A template may compute text, but it reaches no Python object's internals, changes nothing, and
+cannot run or grow without end. Templates that only name fields compile to plain functions
+(:mod:`~proctor.dialects.lm_eval.paths`), which cost a tenth of what Jinja costs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextvars import ContextVar
+from functools import lru_cache
+from typing import Any
+
+from jinja2 import StrictUndefined, TemplateSyntaxError, nodes
+from jinja2 import TemplateError as JinjaTemplateError
+from jinja2.exceptions import SecurityError, UndefinedError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from proctor.dialects.lm_eval.paths import compile_path
+from proctor.errors import TemplateError
+
+MAX_STEPS = 200_000
+"""Most loop steps and macro calls of one rendering."""
+
+MAX_CHARACTERS = 10_000_000
+"""Most characters (or list entries) that one operation of a template may make."""
+
+Row = Mapping[str, Any]
+Render = Callable[[Row], str]
+Evaluate = Callable[[Row], Any]
+
+_steps: ContextVar[list[int]] = ContextVar("proctor_template_steps")
+
+
+class RunawayTemplateError(SecurityError):
+    """A template that does not end, or whose output does not."""
+
+
+def _bounded_steps(items: Iterable[Any]) -> Iterator[Any]:
+    left = _steps.get()
+    for item in items:
+        left[0] -= 1
+        if left[0] < 0:
+            raise RunawayTemplateError(f"the template takes more than {MAX_STEPS:,} steps")
+        yield item
+
+
+def _check_size(size: float) -> None:
+    if size > MAX_CHARACTERS:
+        raise RunawayTemplateError(f"the template makes a value of more than {MAX_CHARACTERS:,} characters or entries")
+
+
+def _size(value: object) -> int:
+    return len(value) if isinstance(value, (str, list, tuple, dict)) else 0
+
+
+def _joined(parts: list[Any]) -> str:
+    texts = [str(part) for part in parts]
+    _check_size(sum(map(len, texts)))
+    return "".join(texts)
+
+
+def regex_replace(string: str, pattern: str, repl: str, count: int = 0) -> str:
+    """Replace a regular expression; the filter that lm-eval adds to Jinja."""
+    return re.sub(pattern, repl, string, count=count)
+
+
+_WIDTH_METHODS = frozenset({"ljust", "rjust", "center", "zfill", "expandtabs"})
+_WIDTH_FILTERS = ("center", "indent", "wordwrap", "truncate", "slice", "batch", "round")
+_FORMAT_WIDTH = re.compile(r"\d{6,}")
+
+
+class TaskEnvironment(ImmutableSandboxedEnvironment):
+    """lm-eval's Jinja (undefined names are errors, a last newline is kept) in a sandbox with bounds."""
+
+    intercepted_binops = frozenset({"*", "**", "+", "%"})
+
+    def __init__(self) -> None:
+        super().__init__(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)
+        self.globals.pop("lipsum")  # draws from the global random generator
+        self.filters["regex_replace"] = regex_replace
+        self.filters["__steps"] = _bounded_steps
+        self.filters["__joined"] = _joined
+        for name in _WIDTH_FILTERS:
+            self.filters[name] = _checked_width(self.filters[name])
+        self.filters["replace"] = _checked_replace(self.filters["replace"])
+        self.filters["format"] = _checked_format(self.filters["format"])
+        self.filters["join"] = _checked_join(self.filters["join"])
+
+    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+        """Compute an operation after a look at how large its result would be."""
+        if operator == "**" and isinstance(right, (int, float)):
+            _check_size(abs(right) * max(left.bit_length() if isinstance(left, int) else 1, 1) / 32)
+        elif operator == "*":
+            for one, other in ((left, right), (right, left)):
+                if isinstance(other, int):
+                    _check_size(_size(one) * other)
+            if isinstance(left, int) and isinstance(right, int):
+                _check_size((left.bit_length() + right.bit_length()) / 32)
+        elif operator == "+":
+            _check_size(_size(left) + _size(right))
+        elif isinstance(left, str) and _FORMAT_WIDTH.search(left):
+            raise RunawayTemplateError("the template formats a number with a width of six digits or more")
+        return super().call_binop(context, operator, left, right)
+
+    def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805 - jinja passes self
+        """Call a function after a look at how large its result would be."""
+        left = _steps.get()
+        left[0] -= 1
+        if left[0] < 0:
+            raise RunawayTemplateError(f"the template takes more than {MAX_STEPS:,} steps")
+        owner, name = getattr(__obj, "__self__", None), getattr(__obj, "__name__", "")
+        if isinstance(owner, (str, bytes)):
+            _check_text_call(str(owner), name, args)
+        return super().call(__context, __obj, *args, **kwargs)
+
+    def _generate(self, source: nodes.Template, *args: Any, **kwargs: Any) -> str:
+        return super()._generate(_with_bounds(source), *args, **kwargs)
+
+
+def _check_text_call(owner: str, name: str, args: tuple[Any, ...]) -> None:
+    if name in _WIDTH_METHODS:
+        width = args[0] if args and isinstance(args[0], int) else 8
+        _check_size(width * (owner.count("\t") if name == "expandtabs" else 1))
+    elif name in {"format", "format_map"} and _FORMAT_WIDTH.search(owner):
+        raise RunawayTemplateError("the template formats a value with a width of six digits or more")
+    elif name == "replace" and len(args) > 1:
+        _check_size(_replaced_size(owner, *map(str, args[:2])))
+    elif name == "join" and args and isinstance(args[0], (list, tuple)):
+        _check_size(len(owner) * len(args[0]) + sum(map(_size, args[0])))
+
+
+def _replaced_size(text: str, old: str, new: str) -> int:
+    return len(text) + (text.count(old) if old else len(text) + 1) * len(new)
+
+
+def _checked_width(original: Callable[..., Any]) -> Callable[..., Any]:
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        for value in (*args, *kwargs.values()):
+            if isinstance(value, int):
+                _check_size(value)
+        return original(*args, **kwargs)
+
+    return _like(original, checked)
+
+
+def _checked_replace(original: Callable[..., Any]) -> Callable[..., Any]:
+    def checked(context: Any, text: Any, old: Any, new: Any, count: int | None = None) -> Any:
+        _check_size(_replaced_size(str(text), str(old), str(new)))
+        return original(context, text, old, new, count)
+
+    return _like(original, checked)
+
+
+def _checked_format(original: Callable[..., Any]) -> Callable[..., Any]:
+    def checked(value: Any, *args: Any, **kwargs: Any) -> Any:
+        if _FORMAT_WIDTH.search(str(value)) or ("*" in str(value) and any(_size_of_width(each) for each in args)):
+            raise RunawayTemplateError("the template formats a value with a width of six digits or more")
+        return original(value, *args, **kwargs)
+
+    return _like(original, checked)
+
+
+def _size_of_width(value: object) -> bool:
+    return isinstance(value, int) and abs(value) >= 100_000
+
+
+def _checked_join(original: Callable[..., Any]) -> Callable[..., Any]:
+    def checked(context: Any, value: Any, d: Any = "", attribute: Any = None) -> Any:
+        items = list(value)
+        _check_size(_size(d) * len(items) + sum(map(_size, items)))
+        return original(context, items, d, attribute)
+
+    return _like(original, checked)
+
+
+def _like(original: Any, wrapper: Any) -> Any:
+    """Mark a wrapper the way Jinja marks filters that want the environment or the context."""
+    mark = getattr(original, "jinja_pass_arg", None)
+    if mark is not None:
+        wrapper.jinja_pass_arg = mark
+    return wrapper
+
+
+def _with_bounds(template: nodes.Template) -> nodes.Template:
+    """Count the steps of every loop, and let long texts be joined where they can be measured."""
+    for loop in template.find_all(nodes.For):
+        loop.iter = nodes.Filter(loop.iter, "__steps", [], [], None, None, lineno=loop.lineno)
+    _replace_concat(template)
+    return template
+
+
+def _replace_concat(node: nodes.Node) -> None:
+    for name, value in list(node.iter_fields()):
+        if isinstance(value, nodes.Node):
+            setattr(node, name, _joined_node(value))
+        elif isinstance(value, list):
+            setattr(node, name, [_joined_node(each) if isinstance(each, nodes.Node) else each for each in value])
+
+
+def _joined_node(node: nodes.Node) -> nodes.Node:
+    _replace_concat(node)
+    if isinstance(node, nodes.Concat):
+        parts = nodes.List(node.nodes, lineno=node.lineno)
+        return nodes.Filter(parts, "__joined", [], [], None, None, lineno=node.lineno)
+    return node
+
+
+@lru_cache(maxsize=1)
+def task_environment() -> TaskEnvironment:
+    """Return the environment that all task files share."""
+    return TaskEnvironment()
+
+
+@lru_cache(maxsize=4096)
+def compile_text(template: str) -> Render:
+    """Return a function from a row to the template's text.
+
+    Raises:
+        TemplateError: The template does not parse; when called, a field is missing or the template is refused.
+    """
+    parsed = _parse(template)
+    fast = _text_of_paths(parsed)
+    slow = _rendering(template)
+    if fast is None:
+        return slow
+    parts = fast
+
+    def render(row: Row) -> str:
+        try:
+            return "".join([part if type(part) is str else str(part(row)) for part in parts])  # type: ignore[operator]
+        except (KeyError, IndexError, TypeError, AttributeError, ValueError):
+            return slow(row)  # for the reason in the template's own words
+
+    return _single(parts, slow) if len(parts) == 1 else render
+
+
+def _single(parts: list[Any], slow: Render) -> Render:
+    only = parts[0]
+    if isinstance(only, str):
+        return lambda row: only
+
+    def render(row: Row) -> str:
+        try:
+            return str(only(row))
+        except (KeyError, IndexError, TypeError, AttributeError, ValueError):
+            return slow(row)
+
+    return render
+
+
+@lru_cache(maxsize=4096)
+def compile_expression(template: str) -> Evaluate | None:
+    """Return a function from a row to the value of ``{{ expression }}``, with its type; ``None`` for other templates.
+
+    Raises:
+        TemplateError: The template does not parse.
+    """
+    expression = single_expression(template)
+    if expression is None:
+        return None
+    fast = compile_path(expression)
+    slow = _evaluation(template)
+    if fast is None:
+        return slow
+    path = fast
+
+    def evaluate(row: Row) -> Any:
+        try:
+            return path(row)
+        except (KeyError, IndexError, TypeError, AttributeError, ValueError):
+            return slow(row)
+
+    return evaluate
+
+
+def single_expression(template: str) -> nodes.Expr | None:
+    """Return the expression of a template that is nothing but ``{{ expression }}``, white space around it aside."""
+    body = _parse(template.strip()).body
+    if len(body) == 1 and isinstance(body[0], nodes.Output) and len(body[0].nodes) == 1:
+        only = body[0].nodes[0]
+        return None if isinstance(only, nodes.TemplateData) else only
+    return None
+
+
+def is_template(text: str) -> bool:
+    """Return whether a text has anything that Jinja would act on."""
+    return "{{" in text or "{%" in text or "{#" in text
+
+
+def field_names(template: str) -> frozenset[str]:
+    """Return the names that a template takes from the row."""
+    from jinja2.meta import find_undeclared_variables
+
+    return frozenset(find_undeclared_variables(_parse(template)))
+
+
+# -- inside -----------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4096)
+def _parse(template: str) -> nodes.Template:
+    try:
+        return task_environment().parse(template)
+    except TemplateSyntaxError as error:
+        raise TemplateError(
+            f"the template does not parse: {error.message}",
+            why=f"in {_shortened(template)}, line {error.lineno}",
+            hint="braces that are meant literally are written {{ '{{' }}",
+        ) from None
+
+
+def _text_of_paths(parsed: nodes.Template) -> list[Any] | None:
+    parts: list[Any] = []
+    for statement in parsed.body:
+        if not isinstance(statement, nodes.Output):
+            return None
+        for node in statement.nodes:
+            part = node.data if isinstance(node, nodes.TemplateData) else compile_path(node)
+            if part is None:
+                return None
+            parts.append(part)
+    return parts or [""]
+
+
+def _rendering(template: str) -> Render:
+    compiled: list[Any] = []
+
+    def render(row: Row) -> str:
+        token = _steps.set([MAX_STEPS])
+        try:
+            if not compiled:
+                compiled.append(task_environment().from_string(template))
+            text = []
+            length = 0
+            for piece in compiled[0].root_render_func(compiled[0].new_context(dict(row))):
+                length += len(piece)
+                _check_size(length)
+                text.append(piece)
+            return "".join(text)
+        except _REASONS as error:
+            raise explained(error, template, row) from None
+        finally:
+            _steps.reset(token)
+
+    return render
+
+
+def _evaluation(template: str) -> Evaluate:
+    compiled: list[Any] = []
+
+    def evaluate(row: Row) -> Any:
+        token = _steps.set([MAX_STEPS])
+        try:
+            if not compiled:
+                compiled.append(task_environment().compile_expression(_inside(template), undefined_to_none=False))
+            value = compiled[0](**row)
+            if isinstance(value, StrictUndefined):
+                str(value)
+            return value
+        except _REASONS as error:
+            raise explained(error, template, row) from None
+        finally:
+            _steps.reset(token)
+
+    return evaluate
+
+
+def _inside(template: str) -> str:
+    """Return what stands between the braces of ``{{ expression }}``, without marks of white space control."""
+    inside = template.strip()[2:-2]
+    inside = inside[1:] if inside.startswith(("-", "+")) else inside
+    return inside[:-1] if inside.endswith(("-", "+")) else inside
+
+
+_REASONS = (
+    JinjaTemplateError,
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    NotImplementedError,
+    RecursionError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+    re.error,
+)
+
+
+def explained(error: BaseException, template: str, row: Row) -> TemplateError:
+    """Return what went wrong in a template, with the columns that there are."""
+    columns = f"the columns are {', '.join(map(str, row))}"
+    if isinstance(error, RunawayTemplateError):
+        return TemplateError(f"the template is stopped: {error}", why=f"in {_shortened(template)}")
+    if isinstance(error, SecurityError):
+        return TemplateError(
+            f"the template is refused: {error}",
+            why=f"{_shortened(template)} reaches for what templates may not touch; task files are data",
+            hint="compute it in a function (`!function`) that the user can trust, or in a column",
+        )
+    if isinstance(error, UndefinedError):
+        return TemplateError(
+            f"the template uses something that is not there: {error}",
+            why=f"in {_shortened(template)}; {columns}",
+            hint=f"the document is {_shortened(repr(dict(row)), 300)}",
+        )
+    if isinstance(error, TemplateSyntaxError):
+        return TemplateError(f"the template does not parse: {error.message}", why=f"in {_shortened(template)}")
+    return TemplateError(
+        f"the template fails: {type(error).__name__}: {error}", why=f"in {_shortened(template)}; {columns}"
+    )
+
+
+def _shortened(text: str, length: int = 120) -> str:
+    shown = text if len(text) <= length else f"{text[: length - 1]}…"
+    return repr(shown) if length == 120 else shown

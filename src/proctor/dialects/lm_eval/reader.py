@@ -1,0 +1,241 @@
+"""Reading task files: YAML whose tags do nothing, and ``include``.
+
+``!function module.name`` becomes a :class:`FunctionReference`, a value that knows where it stands. Reading never runs
+code. YAML 1.1 rules apply, as lm-eval reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from proctor.errors import DataError, Location, ProctorError, did_you_mean
+
+BUILT_IN_INCLUDES: dict[str, dict[str, Any]] = {"unitxt": {}}
+"""Includes that mean something of ours where no such file exists (``include: unitxt`` beside ``recipe:``)."""
+
+NOT_INHERITED = ("task_list",)
+"""Keys that say something about the included file only."""
+
+
+class TaskFileError(DataError):
+    """A task file that cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionReference:
+    """What ``!function utils.process_docs`` stands for; nothing is imported.
+
+    Attributes:
+        name: The words behind the tag: dotted module path, then the function.
+        location: Where the tag stands. The module is looked for beside that file.
+    """
+
+    name: str
+    location: Location
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the file that holds the tag."""
+        return Path(self.location.file).parent
+
+    def __str__(self) -> str:
+        return f"!function {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownTag:
+    """A value with a YAML tag that means nothing here."""
+
+    tag: str
+    value: str
+    location: Location
+
+
+def _location(loader: Any, node: yaml.Node) -> Location:
+    mark = node.start_mark
+    return Location(loader.proctor_file, mark.line + 1, mark.column + 1)
+
+
+def _function(loader: Any, node: yaml.Node) -> FunctionReference:
+    return FunctionReference(str(node.value), _location(loader, node))
+
+
+def _unknown_tag(loader: Any, suffix: str, node: yaml.Node) -> UnknownTag:
+    return UnknownTag(f"!{suffix}", str(node.value), _location(loader, node))
+
+
+_BaseLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class TaskLoader(_BaseLoader):  # type: ignore[misc]
+    """A safe loader in which every tag of its own is inert."""
+
+    proctor_file = ""
+
+
+yaml.add_constructor("!function", _function, Loader=TaskLoader)
+yaml.add_multi_constructor("!", _unknown_tag, Loader=TaskLoader)
+
+
+def parse(content: bytes, file: str) -> Any:
+    """Return what a task file says.
+
+    Raises:
+        TaskFileError: The content is no YAML; with line and column.
+    """
+    loader = TaskLoader(content)
+    loader.proctor_file = file
+    try:
+        return loader.get_single_data()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = Location(file, mark.line + 1, mark.column + 1) if mark else Location(file)
+        raise TaskFileError("this is no valid YAML", location=place, why=str(error.problem)) from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise TaskFileError("this is no valid YAML", location=Location(file), why=str(error)) from None
+    finally:
+        loader.dispose()
+
+
+def key_locations(content: bytes, file: str) -> dict[str, Location]:
+    """Return where each key stands, by its path (``metric_list[0].metric``); a second parse, for errors only."""
+    loader = TaskLoader(content)
+    try:
+        node = loader.get_single_node()
+    except yaml.YAMLError:
+        return {}
+    finally:
+        loader.dispose()
+    return dict(_walk(node, "", file)) if node is not None else {}
+
+
+def _walk(node: yaml.Node, path: str, file: str) -> Iterator[tuple[str, Location]]:
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            inner = f"{path}.{key.value}" if path else str(key.value)
+            yield inner, Location(file, key.start_mark.line + 1, key.start_mark.column + 1)
+            yield from _walk(value, inner, file)
+    elif isinstance(node, yaml.SequenceNode):
+        for number, value in enumerate(node.value):
+            inner = f"{path}[{number}]"
+            yield inner, Location(file, value.start_mark.line + 1, value.start_mark.column + 1)
+            yield from _walk(value, inner, file)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFile:
+    """A task file with everything it includes.
+
+    Attributes:
+        path: The file that was asked for.
+        values: The merged keys. Shared between readers of the same base: never change them.
+        files: Every file that was read, the one that wins first.
+    """
+
+    path: str
+    values: Mapping[str, Any]
+    files: tuple[str, ...] = field(default=())
+
+    def location(self, path: str) -> Location:
+        """Return where a key (``metric_list[0].metric``) is set, looking in the file itself and then in its bases."""
+        parts = path
+        while parts:
+            for file in self.files:
+                found = key_locations(_read_bytes(file, None), file).get(parts)
+                if found is not None:
+                    return found
+            parts = parts[: max(parts.rfind("."), parts.rfind("["), 0)]
+        return Location(self.path)
+
+
+def _read_bytes(path: str, asked_by: Location | None) -> bytes:
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - thousands of files: no Path for each
+            return file.read()
+    except OSError as error:
+        what = (
+            f"the task file '{path}' cannot be read" if asked_by is None else f"the included file '{path}' is missing"
+        )
+        neighbours = [each.name for each in Path(path).parent.glob("*") if each.is_file()]
+        hint = (
+            did_you_mean(Path(path).name, neighbours) or "an include is looked for relative to the file that names it"
+        )
+        raise TaskFileError(what, location=asked_by, why=error.strerror or str(error), hint=hint) from None
+
+
+class TaskReader:
+    """Reads task files; each base is parsed once, however many files include it."""
+
+    def __init__(self) -> None:
+        self._bases: dict[str, TaskFile] = {}
+
+    def read(self, path: str | Path) -> TaskFile:
+        """Return a file with its includes merged in: shallow, later includes win over earlier, local keys over all.
+
+        Raises:
+            TaskFileError: A file is missing, no YAML, or no mapping, or the includes lead in a circle.
+        """
+        return self._read(_absolute(str(path)), (), None)
+
+    def read_bytes(self, path: str, content: bytes) -> TaskFile:
+        """Like :meth:`read`, for a file whose content is at hand."""
+        return self._merge(path, content, ())
+
+    def _read(self, path: str, below: tuple[str, ...], asked_by: Location | None) -> TaskFile:
+        if path in below:
+            circle = " → ".join(Path(each).name for each in (*below[below.index(path) :], path))
+            raise TaskFileError("the includes lead in a circle", location=asked_by, why=circle)
+        known = self._bases.get(path)
+        if known is None:
+            known = self._merge(path, _read_bytes(path, asked_by), below)
+            if below:
+                self._bases[path] = known
+        return known
+
+    def _merge(self, path: str, content: bytes, below: tuple[str, ...]) -> TaskFile:
+        own = parse(content, path)
+        if not isinstance(own, dict):
+            raise TaskFileError(
+                "a task file is a mapping of keys", location=Location(path), why=f"this is a {type(own).__name__}"
+            )
+        includes = own.pop("include", None)
+        if includes is None:
+            return TaskFile(path, own, (path,))
+        merged: dict[str, Any] = {}
+        files: list[str] = []
+        for name in includes if isinstance(includes, list) else [includes]:
+            base = self._include(name, path, content, (*below, path))
+            if base is not None:
+                merged.update((key, value) for key, value in base.values.items() if key not in NOT_INHERITED)
+                files[:0] = base.files
+        merged.update(own)
+        return TaskFile(path, merged, (path, *files))
+
+    def _include(self, name: object, path: str, content: bytes, below: tuple[str, ...]) -> TaskFile | None:
+        folder = path.rpartition("/")[0]
+        target = _absolute(name if str(name).startswith("/") else f"{folder}/{name}") if isinstance(name, str) else ""
+        try:
+            return self._read(target, below, Location(path)) if target else _refuse_include(name)
+        except ProctorError as error:
+            if name in BUILT_IN_INCLUDES and not Path(target).exists():
+                return TaskFile(str(name), BUILT_IN_INCLUDES[str(name)], ())
+            if error.diagnostics[0].location == Location(path):
+                place = key_locations(content, path).get("include", Location(path))
+                first = error.diagnostics[0]
+                raise type(error)(first.what, location=place, why=first.why, hint=first.hint) from None
+            raise
+
+
+def _refuse_include(name: object) -> TaskFile:
+    raise TaskFileError(f"include names files, not {name!r}", hint="write a file name or a list of file names")
+
+
+def _absolute(path: str) -> str:
+    if "//" in path or "/." in path or "~" in path or not path.startswith("/"):
+        return str(Path(path).expanduser().resolve())
+    return path
