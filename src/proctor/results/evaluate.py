@@ -1,0 +1,268 @@
+"""``evaluate``: predictions and a dataset in, results out."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from proctor.artifacts import fetch_artifact
+from proctor.errors import ScoringError
+from proctor.ir import Failure
+from proctor.results.rows import Table
+from proctor.results.scores import GlobalScores, GroupsScores, InstanceScores, SubsetsScores
+from proctor.scoring.columns import rows_of
+from proctor.scoring.grade import Columns, Grade
+from proctor.scoring.intervals import nan_mean
+from proctor.scoring.pipeline import apply_metrics, check_lengths, process_each
+
+SUBSET_DEPTH = 2
+
+
+class EmptyPrediction:
+    """Stands for the prediction where none was given: metrics that look at the data alone do not miss it."""
+
+    def __repr__(self) -> str:
+        return "<__empty_prediction__>"
+
+
+class EvaluationResults(list[dict[str, Any]]):
+    """The evaluated instances, with views of their scores.
+
+    Each instance is its row with ``prediction``, ``processed_prediction``, ``processed_references`` and ``score``:
+    ``{"global": …, "instance": …}``, with ``"groups"`` and ``"subsets"`` where there are some. Global scores are one
+    object that all instances share. An instance that could not be scored has ``failure`` with kind and message.
+    """
+
+    def __init__(self, instances: Sequence[dict[str, Any]] = (), metadata: Mapping[str, Any] | None = None) -> None:
+        super().__init__(instances)
+        self.metadata = dict(metadata or {})
+
+    @property
+    def global_scores(self) -> GlobalScores:
+        """Scores over all instances."""
+        return GlobalScores(self[0]["score"]["global"])
+
+    @property
+    def instance_scores(self) -> InstanceScores:
+        """Scores of each instance."""
+        return InstanceScores(self)
+
+    @property
+    def groups_scores(self) -> GroupsScores:
+        """Scores by group.
+
+        Raises:
+            ScoringError: The recipe asked for no groups.
+        """
+        if "groups" not in self[0]["score"]:
+            raise ScoringError("there are no groups", hint="name fields in the recipe: group_by=['template']")
+        return GroupsScores(self[0]["score"]["groups"])
+
+    @property
+    def subsets_scores(self) -> SubsetsScores:
+        """Scores by subset of a benchmark.
+
+        Raises:
+            ScoringError: The dataset is no benchmark.
+        """
+        if "subsets" not in self[0]["score"]:
+            raise ScoringError("there are no subsets", hint="evaluate a Benchmark")
+        return SubsetsScores(self[0]["score"]["subsets"])
+
+    @property
+    def failures(self) -> dict[int, dict[str, Any]]:
+        """Position and reason of each instance that could not be scored."""
+        return {position: row["failure"] for position, row in enumerate(self) if "failure" in row}
+
+
+def evaluate(
+    predictions: Sequence[Any] | None,
+    dataset: Any = None,
+    data: Any = None,
+    calc_confidence_intervals: bool = True,
+) -> EvaluationResults:
+    """Score predictions on a dataset that a recipe made.
+
+    Args:
+        predictions: One for each instance, in order; a :class:`~proctor.ir.Failure` where there is none. ``None`` for
+            metrics that need no predictions.
+        dataset: One split: a Hugging Face dataset or a list of rows.
+        data: An old name of ``dataset``.
+        calc_confidence_intervals: Whether to compute confidence intervals.
+
+    Raises:
+        ScoringError: The lengths differ, or there is nothing to score.
+        ProctorError: A metric cannot be had, or a package is missing.
+    """
+    table = Table(_given(dataset, data))
+    given = [EmptyPrediction()] * len(table) if predictions is None else list(predictions)
+    task_data = table.task_data()
+    columns = Columns(given, table["references"], task_data, classes=table.get("data_classification_policy", ()))
+    check_lengths(columns)
+    for fields, source in zip(task_data, table.get("source", ""), strict=True):
+        fields["source"] = source
+    processed = _processed(columns, table["postprocessors"])
+    scores, instance_scores, failures = _scores(processed, table, calc_confidence_intervals)
+    rows = _rows(table, columns, processed, instance_scores, scores, failures)
+    return EvaluationResults(rows, {"creation_time": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")})
+
+
+def post_process(predictions: Sequence[Any], dataset: Any = None, data: Any = None) -> list[Any]:
+    """Return predictions after the processors of their instances; a failure where one cannot be processed.
+
+    Raises:
+        ScoringError: The lengths differ.
+    """
+    table = Table(_given(dataset, data))
+    columns = Columns(list(predictions), [[]] * len(table), table.task_data())
+    check_lengths(columns)
+    return list(_processed(columns, table["postprocessors"]).predictions)
+
+
+def _given(dataset: Any, data: Any) -> Any:
+    if dataset is None and data is None:
+        raise ScoringError("no dataset is given", hint="evaluate(predictions, dataset)")
+    return data if dataset is None else dataset
+
+
+# -- processing -----------------------------------------------------------------------------------------------
+
+
+def _processed(columns: Columns, postprocessors: Sequence[Sequence[str]]) -> Columns:
+    """Strip target prefixes and run each instance through its own processors."""
+    return process_each(replace(columns, predictions=_without_prefixes(columns)), postprocessors)
+
+
+def _without_prefixes(columns: Columns) -> list[Any]:
+    prefixes: dict[str, str] = {}
+    predictions = list(columns.predictions)
+    for position, (prediction, fields) in enumerate(zip(predictions, columns.all_fields(), strict=True)):
+        template = (fields.get("metadata") or {}).get("template")
+        if template is None or not isinstance(prediction, str):
+            continue
+        key = template if isinstance(template, str) else json.dumps(template, sort_keys=True)
+        if key not in prefixes:
+            prefixes[key] = getattr(fetch_artifact(template), "target_prefix", None) or ""
+        if prefixes[key]:
+            text = prefixes[key].format(**fields)
+            predictions[position] = re.sub(rf"^\s*{re.escape(text)}\s*", "", prediction)
+    return predictions
+
+
+# -- scores ---------------------------------------------------------------------------------------------------
+
+
+def _scores(
+    columns: Columns, table: Table, intervals: bool
+) -> tuple[dict[str, Any], list[dict[str, Any]], dict[int, Failure]]:
+    """Return the score tree, the scores of each instance, and the failures."""
+    tree: dict[str, Any] = {}
+    instance_scores: list[dict[str, Any]] = [{} for _ in range(len(columns))]
+    failures: dict[int, Failure] = {}
+    metrics, groups = table["metrics"], table.get("groups", [])
+    for subset, positions in _positions(_subset(path) for path in table.get("subset", [])).items():
+        own = metrics[positions[0]]
+        found = _graded(columns, positions, own, intervals, instances=True)
+        node = _place(tree, ("subsets", *subset) if subset else ("global",))
+        node.update(found.scores)
+        for position, row in zip(positions, rows_of(found.instance_scores, len(positions)), strict=True):
+            instance_scores[position] = row
+        failures.update({positions[local]: failure for local, failure in found.failures.items()})
+        inner = tree if not subset else node
+        for key, members in _groups(groups, positions):
+            scores = _graded(columns, members, own, intervals, instances=False).scores
+            _place(inner, ("groups", *key)).update(scores)
+    return _with_subset_means(tree), instance_scores, failures
+
+
+def _graded(columns: Columns, positions: list[int], metrics: Any, intervals: bool, *, instances: bool) -> Grade:
+    return apply_metrics(columns.select(positions), metrics, intervals=intervals, instances=instances)
+
+
+def _subset(path: Any) -> tuple[str, ...]:
+    return tuple(path or ())[:SUBSET_DEPTH]
+
+
+def _positions(keys: Iterator[Hashable]) -> dict[Any, list[int]]:
+    found: dict[Any, list[int]] = {}
+    for position, key in enumerate(keys):
+        found.setdefault(key, []).append(position)
+    return found
+
+
+def _groups(groups: Sequence[Any], positions: list[int]) -> Iterator[tuple[tuple[Any, Any], list[int]]]:
+    """Yield (grouping, value) and the positions of each group, in order of first appearance."""
+    members: dict[str, list[int]] = {}
+    for position in positions:
+        for text in groups[position] or ():
+            members.setdefault(text if isinstance(text, str) else json.dumps(text), []).append(position)
+    for text, found in members.items():
+        fields = json.loads(text)
+        names, values = tuple(fields), tuple(_group_value(value) for value in fields.values())
+        yield (names, values) if len(names) > 1 else (names[0], values[0]), found
+
+
+def _group_value(value: Any) -> Any:
+    text = str(value)
+    return int(text) if text.isdigit() else text
+
+
+def _place(tree: dict[str, Any], path: Sequence[Any]) -> dict[str, Any]:
+    for part in path:
+        tree = tree.setdefault(part, {})
+    return tree
+
+
+def _with_subset_means(tree: dict[str, Any]) -> dict[str, Any]:
+    if "subsets" not in tree:
+        return tree
+    subsets = _subset_means(tree["subsets"])
+    top = {"score": subsets["score"], "score_name": subsets["score_name"], "subsets_mean": subsets["score"]}
+    for name in ("num_of_instances", "num_of_failures"):
+        if name in subsets:
+            top[name] = subsets[name]
+    return {**tree, "subsets": subsets, "global": top}
+
+
+def _subset_means(node: dict[str, Any]) -> dict[str, Any]:
+    if "score" in node and "score_name" in node:
+        return node
+    children = {name: _subset_means(child) for name, child in node.items()}
+    result: dict[str, Any] = dict(children)
+    result["score"] = nan_mean([child["score"] for child in children.values()])
+    result["score_name"] = "subsets_mean"
+    for count in ("num_of_instances", "num_of_failures"):
+        if any(count in child for child in children.values()):
+            result[count] = sum(child.get(count, 0) for child in children.values())
+    return result
+
+
+# -- rows -----------------------------------------------------------------------------------------------------
+
+
+def _rows(
+    table: Table,
+    columns: Columns,
+    processed: Columns,
+    instance_scores: list[dict[str, Any]],
+    scores: dict[str, Any],
+    failures: Mapping[int, Failure],
+) -> list[dict[str, Any]]:
+    rows = []
+    for position, own in enumerate(instance_scores):
+        row = {
+            **table.row(position),
+            "task_data": columns.task_data[position],
+            "prediction": columns.predictions[position],
+            "processed_prediction": processed.predictions[position],
+            "processed_references": processed.references[position],
+            "score": {**scores, "instance": own},
+        }
+        if position in failures:
+            row["failure"] = {"kind": failures[position].kind, "message": failures[position].message}
+        rows.append(row)
+    return rows

@@ -1,0 +1,121 @@
+"""Metrics that must see all instances together."""
+
+# ruff: noqa: ARG002 - what subclasses override names all it is given
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import Field
+
+from proctor.errors import ScoringError
+from proctor.ir import Failure
+from proctor.scoring.columns import scatter
+from proctor.scoring.grade import Columns
+from proctor.scoring.intervals import Bootstrap, Indices, Opaque, Resampler
+from proctor.scoring.metric import FATAL, Metric, MetricScores, Scores, failure_of
+from proctor.settings import settings
+
+
+class GlobalMetric(Metric):
+    """Override :meth:`compute`; it is called on all instances, and on each alone for instance scores.
+
+    Attributes:
+        n_resamples: Bootstrap resamples; ``None`` or 0 for no intervals.
+        ci_scores: Scores that get an interval; ``None`` for the main score.
+        process_single_instances: Whether instances are also scored alone.
+    """
+
+    n_resamples: int | None = Field(default_factory=lambda: settings.num_resamples_for_global_metrics)
+    confidence_interval_calculation: bool = True
+    confidence_level: float = 0.95
+    ci_scores: list[str] | None = None
+    ci_method: str = "BCa"
+    process_single_instances: bool = True
+
+    def compute(self, references: list[list[Any]], predictions: list[Any], task_data: list[Any]) -> dict[str, Any]:
+        """Return the scores of a sample."""
+        raise ScoringError(f"{type(self).__name__} does not override compute")
+
+    def resampler(self, columns: Columns, names: Sequence[str]) -> Resampler:
+        """Return how to recompute the scores ``names`` on resamples."""
+        references, predictions, task_data = self._lists(columns)
+
+        def statistic(rows: Indices) -> list[float]:
+            try:
+                scores = self.compute(
+                    [references[i] for i in rows], [predictions[i] for i in rows], [task_data[i] for i in rows]
+                )
+                return [float(scores[name]) for name in names]
+            except FATAL:
+                raise
+            except Exception:  # noqa: BLE001 - the metric is undefined on this resample: NaN, which the bootstrap repairs
+                return [math.nan] * len(names)
+
+        return Opaque(len(columns), statistic)
+
+    def _measure(self, columns: Columns, *, intervals: bool, instances: bool) -> MetricScores:
+        found = MetricScores({})
+        alone = [self._alone(columns.select([i])) for i in range(len(columns))] if instances else []
+        try:
+            scores = self._checked(self.compute(*self._lists(columns)))
+        except Exception as error:  # noqa: BLE001 - the reason becomes a value
+            whole = failure_of(error)
+            return self._without_culprits(columns, whole, intervals, instances)
+        if instances:
+            found.instances = self._columns_of([self._instance_scores(each) for each in alone])
+        found.overall = {"num_of_instances": len(columns), **self.prefixed(scores)}
+        found.overall["score"] = scores[self.main_score]
+        found.overall["score_name"] = self.score_prefix + self.main_score
+        self._put_intervals(columns, intervals, found.overall)
+        return found
+
+    def _without_culprits(self, columns: Columns, whole: Failure, intervals: bool, instances: bool) -> MetricScores:
+        """Leave out the instances that the metric cannot score alone either, and try again without them."""
+        tried = [self._alone(columns.select([i])) for i in range(len(columns))]
+        failures = {i: each for i, each in enumerate(tried) if isinstance(each, Failure)}
+        kept = [i for i in range(len(columns)) if i not in failures]
+        if not failures or not kept:
+            main = self.score_prefix + self.main_score
+            overall = {"num_of_instances": 0, main: math.nan, "score": math.nan, "score_name": main}
+            return MetricScores(overall, failures=failures, failure=whole)
+        found = self._measure(columns.select(kept), intervals=intervals, instances=instances)
+        found.instances = {name: scatter(column, kept, len(columns)) for name, column in found.instances.items()}
+        found.failures = {**failures, **{kept[i]: failure for i, failure in found.failures.items()}}
+        return found
+
+    def _alone(self, columns: Columns) -> Scores | Failure | None:
+        if not self.process_single_instances:
+            return None
+        try:
+            return self._checked(self.compute(*self._lists(columns)))
+        except Exception as error:  # noqa: BLE001 - the reason becomes a value: not every metric is defined on one instance
+            return failure_of(error)
+
+    def _instance_scores(self, alone: Scores | Failure | None) -> Scores:
+        if isinstance(alone, dict):
+            return alone
+        return {self.main_score: math.nan if alone is None else None}
+
+    def _checked(self, scores: Any) -> Scores:
+        if not isinstance(scores, dict) or self.main_score not in scores:
+            raise ScoringError(f"{self.name} returned no '{self.main_score}'", why=f"it returned {scores!r}"[:200])
+        return {name: value for name, value in scores.items() if name not in ("score", "score_name")}
+
+    def _put_intervals(self, columns: Columns, intervals: bool, overall: Scores) -> None:
+        resamples = self.n_resamples or 0
+        if not (intervals and self.confidence_interval_calculation and resamples > 1 and len(columns) > 1):
+            return
+        names = list(dict.fromkeys(self.ci_scores or [self.main_score]))
+        bootstrap = Bootstrap(resamples, self.confidence_level, self.ci_method, repair=True)
+        bounds = bootstrap.intervals(self.resampler(columns, names))
+        for name, (low, high) in zip(names, bounds, strict=True):
+            public = self.score_prefix + name
+            overall[f"{public}_ci_low"], overall[f"{public}_ci_high"] = low, high
+            if name == self.main_score:
+                overall["score_ci_low"], overall["score_ci_high"] = low, high
+
+    def _lists(self, columns: Columns) -> tuple[list[list[Any]], list[Any], list[Any]]:
+        return [list(each) for each in columns.references], list(columns.predictions), list(self.fields(columns))

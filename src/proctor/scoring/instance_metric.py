@@ -1,0 +1,268 @@
+"""Metrics whose global scores are reductions of instance scores: ``InstanceMetric`` and ``BulkInstanceMetric``."""
+
+# ruff: noqa: ARG002 - what subclasses override names all it is given
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import Field
+
+from proctor.artifacts import NON_POSITIONAL
+from proctor.errors import ScoringError, did_you_mean
+from proctor.ir import Failure
+from proctor.scoring.columns import scatter
+from proctor.scoring.grade import Columns
+from proctor.scoring.group_mean import read_group_mean
+from proctor.scoring.intervals import Bootstrap, Floats, Maxima, Means, Resampler, as_floats
+from proctor.scoring.map_reduce import chosen_fields
+from proctor.scoring.metric import Metric, MetricScores, Scores, failure_of
+from proctor.settings import settings
+
+
+class ResampledInstancesMetric(Metric):
+    """Base of metrics that bootstrap the scores of instances.
+
+    Attributes:
+        n_resamples: Bootstrap resamples; ``None`` or 0 for no intervals.
+        ci_scores: Scores that get an interval.
+        reduction_map: Reduction → names of the scores it reduces.
+    """
+
+    n_resamples: int | None = Field(default_factory=lambda: settings.num_resamples_for_instance_metrics)
+    confidence_interval_calculation: bool = True
+    confidence_level: float = 0.95
+    ci_scores: list[str] | None = None
+    ci_method: str = "BCa"
+    reduction_map: dict[str, Any]
+
+    def _bootstrap(self, count: int, intervals: bool) -> Bootstrap | None:
+        resamples = self.n_resamples or 0
+        if not (intervals and self.confidence_interval_calculation and resamples > 1 and count > 1):
+            return None
+        return Bootstrap(resamples, self.confidence_level, self.ci_method, repair=True)
+
+    def _check_reductions(self, known: Sequence[str]) -> None:
+        for name in self.reduction_map:
+            if name not in known:
+                raise ScoringError(
+                    f"{self.name} has no reduction '{name}'",
+                    hint=did_you_mean(name, known) or f"its reductions are {', '.join(known)}",
+                )
+
+    def _mean_scores(self, columns: Mapping[str, Sequence[Any]], names: Sequence[str], overall: Scores) -> None:
+        for name in dict.fromkeys(names):
+            self._put(overall, name, self.score_prefix + name, Means(as_floats(columns[self.score_prefix + name])))
+
+    def _put(self, overall: Scores, name: str, public: str, resampler: Resampler) -> None:
+        overall[public] = float(resampler.observed()[0])
+        if name == self.main_score:
+            overall["score"] = overall[public]
+            overall["score_name"] = public
+
+    def _put_interval(
+        self, overall: Scores, bootstrap: Bootstrap, name: str, public: str, resampler: Resampler
+    ) -> None:
+        low, high = bootstrap.intervals(resampler)[0]
+        overall[f"{public}_ci_low"], overall[f"{public}_ci_high"] = low, high
+        if name == self.main_score:
+            overall["score_ci_low"], overall["score_ci_high"] = low, high
+
+
+class InstanceMetric(ResampledInstancesMetric):
+    """Override :meth:`compute` to score one instance; ``reduction_map`` says how instances become global scores.
+
+    Reductions: ``mean``, ``max`` (each with a list of score names), and ``group_mean`` with
+    ``{"agg_func": [name, function, whether groups are resampled as units], "score_fields": [...]}``: the function
+    reduces the scores of each group (``task_data["group_id"]``), and the global score is the mean over groups.
+
+    Attributes:
+        subgroup_column: Field of the task data; the function of ``group_mean`` then gets the scores by its values.
+        reference_field: Field of the task data to take references from, instead of ``references``.
+        prediction_field: Field of the task data to score, instead of the prediction.
+    """
+
+    subgroup_column: str | None = None
+    reference_field: Annotated[str, NON_POSITIONAL] = "references"
+    prediction_field: Annotated[str, NON_POSITIONAL] = "prediction"
+    implemented_reductions: list[str] = ["mean", "group_mean", "max"]
+
+    def compute(self, references: list[Any], prediction: Any, task_data: dict[str, Any]) -> dict[str, Any]:
+        """Return the scores of one instance."""
+        raise ScoringError(f"{type(self).__name__} does not override compute")
+
+    def inputs(self, columns: Columns) -> Columns:
+        """Return predictions and references, taken from other fields where the metric says so."""
+        return chosen_fields(columns, self.prediction_field, self.reference_field)
+
+    def _measure(self, columns: Columns, *, intervals: bool, instances: bool) -> MetricScores:
+        self._check_reductions(self.implemented_reductions)
+        rows, failures = self._compute_all(columns)
+        kept = [i for i in range(len(columns)) if i not in failures]
+        found = MetricScores({"num_of_instances": len(kept)}, failures=failures)
+        if not kept:
+            found.overall.update(_nothing(self))
+            return found
+        scores = self._columns_of([rows[i] for i in kept])
+        found.instances = {name: scatter(column, kept, len(columns)) for name, column in scores.items()}
+        for kind, parameters in self.reduction_map.items():
+            reduce = {"mean": self._reduce_mean, "max": self._reduce_max, "group_mean": self._reduce_groups}[kind]
+            reduce(scores, parameters, columns.select(kept), intervals, found.overall)
+        return found
+
+    def _compute_all(self, columns: Columns) -> tuple[dict[int, dict[str, Any]], dict[int, Failure]]:
+        rows, failures = {}, {}
+        inputs = zip(columns.predictions, columns.references, self.fields(columns), strict=True)
+        for position, (prediction, references, task_data) in enumerate(inputs):
+            try:
+                scores = self.compute(references=references, prediction=prediction, task_data=task_data)  # type: ignore[arg-type]
+                rows[position] = _checked(scores, self)
+            except Exception as error:  # noqa: BLE001 - the reason becomes a value: this instance fails, the rest count
+                failures[position] = failure_of(error)
+        return rows, failures
+
+    def _reduce_mean(
+        self, scores: Mapping[str, Sequence[Any]], names: list[str], columns: Columns, intervals: bool, overall: Scores
+    ) -> None:
+        self._mean_scores(scores, names, overall)
+        self._intervals(scores, lambda name: Means(as_floats(scores[name])), intervals, overall)
+
+    def _reduce_max(
+        self, scores: Mapping[str, Sequence[Any]], names: list[str], columns: Columns, intervals: bool, overall: Scores
+    ) -> None:
+        for name in dict.fromkeys(names):
+            public = self.score_prefix + name
+            self._put(overall, name, public, Maxima(as_floats(scores[public])))
+        self._intervals(scores, lambda name: Maxima(as_floats(scores[name])), intervals, overall)
+
+    def _intervals(
+        self,
+        scores: Mapping[str, Sequence[Any]],
+        resampler: Callable[[str], Resampler],
+        intervals: bool,
+        overall: Scores,
+    ) -> None:
+        bootstrap = self._bootstrap(len(next(iter(scores.values()))), intervals)
+        for name in dict.fromkeys(self.ci_scores or ()) if bootstrap else ():
+            public = self.score_prefix + name
+            if bootstrap and not all_equal(as_floats(scores[public])):
+                self._put_interval(overall, bootstrap, name, public, resampler(public))
+
+    def _reduce_groups(
+        self, scores: Mapping[str, Sequence[Any]], parameters: Any, columns: Columns, intervals: bool, overall: Scores
+    ) -> None:
+        reduction = read_group_mean(parameters, self.name)
+        groups = [self._group_field(fields, "group_id") for fields in columns.all_fields()]
+        subgroups = None
+        if self.subgroup_column is not None:
+            subgroups = [self._group_field(fields, self.subgroup_column) for fields in columns.all_fields()]
+        for name in dict.fromkeys(reduction.score_fields or [self.main_score]):
+            public = reduction.prefix + self.score_prefix + name
+            values = list(scores[self.score_prefix + name])
+            resampler, units = reduction.resampler(values, groups, subgroups)
+            self._put(overall, name, public, resampler)
+            bootstrap = self._bootstrap(len(units), intervals)
+            if bootstrap and name in (self.ci_scores or ()) and not all_equal(as_floats(units)):
+                self._put_interval(overall, bootstrap, name, public, resampler)
+
+    def _group_field(self, fields: Mapping[str, Any], name: str) -> str:
+        if name not in fields:
+            raise ScoringError(f"{self.name} groups by '{name}', which the task data does not have")
+        return str(fields[name])
+
+
+class BulkInstanceMetric(ResampledInstancesMetric):
+    """Override :meth:`compute` to score all instances at once (in batches, on a model …).
+
+    Reductions: ``mean`` and ``weighted_win_rate`` (positive scores are wins, negative ones losses, by weight).
+    """
+
+    implemented_reductions: list[str] = ["mean", "weighted_win_rate"]
+
+    def compute(
+        self, references: list[list[Any]], predictions: list[Any], task_data: list[dict[str, Any]]
+    ) -> list[dict[str, Any]]:
+        """Return the scores of each instance."""
+        raise ScoringError(f"{type(self).__name__} does not override compute")
+
+    def _measure(self, columns: Columns, *, intervals: bool, instances: bool) -> MetricScores:
+        self._check_reductions(self.implemented_reductions)
+        rows, failures = self._compute_all(columns)
+        kept = [i for i in range(len(columns)) if i not in failures]
+        found = MetricScores({"num_of_instances": len(kept)}, failures=failures)
+        if not kept:
+            found.overall.update(_nothing(self))
+            return found
+        scores = self._columns_of([rows[i] for i in kept])
+        found.instances = {name: scatter(column, kept, len(columns)) for name, column in scores.items()}
+        for kind, names in self.reduction_map.items():
+            if kind == "mean":
+                self._mean_scores(scores, names, found.overall)
+                self._mean_intervals(scores, intervals, found.overall)
+            else:
+                for name in names:
+                    self._win_rate(scores[self.score_prefix + name], name, found.overall)
+        return found
+
+    def _compute_all(self, columns: Columns) -> tuple[dict[int, dict[str, Any]], dict[int, Failure]]:
+        try:
+            return dict(enumerate(self._compute(columns))), {}
+        except Exception as error:  # noqa: BLE001 - the reason becomes a value; one by one shows whose it is
+            whole = failure_of(error)
+        if len(columns) == 1:
+            return {}, {0: whole}
+        rows, failures = {}, {}
+        for position in range(len(columns)):
+            try:
+                rows[position] = self._compute(columns.select([position]))[0]
+            except Exception as error:  # noqa: BLE001 - the reason becomes a value: this instance fails, the rest count
+                failures[position] = failure_of(error)
+        return rows, failures
+
+    def _compute(self, columns: Columns) -> list[dict[str, Any]]:
+        if not len(columns):
+            return []
+        rows = self.compute(
+            references=list(columns.references),  # type: ignore[arg-type]
+            predictions=list(columns.predictions),
+            task_data=list(columns.all_fields()),  # type: ignore[arg-type]
+        )
+        if len(rows) != len(columns):
+            raise ScoringError(f"{self.name} returned {len(rows)} scores for {len(columns)} instances")
+        return [_checked(row, self) for row in rows]
+
+    def _mean_intervals(self, scores: Mapping[str, Sequence[Any]], intervals: bool, overall: Scores) -> None:
+        names = self.ci_scores if self.ci_scores is not None else [self.main_score]
+        bootstrap = self._bootstrap(len(next(iter(scores.values()))), intervals)
+        for name in dict.fromkeys(names) if bootstrap else ():
+            values = as_floats(scores[self.score_prefix + name])
+            if bootstrap and not all_equal(values):
+                self._put_interval(overall, bootstrap, name, self.score_prefix + name, Means(values))
+
+    def _win_rate(self, values: Sequence[Any], name: str, overall: Scores) -> None:
+        wins = sum(1 if value == 0 else max(value, 0) for value in values)
+        battles = sum(2 if value == 0 else abs(value) for value in values)
+        overall[self.score_prefix + name] = wins / battles
+        if name == self.main_score:
+            overall["score"] = wins / battles
+            overall["score_name"] = self.score_prefix + name
+
+
+def all_equal(values: Floats) -> bool:
+    """Whether all values but NaN are the same (and there is one)."""
+    present = values[~np.isnan(values)]
+    return bool(present.size) and bool(np.all(present == present[0]))
+
+
+def _checked(scores: Any, metric: Metric) -> dict[str, Any]:
+    if not isinstance(scores, dict) or metric.main_score not in scores:
+        raise ScoringError(f"{metric.name} returned no '{metric.main_score}'", why=f"it returned {scores!r}"[:200])
+    return {name: value for name, value in scores.items() if name not in ("score", "score_name")}
+
+
+def _nothing(metric: Metric) -> Scores:
+    main = metric.score_prefix + metric.main_score
+    return {main: math.nan, "score": math.nan, "score_name": main}

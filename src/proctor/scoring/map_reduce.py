@@ -1,0 +1,269 @@
+"""Metrics that map each instance to something small and reduce what they have to scores."""
+
+# ruff: noqa: ARG002 - what subclasses override names all it is given
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+from proctor.artifacts import NON_POSITIONAL
+from proctor.errors import ScoringError
+from proctor.ir import Failure
+from proctor.scoring.columns import scatter
+from proctor.scoring.grade import Columns
+from proctor.scoring.intervals import Bootstrap, Indices, Opaque, Resampler
+from proctor.scoring.metric import Metric, MetricScores, Scores, failure_of
+from proctor.scoring.reductions import AggregationReduction, GroupMean, GroupReduction
+
+Prediction = TypeVar("Prediction")
+Intermediate = TypeVar("Intermediate")
+
+
+class EvaluationInput(NamedTuple):
+    """What a metric maps: one instance."""
+
+    prediction: Any
+    references: Sequence[Any]
+    task_data: Mapping[str, Any]
+
+
+class MapReduceMetric(Metric, Generic[Prediction, Intermediate]):
+    """Override :meth:`map` and :meth:`reduce`; both see plain values.
+
+    One bootstrap serves all scores, so they are resampled together.
+
+    Attributes:
+        n_resamples: Bootstrap resamples; ``None`` or 0 for no intervals.
+        ci_score_names: Scores that get an interval; ``None`` for every score that is a float.
+        reference_field: Field of the task data to take references from, instead of ``references``.
+        prediction_field: Field of the task data to score, instead of the prediction.
+    """
+
+    n_resamples: int | None = 1000
+    confidence_level: float = 0.95
+    ci_score_names: list[str] | None = None
+    return_confidence_interval: bool = True
+    ci_method: str = "BCa"
+    ci_paired: bool = True
+    reference_field: Annotated[str, NON_POSITIONAL] = "references"
+    prediction_field: Annotated[str, NON_POSITIONAL] = "prediction"
+
+    def map(self, prediction: Prediction, references: list[Prediction], task_data: dict[str, Any]) -> Intermediate:
+        """Return what :meth:`reduce` needs of one instance."""
+        raise ScoringError(f"{type(self).__name__} overrides neither map nor map_stream")
+
+    def reduce(self, intermediates: list[Intermediate]) -> dict[str, Any]:
+        """Return the scores of a sample."""
+        raise ScoringError(f"{type(self).__name__} does not override reduce")
+
+    def reduce_one(self, intermidate: Intermediate) -> dict[str, Any]:
+        """Return the scores of one instance."""
+        return self.reduce([intermidate])
+
+    def map_stream(self, evaluation_inputs_stream: Iterable[EvaluationInput]) -> list[Any]:
+        """Map all instances; override it to work in batches. An entry may be a :class:`~proctor.ir.Failure`."""
+        mapped: list[Any] = []
+        for prediction, references, task_data in evaluation_inputs_stream:
+            try:
+                mapped.append(self.map(prediction=prediction, references=references, task_data=task_data))  # type: ignore[arg-type]
+            except Exception as error:  # noqa: BLE001 - the reason becomes a value: this instance fails, the rest count
+                mapped.append(failure_of(error))
+        return mapped
+
+    def resampler(self, intermediates: Sequence[Intermediate], names: Sequence[str]) -> Resampler:
+        """Return how to recompute the scores ``names`` on resamples."""
+
+        def statistic(rows: Indices) -> list[float]:
+            scores = self.reduce([intermediates[i] for i in rows])
+            return [float(scores.get(name, math.nan)) for name in names]
+
+        return Opaque(len(intermediates), statistic)
+
+    def inputs(self, columns: Columns) -> Columns:
+        """Return predictions and references, taken from other fields where the metric says so."""
+        return chosen_fields(columns, self.prediction_field, self.reference_field)
+
+    def _measure(self, columns: Columns, *, intervals: bool, instances: bool) -> MetricScores:
+        inputs = (
+            EvaluationInput(*each)
+            for each in zip(columns.predictions, columns.references, self.fields(columns), strict=True)
+        )
+        mapped = self.map_stream(inputs)
+        failures = {position: each for position, each in enumerate(mapped) if isinstance(each, Failure)}
+        kept = [i for i in range(len(mapped)) if i not in failures]
+        intermediates = [mapped[i] for i in kept] if failures else mapped
+        found = MetricScores({}, failures=failures)
+        if instances:
+            found.instances = {
+                name: scatter(column, kept, len(mapped))
+                for name, column in self._instance_columns(intermediates).items()
+            }
+        try:
+            overall = self._reduce_all(intermediates, intervals)
+        except Exception as error:  # noqa: BLE001 - the reason becomes a value: this metric fails, others count
+            overall, found.failure = {self.main_score: math.nan}, failure_of(error)
+        found.overall = self._annotated(overall, len(intermediates))
+        return found
+
+    def _instance_columns(self, intermediates: list[Intermediate]) -> dict[str, Sequence[Any]]:
+        return self._columns_of([self.reduce_one(each) for each in intermediates])
+
+    def _reduce_all(self, intermediates: list[Intermediate], intervals: bool) -> Scores:
+        if not intermediates:
+            return {self.main_score: math.nan}
+        scores = self.reduce(intermediates)
+        wanted = intervals and self.return_confidence_interval and self.n_resamples
+        if not wanted or len(intermediates) <= 1:
+            return scores
+        names = self.ci_score_names
+        if names is None:
+            names = [name for name, value in scores.items() if isinstance(value, float)]
+        return {**scores, **self._intervals(intermediates, names)}
+
+    def _intervals(self, intermediates: list[Intermediate], names: list[str]) -> Scores:
+        if not names:
+            return {}
+        bootstrap = Bootstrap(self.n_resamples or 0, self.confidence_level, self.ci_method)
+        resampler = self.resampler(intermediates, names)
+        bounds: Scores = {}
+        for name, interval, value in zip(names, bootstrap.intervals(resampler), resampler.observed(), strict=True):
+            low, high = interval
+            if math.isnan(low) and math.isnan(high) and _is_constant(bootstrap, resampler, names.index(name)):
+                low = high = float(value)
+            bounds[f"{name}_ci_low"], bounds[f"{name}_ci_high"] = low, high
+        return bounds
+
+    def _annotated(self, scores: Scores, count: int) -> Scores:
+        main = self.main_score
+        overall = {self.score_prefix + name: value for name, value in scores.items()}
+        overall["score_name"] = self.score_prefix + main
+        overall["score"] = scores[main]
+        for level in ("high", "low"):
+            if (bound := f"{main}_ci_{level}") in scores:
+                overall[f"score_ci_{level}"] = scores[bound]
+        overall["num_of_instances"] = count
+        return overall
+
+
+def _is_constant(bootstrap: Bootstrap, resampler: Resampler, position: int) -> bool:
+    values = bootstrap.distribution(resampler)[position]
+    present = values[~np.isnan(values)]
+    return bool(present.size) and bool(np.ptp(present) == 0)
+
+
+def chosen_fields(columns: Columns, prediction_field: str, reference_field: str) -> Columns:
+    """Return columns with predictions or references replaced by fields of the task data.
+
+    An instance without the field has a :class:`~proctor.ir.Failure` in its place.
+    """
+    predictions, references = columns.predictions, columns.references
+    if prediction_field != "prediction":
+        predictions = [_field(each, prediction_field) for each in columns.all_fields()]
+    if reference_field != "references":
+        found = (_field(each, reference_field) for each in columns.all_fields())
+        references = [each if isinstance(each, (list, Failure)) else [each] for each in found]  # type: ignore[misc]
+    if predictions is columns.predictions and references is columns.references:
+        return columns
+    return Columns(predictions, references, columns.task_data, columns.responses, columns.classes)
+
+
+def _field(task_data: Mapping[str, Any], name: str) -> Any:
+    if name in task_data:
+        return task_data[name]
+    value: Any = task_data
+    for part in name.split("/"):
+        if not isinstance(value, Mapping) or part not in value:
+            return Failure("missing_field", f"the task data has no field '{name}'", retryable=False)
+        value = value[part]
+    return value
+
+
+class ReductionInstanceMetric(MapReduceMetric[Prediction, Intermediate]):
+    """Override :meth:`map` to return the scores of one instance; ``reduction`` does the rest."""
+
+    reduction: AggregationReduction[Any]
+
+    def reduce(self, intermediates: list[Intermediate]) -> dict[str, Any]:
+        """Return the reduced scores."""
+        return self.reduction.reduce(intermediates)
+
+    def reduce_one(self, intermidate: Intermediate) -> dict[str, Any]:
+        """Return the scores of the instance."""
+        return dict(intermidate)  # type: ignore[call-overload, no-any-return]
+
+    def resampler(self, intermediates: Sequence[Intermediate], names: Sequence[str]) -> Resampler:
+        """Return how to recompute the scores ``names`` on resamples."""
+        return self.reduction.resampler(intermediates, names) or super().resampler(intermediates, names)
+
+
+class GroupMetric(MapReduceMetric[Prediction, Intermediate]):
+    """Reduces a metric first within groups of instances, then across groups.
+
+    Attributes:
+        metric: What scores each instance.
+        group_id_field: Field of the task data that names the group.
+        item_id_field: Field of the task data that names the instance within its group.
+    """
+
+    main_score: str = ""
+    metric: MapReduceMetric[Any, Any]
+    group_id_field: str
+    item_id_field: str
+    in_group_reduction: GroupReduction = GroupMean()
+    cross_group_reduction: GroupReduction = GroupMean()
+    n_resamples: int | None = None
+
+    def prepare(self) -> None:
+        """Take the main score of the metric."""
+        super().prepare()
+        self.main_score = self.metric.main_score
+
+    def group_id(self, task_data: Mapping[str, Any]) -> str:
+        """Return the group of an instance."""
+        return str(self._named(task_data, self.group_id_field))
+
+    def item_id(self, task_data: Mapping[str, Any]) -> str:
+        """Return the name of an instance in its group."""
+        return str(self._named(task_data, self.item_id_field))
+
+    def _named(self, task_data: Mapping[str, Any], name: str) -> Any:
+        value = _field(task_data, name)
+        if isinstance(value, Failure):
+            raise ScoringError(f"{self.name} cannot group: {value.message}")
+        return value
+
+    def map_stream(self, evaluation_inputs_stream: Iterable[EvaluationInput]) -> list[Any]:
+        """Return (what the metric maps to, group, item) for each instance."""
+        inputs = list(evaluation_inputs_stream)
+        mapped = self.metric.map_stream(inputs)
+        return [
+            each if isinstance(each, Failure) else (each, self.group_id(fields), self.item_id(fields))
+            for each, (_, _, fields) in zip(mapped, inputs, strict=True)
+        ]
+
+    def reduce_one(self, intermidate: Any) -> dict[str, Any]:
+        """Return the scores of the instance."""
+        return self.metric.reduce_one(intermidate[0])
+
+    def reduce(self, intermediates: list[Any]) -> dict[str, Any]:
+        """Return the scores reduced within and then across groups."""
+        groups: dict[str, dict[str, dict[str, Any]]] = {}
+        for intermediate, group, item in intermediates:
+            groups.setdefault(group, {})[item] = self.metric.reduce_one(intermediate)
+        within = [(group, self.in_group_reduction.reduce(list(items.items()))) for group, items in groups.items()]
+        return self.cross_group_reduction.reduce(within)
+
+
+class MultiTurnMetric(GroupMetric[Prediction, Intermediate]):
+    """Groups the turns of a conversation."""
+
+    group_id_field: str = "conversation/id"
+    item_id_field: str = "conversation/dialog"
+
+    def item_id(self, task_data: Mapping[str, Any]) -> str:
+        """Return the number of the assistant's turn."""
+        return f"assistant_turn_{len(self._named(task_data, self.item_id_field)) // 2}"

@@ -1,0 +1,205 @@
+"""Metric: from predictions and references to instance scores, global scores and their intervals.
+
+A metric takes :class:`~proctor.scoring.grade.Columns` and returns :class:`MetricScores`. Families in
+``map_reduce``, ``instance_metric`` and ``global_metric`` fill in how; what is common to all is here: names and
+prefixes of scores, the check of types, and failures as values.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar
+
+from proctor.artifacts import NON_POSITIONAL, Artifact
+from proctor.artifacts.types import explain_mismatch, is_of_type, parse_type_string
+from proctor.data.policy import POLICY_FIELD, check_policy, policy_of
+from proctor.errors import (
+    ArtifactError,
+    EngineError,
+    MissingExtraError,
+    PolicyError,
+    ProctorError,
+    SettingsError,
+    TrustError,
+    UsageError,
+)
+from proctor.ir import Failure
+from proctor.scoring.columns import ConstantColumn, scatter, to_columns
+from proctor.scoring.grade import Columns
+
+UNPREFIXED = frozenset({"score", "score_name", "num_of_instances"})
+FATAL = (MissingExtraError, PolicyError, TrustError, SettingsError, ArtifactError, EngineError, UsageError)
+"""Errors that concern the whole evaluation, not one instance: they are raised, not counted."""
+
+Scores = dict[str, Any]
+
+
+@dataclass(slots=True)
+class MetricScores:
+    """What a metric returns.
+
+    Attributes:
+        overall: Global scores, with intervals.
+        instances: Instance scores by name, each a column over all instances.
+        failures: Position and reason of instances that could not be scored; they are in no number.
+        failure: Set when the metric could not be computed at all.
+    """
+
+    overall: Scores
+    instances: dict[str, Sequence[Any]] = field(default_factory=dict)
+    failures: dict[int, Failure] = field(default_factory=dict)
+    failure: Failure | None = None
+
+
+class Metric(Artifact):
+    """Base of all metrics. Subclass one of its families, not this class.
+
+    Attributes:
+        main_score: Name of the score that ``score`` repeats.
+        prediction_type: Type of predictions and of each reference.
+        single_reference_per_prediction: Whether exactly one reference is expected.
+        score_prefix: Put before the name of every score of this metric.
+        data_classification_policy: Classes of data that the metric may see; ``None`` for all.
+    """
+
+    reads_task_data: ClassVar[bool] = True
+    """Whether the metric looks at fields of the task; where it does not, they need not even be decoded."""
+
+    main_score: str
+    prediction_type: object = Any
+    single_reference_per_prediction: bool = False
+    score_prefix: str = ""
+    data_classification_policy: Annotated[list[str] | None, NON_POSITIONAL] = None
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Read a type that was given as text before :meth:`prepare` sees it."""
+        if isinstance(self.prediction_type, str):
+            object.__setattr__(self, "prediction_type", parse_type_string(self.prediction_type))
+        super().model_post_init(context)
+
+    @property
+    def name(self) -> str:
+        """How messages call this metric: its catalog name, or its class."""
+        return self.artifact_id or type(self).__name__
+
+    def evaluate(self, columns: Columns, *, intervals: bool = True, instances: bool = True) -> MetricScores:
+        """Return the scores of ``columns``.
+
+        Args:
+            columns: Processed predictions, references and task data.
+            intervals: Whether to compute confidence intervals.
+            instances: Whether instance scores are wanted.
+
+        Raises:
+            ProctorError: Of a kind in :data:`FATAL`. Everything else that goes wrong is a failure in the result.
+        """
+        check_classes(self, columns)
+        prepared = self.inputs(columns)
+        failures = dict(self._refusals(prepared))
+        kept = [i for i in range(len(columns)) if i not in failures]
+        found = self._measure(prepared.select(kept), intervals=intervals, instances=instances)
+        failures.update({kept[position]: failure for position, failure in found.failures.items()})
+        return MetricScores(
+            overall=found.overall,
+            instances={name: scatter(column, kept, len(columns)) for name, column in found.instances.items()},
+            failures=failures,
+            failure=found.failure,
+        )
+
+    def inputs(self, columns: Columns) -> Columns:
+        """Return what this metric reads; families that read other fields override it."""
+        return columns
+
+    @abstractmethod
+    def _measure(self, columns: Columns, *, intervals: bool, instances: bool) -> MetricScores:
+        """Score columns that hold no failure and have the right types."""
+
+    # -- checks -----------------------------------------------------------------------------------------------
+
+    def _refusals(self, columns: Columns) -> list[tuple[int, Failure]]:
+        anything = self.prediction_type is Any
+        refused = []
+        for position, (prediction, references) in enumerate(zip(columns.predictions, columns.references, strict=True)):
+            if isinstance(prediction, Failure):
+                refused.append((position, prediction))
+            elif isinstance(references, Failure):
+                refused.append((position, references))
+            elif (
+                not isinstance(references, (list, tuple))
+                or (self.single_reference_per_prediction and len(references) != 1)
+                or not (anything or self._fits(prediction, references))
+            ):
+                refused.append((position, Failure("wrong_type", self._mismatch(prediction, references))))
+        return refused
+
+    def _fits(self, prediction: Any, references: Sequence[Any]) -> bool:
+        kind = self.prediction_type
+        return is_of_type(prediction, kind) and all(is_of_type(reference, kind) for reference in references)
+
+    def _mismatch(self, prediction: Any, references: Any) -> str:
+        if not isinstance(references, (list, tuple)):
+            return f"{self.name} expects a list of references, got {type(references).__name__}"
+        if why := explain_mismatch(prediction, self.prediction_type):
+            return f"the prediction does not fit {self.name}: {why}"
+        if self.single_reference_per_prediction and len(references) != 1:
+            return f"{self.name} expects exactly one reference, got {len(references)}"
+        reasons = (explain_mismatch(reference, self.prediction_type) for reference in references)
+        return f"a reference does not fit {self.name}: {next(filter(None, reasons), '')}"
+
+    def fields(self, columns: Columns) -> Sequence[Mapping[str, Any]]:
+        """Return the task data of each instance; nothing where the metric does not read it."""
+        return columns.all_fields() if self.reads_task_data else [{}] * len(columns)
+
+    # -- names ------------------------------------------------------------------------------------------------
+
+    def prefixed(self, scores: Mapping[str, Any]) -> Scores:
+        """Return scores under their public names; the value of ``score_name`` gets the prefix too."""
+        if not self.score_prefix:
+            return dict(scores)
+        return {
+            name if name in UNPREFIXED else self.score_prefix + name: (
+                self.score_prefix + value if name == "score_name" and isinstance(value, str) else value
+            )
+            for name, value in scores.items()
+        }
+
+    def _columns_of(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, Sequence[Any]]:
+        """Return instance score columns of rows that have the main score, with ``score`` and ``score_name``."""
+        return self._with_main(to_columns(map(self.prefixed, rows), len(rows)), len(rows))
+
+    def _with_main(self, columns: dict[str, Sequence[Any]], length: int) -> dict[str, Sequence[Any]]:
+        """Add ``score`` and ``score_name`` to instance score columns."""
+        main = self.score_prefix + self.main_score
+        if main in columns:
+            columns["score"] = columns[main]
+            columns["score_name"] = ConstantColumn(main, length)
+        return columns
+
+
+def check_classes(artifact: Artifact, columns: Columns) -> None:
+    """Refuse data that an artifact may not see, before anything of it is passed on.
+
+    Raises:
+        PolicyError: An instance has none of the allowed classes.
+    """
+    policy = policy_of(artifact)
+    for classes in columns.classes if policy else ():
+        check_policy(policy, {POLICY_FIELD: classes}, artifact.artifact_id or type(artifact).__name__)
+
+
+def failure_of(error: Exception, kind: str = "metric") -> Failure:
+    """Return the failure that an exception becomes.
+
+    Raises:
+        ProctorError: The exception is of a kind in :data:`FATAL`, or says that a package is missing.
+    """
+    if isinstance(error, FATAL):
+        raise error
+    if isinstance(error, ModuleNotFoundError):
+        raise MissingExtraError(
+            f"the package '{error.name}' is needed and not installed", hint=f"pip install {error.name}"
+        ) from error
+    message = str(error) if isinstance(error, ProctorError) else f"{type(error).__name__}: {error}"
+    return Failure(kind, message, retryable=False)

@@ -1,0 +1,135 @@
+"""Reductions: how instance scores become one number."""
+
+# ruff: noqa: ARG002 - what subclasses override names all it is given
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from proctor.artifacts import Artifact
+from proctor.scoring.intervals import Floats, Maxima, Means, Resampler, nan_mean
+
+Intermediate = TypeVar("Intermediate")
+
+
+def nan_max(values: Sequence[float]) -> float:
+    """Return the largest value that is not NaN; NaN where nothing is left."""
+    present = [float(value) for value in values if not math.isnan(value)]
+    return max(present, default=math.nan)
+
+
+def gather(dicts: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Return the values of each key, in order of first appearance."""
+    lists: dict[str, list[Any]] = {}
+    for each in dicts:
+        for key, value in each.items():
+            lists.setdefault(key, []).append(value)
+    return lists
+
+
+def matrix(dicts: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Floats:
+    """Return values as an array, one row per name; NaN where a dict lacks the name."""
+    return np.array([[each.get(name, math.nan) for each in dicts] for name in names], dtype=np.float64)
+
+
+class AggregationReduction(Artifact, Generic[Intermediate]):
+    """Base of reductions."""
+
+    def reduce(self, intermidates: list[Intermediate]) -> dict[str, Any]:
+        """Return the scores of a sample."""
+        return {}
+
+    def resampler(self, intermediates: Sequence[Any], names: Sequence[str]) -> Resampler | None:
+        """Return a fast way to recompute the scores ``names`` on resamples, or ``None``."""
+        return None
+
+
+class DictReduction(AggregationReduction[dict[str, float]]):
+    """Reduces each score by itself: override :meth:`reduce_list`."""
+
+    def reduce_list(self, lst: list[float]) -> Any:
+        """Return one number for the values of one score."""
+        return math.nan
+
+    def reduce(self, intermidates: list[dict[str, float]]) -> dict[str, Any]:
+        """Return the scores of a sample."""
+        return {key: self.reduce_list(values) for key, values in gather(intermidates).items()}
+
+
+class MeanReduction(DictReduction):
+    """The mean of each score, NaN left out."""
+
+    def reduce_list(self, lst: list[float]) -> float:
+        """Return the mean."""
+        return nan_mean(lst)
+
+    def resampler(self, intermediates: Sequence[Any], names: Sequence[str]) -> Resampler | None:
+        """Return means."""
+        return Means(matrix(intermediates, names))
+
+
+class RootMeanReduction(DictReduction):
+    """The square root of the mean of each score."""
+
+    def reduce_list(self, lst: list[float]) -> float:
+        """Return the root of the mean."""
+        return math.sqrt(nan_mean(lst))
+
+    def resampler(self, intermediates: Sequence[Any], names: Sequence[str]) -> Resampler | None:
+        """Return roots of means."""
+        return Means(matrix(intermediates, names), np.sqrt)
+
+
+class MaxReduction(DictReduction):
+    """The largest of each score."""
+
+    def reduce_list(self, lst: list[float]) -> float:
+        """Return the maximum."""
+        return nan_max(lst)
+
+    def resampler(self, intermediates: Sequence[Any], names: Sequence[str]) -> Resampler | None:
+        """Return maxima."""
+        return Maxima(matrix(intermediates, names))
+
+
+class GroupReduction(AggregationReduction[tuple[str, dict[str, float]]]):
+    """Reduces the scores of named items (turns of a dialog, dialogs of a set)."""
+
+    def reduce_list(self, lst: list[tuple[str, float]]) -> Any:
+        """Return one number for the named values of one score."""
+        return math.nan
+
+    def reduce(self, intermidates: list[tuple[str, dict[str, float]]]) -> dict[str, Any]:
+        """Return the scores of a sample."""
+        lists: dict[str, list[tuple[str, float]]] = {}
+        for name, scores in intermidates:
+            for key, value in scores.items():
+                lists.setdefault(key, []).append((name, value))
+        return {key: self.reduce_list(values) for key, values in lists.items()}
+
+
+class GroupMean(GroupReduction):
+    """The mean over items."""
+
+    def reduce_list(self, lst: list[tuple[str, float]]) -> float:
+        """Return the mean."""
+        return nan_mean([value for _, value in lst])
+
+
+class SequentialSuccess(GroupReduction):
+    """The share of items, in order of their names, before the first that is not above the threshold."""
+
+    threshold: float = 0.5
+
+    def reduce_list(self, lst: list[tuple[str, float]]) -> float:
+        """Return the share."""
+        successful = 0
+        for _, value in sorted(lst, key=lambda item: item[0]):
+            if value <= self.threshold:
+                break
+            successful += 1
+        return successful / len(lst)
