@@ -1,0 +1,152 @@
+"""Proctor gives language models exams.
+
+Rows of data become prompts, a model answers, answers become scores with error bars. Names are imported when they are
+first used, so ``import proctor`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from proctor.artifacts import (
+        Artifact,
+        ArtifactLink,
+        add_link_to_catalog,
+        add_to_catalog,
+        fetch_artifact,
+        get_from_catalog,
+        register_catalog,
+        register_local_catalog,
+    )
+    from proctor.data.files import LoadCSV, LoadJsonFile
+    from proctor.data.hf import LoadHF
+    from proctor.data.loaders import LoadFromDictionary
+    from proctor.engines.engine import Engine
+    from proctor.engines.names import make_engine
+    from proctor.errors import ProctorError
+    from proctor.formats import ChatAPIFormat, SystemFormat, TextualSystemPrompt
+    from proctor.logs import get_logger
+    from proctor.recipes import Benchmark, DatasetRecipe, create_dataset, load_dataset, load_recipe, produce
+    from proctor.results.evaluate import evaluate, post_process
+    from proctor.results.infer import infer
+    from proctor.running import run_exams
+    from proctor.settings import get_settings, settings
+    from proctor.tasks import Task, TaskCard
+    from proctor.templates import (
+        InputOutputTemplate,
+        MultipleChoiceTemplate,
+        MultiReferenceTemplate,
+        Template,
+        TemplatesDict,
+        TemplatesList,
+    )
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "proctor.artifacts": (
+        "Artifact",
+        "ArtifactLink",
+        "add_link_to_catalog",
+        "add_to_catalog",
+        "fetch_artifact",
+        "get_from_catalog",
+        "register_catalog",
+        "register_local_catalog",
+    ),
+    "proctor.data.files": ("LoadCSV", "LoadJsonFile"),
+    "proctor.data.hf": ("LoadHF",),
+    "proctor.data.loaders": ("LoadFromDictionary",),
+    "proctor.engines.engine": ("Engine",),
+    "proctor.engines.names": ("make_engine",),
+    "proctor.errors": ("ProctorError",),
+    "proctor.formats": ("ChatAPIFormat", "SystemFormat", "TextualSystemPrompt"),
+    "proctor.logs": ("get_logger",),
+    "proctor.recipes": ("Benchmark", "DatasetRecipe", "create_dataset", "load_dataset", "load_recipe", "produce"),
+    "proctor.results.evaluate": ("evaluate", "post_process"),
+    "proctor.results.infer": ("infer",),
+    "proctor.running": ("run_exams",),
+    "proctor.settings": ("get_settings", "settings"),
+    "proctor.tasks": ("Task", "TaskCard"),
+    "proctor.templates": (
+        "InputOutputTemplate",
+        "MultiReferenceTemplate",
+        "MultipleChoiceTemplate",
+        "Template",
+        "TemplatesDict",
+        "TemplatesList",
+    ),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [  # noqa: PLE0604 - resolved by __getattr__
+    "Artifact",
+    "ArtifactLink",
+    "Benchmark",
+    "ChatAPIFormat",
+    "DatasetRecipe",
+    "Engine",
+    "InputOutputTemplate",
+    "LoadCSV",
+    "LoadFromDictionary",
+    "LoadHF",
+    "LoadJsonFile",
+    "MultiReferenceTemplate",
+    "MultipleChoiceTemplate",
+    "ProctorError",
+    "SystemFormat",
+    "Task",
+    "TaskCard",
+    "Template",
+    "TemplatesDict",
+    "TemplatesList",
+    "TextualSystemPrompt",
+    "__version__",
+    "add_link_to_catalog",
+    "add_to_catalog",
+    "create_dataset",
+    "evaluate",
+    "fetch_artifact",
+    "get_from_catalog",
+    "get_logger",
+    "get_settings",
+    "infer",
+    "load_dataset",
+    "load_recipe",
+    "make_engine",
+    "post_process",
+    "produce",
+    "register_catalog",
+    "register_local_catalog",
+    "run_exams",
+    "settings",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module 'proctor' has no attribute '{name}'")
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+class _Package(ModuleType):
+    """Keeps ``proctor.settings`` the settings themselves, also after the module of that name has been imported."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "settings" and isinstance(value, ModuleType):
+            value = value.settings
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -1,1 +1,28 @@
-"""See docs/architecture.md."""
+"""Recipes: complete exams, alone or in trees, as artifacts and as datasets."""
+
+from proctor.recipes.benchmark import BaseBenchmark, Benchmark
+from proctor.recipes.dataset import create_dataset, load_dataset, load_recipe, produce
+from proctor.recipes.exam import Answered, Exam, Item
+from proctor.recipes.options import RecipeOptions
+from proctor.recipes.recipe import BaseRecipe, DatasetRecipe, Recipe, StandardRecipe, StandardRecipeWithIndexes
+from proctor.recipes.recipe_exam import RecipeExam, exams_of
+
+__all__ = [
+    "Answered",
+    "BaseBenchmark",
+    "BaseRecipe",
+    "Benchmark",
+    "DatasetRecipe",
+    "Exam",
+    "Item",
+    "Recipe",
+    "RecipeExam",
+    "RecipeOptions",
+    "StandardRecipe",
+    "StandardRecipeWithIndexes",
+    "create_dataset",
+    "exams_of",
+    "load_dataset",
+    "load_recipe",
+    "produce",
+]

@@ -19,12 +19,14 @@ class Item:
         instance: ``input_fields`` and ``reference_fields`` flattened, with ``metadata``.
         exchange: The instance in words.
         requests: What is asked about it; nearly always one request.
+        processors: What turns the answers into predictions, in order: names or artifacts.
     """
 
     doc_id: int
     instance: Mapping[str, Any]
     exchange: Exchange
     requests: tuple[Request, ...]
+    processors: Sequence[Any] = ()
 
 
 @dataclass(frozen=True, slots=True)

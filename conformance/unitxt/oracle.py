@@ -1,0 +1,71 @@
+"""Runs inside an environment with Unitxt: reads cases as JSON lines on standard input, answers in the same way.
+
+A case is ``{"kind": "template", "template": id, "instance": …}``, ``{"kind": "format", "format": id, "instance": …}`` or
+``{"kind": "recipe", "query": …, "loader": {"path": …, "name": …}, "splits": {split: rows}}``.
+"""
+
+import json
+import sys
+import warnings
+
+warnings.simplefilter("ignore")
+
+
+def main() -> None:
+    """Answer every case; an error is an answer as well."""
+    from unitxt.artifact import fetch_artifact
+    from unitxt.logging_utils import get_logger
+
+    get_logger().setLevel("ERROR")
+    for line in sys.stdin:
+        case = json.loads(line)
+        try:
+            answer = {"value": ANSWERS[case["kind"]](case, fetch_artifact)}
+        except Exception as error:  # noqa: BLE001 - what Unitxt refuses is part of the comparison
+            answer = {"error": f"{type(error).__name__}: {error}"[:300]}
+        print(json.dumps(answer, default=str), flush=True)
+
+
+def _template(case, fetch):
+    template, _ = fetch(case["template"])
+    done = template.process(case["instance"], "test")
+    return {
+        key: done.get(key)
+        for key in ("source", "instruction", "target_prefix", "target", "references", "input_fields")
+    }
+
+
+def _format(case, fetch):
+    form, _ = fetch(case["format"])
+    return form.process(case["instance"])["source"]
+
+
+def _recipe(case, fetch):
+    from itertools import islice
+
+    from unitxt.api import load_recipe
+    from unitxt.loaders import LoadHF
+
+    recipe = _built(case, fetch, LoadHF, load_recipe)
+    streams = recipe()
+    keys = ("source", "target", "references", "task_data", "metrics", "postprocessors", "groups")
+    return {
+        split: [{key: row.get(key) for key in keys} for row in islice(streams[split], count)]
+        for split, count in case["splits"].items()
+        if split in streams
+    }
+
+
+def _built(case, fetch, loader_class, load_recipe):
+    arguments = dict(case["arguments"])
+    if "loader" in case:
+        card, _ = fetch(arguments["card"])
+        card.loader = loader_class(**case["loader"])
+        arguments["card"] = card
+    return load_recipe(**arguments)
+
+
+ANSWERS = {"template": _template, "format": _format, "recipe": _recipe}
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""From what a user types to exams: catalog names, recipe strings, files, and the names of other dialects.
+
+Each dialect answers for the names it knows. The catalog is asked first, so a bare exact name always wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from proctor.artifacts import catalogs, fetch_artifact
+from proctor.artifacts.query import is_assignments, parse_query
+from proctor.errors import ProctorError, QueryError, UnknownArtifactError, UsageError, did_you_mean
+from proctor.recipes.exam import Exam
+from proctor.recipes.options import RecipeOptions
+from proctor.recipes.recipe import Recipe
+from proctor.recipes.recipe_exam import exams_of
+
+Resolver = Callable[[str, RecipeOptions], "list[Exam] | None"]
+"""Returns the exams that a name means in one dialect, or ``None`` where the dialect does not know it."""
+
+
+def resolve_tasks(names: Sequence[str], options: RecipeOptions | None = None) -> list[Exam]:
+    """Return the exams that names mean, in order, each once.
+
+    Args:
+        names: Names, globs, recipe strings, files or folders.
+        options: What the caller changes about every exam.
+
+    Raises:
+        ProctorError: Every name that means nothing, all at once, with the closest names there are.
+    """
+    chosen = options or RecipeOptions()
+    exams: dict[str, Exam] = {}
+    problems: list[ProctorError] = []
+    for name in names:
+        try:
+            for exam in resolve_task(name, chosen):
+                exams.setdefault(exam.name, exam)
+        except ProctorError as error:
+            problems.append(error)
+    if len(problems) == 1:
+        raise problems[0]
+    if problems:
+        raise UsageError([diagnostic for problem in problems for diagnostic in problem.diagnostics])
+    if not exams:
+        raise UsageError("no exam is named", hint="--tasks samples runs the exams that come along; proctor ls lists all")
+    return list(exams.values())
+
+
+def resolve_task(name: str, options: RecipeOptions) -> list[Exam]:
+    """Return the exams that one name means.
+
+    Raises:
+        UnknownArtifactError: No dialect knows the name.
+    """
+    for resolver in (_from_catalog, *foreign_resolvers()):
+        exams = resolver(name, options)
+        if exams is not None:
+            return exams
+    raise UnknownArtifactError(
+        f"there is no exam '{name}'",
+        hint=did_you_mean(name, exam_names()) or "proctor ls lists the exams there are",
+    )
+
+
+def foreign_resolvers() -> tuple[Resolver, ...]:
+    """Return the resolvers of the other dialects."""
+    return ()
+
+
+def _from_catalog(name: str, options: RecipeOptions) -> list[Exam] | None:
+    if is_assignments(name):
+        return exams_of(name, fetch_artifact(name), options)
+    if any(mark in name for mark in "*?") and "[" not in name:
+        found = [exam for exam in exam_names() if fnmatchcase(exam, name)]
+        return [exam for each in found for exam in _from_catalog(each, options) or ()] or None
+    if name.endswith(".json") and Path(name).is_file():
+        return exams_of(Path(name).stem, fetch_artifact(name), options)
+    try:
+        query = parse_query(name)
+    except QueryError:
+        if "[" in name and "/" not in name:
+            raise
+        return None
+    return _from_catalog_name(name, query.name, options)
+
+
+def _from_catalog_name(text: str, name: str, options: RecipeOptions) -> list[Exam] | None:
+    for candidate in (text, f"recipes.{text}", f"benchmarks.{text}"):
+        known = candidate.partition("[")[0]
+        if any(catalog.path_of(known) is not None for catalog in catalogs()):
+            artifact = fetch_artifact(candidate)
+            if isinstance(artifact, Recipe):
+                return exams_of(text, artifact, options)
+            raise UsageError(
+                f"'{name}' is a {type(artifact).__name__}, not an exam",
+                hint=f"make one of it: card={name}" if name.startswith("cards.") else "proctor ls lists the exams",
+            )
+    return None
+
+
+def exam_names() -> list[str]:
+    """Return the names of all exams in the catalogs."""
+    from proctor.dialects.listing import FIRST_KINDS, entries
+
+    return [entry.name for entry in entries(kinds=FIRST_KINDS)]

@@ -1,0 +1,103 @@
+"""Format: lays out system prompt, instruction, demos and question for a model.
+
+A format is compiled once for a run: :meth:`Format.compile` returns a function from :class:`Parts` to a
+:class:`~proctor.ir.Prompt`, which no later change to the format reaches.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from proctor.artifacts import NON_POSITIONAL
+from proctor.data.operator import InstanceOperator
+from proctor.ir import Prompt, Span
+
+
+@dataclass(slots=True)
+class Demo:
+    """A solved instance in words.
+
+    ``laid_out`` is room for a compiled format to keep the demo's final text, where that is the same in every prompt.
+    """
+
+    source: str
+    target: str
+    target_prefix: str = ""
+    turns: Sequence[Mapping[str, Any]] | None = None
+    laid_out: str | None = None
+
+
+@dataclass(slots=True)
+class Parts:
+    """What a format lays out.
+
+    Attributes:
+        source: The question in words.
+        turns: The question as a dialog, where it is one.
+        media: Images and sounds that tags in the words refer to (``{"images": […]}``).
+        source_spans: Returns the source cut into labelled spans; called only when somebody looks.
+    """
+
+    source: str
+    system_prompt: str = ""
+    instruction: str = ""
+    target_prefix: str = ""
+    demos: Sequence[Demo] = ()
+    turns: Sequence[Mapping[str, Any]] | None = None
+    media: Mapping[str, Any] = field(default_factory=dict)
+    source_spans: Callable[[], tuple[Span, ...]] | None = None
+
+    def labelled_source(self) -> tuple[Span, ...]:
+        """Return the source as spans that join to it."""
+        if self.source_spans is not None:
+            spans = self.source_spans()
+            if "".join(span.text for span in spans) == self.source:
+                return spans
+        return (Span(self.source, "question"),)
+
+
+LayOut = Callable[[Parts], Prompt]
+
+
+class Format(InstanceOperator):
+    """Base of all formats."""
+
+    demos_field: Annotated[str | None, NON_POSITIONAL] = "demos"
+
+    @abstractmethod
+    def compile(self) -> LayOut:
+        """Return the function that lays out prompts."""
+
+    def lay_out(self, parts: Parts) -> Prompt:
+        """Lay out one prompt."""
+        return self.compile()(parts)
+
+    def process(self, instance: dict[str, Any], stream_name: str | None = None) -> dict[str, Any]:
+        """Return the instance with its final ``source``; the parts that went into it are taken out."""
+        del stream_name
+        result = dict(instance)
+        parts = Parts(
+            source=result.pop("source", ""),
+            system_prompt=result.pop("system_prompt", ""),
+            instruction=result.pop("instruction", ""),
+            target_prefix=result.pop("target_prefix", ""),
+            demos=[demo_of(each) for each in result.get(self.demos_field or "", ())],
+            turns=result.get("__turns__"),
+            media=result.get("media") or {},
+        )
+        prompt = self.lay_out(parts)
+        result["source"] = prompt.payload if isinstance(prompt.payload, str) else list(prompt.payload)
+        return result
+
+
+def demo_of(instance: Mapping[str, Any]) -> Demo:
+    """Return a processed instance as a demo."""
+    return Demo(
+        instance.get("source", ""),
+        instance.get("target", ""),
+        instance.get("target_prefix", ""),
+        instance.get("__turns__"),
+    )

@@ -1,0 +1,61 @@
+r"""The ``\N`` notation: a line break only where there is none yet, and none at the very start.
+
+The rules are Unitxt's, in two steps on the whole text:
+
+1. At the start, line breaks and ``\N`` up to the last of the leading ``\N`` disappear.
+2. Anywhere else, a run of the characters ``\n ( ) \ N`` that contains ``\N`` becomes one line break up to its last
+   ``\N``. The run reaches further left than one would like (``"a (b)\Nc"`` gives ``"a (b\nc"``): prompts depend on it.
+
+Most of a prompt holds no backslash, so this looks only around the places where ``\N`` is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+MARK = "\\N"
+_RUN = frozenset("\n()\\N")
+
+Edit = tuple[int, int, str]
+"""Start and end of a piece of the text, and what replaces it."""
+
+
+def apply_newline_notation(text: str) -> str:
+    r"""Return the text with every ``\N`` applied."""
+    if MARK not in text:
+        return text
+    done, kept = 0, []
+    for start, end, replacement in edits(text):
+        kept += [text[done:start], replacement]
+        done = end
+    kept.append(text[done:])
+    return "".join(kept)
+
+
+def edits(text: str) -> Iterator[Edit]:
+    """Yield the replacements that the notation makes, from left to right."""
+    start = _leading(text)
+    if start:
+        yield 0, start, ""
+    position = start
+    while (mark := text.find(MARK, position)) >= 0:
+        left = mark
+        while left > position and text[left - 1] in _RUN:
+            left -= 1
+        right = mark
+        while right < len(text) and text[right] in _RUN:
+            right += 1
+        last = text.rfind(MARK, mark, right)
+        yield left, last + len(MARK), "\n"
+        position = last + len(MARK)
+
+
+def _leading(text: str) -> int:
+    position = end = 0
+    while True:
+        if text.startswith(MARK, position):
+            position = end = position + len(MARK)
+        elif text.startswith("\n", position):
+            position += 1
+        else:
+            return end

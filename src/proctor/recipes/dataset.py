@@ -1,0 +1,231 @@
+"""Recipes as Hugging Face datasets: ``load_dataset`` and its relatives."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from proctor.artifacts import fetch_artifact
+from proctor.data.loaders import LoadFromDictionary
+from proctor.data.streams import MultiStream
+from proctor.errors import TemplateError, UsageError, did_you_mean
+from proctor.recipes.recipe import DatasetRecipe, Recipe
+from proctor.settings import settings
+from proctor.tasks.card import TaskCard
+from proctor.tasks.task import Task
+
+if TYPE_CHECKING:
+    from datasets import Dataset, DatasetDict, Features, IterableDataset, IterableDatasetDict
+
+Row = dict[str, Any]
+_CHAT = ('[{"role":', '[{"content":')
+_PAGE = 1000
+TEXTS = ("references", "metrics", "groups", "subset", "postprocessors", "data_classification_policy")
+
+
+def load_recipe(dataset_query: str | Recipe | Mapping[str, Any] | None = None, **overrides: Any) -> Recipe:
+    """Return the recipe that a query means, with overrides.
+
+    Args:
+        dataset_query: A recipe, a catalog name, ``card=…,template=…``, or nothing where ``overrides`` say it all.
+        **overrides: Fields of :class:`DatasetRecipe`.
+
+    Raises:
+        UsageError: There is neither a query nor overrides, or an override is no field of a recipe.
+        ArtifactError: Something in it cannot be found or built.
+    """
+    if isinstance(dataset_query, Recipe):
+        return dataset_query
+    if dataset_query is None and not overrides:
+        raise UsageError("say which dataset", hint='load_dataset("card=cards.wnli") or load_dataset(card="cards.wnli")')
+    if dataset_query is None:
+        unknown = [name for name in overrides if name not in DatasetRecipe.model_fields]
+        if unknown:
+            raise UsageError(
+                f"a recipe has no field '{unknown[0]}'",
+                hint=did_you_mean(unknown[0], DatasetRecipe.model_fields)
+                or f"its fields are {', '.join(DatasetRecipe.model_fields)}",
+            )
+        return DatasetRecipe(**overrides)
+    recipe = fetch_artifact(dataset_query, overrides)
+    if not isinstance(recipe, Recipe):
+        raise UsageError(
+            f"'{dataset_query}' is a {type(recipe).__name__}, not a recipe or benchmark",
+            hint=f"did you mean card={dataset_query}?" if isinstance(recipe, TaskCard) else "",
+        )
+    return recipe
+
+
+def load_dataset(
+    dataset_query: str | Recipe | None = None,
+    split: str | None = None,
+    streaming: bool = False,
+    use_cache: bool | None = None,
+    **overrides: Any,
+) -> Dataset | DatasetDict | IterableDataset | IterableDatasetDict:
+    """Return the dataset of a recipe: its instances as prompts with references.
+
+    Args:
+        dataset_query: A recipe, its name, or ``card=…,template=…``.
+        split: Only this split.
+        streaming: Return a dataset whose rows are made while they are read.
+        use_cache: Accepted for old programs; datasets are cheap to make and always fresh.
+        **overrides: Fields of :class:`DatasetRecipe`.
+
+    Returns:
+        A ``DatasetDict`` of splits, or the ``Dataset`` of one; with ``streaming`` the iterable kinds.
+
+    Raises:
+        ProctorError: The recipe, its data or its templates are not in order; the message says what and where.
+    """
+    del use_cache
+    recipe = load_recipe(dataset_query, **overrides)
+    streams = recipe()
+    chosen = MultiStream({split: streams[split]}) if split is not None else streams
+    made: dict[str, Any] = {
+        name: _stream(stream) if streaming else rows_to_dataset(stream) for name, stream in chosen.items()
+    }
+    for dataset in made.values():
+        dataset.info.description = json.dumps({"recipe": str(dataset_query or ""), "split": split}, default=str)
+    if split is not None:
+        return made[split]  # type: ignore[no-any-return]
+    from datasets import DatasetDict, IterableDatasetDict
+
+    return IterableDatasetDict(made) if streaming else DatasetDict(made)
+
+
+def create_dataset(
+    task: str | Task,
+    test_set: list[Row],
+    train_set: list[Row] | None = None,
+    validation_set: list[Row] | None = None,
+    split: str | None = None,
+    data_classification_policy: list[str] | None = None,
+    **overrides: Any,
+) -> Dataset | DatasetDict | IterableDataset | IterableDatasetDict:
+    """Return the dataset of rows that a program brings, for a task.
+
+    Args:
+        task: The task or its catalog name; rows have its fields.
+        test_set, train_set, validation_set: The rows of each split.
+        split: Only this split.
+        data_classification_policy: What kind of data it is; proprietary by default.
+        **overrides: Fields of :class:`DatasetRecipe` (``template``, ``format``, ``metrics`` …).
+
+    Raises:
+        TemplateError: No template is given and the task has no default.
+    """
+    sets = {"test": test_set, "train": train_set, "validation": validation_set}
+    chosen = fetch_artifact(task)
+    if not isinstance(chosen, Task):
+        raise UsageError(f"'{task}' is a {type(chosen).__name__}, not a task")
+    if overrides.get("template") is None and chosen.default_template is None:
+        raise TemplateError(
+            f"the task {chosen} has no default template", hint="pass template=… (a template or its catalog name)"
+        )
+    loader = LoadFromDictionary(
+        data={name: rows for name, rows in sets.items() if rows is not None},
+        data_classification_policy=data_classification_policy,
+    )
+    return load_dataset(card=TaskCard(loader=loader, task=chosen), split=split, **overrides)
+
+
+def produce(
+    instance_or_instances: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    dataset_query: str | Recipe | None = None,
+    *,
+    recipe: str | Recipe | None = None,
+    **overrides: Any,
+) -> Any:
+    """Return the prompts of instances that a program brings, by a recipe.
+
+    Args:
+        instance_or_instances: Task fields of one instance, or of several.
+        dataset_query, recipe: The recipe; two names for the same thing.
+        **overrides: Fields of :class:`DatasetRecipe`.
+
+    Returns:
+        One row for one instance, else a ``Dataset``.
+    """
+    made = load_recipe(recipe or dataset_query, **overrides)
+    if isinstance(instance_or_instances, Mapping):
+        return decode_row(made.produce([instance_or_instances])[0])
+    return rows_to_dataset(made.produce(list(instance_or_instances)))
+
+
+# -- rows as datasets -----------------------------------------------------------------------------------------
+
+
+def rows_to_dataset(rows: Iterable[Row]) -> Dataset:
+    """Return rows of a recipe as a dataset; columns are built page by page."""
+    import pyarrow as pa
+    from datasets import Dataset, Features
+
+    pages, features = [], None
+    for page in _pages(rows):
+        if features is None:
+            features = _features(page)
+        columns = {name: [row[name] for row in page] for name in features}
+        if _has_images(page):
+            return Dataset.from_list([*_unpaged(pages), *page, *rows], features=Features(_features(page)))
+        pages.append(pa.table(columns, schema=Features(features).arrow_schema))
+    if features is None:
+        return Dataset.from_dict({})
+    return Dataset(pa.concat_tables(pages)).with_transform(decode_batch)
+
+
+def _pages(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    from itertools import islice
+
+    iterator = iter(rows)
+    while page := list(islice(iterator, _PAGE)):
+        yield page
+
+
+def _unpaged(tables: Iterable[Any]) -> Iterator[Row]:
+    for table in tables:
+        yield from table.to_pylist()
+
+
+def _has_images(page: Iterable[Row]) -> bool:
+    return any(row["media"]["images"] or row["media"]["audios"] for row in page)
+
+
+def _features(page: Sequence[Row]) -> Features:
+    from datasets import Audio, Features, Image, List, Value
+
+    text = Value("string")
+    images: Any = List(Image()) if any(row["media"]["images"] for row in page) else List(text)
+    audios: Any = List(Audio()) if any(row["media"]["audios"] for row in page) else List(text)
+    kinds: dict[str, Any] = {"media": {"images": images, "audios": audios}, **dict.fromkeys(TEXTS, List(text))}
+    return Features({name: kinds.get(name, text) for name in page[0]})
+
+
+def _stream(stream: Iterable[Row]) -> IterableDataset:
+    from datasets import IterableDataset
+
+    def rows() -> Iterator[Row]:
+        yield from map(decode_row, stream)
+
+    return IterableDataset.from_generator(rows)
+
+
+def decode_row(row: Row) -> Row:
+    """Return a row with a chat ``source`` as messages (and ``task_data`` as a dict, where settings say so)."""
+    source = row.get("source")
+    if isinstance(source, str) and source.startswith(_CHAT):
+        row = {**row, "source": json.loads(source)}
+    if not settings.task_data_as_text and isinstance(row.get("task_data"), str):
+        row = {**row, "task_data": json.loads(row["task_data"])}
+    return row
+
+
+def decode_batch(batch: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """Return a batch of columns, decoded as :func:`decode_row` does."""
+    sources = batch.get("source")
+    if sources and isinstance(sources[0], str) and sources[0].startswith(_CHAT):
+        batch = {**batch, "source": [json.loads(source) for source in sources]}
+    if not settings.task_data_as_text and batch.get("task_data"):
+        batch = {**batch, "task_data": [json.loads(text) for text in batch["task_data"]]}
+    return batch

@@ -1,0 +1,115 @@
+"""From rendered instances to dataset rows: the schema that Unitxt programs know.
+
+A row has ``source, target, references, metrics, groups, subset, media, postprocessors, task_data,
+data_classification_policy``; rows of instances that a program brings have no ``target`` and ``references``.
+``task_data`` is JSON text, and so is a ``source`` that consists of chat messages.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from proctor.artifacts import Artifact
+from proctor.data.fields import get_field
+from proctor.recipes.pipeline import PooledDemo, Rendered
+
+Row = dict[str, Any]
+
+
+class RowMaker:
+    """Makes dataset rows.
+
+    Args:
+        metrics, postprocessors: Replace those of the task and the template.
+        group_by: Fields, or lists of fields, of the task or its metadata.
+    """
+
+    def __init__(
+        self,
+        metrics: Sequence[Any] | None = None,
+        postprocessors: Sequence[Any] | None = None,
+        group_by: Sequence[str | list[str]] = (),
+    ) -> None:
+        self.metrics = None if metrics is None else _as_texts(metrics)
+        self.postprocessors = None if postprocessors is None else _as_texts(postprocessors)
+        self.group_by = [[each] if isinstance(each, str) else list(each) for each in group_by]
+
+    def make(self, rendered: Rendered) -> Row:
+        """Return the row of an instance."""
+        instance, payload = rendered.instance, rendered.prompt.payload
+        row: Row = {"source": payload if isinstance(payload, str) else json.dumps(payload)}
+        if "references" in instance:
+            row["target"] = instance["target"]
+            row["references"] = list(instance["references"])
+        row["metrics"] = _as_texts(instance["metrics"]) if self.metrics is None else list(self.metrics)
+        data = task_data_of(rendered)
+        row["groups"] = self._groups(data) if self.group_by else []
+        row["subset"] = []
+        row["media"] = _media(instance, is_chat=rendered.prompt.is_chat)
+        own = self.postprocessors
+        row["postprocessors"] = _as_texts(instance["postprocessors"]) if own is None else list(own)
+        row["task_data"] = _with_demos(json.dumps(data, default=_jsonable), rendered.demos)
+        row["data_classification_policy"] = instance["data_classification_policy"]
+        return row
+
+    def _groups(self, data: Row) -> list[str]:
+        known = {**data, **data["metadata"]}
+        return [json.dumps({name: get_field(known, name) for name in names}) for names in self.group_by]
+
+
+def task_data_of(rendered: Rendered) -> Row:
+    """Return the task's fields with metadata, as metrics see them (without demos)."""
+    data = _fields_of(rendered.instance)
+    data["metadata"]["num_demos"] = rendered.num_demos
+    data["metadata"]["demos_pool_size"] = rendered.pool_size
+    data["metadata"]["template"] = rendered.instance["__template__"]
+    return data
+
+
+def _fields_of(instance: Row) -> Row:
+    data = {
+        **instance["input_fields"],
+        "metadata": {"data_classification_policy": instance["data_classification_policy"]},
+        **(instance.get("reference_fields") or {}),
+    }
+    if "__tools__" in instance:
+        data["__tools__"] = instance["__tools__"]
+    return data
+
+
+def _with_demos(text: str, demos: list[PooledDemo]) -> str:
+    """Append demos to the JSON text of task data; each demo is encoded once for all prompts that show it."""
+    if not demos:
+        return text
+    return f'{text[:-1]}, "demos": [{", ".join(map(_demo_json, demos))}]}}'
+
+
+def _demo_json(pooled: PooledDemo) -> str:
+    text = pooled.memo.get("json")
+    if text is None:
+        text = pooled.memo["json"] = json.dumps(_fields_of(pooled.instance), default=_jsonable)
+    return str(text)
+
+
+def _jsonable(value: Any) -> Any:
+    if isinstance(value, Artifact):
+        return value.artifact_id or value.to_dict()
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} is no JSON value")
+
+
+def _as_texts(artifacts: Sequence[Any]) -> list[str]:
+    return [each.artifact_id or each.to_json() if isinstance(each, Artifact) else each for each in artifacts]
+
+
+def _media(instance: Row, *, is_chat: bool) -> Row:
+    media = instance.get("media") or {}
+    images = [] if is_chat else [_image(each) for each in media.get("images") or ()]
+    return {"images": images, "audios": list(media.get("audios") or ())}
+
+
+def _image(image: Any) -> Any:
+    return image["image"] if isinstance(image, dict) and "image" in image and "format" in image else image

@@ -1,0 +1,88 @@
+"""From instances to predictions in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from proctor.artifacts import fetch_artifact
+from proctor.engines.engine import Engine
+from proctor.errors import UsageError
+from proctor.recipes import Recipe, produce
+from proctor.results.evaluate import post_process
+
+
+def infer(
+    instance_or_instances: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    recipe: str | Recipe | None = None,
+    engine: str | Engine | None = None,
+    *,
+    dataset_query: str | Recipe | None = None,
+    return_data: bool = False,
+    return_log_probs: bool = False,
+    return_meta_data: bool = False,
+    previous_messages: Sequence[Sequence[dict[str, Any]]] | None = None,
+    **overrides: Any,
+) -> Any:
+    """Return what an engine answers about instances, parsed as the recipe says.
+
+    Args:
+        instance_or_instances: Task fields of one instance, or of several.
+        recipe, dataset_query: The recipe; two names for the same thing.
+        engine: An engine, or its catalog name.
+        return_data: Return a dataset with ``prediction`` and ``raw_prediction`` instead of predictions.
+        return_log_probs: Predict the tokens with their log-probabilities.
+        return_meta_data: With ``return_data``, add what the engine says about each answer.
+        previous_messages: Chat messages to put before each instance's own.
+        **overrides: Fields of :class:`~proctor.recipes.DatasetRecipe`.
+
+    Returns:
+        One prediction for one instance, a list for several; a dataset with ``return_data``.
+
+    Raises:
+        UsageError: There is no engine.
+        ProctorError: The recipe does not fit the instances, or the engine cannot answer.
+    """
+    chosen = _engine(engine)
+    single = isinstance(instance_or_instances, Mapping)
+    instances = [instance_or_instances] if single else list(instance_or_instances)
+    rows = [dict(row) for row in produce(instances, recipe or dataset_query, **overrides)]
+    for row, before in zip(rows, previous_messages or (), strict=False):
+        row["source"] = [*before, *_messages(row["source"])]
+    outputs = (
+        chosen.infer_log_probs(rows, return_meta_data=True)
+        if return_log_probs
+        else chosen.infer(rows, return_meta_data=True)
+    )
+    raw = [output.prediction for output in outputs]
+    predictions = list(raw) if return_log_probs else post_process(raw, rows)
+    if not return_data:
+        return predictions[0] if single else predictions
+    return _dataset(rows, predictions, raw, outputs if return_meta_data else None)
+
+
+def _engine(engine: str | Engine | None) -> Engine:
+    if engine is None:
+        raise UsageError("say which engine answers", hint="engine=HFPipelineBasedInferenceEngine(model_name=…)")
+    chosen = fetch_artifact(engine)
+    if not isinstance(chosen, Engine):
+        raise UsageError(f"'{engine}' is a {type(chosen).__name__}, not an engine")
+    return chosen
+
+
+def _messages(source: Any) -> list[dict[str, Any]]:
+    return [{"role": "user", "content": source}] if isinstance(source, str) else list(source)
+
+
+def _dataset(rows: list[dict[str, Any]], predictions: list[Any], raw: list[Any], outputs: Any) -> Any:
+    from dataclasses import asdict
+
+    from datasets import Dataset
+
+    for row, prediction, text in zip(rows, predictions, raw, strict=True):
+        row["prediction"], row["raw_prediction"] = prediction, text
+    for row, output in zip(rows, outputs or (), strict=False):
+        about = asdict(output)
+        about.pop("prediction")
+        row["infer_meta_data"] = about
+    return Dataset.from_list(rows)

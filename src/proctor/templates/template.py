@@ -1,0 +1,181 @@
+"""Template: an instance in words, and a model's words back into a prediction.
+
+A template makes an :class:`~proctor.ir.Exchange` of an instance. The hooks run in this order, each on what the one
+before it returned; a subclass overrides the ones it needs:
+
+1. ``preprocess_input_and_reference_fields`` (not in production, where there is no reference)
+2. ``preprocess_input_fields``, then ``title_fields`` are capitalised
+3. every field is serialised to text
+4. ``input_fields_to_source``, and the ``instruction`` and ``target_prefix`` are filled
+5. ``preprocess_reference_fields``, serialisation, ``reference_fields_to_target_and_references``
+6. ``post_process_instance``
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from proctor.artifacts import NON_POSITIONAL
+from proctor.data.operator import InstanceOperator
+from proctor.data.streams import INFERENCE_STREAM
+from proctor.errors import TemplateError
+from proctor.ir import Exchange, Span, Turn
+from proctor.tasks.serializers import Serializer, default_serializer
+from proctor.data.format_strings import compile_format
+
+Fields = dict[str, Any]
+
+
+class Template(InstanceOperator):
+    """Base of all templates.
+
+    Attributes:
+        postprocessors: Processors (names or operators) that turn an output into a prediction, in order.
+        instruction: Format string said once at the top of the prompt.
+        target_prefix: Format string that starts every answer.
+        title_fields: Input fields whose words are capitalised.
+        skip_rendered_instance: Leave instances alone that already have source, target and references.
+        serializer: How values become text.
+    """
+
+    skip_rendered_instance: Annotated[bool, NON_POSITIONAL] = True
+    postprocessors: Annotated[list[Any], NON_POSITIONAL] = Field(
+        default_factory=lambda: ["processors.to_string_stripped"]
+    )
+    instruction: Annotated[str, NON_POSITIONAL] = ""
+    target_prefix: Annotated[str, NON_POSITIONAL] = ""
+    title_fields: Annotated[list[str], NON_POSITIONAL] = Field(default_factory=list)
+    serializer: Annotated[Serializer, NON_POSITIONAL] = Field(default_factory=default_serializer)
+
+    # -- what subclasses write --------------------------------------------------------------------------------
+
+    @abstractmethod
+    def input_fields_to_source(self, input_fields: Fields) -> str:
+        """Return the question in words."""
+
+    @abstractmethod
+    def reference_fields_to_target_and_references(self, reference_fields: Fields) -> tuple[str, list[str]]:
+        """Return the answer that a demo shows, and every acceptable answer."""
+
+    def preprocess_input_and_reference_fields(
+        self, input_fields: Fields, reference_fields: Fields
+    ) -> tuple[Fields, Fields]:
+        """Change inputs and references together (shuffle choices, swap sides)."""
+        return input_fields, reference_fields
+
+    def preprocess_input_fields(self, input_fields: Fields) -> Fields:
+        """Change input fields before they are serialised."""
+        return input_fields
+
+    def preprocess_reference_fields(self, reference_fields: Fields) -> Fields:
+        """Change reference fields before they are serialised."""
+        return reference_fields
+
+    def post_process_instance(self, instance: Fields) -> Fields:
+        """Change the instance after it has been put in words."""
+        return instance
+
+    def serialize(self, data: Fields, instance: Fields) -> Fields:
+        """Return every value as text."""
+        serialize = self.serializer.serialize
+        return {key: serialize(value, instance) for key, value in data.items()}
+
+    def choices_of(self, input_fields: Fields, reference_fields: Fields) -> tuple[tuple[str, ...], int | None]:
+        """Return the continuations to score and the index of the right one; ``((), None)`` for free generation."""
+        del input_fields, reference_fields
+        return (), None
+
+    def explain_source(self, input_fields: Fields) -> tuple[Span, ...]:
+        """Return the source cut into labelled spans; joined they are ``input_fields_to_source``."""
+        return (Span(self.input_fields_to_source(input_fields), "question"),)
+
+    # -- what pipelines call ----------------------------------------------------------------------------------
+
+    def process(self, instance: Fields, stream_name: str | None = None) -> Fields:
+        """Return the instance with ``source``, ``instruction``, ``target_prefix``, ``target`` and ``references``."""
+        if self.skip_rendered_instance and "source" in instance and "target" in instance and "references" in instance:
+            return instance
+        instance = dict(instance)
+        inputs = instance["input_fields"] = dict(instance["input_fields"])
+        references = None
+        if stream_name != INFERENCE_STREAM:
+            if instance.get("reference_fields") is None:
+                raise TemplateError("the instance has no reference fields", path="$.reference_fields")
+            references = instance["reference_fields"] = dict(instance["reference_fields"])
+            inputs, references = self.preprocess_input_and_reference_fields(inputs, references)
+        self._put_in_words(instance, inputs)
+        if references is not None:
+            shown = self.serialize(self.preprocess_reference_fields(references), instance)
+            instance["target"], instance["references"] = self.reference_fields_to_target_and_references(shown)
+        return self.post_process_instance(instance)
+
+    def _put_in_words(self, instance: Fields, inputs: Fields) -> None:
+        inputs = self.preprocess_input_fields(inputs)
+        self._capitalise(inputs)
+        shown = self.serialize(inputs, instance)
+        instance["source"] = self.input_fields_to_source(shown)
+        instance["instruction"] = self.fill(instance.get("instruction", self.instruction), "instruction", shown)
+        instance["target_prefix"] = self.fill(self.target_prefix, "target_prefix", shown)
+        instance["postprocessors"] = self.postprocessors
+
+    def _capitalise(self, inputs: Fields) -> None:
+        for field in self.title_fields:
+            value = inputs.get(field)
+            if not isinstance(value, str):
+                raise TemplateError(
+                    f"the title field '{field}' has to be a text", path="$.title_fields", why=f"it is {value!r}"
+                )
+            inputs[field] = value.title()
+
+    def fill(self, text: str, name: str, values: Mapping[str, Any], kind: str = "input field") -> str:
+        """Fill one of this template's format strings."""
+        if not text:
+            return text
+        compiled = self._compiled.get(text)
+        if compiled is None:
+            compiled = self._compiled[text] = compile_format(text, type(self).__name__, name, kind)
+        return compiled(values)
+
+    def exchange(self, instance: Mapping[str, Any]) -> Exchange:
+        """Return a processed instance as an exchange."""
+        opening = instance["instruction"]
+        choices, gold = self.choices_of(instance["input_fields"], instance.get("reference_fields") or {})
+        return Exchange(
+            question=question_turns(instance["source"], instance.get("__turns__")),
+            opening=(Turn("system", (Span(opening, "instruction"),)),) if opening else (),
+            answer_prefix=instance["target_prefix"],
+            answer=instance.get("target"),
+            references=tuple(instance.get("references") or ()),
+            choices=choices,
+            gold=gold,
+        )
+
+    def source_spans(self, instance: Mapping[str, Any]) -> tuple[Span, ...]:
+        """Return the labelled spans of an instance's source, for people who look."""
+        inputs, references = dict(instance["input_fields"]), instance.get("reference_fields")
+        if references is not None:
+            inputs, _ = self.preprocess_input_and_reference_fields(inputs, dict(references))
+        inputs = self.preprocess_input_fields(inputs)
+        self._capitalise(inputs)
+        return self.explain_source(self.serialize(inputs, dict(instance)))
+
+    def prepare(self) -> None:
+        """Start with nothing compiled."""
+        super().prepare()
+        self._compiled: dict[str, Any] = {}
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if not name.startswith("_") and not self._preparing:
+            self._compiled = {}
+
+
+def question_turns(source: str, turns: Sequence[Mapping[str, Any]] | None) -> tuple[Turn, ...]:
+    """Return the turns of a question: one from the source, or those of a dialog."""
+    if turns is None:
+        return (Turn("user", (Span(source, "question"),)),)
+    return tuple(Turn(str(each["role"]), (Span(str(each["content"]), "question"),)) for each in turns)
