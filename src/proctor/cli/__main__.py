@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError
 import click
 
 from proctor.cli.commands import SETTINGS, LazyGroup, translated
-from proctor.cli.report import (
+from proctor.cli.problems import (
     BROKEN_PIPE,
     INTERNAL,
     INTERRUPTED,
@@ -23,6 +23,7 @@ from proctor.cli.report import (
 from proctor.errors import ProctorError
 
 COMMANDS = {
+    "run": ("proctor.cli.run", "Let a model sit exams, and print its scores."),
     "show": ("proctor.cli.show", "Show the requests that would be sent, part by part."),
     "ls": ("proctor.cli.ls", "List exams and artifacts."),
     "doctor": ("proctor.cli.doctor", "Say what works on this machine, and how to install the rest."),
@@ -54,7 +55,7 @@ def proctor() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return the exit code (see :mod:`proctor.cli.report`)."""
+    """Run the command line; return the exit code (see :mod:`proctor.cli.problems`)."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     _prepare_streams()
     code = _run(given)

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from rich.console import Console
 
-from proctor.cli.report import wants_colour
+from proctor.cli.problems import wants_colour
 
 
 class PatientConsole(Console):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -48,45 +46,18 @@ def _split_at_depth_zero(text: str) -> list[str]:
     return [*pieces, text[start:]]
 
 
-def parse_pairs(text: str) -> dict[str, Any]:
-    """Return ``key=value,key=value`` (or a JSON object) as values of the types they look like.
-
-    >>> parse_pairs('model=m,base_url=http://127.0.0.1:8000/v1,max_concurrency=4,stop=["a,b"]')
-    {'model': 'm', 'base_url': 'http://127.0.0.1:8000/v1', 'max_concurrency': 4, 'stop': ['a,b']}
+def parse_decoding(text: str) -> dict[str, Any]:
+    """Return ``key=value,key=value`` as fields of :class:`~proctor.ir.Decoding`.
 
     Raises:
-        UsageError: A piece is no ``key=value``, or a key is given twice.
+        UsageError: The text does not parse.
     """
-    if text.lstrip().startswith("{"):
-        return _json_object(text)
-    pairs: dict[str, Any] = {}
-    for piece in _split_at_depth_zero(text):
-        key, equals, value = piece.partition("=")
-        key = key.strip()
-        if not piece.strip():
-            continue
-        if not equals or not key:
-            raise UsageError(f"'{piece.strip()}' is not key=value", why=f"in '{text}'")
-        if key in pairs:
-            raise UsageError(f"'{key}' is given twice", why=f"in '{text}'")
-        pairs[key] = _value(value.strip())
-    return pairs
+    from proctor.engines.names import parse_model_args
 
-
-def _value(text: str) -> Any:
-    from proctor.artifacts.query import convert
-
-    if text[:1] in '[{"':
-        with suppress(ValueError):
-            return json.loads(text)
-    return convert(text)
-
-
-def _json_object(text: str) -> dict[str, Any]:
     try:
-        return dict(json.loads(text))
-    except (ValueError, TypeError) as error:
-        raise UsageError(f"'{text}' is no JSON object", why=str(error)) from None
+        return parse_model_args(text)
+    except UsageError as error:
+        raise error.located(path="--decoding") from None
 
 
 class Limit(_ParamType):
@@ -144,7 +115,7 @@ _OPTIONS = [
         "--gen-kwargs",
         "decoding",
         metavar="K=V,…",
-        callback=lambda _context, _parameter, text: parse_pairs(text) if text else None,
+        callback=lambda _context, _parameter, text: parse_decoding(text) if text else None,
         help='How to write: max_tokens=64,temperature=0.7,stop=["\\n"] …',
     ),
     click.option(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from proctor.cli.report import printable
+from proctor.cli.problems import printable
 from proctor.ir import Media, Part, Prompt, Request, Span, Turn
 from proctor.recipes.exam import Item
 from proctor.results.origins import COLOURS, label_of, part_of, parts_in

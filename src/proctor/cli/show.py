@@ -34,8 +34,8 @@ def command(tasks: tuple[str, ...], docs: int, skip: int, as_json: bool, **optio
 
 def _print(exams: list[Any], docs: int, skip: int) -> None:
     from proctor.cli.console import console
+    from proctor.cli.problems import say
     from proctor.cli.prompts import RequestPrinter, legend, origins_of
-    from proctor.cli.report import say
     from proctor.results.preview import first_items
 
     target = console()

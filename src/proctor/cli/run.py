@@ -1,0 +1,189 @@
+"""``proctor run``: a model sits exams."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from proctor.cli.commands import ProctorCommand
+from proctor.cli.exams import exam_options, find_exams, split_names
+from proctor.cli.problems import FAILURES, say
+from proctor.errors import UsageError
+
+if TYPE_CHECKING:
+    from proctor.engines.engine import Engine
+    from proctor.recipes.exam import Exam
+    from proctor.running.run import RunResult
+    from proctor.running.spec import RunSpec
+
+RUNS = "runs"
+"""Folder under the current one in which run folders appear unless ``--output`` names one."""
+
+_DIGEST_DIGITS = 8
+_LONGEST_NAME = 60
+
+
+@click.command("run", cls=ProctorCommand)
+@click.argument("spec", required=False, metavar="[RUN.yaml]", type=click.Path(exists=True, path_type=Path))
+@click.option("--model", "-m", metavar="MODEL", help="Who is asked: smollm2, hf, openai … (proctor doctor lists them).")
+@click.option("--tasks", "-t", multiple=True, metavar="NAME,…", help="Exams, suites, recipes, files (see proctor ls).")
+@click.option("--model-args", "-a", multiple=True, metavar="K=V,…", help="model=m,base_url=http://127.0.0.1:8000/v1 …")
+@click.option("--batch-size", metavar="N", help="Short for --model-args batch_size=N.")
+@click.option("--device", metavar="NAME", help="Short for --model-args device=NAME.")
+@click.option("--max-concurrency", metavar="N", help="Short for --model-args max_concurrency=N.")
+@click.option(
+    "--output", "--output-path", "-o", "output", type=click.Path(file_okay=False, path_type=Path), help="Run folder."
+)
+@click.option("--log", "--use-cache", "log", type=click.Path(dir_okay=False, path_type=Path), help="The response log.")
+@click.option("--log-samples/--no-log-samples", default=None, help="Write samples.jsonl.  [default: yes]")
+@click.option("--retry-failed/--keep-failed", default=True, show_default=True, help="Ask again what failed before.")
+@click.option("--allow-failures", is_flag=True, help="Exit with 0 although instances failed.")
+@click.option("--every-score", is_flag=True, help="Print every score, not only the main one of each exam.")
+@click.option("--json", "as_json", is_flag=True, help="Print the results as JSON instead of a table.")
+@exam_options
+def command(spec: Path | None, **options: Any) -> int:
+    r"""Let a model sit exams, and print its scores.
+
+    RUN.yaml (or a run folder) repeats a run, or goes on with one that was stopped.
+
+    \b
+    proctor run --model smollm2 --tasks samples
+    proctor run --model openai --model-args model=m,base_url=http://127.0.0.1:8000/v1 --tasks samples.science
+    """
+    from proctor.running.spec import RunSpec
+
+    mine = {name: options.pop(name) for name in ("retry_failed", "allow_failures", "every_score", "as_json")}
+    output, log = options.pop("output"), options.pop("log")
+    if spec is None:
+        wanted = _spec_of_options(options)
+    else:
+        saved = RunSpec.load(spec)
+        wanted = _changed(saved, options)
+        folder = spec if spec.is_dir() else spec.parent
+        if output is None and (folder / "run.yaml").exists() and not wanted.differences(saved):
+            output = folder
+    with _terminated_like_ctrl_c():
+        result = _run(wanted, output, log, retry_failed=mine["retry_failed"], trust_code=options.get("trust_code"))
+    return _conclude(result, **{name: mine[name] for name in ("allow_failures", "every_score", "as_json")})
+
+
+def _model_args(options: dict[str, Any]) -> dict[str, Any]:
+    from proctor.engines.names import parse_model_args
+
+    short = [f"{name}={options[name]}" for name in ("batch_size", "device", "max_concurrency") if options[name]]
+    given: dict[str, Any] = {}
+    for text in (*options["model_args"], *short):
+        given |= parse_model_args(text)
+    return given
+
+
+def _spec_of_options(options: dict[str, Any]) -> RunSpec:
+    from proctor.running.spec import RunSpec
+
+    if not options["model"]:
+        raise UsageError("no model is named", hint="add --model smollm2, or another that proctor doctor lists")
+    tasks = tuple(name for text in options["tasks"] for name in split_names(text))
+    if not tasks:
+        raise UsageError("no task is named", hint="add --tasks samples, or others that proctor ls lists")
+    return _changed(RunSpec(model=options["model"], tasks=tasks), {**options, "model": None, "tasks": ()})
+
+
+def _changed(spec: RunSpec, options: dict[str, Any]) -> RunSpec:
+    """Return a spec with what the command line says in place of what it said."""
+    changes: dict[str, Any] = {}
+    if options["model"]:
+        changes["model"] = options["model"]
+    if tasks := tuple(name for text in options["tasks"] for name in split_names(text)):
+        changes["tasks"] = tasks
+    if args := _model_args(options):
+        changes["model_args"] = args if "model" in changes else {**spec.model_args, **args}
+    overrides = {name: options[name] for name in _OVERRIDES if options[name] not in (None, ())}
+    limit = options["limit"]
+    if isinstance(limit, float):
+        overrides["limit"] = limit
+    elif limit is not None:
+        changes["limit"] = limit
+    if overrides:
+        changes["overrides"] = {**spec.overrides, **overrides}
+    changes |= {name: options[name] for name in ("seed", "num_demos", "log_samples") if options[name] is not None}
+    if changes:
+        changes |= {"exams": {}, "engine": ""}  # filled in anew: they belong to the spec before the change
+    return replace(spec, **changes)
+
+
+_OVERRIDES = ("template", "system_prompt", "apply_chat_template", "demos_as_turns", "decoding", "include_paths")
+
+
+def _run(
+    spec: RunSpec, output: Path | None, log: Path | None, *, retry_failed: bool, trust_code: bool | None
+) -> RunResult:
+    from proctor.engines.names import make_engine
+    from proctor.running.progress import observer_for
+    from proctor.running.run import run_exams
+
+    options = {"limit": spec.limit, "seed": spec.seed, "num_demos": spec.num_demos, **spec.overrides}
+    exams = find_exams(list(spec.tasks), {**options, "trust_code": trust_code})
+    engine = make_engine(spec.model, spec.model_args)
+    with closing(engine):
+        return run_exams(
+            exams,
+            engine,
+            log=log,
+            output=output or default_output(spec, exams, engine),
+            observer=observer_for(),
+            log_samples=spec.log_samples,
+            spec=spec,
+            retry_failed=retry_failed,
+        )
+
+
+def default_output(spec: RunSpec, exams: list[Exam], engine: Engine) -> Path:
+    """Return the folder of a run that names none: equal runs have equal folders, so the same command goes on."""
+    from proctor.ir import content_key
+    from proctor.running.plain import plain
+
+    described = {exam.name: plain(exam.specification()) for exam in exams}
+    content = replace(spec, exams=described, model_args={}, log_samples=True, version="").to_dict()
+    name = re.sub(r"[^\w.-]+", "-", f"{engine.label}-{'-'.join(spec.tasks)}").strip("-.")[:_LONGEST_NAME]
+    return Path(RUNS) / f"{name}-{content_key('run', engine.identity, content)[:_DIGEST_DIGITS]}"
+
+
+def _conclude(result: RunResult, *, allow_failures: bool, every_score: bool, as_json: bool) -> int:
+    from proctor.cli.console import console, print_json
+    from proctor.cli.tables import score_table
+    from proctor.results.summary import failure_notes, score_rows
+
+    rows = list(score_rows(result.results, every_score=every_score))
+    if as_json:
+        print_json(result.results, indent=2)
+    else:
+        target = console()
+        target.print(score_table(rows), width=None if target.is_terminal else 1000)
+    say(f"run folder: {result.output}")
+    notes = failure_notes(rows)
+    for note in notes:
+        say(f"warning: {note}")
+    if notes:
+        say(f"samples.jsonl has the reasons; to ask again what failed: proctor run {result.output}")
+    return FAILURES if notes and not allow_failures else 0
+
+
+@contextmanager
+def _terminated_like_ctrl_c() -> Iterator[None]:
+    """Treat SIGTERM as Ctrl-C: stop cleanly and say how to go on."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,350 @@
+"""An index of ``samples.jsonl``: pages, filters, orders and full-text search without loading the file.
+
+The index is a SQLite file in the cache folder. It keeps for each line where it is, what it scored and whether it
+failed, and the words in an FTS5 table without content; what is shown is read from the run folder itself. Building it
+may be stopped at any time and goes on where it stopped. A run that is written anew gets a new index.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import msgspec
+
+from proctor.errors import DataError, UsageError
+from proctor.settings import settings
+
+_VERSION = 1
+_BATCH_BYTES = 4_000_000
+_LONGEST_TEXT = 100_000
+_SCHEMA = f"""
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = NORMAL;
+    CREATE TABLE IF NOT EXISTS progress (consumed INTEGER NOT NULL, total INTEGER NOT NULL, rows INTEGER NOT NULL);
+    CREATE TABLE IF NOT EXISTS samples (
+        id INTEGER PRIMARY KEY, exam INTEGER NOT NULL, doc_id INTEGER, score REAL, failure INTEGER,
+        place INTEGER NOT NULL, length INTEGER NOT NULL);
+    CREATE TABLE IF NOT EXISTS names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+    CREATE INDEX IF NOT EXISTS by_exam ON samples (exam);
+    CREATE INDEX IF NOT EXISTS by_score ON samples (score);
+    CREATE INDEX IF NOT EXISTS by_exam_score ON samples (exam, score);
+    CREATE INDEX IF NOT EXISTS by_failure ON samples (failure) WHERE failure IS NOT NULL;
+    CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(
+        body, content='', columnsize=0, detail=none, tokenize='unicode61 remove_diacritics 2');
+    PRAGMA user_version = {_VERSION};
+"""
+
+Order = Literal["place", "score", "-score"]
+"""As written, worst first, best first."""
+ORDERS: tuple[Order, ...] = get_args(Order)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleQuery:
+    """Which instances to show.
+
+    Attributes:
+        exam: Only of this exam.
+        text: Words that all occur in input, prompt, output or references; a word may end in ``*``.
+        failed: Only those that failed, or only those that did not.
+        lowest, highest: Bounds of the main score.
+        order: How they are sorted.
+    """
+
+    exam: str | None = None
+    text: str = ""
+    failed: bool | None = None
+    lowest: float | None = None
+    highest: float | None = None
+    order: Order = "place"
+
+
+@dataclass(frozen=True, slots=True)
+class SamplePage:
+    """Some instances, as :class:`Sample` rows, and how many there are in all."""
+
+    samples: list[Sample]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One line of ``samples.jsonl``.
+
+    Attributes:
+        number: Its place in the file, from 0; stable.
+        score: The main score, where there is one.
+        failure: Why there is none.
+        record: The line itself.
+    """
+
+    number: int
+    score: float | None
+    failure: str | None
+    record: dict[str, Any]
+
+
+class SampleIndex:
+    """The index of one ``samples.jsonl``.
+
+    Args:
+        path: The file.
+        main_scores: The main score of each exam (``score_name`` in ``results.json``).
+        index: Where the index is kept; by default in the cache folder.
+
+    Raises:
+        DataError: The file is not there.
+    """
+
+    def __init__(self, path: Path, main_scores: Mapping[str, str] | None = None, index: Path | None = None) -> None:
+        self.path = path
+        self._main_scores = dict(main_scores or {})
+        try:
+            stat = path.stat()
+        except OSError as error:
+            raise DataError(f"{path} cannot be read", why=str(error)) from None
+        self._size = stat.st_size
+        if index is None:
+            identity = f"{path.resolve()}|{stat.st_size}|{stat.st_mtime_ns}|{stat.st_ino}|{_VERSION}"
+            name = blake2b(identity.encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
+            index = Path(settings.cache_dir) / "indexes" / f"{name}.db"
+        self.index = index
+        index.parent.mkdir(parents=True, exist_ok=True)
+        with closing(self._connect()) as database, database:
+            database.executescript(_SCHEMA)
+            if database.execute("SELECT count(*) FROM progress").fetchone()[0] == 0:
+                database.execute("INSERT INTO progress VALUES (0, ?, 0)", (self._size,))
+
+    # -- building -----------------------------------------------------------------------------------------------
+
+    @property
+    def share(self) -> float:
+        """How much of the file is indexed, between 0 and 1."""
+        with closing(self._connect()) as database:
+            consumed, total = database.execute("SELECT consumed, total FROM progress").fetchone()
+        return consumed / total if total else 1.0
+
+    def build(self, seconds: float | None = None) -> bool:
+        """Index what is not indexed yet; stop after ``seconds``. Return whether all is done."""
+        started = time.monotonic()
+        with closing(self._connect()) as database, self.path.open("rb") as file:
+            consumed, _, rows = database.execute("SELECT * FROM progress").fetchone()
+            file.seek(consumed)
+            names = dict(database.execute("SELECT name, id FROM names").fetchall())
+            while lines := file.readlines(_BATCH_BYTES):
+                with database:
+                    rows, consumed = self._insert(database, lines, rows, consumed, names)
+                if seconds is not None and time.monotonic() - started > seconds:
+                    break
+            return bool(consumed >= self._size)
+
+    def _insert(
+        self, database: sqlite3.Connection, lines: list[bytes], rows: int, consumed: int, names: dict[str, int]
+    ) -> tuple[int, int]:
+        samples, texts = [], []
+        for line in lines:
+            record = read_line(line)
+            exam, failure = str(record.get("exam", "")), failure_of(record)
+            for name in (exam, failure):
+                if name is not None and name not in names:
+                    names[name] = len(names) + 1
+                    database.execute("INSERT INTO names VALUES (?, ?)", (names[name], name))
+            score = main_score(record, self._main_scores.get(exam))
+            doc_id = record.get("doc_id")
+            samples.append(
+                (
+                    rows,
+                    names[exam],
+                    doc_id if isinstance(doc_id, int) else None,
+                    score,
+                    None if failure is None else names[failure],
+                    consumed,
+                    len(line),
+                )
+            )
+            texts.append((rows, searchable(record)))
+            rows, consumed = rows + 1, consumed + len(line)
+        database.executemany("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?)", samples)
+        database.executemany("INSERT INTO words (rowid, body) VALUES (?, ?)", texts)
+        database.execute("UPDATE progress SET consumed = ?, rows = ?", (consumed, rows))
+        return rows, consumed
+
+    # -- reading ------------------------------------------------------------------------------------------------
+
+    def page(self, query: SampleQuery, start: int = 0, count: int = 50) -> SamplePage:
+        """Return ``count`` instances after the first ``start`` of those that a query means."""
+        where, values = _conditions(query)
+        direction = {"place": "id", "score": "score ASC, id", "-score": "score DESC, id"}[query.order]
+        with closing(self._connect()) as database:
+            total = database.execute(f"SELECT count(*) FROM samples WHERE {where}", values).fetchone()[0]  # noqa: S608
+            found = database.execute(
+                f"SELECT id, score, failure, place, length FROM samples WHERE {where} "  # noqa: S608
+                f"ORDER BY {direction} LIMIT ? OFFSET ?",
+                (*values, count, start),
+            ).fetchall()
+            names = dict(database.execute("SELECT id, name FROM names").fetchall())
+        return SamplePage(list(self._read(found, names)), int(total))
+
+    def get(self, number: int) -> Sample:
+        """Return one instance.
+
+        Raises:
+            UsageError: There is none of this number (yet).
+        """
+        with closing(self._connect()) as database:
+            found = database.execute(
+                "SELECT id, score, failure, place, length FROM samples WHERE id = ?", (number,)
+            ).fetchall()
+            names = dict(database.execute("SELECT id, name FROM names").fetchall())
+        if not found:
+            raise UsageError(f"the run has no instance {number}")
+        return next(self._read(found, names))
+
+    def neighbours(self, query: SampleQuery, number: int) -> tuple[int | None, int | None]:
+        """Return the numbers before and after an instance among those that a query means, in the query's order."""
+        where, values = _conditions(query)
+        with closing(self._connect()) as database:
+            row = database.execute("SELECT score FROM samples WHERE id = ?", (number,)).fetchone()
+            if row is None:
+                return None, None
+            return tuple(
+                _beside(database, query.order, where, values, (row[0], number), after) for after in (False, True)
+            )  # type: ignore[return-value]
+
+    def find(self, exam: str, doc_id: int) -> Sample | None:
+        """Return the instance of an exam with this document id, or ``None``."""
+        with closing(self._connect()) as database:
+            row = database.execute(
+                "SELECT id FROM samples WHERE exam = (SELECT id FROM names WHERE name = ?) AND doc_id = ?",
+                (exam, doc_id),
+            ).fetchone()
+        return None if row is None else self.get(int(row[0]))
+
+    def exams(self) -> list[str]:
+        """Return the names of the exams that have instances, in the order in which they appear."""
+        with closing(self._connect()) as database:
+            rows = database.execute(
+                "SELECT name FROM names WHERE id IN (SELECT DISTINCT exam FROM samples) ORDER BY id"
+            ).fetchall()
+        return [str(row[0]) for row in rows]
+
+    def _read(self, found: list[tuple[Any, ...]], names: Mapping[int, str]) -> Iterator[Sample]:
+        with self.path.open("rb") as file:
+            for number, score, failure, place, length in found:
+                file.seek(place)
+                yield Sample(number, score, names.get(failure), read_line(file.read(length)))
+
+    def _connect(self) -> sqlite3.Connection:
+        return sqlite3.connect(self.index, timeout=60.0)
+
+
+def _conditions(query: SampleQuery) -> tuple[str, tuple[Any, ...]]:
+    parts: list[str] = []
+    values: list[Any] = []
+    if query.exam is not None:
+        parts.append("exam = (SELECT id FROM names WHERE name = ?)")
+        values.append(query.exam)
+    if match := _match(query.text):
+        parts.append("id IN (SELECT rowid FROM words WHERE words MATCH ?)")
+        values.append(match)
+    if query.failed is not None:
+        parts.append("failure IS NOT NULL" if query.failed else "failure IS NULL")
+    for bound, sign in ((query.lowest, ">="), (query.highest, "<=")):
+        if bound is not None:
+            parts.append(f"score {sign} ?")
+            values.append(bound)
+    return " AND ".join(parts) or "TRUE", tuple(values)
+
+
+def _match(text: str) -> str:
+    """Return what people type as an FTS5 expression; nothing in it is an operator."""
+    words = re.findall(r"\w+\*?", text)
+    return " ".join(f'"{word.rstrip("*")}"{"*" if word.endswith("*") else ""}' for word in words)
+
+
+def _beside(
+    database: sqlite3.Connection,
+    order: Order,
+    where: str,
+    values: tuple[Any, ...],
+    here: tuple[float | None, int],
+    after: bool,
+) -> int | None:
+    score, number = here
+    sign = ">" if after else "<"
+    direction = "ASC" if after else "DESC"
+    if order == "place":
+        beyond, given, by = f"id {sign} ?", (number,), f"id {direction}"
+    else:
+        # SQLite sorts NULL first in ascending order; coalesce keeps instances without a score in that place.
+        rank = "coalesce(score, -1e999)"
+        up = (order == "score") == after
+        beyond = f"({rank} {'>' if up else '<'} ? OR ({rank} = ? AND id {sign} ?))"
+        lowest = float("-inf") if score is None else score
+        given, by = (lowest, lowest, number), f"{rank} {'ASC' if up else 'DESC'}, id {direction}"  # type: ignore[assignment]
+    row = database.execute(
+        f"SELECT id FROM samples WHERE {where} AND {beyond} ORDER BY {by} LIMIT 1",  # noqa: S608
+        (*values, *given),
+    ).fetchone()
+    return None if row is None else int(row[0])
+
+
+def read_line(line: bytes) -> dict[str, Any]:
+    """Return a line as a record; a line that is none becomes a record with a failure that says so."""
+    try:
+        record = msgspec.json.decode(line)
+    except msgspec.DecodeError:
+        try:
+            record = json.loads(line.decode("utf-8", "replace"))
+        except ValueError as error:
+            record = {"failure": {"kind": "broken line", "message": str(error)}}
+    return record if isinstance(record, dict) else {"failure": {"kind": "broken line", "message": "no JSON object"}}
+
+
+def failure_of(record: Mapping[str, Any]) -> str | None:
+    """Return the kind of an instance's failure, or ``None``."""
+    for name in ("failure", "scoring_failure"):
+        failure = record.get(name)
+        if isinstance(failure, Mapping):
+            return str(failure.get("kind") or "failure")
+        if failure:
+            return str(failure)
+    return None
+
+
+def main_score(record: Mapping[str, Any], name: str | None) -> float | None:
+    """Return the main score of an instance: ``score``, the one named, or the first number there is."""
+    scores = record.get("scores")
+    if not isinstance(scores, Mapping):
+        return None
+    for key in ("score", name, *scores):
+        value = scores.get(key) if key is not None else None
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return float(value)
+    return None
+
+
+def searchable(record: Mapping[str, Any]) -> str:
+    """Return the words of an instance that a search looks at."""
+    parts = [_words(record.get(name)) for name in ("prompt", "continuations", "output", "prediction", "references")]
+    parts.append(_words(record.get("input")))
+    return "\n".join(parts)[:_LONGEST_TEXT]
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return "\n".join(_words(each) for key, each in value.items() if key not in {"role", "type"})
+    if isinstance(value, list | tuple):
+        return "\n".join(map(_words, value))
+    return "" if value is None or isinstance(value, float) else str(value)

@@ -1,0 +1,109 @@
+"""The scores of a run as rows of a table: every number with its interval, its n and what failed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+_BOUNDS = ("_ci_low", "_ci_high")
+_COUNTS = frozenset({"n", "failures", "num_of_instances"})
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRow:
+    """One score of one exam.
+
+    Attributes:
+        task: Name of the exam.
+        metric: Name of the score.
+        value: The score; ``None`` where there is none.
+        low, high: Bounds of the 95% interval, or ``None``.
+        n: Instances asked about.
+        failed: How many of them have no score.
+        failure_kinds: How many failed for which reason.
+        metric_failures: Why a metric has no scores at all, by its name.
+        is_main: Whether this is the exam's main score.
+    """
+
+    task: str
+    metric: str
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    failed: int
+    failure_kinds: Mapping[str, int]
+    metric_failures: Mapping[str, str]
+    is_main: bool = True
+
+
+def score_rows(results: Mapping[str, Mapping[str, Any]], *, every_score: bool = False) -> Iterator[ScoreRow]:
+    """Yield the main score of each exam, in the order of ``results``; with ``every_score`` all others after it.
+
+    Args:
+        results: What ``results.json`` has under ``results``.
+        every_score: Whether to list the other scores too.
+    """
+    for task, entry in results.items():
+        main = str(entry.get("score_name") or "score")
+        yield _row(task, main, "score", entry, is_main=True)
+        if every_score:
+            for name in entry:
+                if name not in {"score", main} and _is_score(name, entry):
+                    yield _row(task, name, name, entry, is_main=False)
+
+
+def _is_score(name: str, entry: Mapping[str, Any]) -> bool:
+    return name not in _COUNTS and not name.endswith(_BOUNDS) and _number(entry[name]) is not None
+
+
+def _row(task: str, metric: str, key: str, entry: Mapping[str, Any], *, is_main: bool) -> ScoreRow:
+    return ScoreRow(
+        task,
+        metric,
+        _number(entry.get(key)),
+        _number(entry.get(f"{key}_ci_low")),
+        _number(entry.get(f"{key}_ci_high")),
+        int(entry.get("n") or 0),
+        int(entry.get("failures") or 0),
+        dict(entry.get("failure_kinds") or {}),
+        dict(entry.get("metric_failures") or {}),
+        is_main,
+    )
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def shown(value: float | None) -> str:
+    """Return a score with four decimals (fewer where it is large), ``-`` where there is none.
+
+    >>> shown(0.5), shown(27.31234), shown(1234.5), shown(None)
+    ('0.5000', '27.31', '1234', '-')
+    """
+    if value is None:
+        return "-"
+    size = abs(value)
+    return f"{value:.4f}" if size < 10 else f"{value:.2f}" if size < 1000 else f"{value:.0f}"  # noqa: PLR2004
+
+
+def interval(row: ScoreRow) -> str:
+    """Return the interval of a row as ``0.4312 to 0.5688``, ``-`` where there is none."""
+    return f"{shown(row.low)} to {shown(row.high)}" if row.low is not None and row.high is not None else "-"
+
+
+def failure_notes(rows: Iterable[ScoreRow]) -> list[str]:
+    """Return a sentence on every kind of failure: ``3 of 180 instances failed (refused: 1, timeout: 2)``."""
+    mains = [row for row in rows if row.is_main]
+    kinds: Counter[str] = Counter()
+    for row in mains:
+        kinds.update(row.failure_kinds)
+    notes = [f"{row.task}: {name} failed: {why}" for row in mains for name, why in row.metric_failures.items()]
+    if failed := sum(row.failed for row in mains):
+        reasons = ", ".join(f"{kind}: {count}" for kind, count in sorted(kinds.items()))
+        found = f"{failed} of {sum(row.n for row in mains)} instances failed"
+        notes.append(found + (f" ({reasons})" if reasons else ""))
+    return notes

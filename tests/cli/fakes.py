@@ -1,0 +1,184 @@
+"""Exams and an engine behind the seams of the command line; as a program: `proctor` with these."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from types import ModuleType
+from typing import Any
+
+from proctor.engines.engine import Answers, Engine
+from proctor.engines.names import parse_model_args
+from proctor.errors import UnknownArtifactError, UsageError, did_you_mean
+from proctor.ir import (
+    Choose,
+    Decoding,
+    Exchange,
+    Failure,
+    Generate,
+    Pair,
+    Prompt,
+    Response,
+    Score,
+    Scored,
+    Span,
+    Turn,
+    Usage,
+    turn,
+)
+from proctor.recipes.exam import Answered, Item
+from proctor.scoring.grade import Grade
+
+
+class Capitals:
+    """A small exam: even documents choose, odd ones generate."""
+
+    name = "capitals"
+    description = "Capitals of countries."
+
+    def __init__(self, **options: Any) -> None:
+        self.options = options
+
+    pairs = (("France", "Paris"), ("Italy", "Rome"), ("Spain", "Madrid"), ("Peru", "Lima"))
+
+    def items(self) -> Iterator[Item]:
+        for doc_id, (country, capital) in enumerate(self.pairs):
+            spans = (
+                Span("Answer briefly.\n\n", "instruction"),
+                Span("Chile?", "demo[0].question"),
+                Span(" Santiago\n", "demo[0].answer"),
+                Span(f"{country}?", "question"),
+                Span("\nAnswer:", "answer_prefix"),
+            )
+            text = "".join(span.text for span in spans)
+            prompt = Prompt(text, lambda spans=spans: (Turn("user", spans),))
+            exchange = Exchange(
+                question=(turn("user", country),),
+                answer=capital,
+                references=(capital,),
+                choices=(" Rome", f" {capital}"),
+                gold=1,
+            )
+            request = (
+                Choose((Pair(prompt, " Rome"), Pair(prompt, f" {capital}")))
+                if doc_id % 2 == 0
+                else Generate(prompt, Decoding(max_tokens=8, stop=("\n",)))
+            )
+            yield Item(doc_id, {"country": country, "capital": capital}, exchange, (request,))
+
+    def grade(self, answered: Iterable[Answered]) -> Grade:
+        scores, failures = [], {}
+        for position, each in enumerate(answered):
+            response = each.responses[0]
+            if response.failure is not None:
+                failures[position] = response.failure
+                scores.append(None)
+            elif response.scores:
+                best = max(range(len(response.scores)), key=lambda index: response.scores[index].log_likelihood)
+                scores.append(float(best == each.item.exchange.gold))
+            else:
+                scores.append(float(response.text.strip() == each.item.instance["capital"]))
+        given = [score for score in scores if score is not None]
+        mean = sum(given) / len(given) if given else None
+        return Grade(
+            {"score": mean, "score_name": "accuracy", "accuracy": mean, "score_ci_low": 0.25, "score_ci_high": 1.0},
+            {"accuracy": scores},
+            failures=failures,
+        )
+
+    def specification(self) -> dict[str, Any]:
+        return {"name": self.name, **self.options}
+
+
+class Chat(Capitals):
+    """The same exam as chat messages."""
+
+    name = "chat"
+
+    def items(self) -> Iterator[Item]:
+        for item in super().items():
+            country = item.instance["country"]
+            prompt = Prompt(
+                [{"role": "system", "content": "Be brief."}, {"role": "user", "content": f"{country}?"}],
+                lambda country=country: (turn("system", "Be brief.", "system"), turn("user", f"{country}?")),
+            )
+            yield Item(item.doc_id, item.instance, item.exchange, (Generate(prompt),))
+
+
+class Many(Capitals):
+    """As many documents as `limit` says, or 10,000."""
+
+    name = "many"
+
+    def items(self) -> Iterator[Item]:
+        for doc_id in range(int(self.options.get("limit") or 10_000)):
+            prompt = Prompt(f"Question {doc_id}")
+            exchange = Exchange(question=(turn("user", f"Question {doc_id}"),), references=("yes",))
+            yield Item(doc_id, {"capital": "yes"}, exchange, (Generate(prompt),))
+
+
+EXAMS = {"capitals": Capitals, "chat": Chat, "many": Many}
+calls: list[Any] = []
+
+
+class Options:
+    """Remembers what it was built with, as RecipeOptions does."""
+
+    def __init__(self, **values: Any) -> None:
+        self.values = values
+
+
+def resolve_tasks(names: list[str], options: Options) -> list[Capitals]:
+    calls.append((list(names), options.values))
+    for name in names:
+        if name not in EXAMS:
+            raise UnknownArtifactError(f"there is no task '{name}'", hint=did_you_mean(name, EXAMS))
+    return [EXAMS[name](**options.values) for name in names]
+
+
+class SlowEngine(Engine):
+    """Says yes to everything, and takes its time."""
+
+    seconds: float = 0.0
+    fails_from: int | None = None
+    transient_fields = frozenset({"seconds", "data_classification_policy"})
+    can_score = True
+
+    def generate(self, requests: Iterable[Generate]) -> Answers:
+        for position, _ in enumerate(requests):
+            time.sleep(self.seconds)
+            if self.fails_from is not None and position >= self.fails_from:
+                yield position, Response(failure=Failure("timeout", "no answer came"))
+            else:
+                yield position, Response(texts=("yes",), usage=Usage(3, 1))
+
+    def score(self, requests: Iterable[Score]) -> Answers:
+        for position, request in enumerate(requests):
+            yield position, Response(scores=tuple(Scored(-float(index)) for index, _ in enumerate(request.pairs)))
+
+
+def make_engine(name: str, args: Mapping[str, Any] | None = None) -> Engine:
+    if name != "slow":
+        raise UsageError(f"there is no engine '{name}'", hint=did_you_mean(name, ["slow"]))
+    return SlowEngine(**(args or {}))
+
+
+def install(modules: MutableMapping[str, ModuleType]) -> None:
+    """Put the fakes behind the seams that the command line uses."""
+    fresh: dict[str, ModuleType] = {}
+    for name, attribute, value in (
+        ("proctor.dialects.resolve", "resolve_tasks", resolve_tasks),
+        ("proctor.recipes.options", "RecipeOptions", Options),
+        ("proctor.engines.names", "make_engine", make_engine),
+        ("proctor.engines.names", "parse_model_args", parse_model_args),
+    ):
+        setattr(fresh.setdefault(name, ModuleType(name)), attribute, value)
+    modules.update(fresh)
+
+
+if __name__ == "__main__":
+    from proctor.cli.__main__ import main
+
+    install(sys.modules)
+    sys.exit(main())
