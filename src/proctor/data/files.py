@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, cast
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.data.fields import MISSING, Row, finder
+import proctor
 from proctor.data.loaders import LazyLoader
 from proctor.errors import DataError, DatasetNotFoundError, Location, ValidationError, did_you_mean
 
@@ -62,6 +63,23 @@ def _near(path: str) -> str:
     return did_you_mean(Path(path).name, names)
 
 
+def located(path: str) -> str:
+    """Return where a file is: ``package:proctor.catalog.samples/data/x.jsonl`` lies inside this package.
+
+    Raises:
+        DatasetNotFoundError: The path leaves the package.
+    """
+    scheme, _, rest = path.partition(":")
+    if scheme != "package":
+        return path
+    module, _, inside = rest.partition("/")
+    root = Path(proctor.__file__).resolve().parent
+    found = root.joinpath(*module.split(".")[1:], inside).resolve()
+    if module.split(".")[0] != "proctor" or not found.is_relative_to(root):
+        raise DatasetNotFoundError(f"'{path}' lies outside the package proctor", hint="give an ordinary path")
+    return str(found)
+
+
 class FileLoader(LazyLoader):
     """Base of loaders that read one file for each split.
 
@@ -89,7 +107,7 @@ class FileLoader(LazyLoader):
             raise DatasetNotFoundError(
                 f"there is no file for the split '{split}'", hint=did_you_mean(split, self.files)
             )
-        return self.read(path)
+        return self.read(located(path))
 
     def read(self, path: str) -> Iterator[Row]:
         """Yield the rows of a file."""
