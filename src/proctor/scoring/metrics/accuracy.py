@@ -19,7 +19,7 @@ class AccuracyFast(ReductionInstanceMetric[Any, dict[str, float]]):
 
     reads_task_data: ClassVar[bool] = False
     main_score: str = "accuracy"
-    reduction: AggregationReduction[Any] = MeanReduction()
+    reduction: AggregationReduction = MeanReduction()  # type: ignore[type-arg]
 
     def map(self, prediction: Any, references: list[Any], task_data: dict[str, Any]) -> dict[str, float]:
         """Return the score of an instance."""

@@ -1,0 +1,324 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from proctor.errors import ArtifactError, MissingExtraError, PolicyError, ScoringError
+from proctor.ir import Failure
+from proctor.scoring.columns import ABSENT
+from proctor.scoring.global_metric import GlobalMetric
+from proctor.scoring.grade import Columns
+from proctor.scoring.instance_metric import BulkInstanceMetric, InstanceMetric
+from proctor.scoring.map_reduce import MapReduceMetric, MultiTurnMetric, ReductionInstanceMetric
+from proctor.scoring.metrics.accuracy import Accuracy, AccuracyFast
+from proctor.scoring.metrics.f1 import F1Fast, F1Resampler
+from proctor.scoring.metrics_list import MetricsList
+from proctor.scoring.pipeline import apply_metrics, grade
+from proctor.scoring.reductions import MaxReduction, MeanReduction, RootMeanReduction, SequentialSuccess
+
+
+class SumAccuracy(InstanceMetric):
+    main_score = "sum_accuracy"
+    reduction_map = {"mean": ["sum_accuracy"]}
+    ci_scores = ["sum_accuracy"]
+    prediction_type = int
+    relative_tolerance: float = 0
+
+    def compute(self, references, prediction, task_data):
+        actual = task_data["num1"] + task_data["num2"]
+        return {self.main_score: float(math.isclose(actual, prediction, rel_tol=self.relative_tolerance))}
+
+
+class Longest(GlobalMetric):
+    main_score = "longest"
+    prediction_type = str
+
+    def compute(self, references, predictions, task_data):
+        if "bomb" in predictions:
+            raise ValueError("bomb")
+        return {self.main_score: float(max(map(len, predictions)))}
+
+
+class Lengths(BulkInstanceMetric):
+    main_score = "length"
+    reduction_map = {"mean": ["length"]}
+
+    def compute(self, references, predictions, task_data):
+        return [{"length": len(each)} for each in predictions]
+
+
+class Squares(MapReduceMetric[float, float]):
+    main_score = "squares"
+
+    def map(self, prediction, references, task_data):
+        return prediction**2
+
+    def reduce(self, intermediates):
+        return {"squares": float(sum(intermediates))}
+
+
+class MatchMax(ReductionInstanceMetric[str, dict[str, float]]):
+    main_score = "match"
+    reduction = MaxReduction()
+
+    def map(self, prediction, references, task_data):
+        return {"match": float(prediction in references)}
+
+
+def test_a_metric_written_as_in_the_seed_works():
+    task_data = [{"num1": 2, "num2": 3}, {"num1": 300, "num2": 500}, {"num1": -25, "num2": 75}]
+    result = grade(Columns([3, 799, 50], [[5], [800], [50]], task_data), [SumAccuracy()])
+    assert list(result.instance_scores["sum_accuracy"]) == [0.0, 0.0, 1.0]
+    assert list(result.instance_scores["score_name"]) == ["sum_accuracy"] * 3
+    rounded = {name: round(value, 2) if isinstance(value, float) else value for name, value in result.scores.items()}
+    assert rounded == {
+        "num_of_instances": 3,
+        "sum_accuracy": 0.33,
+        "score": 0.33,
+        "score_name": "sum_accuracy",
+        "sum_accuracy_ci_low": 0.0,
+        "sum_accuracy_ci_high": 1.0,
+        "score_ci_low": 0.0,
+        "score_ci_high": 1.0,
+    }
+
+
+def test_an_instance_that_raises_fails_and_the_rest_count():
+    result = grade(Columns([5, 5], [[5], [5]], [{"num1": 2, "num2": 3}, {}]), [SumAccuracy()])
+    assert result.scores["sum_accuracy"] == 1.0
+    assert result.scores["num_of_instances"] == 1
+    assert result.scores["num_of_failures"] == 1
+    assert "KeyError" in result.failures[1].message
+    assert result.instance_scores["sum_accuracy"][1] is None
+
+
+@pytest.mark.parametrize("prediction", [None, 5.5, "5", ["5"]])
+def test_a_prediction_of_the_wrong_type_fails(prediction):
+    task_data = [{"num1": 2, "num2": 3}] * 2
+    result = grade(Columns([5, prediction], [[5], [5]], task_data), [SumAccuracy()])
+    assert result.failures[1].kind == "wrong_type"
+    assert "int" in result.failures[1].message
+
+
+def test_references_of_the_wrong_shape_fail():
+    columns = Columns([5, 5, 5], [5, ["5"], [5]], [{"num1": 2, "num2": 3}] * 3)
+    assert sorted(grade(columns, [SumAccuracy()]).failures) == [0, 1]
+    single = SumAccuracy(single_reference_per_prediction=True)
+    result = grade(Columns([5, 5], [[5, 6], [5]], [{"num1": 2, "num2": 3}] * 2), [single])
+    assert "exactly one reference" in result.failures[0].message
+
+
+def test_a_global_metric_is_computed_on_all_and_on_each():
+    result = grade(Columns(["a", "bbb", "cc"], [["x"]] * 3), [Longest()])
+    assert result.scores["longest"] == 3.0
+    assert list(result.instance_scores["longest"]) == [1.0, 3.0, 2.0]
+    assert result.scores["score_ci_low"] <= 3.0
+    without = grade(Columns(["a", "bbb"], [["x"]] * 2), [Longest(process_single_instances=False, n_resamples=0)])
+    assert all(math.isnan(value) for value in without.instance_scores["longest"])
+    assert "score_ci_low" not in without.scores
+
+
+def test_a_global_metric_leaves_out_the_instance_that_breaks_it():
+    result = grade(Columns(["a", "bomb", "cc"], [["x"]] * 3), [Longest()])
+    assert result.scores["longest"] == 2.0
+    assert result.scores["num_of_instances"] == 2
+    assert list(result.failures) == [1]
+    assert list(result.instance_scores["longest"]) == [1.0, None, 2.0]
+
+
+def test_a_metric_that_never_works_is_a_failure_of_the_metric():
+    class Broken(GlobalMetric):
+        main_score = "broken"
+        process_single_instances = False
+
+        def compute(self, references, predictions, task_data):
+            raise ZeroDivisionError("by zero")
+
+    result = grade(Columns(["a"], [["a"]]), ["metrics.accuracy", Broken()])
+    assert result.scores["score"] == 1.0
+    assert math.isnan(result.scores["broken"])
+    assert "by zero" in result.metric_failures["Broken"].message
+
+
+def test_a_missing_package_is_raised_with_what_to_install():
+    class Needy(InstanceMetric):
+        main_score = "needy"
+        reduction_map = {"mean": ["needy"]}
+
+        def compute(self, references, prediction, task_data):
+            import no_such_package_anywhere  # noqa: F401
+
+    with pytest.raises(MissingExtraError, match="pip install no_such_package_anywhere"):
+        grade(Columns(["a"], [["a"]]), [Needy()])
+
+    class NeedyClass(Needy):
+        _requirements_list = {"no_such_package_anywhere": "get it from the cellar"}
+
+    with pytest.raises(MissingExtraError, match="cellar"):
+        NeedyClass()
+
+
+def test_bulk_metrics_score_all_at_once_and_one_by_one_where_that_fails():
+    result = grade(Columns(["a", 5, "ccc"], [["x"]] * 3), [Lengths()])
+    assert result.scores["length"] == 2.0
+    assert list(result.failures) == [1]
+    assert {"length_ci_low", "score_ci_high"} <= set(result.scores)
+
+
+def test_a_weighted_win_rate_counts_ties_as_half():
+    class Battles(BulkInstanceMetric):
+        main_score = "battles"
+        reduction_map = {"weighted_win_rate": ["battles"]}
+
+        def compute(self, references, predictions, task_data):
+            return [{"battles": each} for each in predictions]
+
+    assert grade(Columns([3, -1, 0], [["x"]] * 3), [Battles()]).scores["battles"] == 4 / 6
+
+
+def test_map_reduce_metrics_bootstrap_what_they_reduce():
+    result = grade(Columns([1.0, 2.0, 3.0], [[0.0]] * 3), [Squares(score_prefix="my_")])
+    assert result.scores["my_squares"] == 14.0
+    assert result.scores["score_name"] == "my_squares"
+    assert result.scores["my_squares_ci_low"] < 14.0 < result.scores["my_squares_ci_high"]
+    assert list(result.instance_scores["my_squares"]) == [1.0, 4.0, 9.0]
+
+
+def test_maxima_are_reduced_with_their_interval():
+    result = grade(Columns(["a", "b"], [["a"], ["c"]]), [MatchMax()])
+    assert result.scores["match"] == 1.0
+
+
+def test_scores_may_be_taken_from_other_fields():
+    columns = Columns(["x"], [["x"]], [{"mine": "a", "theirs": {"gold": ["a", "b"]}}])
+    metric = AccuracyFast(prediction_field="mine", reference_field="theirs/gold")
+    assert grade(columns, [metric]).scores["accuracy"] == 1.0
+    missing = grade(columns, [AccuracyFast(prediction_field="nowhere")])
+    assert missing.failures[0].kind == "missing_field"
+
+
+def test_groups_are_reduced_as_units_or_by_instance():
+    class Fixed(Accuracy):
+        subgroup_column = "kind"
+        reduction_map = {"group_mean": {"agg_func": ["gap", lambda by: np.mean(by["a"]) - np.mean(by["b"]), True]}}
+
+    class Free(Accuracy):
+        reduction_map = {"group_mean": {"agg_func": ["top", max, False]}}
+
+    task_data = [{"group_id": number // 2, "kind": "ab"[number % 2]} for number in range(8)]
+    columns = Columns(["x", "y"] * 3 + ["y", "y"], [["x"]] * 8, task_data)
+    fixed = grade(columns, [Fixed()]).scores
+    assert fixed["fixed_group_gap_accuracy"] == fixed["score"] == 0.75
+    assert fixed["score_name"] == "fixed_group_gap_accuracy"
+    assert "fixed_group_gap_accuracy_ci_low" in fixed
+    assert grade(columns, [Free()]).scores["group_top_accuracy"] == 0.75
+
+
+def test_turns_of_a_conversation_are_reduced_in_order():
+    task_data = [
+        {"conversation": {"id": f"c{number // 3}", "dialog": ["turn"] * (2 * (number % 3) + 2)}} for number in range(6)
+    ]
+    metric = MultiTurnMetric(metric=AccuracyFast(), in_group_reduction=SequentialSuccess())
+    result = grade(Columns(["a", "a", "b", "b", "a", "a"], [["a"]] * 6, task_data), [metric])
+    assert result.scores["accuracy"] == pytest.approx((2 / 3 + 0) / 2)
+    assert list(result.instance_scores["accuracy"]) == [1, 1, 0, 0, 1, 1]
+
+
+def test_metric_lists_stand_for_their_metrics():
+    chosen = MetricsList(items=["metrics.f1_micro", "metrics.accuracy"])
+    assert set(grade(Columns(["a"], [["a"]]), [chosen]).scores) >= {"f1_micro", "accuracy"}
+    assert len(chosen) == 2
+    assert [metric.main_score for metric in chosen] == ["f1_micro", "accuracy"]
+    with pytest.raises(ScoringError, match="no metric"):
+        grade(Columns(["a"], [["a"]]), [])
+    with pytest.raises(ScoringError, match="not a metric"):
+        grade(Columns(["a"], [["a"]]), ["processors.lower_case"])
+    with pytest.raises(ArtifactError, match=r"metrics\.acuracy"):
+        grade(Columns(["a"], [["a"]]), ["metrics.acuracy"])
+
+
+def test_data_that_a_metric_may_not_see_is_refused():
+    metric = AccuracyFast(data_classification_policy=["public"])
+    assert grade(Columns(["a"], [["a"]], classes=[["public", "x"]]), [metric]).scores["score"] == 1.0
+    with pytest.raises(PolicyError, match="proprietary"):
+        grade(Columns(["a"], [["a"]], classes=[["proprietary"]]), [metric])
+
+
+def test_stale_intervals_of_another_metric_do_not_stay():
+    metrics = [AccuracyFast(n_resamples=None), F1Fast(main_score="f1_micro", averages=["micro"])]
+    scores = grade(Columns(["a", "b", "a"], [["a"]] * 3), metrics).scores
+    assert scores["score_name"] == "accuracy"
+    assert "score_ci_low" not in scores
+    assert "f1_micro_ci_low" in scores
+
+
+labels = st.sampled_from(["a", "b", "c", "", "ä"])
+
+
+@settings(deadline=None, max_examples=12)
+@given(st.lists(st.tuples(labels, labels), min_size=1, max_size=25))
+def test_f1_equals_scikit_learns(pairs):
+    sklearn_metrics = pytest.importorskip("sklearn.metrics")
+    predictions, golds = zip(*pairs, strict=True)
+    present = list(dict.fromkeys(golds))
+    scores = grade(Columns(predictions, [[gold] for gold in golds]), [F1Fast(n_resamples=None)]).scores
+    for name, average in (("f1_macro", "macro"), ("f1_micro", "micro")):
+        expected = sklearn_metrics.f1_score(golds, predictions, average=average, labels=present, zero_division=0)
+        assert scores[name] == pytest.approx(expected, abs=1e-12)
+    each = sklearn_metrics.f1_score(golds, predictions, average=None, labels=present, zero_division=0)
+    assert [scores[f"f1_{label}"] for label in present] == pytest.approx(list(each), abs=1e-12)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.tuples(labels, labels), min_size=2, max_size=15), st.booleans())
+def test_f1_resamples_counts_as_if_they_were_labels(pairs, small):
+    from proctor.scoring.intervals import Opaque
+    from proctor.scoring.metrics import f1
+
+    metric = F1Fast()
+    intermediates = [f1.LabelPair(*pair) for pair in pairs]
+    names = ["f1_macro", "f1_micro", f"f1_{pairs[0][1]}"]
+    fast = metric.resampler(intermediates, names)
+    assert isinstance(fast, F1Resampler)
+
+    def slow(row: Any) -> list[float]:
+        scores = metric.reduce([intermediates[i] for i in row])
+        return [scores.get(name, math.nan) for name in names]
+
+    opaque = Opaque(len(pairs), slow)
+    rows = np.random.default_rng(0).integers(0, len(pairs), (9, len(pairs)))
+    before = f1.SMALL_TABLE
+    f1.SMALL_TABLE = before if small else 0
+    try:
+        assert fast.resampled(rows) == pytest.approx(opaque.resampled(rows), nan_ok=True)
+        assert fast.leave_one_out() == pytest.approx(opaque.leave_one_out(), nan_ok=True)
+    finally:
+        f1.SMALL_TABLE = before
+
+
+def test_instances_have_only_the_class_scores_they_have():
+    result = grade(Columns(["a", "b"], [["a"], ["c"]]), ["metrics.f1_macro"])
+    assert result.instance_scores["f1_a"][1] is ABSENT
+    assert result.instance_scores["f1_c"][1] == 0.0
+
+
+def test_identical_scores_have_an_interval_of_no_width():
+    scores = grade(Columns(["a"] * 5, [["a"]] * 5), ["metrics.accuracy"]).scores
+    assert (scores["accuracy_ci_low"], scores["accuracy_ci_high"]) == (1.0, 1.0)
+
+
+def test_reductions_leave_out_nan():
+    assert MeanReduction().reduce([{"a": 1.0}, {"a": math.nan}, {"a": 2.0, "b": 4.0}]) == {"a": 1.5, "b": 4.0}
+    assert RootMeanReduction().reduce([{"a": 4.0}]) == {"a": 2.0}
+    assert MaxReduction().reduce([{"a": 4.0}, {"a": math.nan}]) == {"a": 4.0}
+
+
+def test_predictions_that_failed_are_passed_on_with_their_reason():
+    result = apply_metrics(Columns([Failure("timeout", "late"), "a"], [["a"], ["a"]]), ["metrics.accuracy"])
+    assert result.failures[0].kind == "timeout"
+    assert result.scores["num_of_instances"] == 1
