@@ -1,0 +1,176 @@
+"""The documents of a task: its dataset's splits, processed as the task says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from proctor.data import hub
+from proctor.dialects.lm_eval.config import TaskConfig
+from proctor.dialects.lm_eval.fields import as_function
+from proctor.errors import DataError, did_you_mean
+
+FORMATS = frozenset({"json", "csv", "parquet", "text", "arrow", "webdataset", "imagefolder", "audiofolder"})
+LOAD_ARGUMENTS = frozenset({"data_dir", "data_files", "revision", "num_proc"})
+
+Documents = Sequence[Mapping[str, Any]]
+
+
+class TaskDocuments:
+    """Reads the splits that a task names, each once.
+
+    Args:
+        config: The task.
+    """
+
+    def __init__(self, config: TaskConfig) -> None:
+        self.config = config
+        self._whole: Any = None
+        self._splits: dict[str, Any] = {}
+        self._processed: dict[tuple[str, Any], Documents] = {}
+
+    @property
+    def eval_split(self) -> str:
+        """The split that is asked about: the test split, else the validation split.
+
+        Raises:
+            DataError: The task names neither.
+        """
+        split = self.config.test_split or self.config.validation_split
+        if split is None:
+            raise DataError(f"the task '{self.config.task}' has neither test_split nor validation_split")
+        return split
+
+    def asked(self) -> Documents:
+        """Return the documents to ask about."""
+        return self.split(self.eval_split, self.config.process_docs)
+
+    def pool(self) -> Documents:
+        """Return the documents that demos come from: the fewshot split, samples, or the first of train, validation
+        and test that there is.
+        """
+        config, fewshot = self.config, self.config.fewshot
+        if fewshot.split is not None:
+            return self.split(fewshot.split, fewshot.process_docs)
+        if fewshot.samples is not None:
+            function = as_function(fewshot.samples, "fewshot_config.samples")
+            return list(fewshot.samples if function is None else function())
+        return self.split(config.training_split or config.validation_split or self.eval_split, config.process_docs)
+
+    @property
+    def pool_is_asked(self) -> bool:
+        """Whether demos come from the documents that are asked about."""
+        config, fewshot = self.config, self.config.fewshot
+        if fewshot.split is not None:
+            return fewshot.split == self.eval_split
+        if fewshot.samples is not None:
+            return False
+        return (config.training_split or config.validation_split or self.eval_split) == self.eval_split
+
+    def split(self, name: str, process: Any) -> Documents:
+        """Return a split's documents after ``process_docs``."""
+        key = (name, str(process) if process is not None else None)
+        if key not in self._processed:
+            function = as_function(process, "process_docs")
+            if function is None:
+                self._processed[key] = self._rows(name)
+            else:
+                self._processed[key] = rows_of(function(self._dataset(name)))
+        return self._processed[key]
+
+    def columns(self) -> list[str]:
+        """Return the names of the columns of the documents that are asked about."""
+        docs = self.asked()
+        return list(docs[0]) if docs else []
+
+    # -- loading ----------------------------------------------------------------------------------------------
+
+    def source(self) -> hub.Dataset:
+        """Return what to load."""
+        config = self.config
+        arguments = dict(config.dataset_kwargs or {})
+        arguments.pop("trust_remote_code", None)
+        known = {key: arguments.pop(key) for key in LOAD_ARGUMENTS & set(arguments)}
+        if "data_files" in known:
+            known["data_files"] = _located(known["data_files"], config)
+        if config.dataset_path is None:
+            raise DataError(f"the task '{config.task}' names no dataset_path")
+        name = None if config.dataset_name is None else str(config.dataset_name)
+        return hub.Dataset(path=str(config.dataset_path), name=name, extra=arguments, **known)
+
+    def _rows(self, name: str) -> Documents:
+        if self.config.custom_dataset is not None:
+            return rows_of(self._dataset(name))
+        path = str(self.config.dataset_path)
+        if hub.local_folder(path) is not None or path in FORMATS:
+            return list(hub.rows(self.source(), name))
+        return rows_of(self._dataset(name))
+
+    def _dataset(self, name: str) -> Any:
+        """Return a split as ``datasets`` gives it, which is what functions of task files expect."""
+        if name not in self._splits:
+            self._splits[name] = self._custom(name) if self.config.custom_dataset is not None else self._load(name)
+        return self._splits[name]
+
+    def _custom(self, name: str) -> Any:
+        if self._whole is None:
+            function = as_function(self.config.custom_dataset, "custom_dataset")
+            if function is None:
+                raise DataError("custom_dataset is no function")
+            metadata = self.config.metadata if isinstance(self.config.metadata, dict) else {}
+            self._whole = function(**metadata, **(self.config.dataset_kwargs or {}))
+        if name not in self._whole:
+            raise DataError(f"custom_dataset has no split '{name}'", why=f"the splits are {', '.join(self._whole)}")
+        return self._whole[name]
+
+    def _load(self, name: str) -> Any:
+        import datasets
+
+        source = self.source()
+        folder = hub.local_folder(source.path)
+        try:
+            return datasets.load_dataset(
+                str(folder) if folder is not None else source.path,
+                name=source.name,
+                data_dir=source.data_dir,
+                data_files=source.data_files,
+                revision=source.revision,
+                split=name,
+                **source.extra,
+            )
+        except (OSError, ValueError, RuntimeError, KeyError) as error:
+            if "split" in str(error) and folder is not None:
+                known = hub.split_names(source)
+                hint = did_you_mean(name, known) or f"choose one of {', '.join(known)}"
+                raise DataError(f"the dataset {source} has no split '{name}'", hint=hint) from None
+            raise hub.not_found(source, error) from error
+
+
+def rows_of(dataset: Any) -> Documents:
+    """Return the rows of a dataset as plain dictionaries, decoded as ``datasets`` does."""
+    if isinstance(dataset, list):
+        return dataset
+    features = getattr(dataset, "features", None)
+    if features is None or _needs_decoding(features):
+        return list(dataset)
+    columns = dataset.with_format(None)[:]
+    names = list(columns)
+    return [dict(zip(names, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+
+
+def _needs_decoding(features: Mapping[str, Any]) -> bool:
+    text = str(features)
+    return any(f"{kind}(" in text for kind in ("Image", "Audio", "Video", "Pdf"))
+
+
+def _located(files: Any, config: TaskConfig) -> Any:
+    """Return data files with paths: as given where that exists, else beside the task file."""
+    if isinstance(files, dict):
+        return {split: _located(each, config) for split, each in files.items()}
+    if isinstance(files, list):
+        return [_located(each, config) for each in files]
+    if config.source is None or "://" in str(files) or Path(files).exists():
+        return files
+    beside = Path(config.source.path).parent / str(files)
+    return str(beside) if beside.exists() else files

@@ -1,0 +1,169 @@
+"""Which documents are shown as demos.
+
+The order of random draws is lm-eval's: one stream of random numbers per task, over the documents in order. A document
+is never shown itself; where lm-eval would, another is drawn from a stream of that document's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Any, Protocol
+
+from proctor.errors import DemosError, did_you_mean
+from proctor.ir import content_key
+
+DEFAULT_SEED = 1234
+
+
+class DemoSampler(Protocol):
+    """Chooses demos for documents, asked in order; the positions are those of the pool."""
+
+    def draw(self, count: int, doc: Any) -> Sequence[int]:
+        """Return positions of demos for a document."""
+        ...
+
+
+class StreamSampler:
+    """Draws at random, all documents from one stream.
+
+    Args:
+        pool: The documents to draw from.
+        seed: Seed of the stream.
+        draws_one_more: Draw one more than asked and leave the document itself out (where lm-eval does).
+    """
+
+    def __init__(self, pool: Sequence[Any], seed: int | None, *, draws_one_more: bool) -> None:
+        self.pool = pool
+        self._places = range(len(pool))
+        self._random = Random(seed)
+        self._draws_one_more = draws_one_more
+
+    def draw(self, count: int, doc: Any) -> Sequence[int]:
+        """Return positions of demos for a document."""
+        pool, wanted = self.pool, count + 1 if self._draws_one_more else count
+        if wanted > len(pool):
+            raise too_small(wanted, len(pool))
+        drawn = self._random.sample(self._places, wanted)
+        others = [place for place in drawn if pool[place] != doc]
+        if len(others) >= count:
+            return others[:count]
+        rest = [place for place in self._places if pool[place] != doc]
+        if len(rest) < count:
+            raise too_small(count, len(rest))
+        if self._draws_one_more:
+            return self._random.sample(rest, count)
+        left = [place for place in rest if place not in others]
+        spare = Random(content_key("demo", others, str(doc)))
+        return [*others, *spare.sample(left, count - len(others))]
+
+
+class FirstSampler:
+    """Takes the first documents of the pool, in order, the document itself left out."""
+
+    def __init__(self, pool: Sequence[Any]) -> None:
+        self.pool = pool
+
+    def draw(self, count: int, doc: Any) -> Sequence[int]:
+        """Return positions of demos for a document."""
+        chosen: list[int] = []
+        for place, each in enumerate(self.pool):
+            if len(chosen) == count:
+                break
+            if each != doc:
+                chosen.append(place)
+        if len(chosen) < count:
+            raise too_small(count, len(chosen))
+        return chosen
+
+
+class BalancedSampler:
+    """Draws as equally as possible from every class; classes are what the targets of the pool say."""
+
+    def __init__(self, pool: Sequence[Any], seed: int | None, label: Callable[[Any], Any]) -> None:
+        self.pool = pool
+        self._random = Random(seed)
+        self._classes: dict[str, list[int]] = {}
+        for place, each in enumerate(pool):
+            self._classes.setdefault(str(label(each)), []).append(place)
+
+    def draw(self, count: int, doc: Any) -> Sequence[int]:
+        """Return positions of demos for a document."""
+        decks = []
+        for places in self._classes.values():
+            deck = [place for place in places if self.pool[place] != doc]
+            self._random.shuffle(deck)
+            decks.append(deck)
+        self._random.shuffle(decks)
+        chosen: list[int] = []
+        while len(chosen) < count and any(decks):
+            chosen += [deck.pop() for deck in decks if deck]
+        if len(chosen) < count:
+            raise too_small(count, len(chosen))
+        chosen = chosen[:count]
+        self._random.shuffle(chosen)
+        return chosen
+
+
+class ForeignSampler:
+    """A sampler class that a task file brings, with lm-eval's interface."""
+
+    def __init__(self, kind: Any, pool: Sequence[Any], seed: int | None, *, passes_document: bool) -> None:
+        self.pool = pool
+        self._sampler = kind(list(pool), rnd=seed)
+        self._passes_document = passes_document
+        self._places = {id(each): place for place, each in enumerate(pool)}
+
+    def draw(self, count: int, doc: Any) -> Sequence[int]:
+        """Return positions of demos for a document."""
+        drawn = self._sampler.sample(n=count, eval_doc=doc if self._passes_document else None)
+        return [self._places[id(each)] if id(each) in self._places else self._place(each) for each in drawn]
+
+    def _place(self, doc: Any) -> int:
+        for place, each in enumerate(self.pool):
+            if each == doc:
+                return place
+        raise DemosError("the sampler returned a document that is not in its pool")
+
+
+def make_sampler(
+    kind: Any,
+    pool: Sequence[Any],
+    seed: int | None,
+    *,
+    own_split: bool,
+    label: Callable[[Any], Any],
+) -> DemoSampler:
+    """Return the sampler that ``fewshot_config.sampler`` names.
+
+    Args:
+        kind: ``default``, ``first_n``, ``balanced``, or a class.
+        pool: The documents to draw from.
+        seed: Seed of the random stream.
+        own_split: Whether lm-eval would take the document itself out of the pool.
+        label: The target of a document, for balancing.
+
+    Raises:
+        DemosError: There is no such sampler.
+    """
+    if kind in (None, "default"):
+        return StreamSampler(pool, seed, draws_one_more=own_split)
+    if kind == "first_n":
+        return FirstSampler(pool)
+    if kind == "balanced":
+        return BalancedSampler(pool, seed, label)
+    if callable(kind):
+        return ForeignSampler(kind, pool, seed, passes_document=own_split)
+    known = ["default", "first_n", "balanced"]
+    raise DemosError(
+        f"there is no sampler '{kind}'", why=f"there are {', '.join(known)}", hint=did_you_mean(str(kind), known)
+    )
+
+
+def too_small(wanted: int, there: int) -> DemosError:
+    """Return the error of a pool that has too few documents."""
+    return DemosError(
+        f"{wanted} documents are drawn from a pool of {there}",
+        why="a document is never shown itself, so the pool needs one more than is shown",
+        hint="ask for fewer demos (--num_fewshot)",
+    )

@@ -1,0 +1,393 @@
+"""From answers to scores: filters, metrics of each document, aggregates with their standard errors."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from proctor.dialects.lm_eval.builder import DocumentView
+from proctor.dialects.lm_eval.config import TaskConfig, plain
+from proctor.dialects.lm_eval.fields import as_function
+from proctor.dialects.lm_eval.filters import FilterPipeline, make_pipelines
+from proctor.dialects.lm_eval.metrics import (
+    DEFAULT_METRICS,
+    METRICS,
+    NO_ERROR,
+    TEXT_METRICS,
+    Aggregate,
+    find_aggregation,
+    find_metric,
+    mean,
+    standard_error,
+)
+from proctor.dialects.lm_eval.reader import FunctionReference
+from proctor.errors import ProctorError, ScoringError
+from proctor.ir import Failure, Response
+from proctor.recipes.exam import Answered
+from proctor.scoring.choice import CHOICE_SCORES, OUTSIDE, ChoiceAnswer, chosen, probabilities
+from proctor.scoring.grade import Grade
+
+CONFIDENCE_95 = 1.959963984540054
+"""The 97.5% quantile of the normal distribution."""
+
+View = Callable[[Mapping[str, Any]], DocumentView]
+Values = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Metric:
+    """A metric of a task, ready to use."""
+
+    name: str
+    function: Callable[..., Any] | None
+    arguments: dict[str, Any]
+    aggregate: Aggregate
+    higher_is_better: bool
+
+
+@dataclass(slots=True)
+class _Answer:
+    """One document with what was answered, before filters: one entry per request, each a list of repeats."""
+
+    doc: Mapping[str, Any]
+    requests: list[list[Any]]
+    failure: Failure | None = None
+    responses: Sequence[Response] = ()
+    filtered: dict[str, list[Any]] = field(default_factory=dict)
+
+
+def metrics_of(config: TaskConfig) -> list[Metric]:
+    """Return the metrics of a task.
+
+    Raises:
+        ScoringError: There is no such metric or aggregation.
+        TrustError: One is code, and code is not trusted.
+    """
+    if config.metric_list is None:
+        given: list[dict[str, Any]] = [{"metric": name} for name in DEFAULT_METRICS[config.output_type]]
+    else:
+        given = config.metric_list
+    return [_metric(config, entry, number) for number, entry in enumerate(given)]
+
+
+def _metric(config: TaskConfig, entry: dict[str, Any], number: int) -> Metric:
+    try:
+        name, function, arguments = _named(config, entry)
+        aggregate = find_aggregation(entry.get("aggregation"), name)
+    except ProctorError as error:
+        place = config.source.location(f"metric_list[{number}]") if config.source is not None else None
+        raise error.located(place, f"$.metric_list[{number}]") from None
+    default = METRICS[name].higher_is_better if name in METRICS else True
+    return Metric(name, function, arguments, aggregate, bool(entry.get("higher_is_better", default)))
+
+
+def _named(config: TaskConfig, entry: dict[str, Any]) -> tuple[str, Callable[..., Any] | None, dict[str, Any]]:
+    spec = entry["metric"]
+    if config.process_results is not None and not isinstance(spec, FunctionReference):
+        return str(spec), None, {}
+    arguments = {key: value for key, value in entry.items() if key not in {"metric", "aggregation", "higher_is_better"}}
+    if spec in {"pass@k", "avg@k", "maj@k"}:
+        return str(spec), None, arguments
+    if config.output_type == "multiple_choice" and spec in CHOICE_SCORES:
+        return str(spec), None, arguments
+    if config.output_type.startswith("loglikelihood") and spec in TEXT_METRICS:
+        return str(spec), None, arguments
+    return find_metric(entry)
+
+
+class TaskScorer:
+    """Scores the answers of a task.
+
+    Args:
+        config: The task.
+        view: What the task finds in a document.
+        resamples: Bootstrap resamples behind a standard error.
+    """
+
+    def __init__(self, config: TaskConfig, view: View, resamples: int) -> None:
+        self.config = config
+        self.view = view
+        self.metrics = metrics_of(config)
+        self.pipelines = make_pipelines(config.filter_list)
+        self._process = as_function(config.process_results, "process_results")
+        self._resamples = resamples
+        self._aggregates: dict[str, Aggregate] = {each.name: each.aggregate for each in self.metrics}
+        self._several_targets: bool | None = None
+
+    @property
+    def higher_is_better(self) -> dict[str, bool]:
+        """Whether more is better, by metric."""
+        return {each.name: each.higher_is_better for each in self.metrics}
+
+    # -- columns ----------------------------------------------------------------------------------------------
+
+    def grade(self, answered: Iterable[Answered]) -> Grade:
+        """Turn responses into predictions and scores."""
+        answers = [self._answer(each) for each in answered]
+        good = [each for each in answers if each.failure is None]
+        scores: dict[str, Any] = {}
+        columns: dict[str, Sequence[Any]] = {}
+        failures = {place: each.failure for place, each in enumerate(answers) if each.failure is not None}
+        for pipeline in self.pipelines:
+            self._filter(pipeline, good)
+            found = [self._scored(place, each, pipeline.name, failures) for place, each in enumerate(answers)]
+            self._add(scores, columns, pipeline.name, found)
+        self._name_main_score(scores)
+        scores["num_of_instances"] = len(answers)
+        last = self.pipelines[-1].name if self.pipelines else ""
+        return Grade(
+            scores=scores,
+            instance_scores=columns,
+            predictions=[self._raw(each) for each in answers],
+            processed_predictions=[self._processed(each, last) for each in answers],
+            processed_references=[self._gold(each) for each in answers],
+            failures=failures,
+        )
+
+    def _answer(self, answered: Answered) -> _Answer:
+        doc, requests = answered.item.instance, []
+        for response in answered.responses:
+            if response.failure is not None:
+                return _Answer(doc, [], response.failure, answered.responses)
+            if self.config.output_type == "generate_until":
+                requests.append(list(response.texts) or [""])
+            else:
+                requests += [[(each.log_likelihood, each.is_greedy)] for each in response.scores]
+        return _Answer(doc, requests, None, answered.responses)
+
+    def _filter(self, pipeline: FilterPipeline, answers: Sequence[_Answer]) -> None:
+        if pipeline.only_takes_first:
+            for each in answers:
+                each.filtered[pipeline.name] = [some[0] for some in each.requests]
+            return
+        flat = [some for each in answers for some in each.requests]
+        docs = [each.doc for each in answers for _ in each.requests]
+        filtered = iter(pipeline.apply(flat, docs) if flat else [])
+        for each in answers:
+            each.filtered[pipeline.name] = [next(filtered) for _ in each.requests]
+
+    def _scored(self, place: int, answer: _Answer, name: str, failures: dict[int, Failure]) -> Values | None:
+        if answer.failure is not None:
+            return None
+        try:
+            return self.document_scores(answer.doc, answer.filtered[name], answer.requests)
+        except ProctorError as error:
+            failures.setdefault(place, Failure("scoring", str(error.diagnostics[0].what), retryable=False))
+        except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
+            failures.setdefault(place, Failure("scoring", f"{type(error).__name__}: {error}", retryable=False))
+        return None
+
+    def _add(
+        self, scores: dict[str, Any], columns: dict[str, Sequence[Any]], name: str, found: Sequence[Values | None]
+    ) -> None:
+        names = dict.fromkeys(metric for each in found if each is not None for metric in each)
+        for metric in names:
+            values = [each[metric] for each in found if each is not None and metric in each]
+            key = score_key(metric, name)
+            columns[key] = [None if each is None else each.get(metric) for each in found]
+            aggregate = self._aggregates.get(metric, mean)
+            scores[key] = value = number(aggregate(values))
+            error = standard_error(metric, aggregate, values, self._resamples)
+            scores[error_key(metric, name)] = error
+            if isinstance(error, float) and isinstance(value, int | float):
+                scores[f"{key}_ci_low"] = value - CONFIDENCE_95 * error
+                scores[f"{key}_ci_high"] = value + CONFIDENCE_95 * error
+            scores[f"{key}_n"] = len(values)
+
+    def _name_main_score(self, scores: dict[str, Any]) -> None:
+        main = next((key for key, value in scores.items() if isinstance(value, int | float)), None)
+        if main is not None:
+            scores["score_name"], scores["score"] = main, scores[main]
+            scores["score_ci_low"] = scores.get(f"{main}_ci_low")
+            scores["score_ci_high"] = scores.get(f"{main}_ci_high")
+
+    def _raw(self, answer: _Answer) -> Any:
+        if answer.failure is not None:
+            return answer.failure
+        if self.config.output_type == "generate_until":
+            return answer.requests[0][0] if len(answer.requests[0]) == 1 else answer.requests[0]
+        return [some[0][0] for some in answer.requests]
+
+    def _processed(self, answer: _Answer, name: str) -> Any:
+        if answer.failure is not None:
+            return answer.failure
+        filtered = answer.filtered.get(name, [])
+        if self.config.output_type == "multiple_choice" and filtered:
+            view = self.view(answer.doc)
+            choices = view.choices or []
+            best = max(range(len(choices)), key=lambda place: filtered[place][0]) if choices else 0
+            return choices[best] if choices else None
+        return filtered[0] if len(filtered) == 1 else filtered
+
+    def _gold(self, answer: _Answer) -> Sequence[Any]:
+        target = self.view(answer.doc).target
+        return target if isinstance(target, list) else [target]
+
+    # -- one document -----------------------------------------------------------------------------------------
+
+    def document_scores(
+        self, doc: Mapping[str, Any], results: Sequence[Any], answers: Sequence[Sequence[Any]] = ()
+    ) -> Values:
+        """Return the metrics of one document.
+
+        Args:
+            doc: The document.
+            results: What the filters left of the answer to each request.
+            answers: All answers to each request, for metrics of repeats.
+        """
+        if self._process is not None:
+            found = self._process(doc, list(results))
+            if not isinstance(found, Mapping):
+                raise ScoringError(f"process_results gives {type(found).__name__}, not a mapping of metrics to values")
+            return dict(found)
+        kind = self.config.output_type
+        if kind == "multiple_choice":
+            return self._choice_scores(doc, results)
+        if kind == "loglikelihood":
+            likelihood, greedy = results[0]
+            values = {"perplexity": likelihood, "acc": int(greedy)}
+            return {each.name: values[each.name] for each in self.metrics if each.name in values}
+        if kind == "loglikelihood_rolling":
+            return self._rolling_scores(doc, results)
+        return self._text_scores(doc, results[0], answers[0] if answers else [results[0]])
+
+    def _choice_scores(self, doc: Mapping[str, Any], results: Sequence[Any]) -> Values:
+        view = self.view(doc)
+        choices = view.choices or []
+        count = len(choices)
+        likelihoods, greedy = [each[0] for each in results], [each[1] for each in results]
+        gold = _gold_of(view.text if isinstance(view.text, int) else view.target, choices)
+        answer = ChoiceAnswer(likelihoods[:count], greedy[:count], choices, gold, likelihoods[count:])
+        found: Values = {}
+        for each in self.metrics:
+            if each.name in CHOICE_SCORES:
+                found[each.name] = CHOICE_SCORES[each.name](answer)
+            elif each.name in {"f1", "mcc"}:
+                found[each.name] = (gold, chosen(answer))
+            elif each.name == "brier_score":
+                found[each.name] = (gold, probabilities(answer))
+            elif each.name == "likelihood":
+                found[each.name] = likelihoods[gold] if isinstance(gold, int) and gold != OUTSIDE else math.nan
+        return found
+
+    def _rolling_scores(self, doc: Mapping[str, Any], results: Sequence[Any]) -> Values:
+        likelihood = results[0][0] if isinstance(results[0], tuple) else results[0]
+        text = str(self.view(doc).target)
+        words, size = len(re.split(r"\s+", text)), len(text.encode())
+        lengths = {"word_perplexity": words, "byte_perplexity": size, "bits_per_byte": size}
+        return {each.name: (likelihood, lengths[each.name]) for each in self.metrics if each.name in lengths}
+
+    def _text_scores(self, doc: Mapping[str, Any], result: Any, answers: Sequence[Any]) -> Values:
+        view = self.view(doc)
+        gold, several = view.target, isinstance(view.target, list)
+        if view.choices is not None:
+            gold, several = view.choices[gold] if isinstance(gold, int) else gold, False
+        elif several:
+            gold = list(gold)
+        elif not isinstance(result, list) and type(gold) is not type(result):
+            gold = type(result)(gold)
+        found: Values = {}
+        for each in self.metrics:
+            value = self._text_score(each, gold, result, answers, several=several)
+            if not isinstance(value, dict):
+                found[each.name] = value
+                continue
+            for name, part in value.items():
+                found[name] = part
+                self._aggregates.setdefault(name, each.aggregate)
+        return found
+
+    def _text_score(self, metric: Metric, gold: Any, result: Any, answers: Sequence[Any], *, several: bool) -> Any:
+        if metric.function is None:
+            return self._repeat_score(metric, gold, answers)
+        if not several:
+            return _called(metric.function, gold, result, metric.arguments)
+        values = []
+        for option in gold:
+            value = _called(metric.function, option, result, metric.arguments)
+            values.append(value.get(metric.name, 0.0) if isinstance(value, dict) else value)
+        if all(isinstance(value, list | tuple) for value in values):
+            return (list(gold), result)
+        return 1.0 if any(values) else 0.0
+
+    def _repeat_score(self, metric: Metric, gold: Any, answers: Sequence[Any]) -> Any:
+        """Return pass@k, avg@k or maj@k: scores of repeats, each answer filtered on its own."""
+        arguments = dict(metric.arguments)
+        sizes = arguments.pop("k", None) or [len(answers)]
+        compare = find_metric({"metric": arguments.pop("of", "exact_match"), **arguments})
+        pipeline = self.pipelines[0]
+        texts = [pipeline.apply([[each]], [{}])[0] if not pipeline.only_takes_first else each for each in answers]
+        golds = gold if isinstance(gold, list) else [gold]
+        right = [any(_truth(_called(compare[1], one, text, compare[2])) for one in golds) for text in texts]
+        family = metric.name.partition("@")[0]
+        return {
+            f"{family}@{k}": _of_repeats(family, right, texts, k)
+            for k in (sizes if isinstance(sizes, list) else [sizes])
+        }
+
+
+def _of_repeats(family: str, right: Sequence[bool], texts: Sequence[Any], k: int) -> float:
+    """Return a score of ``k`` of the repeats: the unbiased pass@k (Chen et al., 2021), their mean, or their vote."""
+    count, hits = len(right), sum(right)
+    if k > count:
+        raise ScoringError(f"{family}@{k} needs {k} answers, and there are {count}", hint=f"set repeats: {k}")
+    if family == "pass":
+        return 1.0 - math.comb(count - hits, k) / math.comb(count, k)
+    if family == "avg":
+        return sum(right[:k]) / k
+    votes: dict[str, int] = {}
+    for text in texts[:k]:
+        votes[str(text)] = votes.get(str(text), 0) + 1
+    winner = max(votes, key=lambda text: votes[text])
+    return float(right[[str(text) for text in texts].index(winner)])
+
+
+def _truth(value: Any) -> bool:
+    return bool(next(iter(value.values())) if isinstance(value, dict) else value)
+
+
+def _called(function: Callable[..., Any], gold: Any, result: Any, arguments: Mapping[str, Any]) -> Any:
+    """Call a metric by either of the two ways that metrics are written: with keywords, or with one pair."""
+    if function in _PAIR_METRICS:
+        return function([gold, result])
+    try:
+        return function(references=[gold], predictions=[result], **arguments)
+    except (TypeError, ProctorError) as error:
+        cause = error.__cause__ if isinstance(error, ProctorError) else error
+        if not isinstance(cause, TypeError):
+            raise
+        return function([gold, result])
+
+
+_PAIR_METRICS = {TEXT_METRICS["bleu"], TEXT_METRICS["bypass"]}
+
+
+def _gold_of(gold: Any, choices: Sequence[str]) -> int | list[int]:
+    if isinstance(gold, list):
+        return [_gold_of(each, choices) for each in gold]  # type: ignore[misc]
+    if isinstance(gold, str):
+        return list(choices).index(gold) if gold in choices else OUTSIDE
+    position = int(gold)
+    return position if position < len(choices) else OUTSIDE
+
+
+def number(value: Any) -> Any:
+    """Return a score as a plain Python number."""
+    item = getattr(value, "item", None)
+    return item() if callable(item) and getattr(value, "size", 2) == 1 else plain(value)
+
+
+def score_key(metric: str, pipeline: str) -> str:
+    """Return the name of a score: the metric, and the filter pipeline where that has a name."""
+    return metric if pipeline == "none" else f"{metric},{pipeline}"
+
+
+def error_key(metric: str, pipeline: str) -> str:
+    """Return the name of a score's standard error."""
+    return f"{metric}_stderr" if pipeline == "none" else f"{metric}_stderr,{pipeline}"
+
+
+__all__ = ["NO_ERROR", "Metric", "TaskScorer", "error_key", "metrics_of", "number", "score_key"]
