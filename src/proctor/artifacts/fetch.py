@@ -56,10 +56,10 @@ def fetch_artifact(
 
 def _fetch_named(text: str, name: str, overwrites: dict[str, Any], among: list[Catalog] | None) -> Artifact:
     chain = _chain.get()
-    if name in chain:
-        circle = " → ".join([*chain[chain.index(name) :], name])
-        raise LinkError(f"'{name}' leads back to itself", why=circle)
-    token = _chain.set((*chain, name))
+    if text in chain:
+        circle = " → ".join([*chain[chain.index(text) :], text])
+        raise LinkError(f"'{text}' leads back to itself", why=circle)
+    token = _chain.set((*chain, text))
     try:
         path = find(name, among)
         data = read_json(path)

@@ -179,7 +179,7 @@ class MultiReferenceTemplate(InputOutputTemplate):
         """Serialise references one by one."""
         return {
             key: [self.serializer.serialize(item, instance) for item in value]
-            if key == self.references_field
+            if key == self.references_field and isinstance(value, list)
             else self.serializer.serialize(value, instance)
             for key, value in data.items()
         }

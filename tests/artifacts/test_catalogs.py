@@ -1,0 +1,125 @@
+import json
+import warnings
+
+import pytest
+
+from proctor.artifacts import (
+    Artifact,
+    ArtifactLink,
+    LocalCatalog,
+    add_link_to_catalog,
+    add_to_catalog,
+    catalogs,
+    fetch_artifact,
+    get_from_catalog,
+    register_local_catalog,
+    unregister_catalog,
+)
+from proctor.errors import ArtifactError, LinkError, UnknownArtifactError, ValidationError
+
+
+class Pebble(Artifact):
+    weight: int = 1
+    inner: Artifact | None = None
+
+
+@pytest.fixture
+def catalog(tmp_path):
+    catalog = register_local_catalog(tmp_path)
+    yield catalog
+    unregister_catalog(catalog)
+
+
+def test_saved_and_fetched(catalog):
+    add_to_catalog(Pebble(weight=5), "stones.pebble", catalog, verbose=False)
+    assert get_from_catalog("stones.pebble").weight == 5
+    assert (catalog.folder / "stones" / "pebble.json").is_file()
+    assert list(catalog.names()) == ["stones.pebble"]
+
+
+def test_overwrites_and_nested_names(catalog):
+    add_to_catalog(Pebble(), "a", catalog, verbose=False)
+    outer = fetch_artifact("a[weight=7,inner=a[weight=9]]")
+    assert (outer.weight, outer.inner.weight) == (7, 9)
+    assert outer.artifact_id == "a[weight=7,inner=a[weight=9]]"
+    assert outer.to_dict()["inner"] == "a[weight=9]"
+    with pytest.raises(ValidationError, match="did you mean 'weight'"):
+        fetch_artifact("a[wieght=7]")
+
+
+def test_nothing_is_overwritten_by_accident(catalog):
+    add_to_catalog(Pebble(), "a", catalog, verbose=False)
+    with pytest.raises(ArtifactError, match="already exists"):
+        add_to_catalog(Pebble(weight=2), "a", catalog, verbose=False)
+    add_to_catalog(Pebble(weight=2), "a", catalog, overwrite=True, verbose=False)
+    assert get_from_catalog("a").weight == 2
+
+
+@pytest.mark.parametrize("name", ["../evil", "a/b", "", "a..b", ".a", "a b"])
+def test_names_stay_inside_the_folder(catalog, name):
+    with pytest.raises(ArtifactError):
+        add_to_catalog(Pebble(), name, catalog, verbose=False)
+
+
+def test_precedence_environment_then_newest_then_built_in(tmp_path, monkeypatch):
+    folders = [tmp_path / name for name in ("old", "new", "env1", "env2")]
+    for weight, folder in enumerate(folders):
+        LocalCatalog(folder).save("x", Pebble(weight=weight).to_dict())
+    registered = [register_local_catalog(folder) for folder in folders[:2]]
+    try:
+        assert fetch_artifact("x").weight == 1
+        monkeypatch.setenv("PROCTOR_CATALOGS", f"{folders[2]}:{folders[3]}")
+        assert fetch_artifact("x").weight == 3
+        assert catalogs()[-1].title == "built-in"
+    finally:
+        for each in registered:
+            unregister_catalog(each)
+
+
+def test_links_pass_overwrites_on_and_warn_their_users(catalog):
+    add_to_catalog(Pebble(), "new_name", catalog, verbose=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        add_link_to_catalog("new_name", "old_name", deprecate=True, catalog=catalog)
+    with pytest.warns(DeprecationWarning, match="old_name"):
+        assert fetch_artifact("old_name[weight=4]").weight == 4
+
+
+def test_circles_are_named(catalog):
+    add_to_catalog(ArtifactLink(to="b"), "a", catalog, verbose=False)
+    add_to_catalog(ArtifactLink(to="a"), "b", catalog, verbose=False)
+    with pytest.raises(LinkError, match="a → b → a"):
+        fetch_artifact("a")
+
+
+def test_malformed_files_say_where(catalog):
+    (catalog.folder / "bad.json").write_text('{"__type__": "pebble",\n  "weight": }')
+    with pytest.raises(ArtifactError) as caught:
+        fetch_artifact("bad")
+    assert f"{catalog.folder / 'bad.json'}:2:13" in str(caught.value)
+    assert "^" in str(caught.value)
+    (catalog.folder / "wrong.json").write_text(json.dumps({"__type__": "pebble", "weight": "heavy"}))
+    with pytest.raises(ArtifactError, match="wrong.json"):
+        fetch_artifact("wrong")
+    (catalog.folder / "list.json").write_text("[]")
+    with pytest.raises(ArtifactError, match="no JSON object"):
+        fetch_artifact("list")
+
+
+def test_a_changed_file_is_read_again(catalog):
+    path = add_to_catalog(Pebble(weight=1), "a", catalog, verbose=False)
+    assert fetch_artifact("a").weight == 1
+    path.write_text(json.dumps({"__type__": "pebble", "weight": 12345}))
+    assert fetch_artifact("a").weight == 12345
+
+
+def test_unknown_names_come_with_the_closest(catalog):
+    add_to_catalog(Pebble(), "stones.pebble", catalog, verbose=False)
+    with pytest.raises(UnknownArtifactError, match=r"did you mean 'stones\.pebble'"):
+        fetch_artifact("stones.peble")
+
+
+def test_deprecated_artifacts_warn(catalog):
+    LocalCatalog(catalog.folder).save("old", {"__type__": "pebble", "__deprecated_msg__": "use another"})
+    with pytest.warns(DeprecationWarning, match="use another"):
+        fetch_artifact("old")

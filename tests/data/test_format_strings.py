@@ -1,0 +1,38 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proctor.data.format_strings import compile_format, fields_of, pieces_of
+from proctor.errors import TemplateError
+
+
+@given(st.text("ab{} \n", max_size=10), st.text(max_size=5))
+def test_a_compiled_string_gives_what_python_gives(literal, value):
+    text = literal.replace("{", "{{").replace("}", "}}") + "{x}"
+    assert compile_format(text, "T", "f")({"x": value}) == text.format(x=value)
+
+
+def test_fields_and_pieces():
+    assert fields_of("a {x} b {y[0]} {x}") == ("x", "y")
+    assert pieces_of("a {x}") == (("a ", "x"),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{x.__class__}", "{x[0].__init__.__globals__}", "{x._private}", "{x:{x.__class__}}", "{0.__class__.__mro__}"],
+)
+def test_private_attributes_are_out_of_reach(text):
+    with pytest.raises(TemplateError):
+        compile_format(text, "T", "f")({"x": "v"})
+
+
+@pytest.mark.parametrize("text", ["{x", "x}", "{x!z}"])
+def test_broken_braces_are_named(text):
+    with pytest.raises(TemplateError):
+        compile_format(text, "T", "f")({"x": 1})
+
+
+def test_a_missing_field_comes_with_those_there_are():
+    with pytest.raises(TemplateError, match=r"did you mean 'question'") as caught:
+        compile_format("{qestion}", "MyTemplate", "input_format")({"question": 1})
+    assert "MyTemplate.input_format" in str(caught.value)

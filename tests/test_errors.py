@@ -1,0 +1,55 @@
+import pickle
+import re
+
+import pytest
+
+from proctor.errors import (
+    DataError,
+    Diagnostic,
+    Location,
+    MissingExtraError,
+    ProctorError,
+    ValidationError,
+    closest,
+    did_you_mean,
+)
+
+
+def test_a_message_has_its_four_parts_and_the_line(tmp_path):
+    path = tmp_path / "x.yaml"
+    path.write_text("a: 1\nb: [2\n")
+    error = DataError("the list is not closed", location=Location(str(path), 2, 4), why="']' is missing", hint="add it")
+    assert str(error) == (
+        f"the list is not closed ({path}:2:4)\n    2 | b: [2\n      |    ^\n  why: ']' is missing\n  hint: add it"
+    )
+
+
+def test_several_problems_in_one_error_keep_their_places():
+    error = ValidationError([Diagnostic("one", path="$.a"), Diagnostic("two")]).located(Location("f.json"))
+    assert [str(each.location) for each in error.diagnostics] == ["f.json", "f.json"]
+    assert str(error) == "one (f.json @ $.a)\ntwo (f.json)"
+
+
+def test_errors_travel_between_processes():
+    error = MissingExtraError.of("torch", "hf", "the hf engine")
+    again = pickle.loads(pickle.dumps(error))
+    assert isinstance(again, MissingExtraError)
+    assert str(again) == str(error)
+    assert "pip install 'proctor[hf]'" in str(again)
+
+
+def test_closest_names():
+    assert closest("metrics.acuracy", ["metrics.accuracy", "metrics.f1", "cards.x"])[0] == "metrics.accuracy"
+    assert closest("ACCURACY", ["accuracy"]) == ["accuracy"]
+    assert did_you_mean("zzz", ["accuracy"]) == ""
+    assert did_you_mean("f1_mcro", ["f1_micro", "f1_macro"]).count("'") == 4
+
+
+def test_a_missing_file_has_no_excerpt():
+    assert Location("/nowhere/at/all", 3, 1).excerpt() == ""
+    assert re.fullmatch(r"x\.py:3", str(Location("x.py", 3)))
+
+
+def test_every_error_is_a_proctor_error():
+    with pytest.raises(ProctorError):
+        raise DataError("x")
