@@ -30,7 +30,11 @@ _Outcome = tuple[int, Response] | BaseException
 
 
 def answer_in_background(
-    requests: Iterable[R], opening: Opening[R], concurrency: int, window: int | None = None
+    requests: Iterable[R],
+    opening: Opening[R],
+    concurrency: int,
+    window: int | None = None,
+    new_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop,
 ) -> Iterator[tuple[int, Response]]:
     """Yield ``(position, response)`` in the order in which answers arrive.
 
@@ -39,11 +43,12 @@ def answer_in_background(
         opening: Called once in the event loop.
         concurrency: Requests answered at once.
         window: Most requests read but not yielded; by default enough to keep all workers busy.
+        new_loop: Makes the event loop.
 
     Raises:
         BaseException: Whatever ``requests``, ``opening`` or the answering raises.
     """
-    crew = _Crew(opening, concurrency)
+    crew = _Crew(opening, concurrency, new_loop())
     window = window or 2 * concurrency + _PULL_AT_ONCE
     source = enumerate(requests)
     outstanding, exhausted = 0, False
@@ -80,13 +85,13 @@ def _pull(source: Iterator[tuple[int, R]], crew: _Crew[R], room: int) -> tuple[i
 class _Crew(Generic[R]):
     """Workers in an event loop in a thread, with an inbox and an outbox."""
 
-    def __init__(self, opening: Opening[R], concurrency: int) -> None:
+    def __init__(self, opening: Opening[R], concurrency: int, loop: asyncio.AbstractEventLoop) -> None:
         self._opening = opening
         self._concurrency = concurrency
         self._inbox: deque[tuple[int, R]] = deque()
         self._outbox: SimpleQueue[list[_Outcome]] = SimpleQueue()
         self._arrived: list[_Outcome] = []
-        self._loop = asyncio.new_event_loop()
+        self._loop = loop
         self._main: asyncio.Task[None] | None = None
         self._thread = threading.Thread(target=self._run, name="proctor-engine", daemon=True)
         self._stopping = False
@@ -137,6 +142,8 @@ class _Crew(Generic[R]):
             self._loop.run_until_complete(self._main)
         except asyncio.CancelledError:
             pass
+        except BaseExceptionGroup as group:  # of several workers that failed alike, one speaks
+            self._outbox.put([group.exceptions[0]])
         except BaseException as error:  # noqa: BLE001 - handed to the caller's thread, which raises it
             self._outbox.put([error])
         finally:

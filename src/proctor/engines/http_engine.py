@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
@@ -56,6 +57,7 @@ class HTTPEngine(Engine):
     extra_headers: Annotated[dict[str, str] | None, NON_POSITIONAL] = None
 
     _make_transport: Callable[[], Transport] | None = None
+    _new_loop: Callable[[], asyncio.AbstractEventLoop] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the artifact as data, without its secrets."""
@@ -72,7 +74,9 @@ class HTTPEngine(Engine):
             finally:
                 await transport.close()
 
-        return answer_in_background(requests, opening, self.max_concurrency)
+        return answer_in_background(
+            requests, opening, self.max_concurrency, new_loop=self._new_loop or asyncio.new_event_loop
+        )
 
     def _transport(self) -> Transport:
         if self._make_transport is not None:

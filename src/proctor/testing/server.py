@@ -100,11 +100,10 @@ class FaultServer:
             server.close()
             for connection in list(self._connections):
                 connection.abort()
-            pending = asyncio.all_tasks(loop)
-            for task in pending:
+            for task in asyncio.all_tasks(loop):
                 task.cancel()
-            if pending:
-                loop.run_until_complete(asyncio.wait(pending))
+            while asyncio.all_tasks(loop) or self._connections:
+                loop.run_until_complete(asyncio.sleep(0))
             loop.close()
 
 
