@@ -84,13 +84,14 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
     )
 
     _requirements_list: ClassVar[Any] = ()
-    _artifact_id: str | None = None
-    _description: str | None = None
-    _tags: dict[str, Any] | None = None
-    _title: str | None = None
-    _deprecated_message: str | None = None
-    _location: Location | None = None
-    _preparing: bool = False
+    # Defaults of instance attributes. Private attributes of pydantic would cost a call per ancestor and instance.
+    _artifact_id: ClassVar[str | None] = None
+    _description: ClassVar[str | None] = None
+    _tags: ClassVar[dict[str, Any] | None] = None
+    _title: ClassVar[str | None] = None
+    _deprecated_message: ClassVar[str | None] = None
+    _location: ClassVar[Location | None] = None
+    _preparing: ClassVar[bool] = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         meta = {_META[key]: kwargs.pop(key) for key in list(kwargs) if key in _META}
@@ -219,6 +220,8 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
                 value = fetch_artifact(value)
             except ProctorError as error:
                 raise PydanticCustomError("artifact", "{message}", {"message": str(error), "error": error}) from None
+        elif cls is Artifact and isinstance(value, dict):
+            raise PydanticCustomError("artifact", "an artifact needs a '__type__'")
         return handler(value)
 
     @classmethod

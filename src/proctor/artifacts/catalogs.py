@@ -12,7 +12,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Protocol
@@ -43,6 +43,7 @@ class LocalCatalog:
     def __init__(self, folder: str | os.PathLike[str], title: str = "") -> None:
         self.folder = Path(folder).expanduser()
         self.title = title or str(self.folder)
+        self._prefix = f"{self.folder}{os.sep}"
 
     def path_of(self, name: str) -> Path | None:
         """Return the file of an artifact, or ``None``."""
@@ -53,7 +54,7 @@ class LocalCatalog:
         """Return where an artifact of this name belongs, whether it exists or not."""
         if not is_name(name) or "" in name.split("."):
             raise ArtifactError(f"'{name}' cannot name an artifact", why="names are words joined by dots")
-        return self.folder.joinpath(*name.split(".")).with_suffix(".json")
+        return Path(f"{self._prefix}{name.replace('.', os.sep)}.json")
 
     def names(self) -> Iterator[str]:
         """Yield every name in alphabetical order."""
@@ -85,6 +86,7 @@ class LocalCatalog:
         return f"LocalCatalog({str(self.folder)!r})"
 
 
+@cache
 def builtin_catalog() -> LocalCatalog:
     """Return the catalog that ships with the package."""
     return LocalCatalog(str(files("proctor.catalog")), title="built-in")
@@ -92,8 +94,13 @@ def builtin_catalog() -> LocalCatalog:
 
 def user_catalog() -> LocalCatalog:
     """Return the catalog in the user's data folder, where ``add_to_catalog`` saves by default."""
-    home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return LocalCatalog(Path(home) / "proctor" / "catalog", title="yours")
+    home = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")  # noqa: PTH111 - once per look-up
+    return _catalog_at(f"{home}/proctor/catalog", "yours")
+
+
+@lru_cache(maxsize=256)
+def _catalog_at(path: str, title: str = "") -> LocalCatalog:
+    return LocalCatalog(path, title=title)
 
 
 _registered: list[Catalog] = []
@@ -130,7 +137,7 @@ def catalogs() -> list[Catalog]:
     """Return every catalog, the one that wins first."""
     paths = [path for path in str(settings.catalogs or "").split(":") if path]
     foreign = [path for path in os.environ.get("UNITXT_CATALOGS", "").split(":") if path]
-    named: list[Catalog] = [LocalCatalog(path) for path in reversed(foreign + paths)]
+    named: list[Catalog] = [_catalog_at(path) for path in reversed(foreign + paths)]
     return [*named, *_registered, user_catalog(), builtin_catalog()]
 
 

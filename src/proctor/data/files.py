@@ -14,11 +14,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, cast
 
+import proctor
 from proctor.artifacts import NON_POSITIONAL
 from proctor.data.fields import MISSING, Row, finder
-import proctor
 from proctor.data.loaders import LazyLoader
-from proctor.errors import DataError, DatasetNotFoundError, Location, ValidationError, did_you_mean
+from proctor.errors import DataError, DatasetNotFoundError, Location, MissingExtraError, ValidationError, did_you_mean
 
 if TYPE_CHECKING:
     import pandas
@@ -305,8 +305,6 @@ class LoadIOB(LazyLoader):
     """
 
     _default_policy = ["proprietary"]
-    _requirements_list = {"conllu": "pip install conllu"}
-
     files: dict[str, str]
     column_names: list[str] | tuple[str, ...] = ("id", "token", "tag", "misc", "annotator")
     fix_tags: bool = True
@@ -316,9 +314,13 @@ class LoadIOB(LazyLoader):
         return list(self.files)
 
     def split_generator(self, split: str) -> Iterator[Row]:
-        import conllu
-
-        path = self.files[split]
+        try:
+            import conllu
+        except ImportError:
+            raise MissingExtraError(
+                "LoadIOB needs the package 'conllu', which is not installed", hint="pip install conllu"
+            ) from None
+        path = located(self.files[split])
         with opened(path, "r", self.encoding) as file:
             try:
                 for number, sentence in enumerate(conllu.parse_incr(file, fields=tuple(self.column_names))):

@@ -45,3 +45,18 @@ def image_to_data_url(value: Mapping[str, Any], default_format: str = "JPEG") ->
     buffer = io.BytesIO()
     open_image(value["image"]).convert("RGB").save(buffer, format=name.upper())
     return f"data:image/{name.lower()};base64,{base64.b64encode(buffer.getvalue()).decode()}"
+
+
+def data_url_to_image(url: str) -> Image:
+    """Return the image in a data URL.
+
+    Raises:
+        DataError: It is no data URL of an image in base64, or its bytes are no image.
+    """
+    head, separator, data = url.partition(";base64,")
+    if not separator or not head.startswith("data:image/"):
+        raise DataError("this is no data URL of an image", why=f"it starts with {url[:30]!r}")
+    try:
+        return open_image(base64.b64decode(data))
+    except ValueError as error:
+        raise DataError("an image is not valid base64", why=str(error)) from None

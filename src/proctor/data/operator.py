@@ -57,7 +57,14 @@ class Operator(Artifact):
 
 
 class StreamingOperator(Operator):
-    """An operator on streams."""
+    """An operator on streams.
+
+    Attributes:
+        requirements: Packages that the same operator needs elsewhere, kept for files that say so; what is needed here
+            is said when it is missing.
+    """
+
+    requirements: Annotated[list[str] | dict[str, str], NON_POSITIONAL] = Field(default_factory=list)
 
     def __call__(self, streams: MultiStream | None = None) -> MultiStream:
         raise ArtifactError(f"{type(self).__name__} does not define what it does", hint="override __call__")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated
+
+from pydantic import Field
 
 from proctor.artifacts.artifact import Artifact
 from proctor.data.loaders import Loader
 from proctor.data.operator import StreamingOperator
 from proctor.data.streams import MultiStream
+from proctor.errors import DataError
 from proctor.tasks.task import Task
 
 
@@ -15,21 +18,29 @@ class TaskCard(Artifact):
     """A task with its data.
 
     Attributes:
-        loader: Where rows come from.
+        loader: Where rows come from; ``None`` where a program gives the rows.
         preprocess_steps: Operators that give rows the fields of the task.
         task: The schema that rows then have.
         templates: The templates that fit: a list, a dict by name, one artifact that holds several, or its catalog name.
         sampler: How demos are picked where the recipe does not say.
     """
 
-    loader: Loader
+    loader: Loader | None = None
     preprocess_steps: list[StreamingOperator] | None = None
     task: Task
-    templates: Artifact | dict[str, Any] | list[Any] | None = None
+    templates: Annotated[Artifact | dict[str, Artifact] | list[Artifact] | None, Field(union_mode="left_to_right")] = (
+        None
+    )
     sampler: Artifact | None = None
 
     def rows(self) -> MultiStream:
-        """Return the loaded rows, before preprocessing."""
+        """Return the loaded rows, before preprocessing.
+
+        Raises:
+            DataError: The card has no loader.
+        """
+        if self.loader is None:
+            raise DataError("the card has no loader", path=self.artifact_id or "", hint="give it one, or pass rows")
         return self.loader()
 
     def standardized(self, streams: MultiStream) -> MultiStream:

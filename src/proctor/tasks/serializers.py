@@ -11,6 +11,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, List, get_origin, is_typeddict  # noqa: UP035 - types of fields are written as in files
 
 from pydantic import Field
@@ -253,8 +254,9 @@ class SQLDatabaseAsSchemaSerializer(SingleTypeSerializer):
         return connect(value).schema()
 
 
-def _documented_order() -> list[SingleTypeSerializer]:
-    return [
+@cache
+def _documented_order() -> tuple[SingleTypeSerializer, ...]:
+    return (
         DocumentSerializer(),
         ToolCallSerializer(),
         DialogSerializer(),
@@ -263,7 +265,10 @@ def _documented_order() -> list[SingleTypeSerializer]:
         VideoSerializer(),
         TableSerializer(),
         ToolsSerializer(),
-    ]
+    )
+
+
+_SCALARS = frozenset([str, int, float, bool, type(None)])
 
 
 class MultiTypeSerializer(Serializer):
@@ -273,7 +278,7 @@ class MultiTypeSerializer(Serializer):
         serializers: The serializers, in the order they are asked.
     """
 
-    serializers: list[SingleTypeSerializer] = Field(default_factory=_documented_order)
+    serializers: list[SingleTypeSerializer] = Field(default_factory=lambda: list(_documented_order()))
 
     def prepare(self) -> None:
         super().prepare()
@@ -284,14 +289,14 @@ class MultiTypeSerializer(Serializer):
         self._checks: list[tuple[Callable[[Any], bool], Callable[[Any, Row], str]]] = [
             (compile_check(each.type_of_values()), each.serialize) for each in self.serializers
         ]
-        self._text_is_plain = all(_takes_containers_only(each.type_of_values()) for each in self.serializers)
+        self._scalars_are_plain = all(_takes_containers_only(each.type_of_values()) for each in self.serializers)
         self._compiled_for = self.serializers
 
     def serialize(self, value: Any, instance: Row) -> str:
         if self._compiled_for is not self.serializers:
             self._compile()
-        if self._text_is_plain and type(value) is str:
-            return value
+        if self._scalars_are_plain and type(value) in _SCALARS:
+            return value if type(value) is str else str(value)
         for check, serialize in self._checks:
             if check(value):
                 return serialize(value, instance)
@@ -312,18 +317,21 @@ def _takes_containers_only(kind: Any) -> bool:
     return is_typeddict(kind) or (get_origin(kind) or kind) in (list, dict, tuple, set)
 
 
+@cache
+def _template_order() -> tuple[SingleTypeSerializer, ...]:
+    return (
+        ImageSerializer(),
+        VideoSerializer(),
+        TableSerializer(),
+        ToolCallSerializer(),
+        ToolsSerializer(),
+        DialogSerializer(),
+        ConversationSerializer(),
+        ListSerializer(),
+        SQLDatabaseAsSchemaSerializer(),
+    )
+
+
 def default_serializer() -> MultiTypeSerializer:
     """Return the serializer of templates that name none."""
-    return MultiTypeSerializer(
-        serializers=[
-            ImageSerializer(),
-            VideoSerializer(),
-            TableSerializer(),
-            ToolCallSerializer(),
-            ToolsSerializer(),
-            DialogSerializer(),
-            ConversationSerializer(),
-            ListSerializer(),
-            SQLDatabaseAsSchemaSerializer(),
-        ]
-    )
+    return MultiTypeSerializer(serializers=list(_template_order()))

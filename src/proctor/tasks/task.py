@@ -18,6 +18,7 @@ from proctor.data.operator import InstanceOperator, Step
 from proctor.data.streams import INFERENCE_STREAM
 from proctor.errors import FieldTypeError, MissingFieldError, ValidationError, did_you_mean
 
+_FIELD_GROUPS = ("input_fields", "reference_fields", "inputs", "outputs")
 _PASSED_ON = ("demos", "instruction", "system_prompt")
 
 Fields = dict[str, Any] | list[str]
@@ -31,7 +32,7 @@ class Task(InstanceOperator):
         reference_fields: Names of the fields an answer is judged by, each with its type.
         inputs: The old name of ``input_fields``.
         outputs: The old name of ``reference_fields``.
-        metrics: Names of the metrics that judge answers.
+        metrics: The metrics that judge answers, or their names.
         prediction_type: The type of a prediction; ``None`` means any.
         augmentable_inputs: Input fields that augmentors may change.
         defaults: Values for fields that a row does not have.
@@ -42,7 +43,7 @@ class Task(InstanceOperator):
     reference_fields: Fields | None = None
     inputs: Fields | None = None
     outputs: Fields | None = None
-    metrics: list[str] | str
+    metrics: list[str | Artifact] | str
     prediction_type: Any = None
     augmentable_inputs: list[str] = []
     defaults: dict[str, Any] | None = None
@@ -50,6 +51,7 @@ class Task(InstanceOperator):
 
     def prepare(self) -> None:
         super().prepare()
+        self._listed = [name for name in _FIELD_GROUPS if isinstance(getattr(self, name), list)]
         if isinstance(self.metrics, str):
             self.metrics = [self.metrics]
         self.input_fields = self._resolve("input_fields", self.input_fields, "inputs", self.inputs)
@@ -102,13 +104,20 @@ class Task(InstanceOperator):
         return self.reference_fields if isinstance(self.reference_fields, dict) else {}
 
     @property
-    def metric_names(self) -> list[str]:
+    def metric_names(self) -> list[str | Artifact]:
         """The metrics as a list."""
-        return [self.metrics] if isinstance(self.metrics, str) else self.metrics
+        return [self.metrics] if isinstance(self.metrics, str) else list(self.metrics)
 
     def set_default_values(self, instance: Row) -> Row:
         """Return the row with the defaults of fields it does not have."""
         return {**self.defaults, **instance} if self.defaults else instance
+
+    def to_dict(self) -> dict[str, Any]:
+        data = super().to_dict()
+        for name in self._listed:  # fields that were given without types
+            if name in data:
+                data[name] = list(data[name])
+        return data
 
     def compile(self, stream_name: str | None) -> Step:
         inputs = _FieldPicker(self, self.input_types)

@@ -1,0 +1,568 @@
+"""Operators on rows: set, map, list, zip, compute."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from itertools import zip_longest
+from typing import Any
+
+from pydantic import Field
+from typing_extensions import override
+
+from proctor.artifacts.artifact import Artifact
+from proctor.data.expressions import compile_expression
+from proctor.data.fields import Row, deleter, getter, setter
+from proctor.data.format_strings import compile_format
+from proctor.data.operator import InstanceOperator, Step
+from proctor.data.policy import POLICY_FIELD
+from proctor.data.streams import MultiStream
+from proctor.errors import DataError, TrustError, ValidationError, did_you_mean
+from proctor.settings import settings
+
+ROW_METADATA = (POLICY_FIELD, "recipe_metadata")
+"""Fields of rows that are not data, and that operators on whole rows keep."""
+
+
+class Set(InstanceOperator):
+    """Sets fields to values; what is not there is made.
+
+    Attributes:
+        fields: Values by field; ``"span/start"`` reaches inside.
+        use_deepcopy: Give each row a copy of its own.
+    """
+
+    fields: dict[str, Any]
+    use_query: bool | None = None
+    use_deepcopy: bool = False
+
+    @override
+    def compile(self, stream_name: str | None) -> Step:
+        writes = [(setter(path), value) for path, value in self.fields.items()]
+        if self.use_deepcopy:
+            writes_copies = [(write, copy.deepcopy(value)) for write, value in writes]
+
+            def step_with_copies(row: Row) -> Row:
+                for write, value in writes_copies:
+                    write(row, copy.deepcopy(value))
+                return row
+
+            return step_with_copies
+
+        def step(row: Row) -> Row:
+            for write, value in writes:
+                write(row, value)
+            return row
+
+        return step
+
+
+class AddFields(Set):
+    """The old name of :class:`Set`."""
+
+
+class MapInstanceValues(InstanceOperator):
+    """Replaces values of fields by what mappings have for their ``str``.
+
+    Attributes:
+        mappers: A mapping for each field.
+        strict: A value without an entry is an error; otherwise it stays.
+        process_every_value: The fields are lists, and each member is mapped.
+    """
+
+    mappers: dict[str, dict[str, Any]]
+    strict: bool = True
+    process_every_value: bool = False
+
+    @override
+    def compile(self, stream_name: str | None) -> Step:
+        plan = [(path, getter(path), setter(path), self._mapping(path, table)) for path, table in self.mappers.items()]
+        every = self.process_every_value
+
+        def step(row: Row) -> Row:
+            for path, get, write, mapped in plan:
+                value = get(row)
+                if value is None:
+                    continue
+                if every and not isinstance(value, list):
+                    raise DataError(f"the field '{path}' is not a list", why="'process_every_value' needs one")
+                write(row, [mapped(each) for each in value] if every else mapped(value))
+            return row
+
+        return step
+
+    def _mapping(self, path: str, table: dict[str, Any]) -> Callable[[Any], Any]:
+        strict = self.strict
+
+        def mapped(value: Any) -> Any:
+            key = str(value)
+            if key in table:
+                return table[key]
+            if strict:
+                raise DataError(
+                    f"the value '{key}' of the field '{path}' has no entry in the mapper",
+                    why=f"it has {', '.join(list(table)[:20])}",
+                    hint=did_you_mean(key, table) or "add it, or set strict=False",
+                )
+            return value
+
+        return mapped
+
+
+class FlattenInstances(InstanceOperator):
+    """Makes fields of what is inside dicts: ``{"a": {"b": 1}}`` becomes ``{"a_b": 1}``.
+
+    Attributes:
+        parent_key: Starts every name.
+        sep: Stands between the parts of a name.
+    """
+
+    parent_key: str = ""
+    sep: str = "_"
+
+    @override
+    def process(self, instance: Row, stream_name: str | None = None) -> Row:
+        return dict(self._flat(instance, self.parent_key))
+
+    def _flat(self, data: Row, parent: str) -> Iterator[tuple[str, Any]]:
+        for key, value in data.items():
+            name = f"{parent}{self.sep}{key}" if parent else key
+            if isinstance(value, dict):
+                yield from self._flat(value, name)
+            else:
+                yield name, value
+
+
+class RecursiveReplace(InstanceOperator):
+    """Replaces values under a key, wherever the key is.
+
+    Attributes:
+        key: The key.
+        map_values: New values by old ones.
+        remove_values: Values to remove.
+    """
+
+    key: str
+    map_values: dict[Any, Any]
+    remove_values: list[Any] | None = None
+
+    @override
+    def process(self, instance: Row, stream_name: str | None = None) -> Row:
+        replaced: Row = self._replaced(instance)
+        return replaced
+
+    def _replaced(self, data: Any) -> Any:
+        if isinstance(data, list):
+            return [self._replaced(item) for item in data]
+        if not isinstance(data, dict):
+            return data
+        made = {}
+        for key, value in data.items():
+            if key != self.key or isinstance(value, dict):
+                made[key] = self._replaced(value)
+            elif isinstance(value, list):
+                made[key] = [
+                    self._mapped(item) for item in value if not isinstance(item, dict) and not self._removed(item)
+                ]
+            elif not self._removed(value):
+                made[key] = self._mapped(value)
+        return made
+
+    def _mapped(self, value: Any) -> Any:
+        try:
+            return self.map_values.get(value, value)
+        except TypeError:  # lists and dicts are no keys
+            return value
+
+    def _removed(self, value: Any) -> bool:
+        return self.remove_values is not None and value in self.remove_values
+
+
+class RemoveFields(InstanceOperator):
+    """Removes fields."""
+
+    fields: list[str]
+
+    @override
+    def compile(self, stream_name: str | None) -> Step:
+        removals = [deleter(path) for path in self.fields]
+
+        def step(row: Row) -> Row:
+            for remove in removals:
+                remove(row)
+            return row
+
+        return step
+
+
+class SelectFields(InstanceOperator):
+    """Keeps only some fields, and the row's metadata."""
+
+    fields: list[str]
+
+    @override
+    def compile(self, stream_name: str | None) -> Step:
+        gets = [(name, getter(name)) for name in self.fields]
+
+        def step(row: Row) -> Row:
+            kept = {name: get(row) for name, get in gets}
+            kept.update((name, row[name]) for name in ROW_METADATA if name in row)
+            return kept
+
+        return step
+
+
+class ListFieldValues(InstanceOperator):
+    """Makes a list of the values of several fields."""
+
+    fields: list[str]
+    to_field: str
+    use_query: bool | None = None
+
+    @override
+    def compile(self, stream_name: str | None) -> Step:
+        gets, write = [getter(path) for path in self.fields], setter(self.to_field)
+
+        def step(row: Row) -> Row:
+            write(row, [get(row) for get in gets])
+            return row
+
+        return step
+
+
+class ZipFieldValues(InstanceOperator):
+    """Makes a list of tuples of the members of several lists.
+
+    Attributes:
+        longest: Go on to the end of the longest list, with ``None`` for what is missing.
+    """
+
+    fields: list[str]
+    to_field: str
+    longest: bool = False
+    use_query: bool | None = None
+
+    @override
+    def compile(self, stream_name: str | None) -> Step:
+        gets, write = [getter(path) for path in self.fields], setter(self.to_field)
+        join: Callable[..., Any] = zip_longest if self.longest else zip
+
+        def step(row: Row) -> Row:
+            write(row, list(join(*[get(row) for get in gets])))
+            return row
+
+        return step
+
+
+class InterleaveListsToDialogOperator(InstanceOperator):
+    """Makes a dialog of (role, text) pairs of the user's turns and the assistant's.
+
+    Attributes:
+        user_turns_field: The list of the user's turns; as long as the other list, or one longer.
+        assistant_turns_field: The list of the assistant's turns.
+    """
+
+    user_turns_field: str
+    assistant_turns_field: str
+    user_role_label: str = "user"
+    assistant_role_label: str = "assistant"
+    to_field: str
+
+    @override
+    def compile(self, stream_name: str | None) -> Step:
+        user, assistant = getter(self.user_turns_field), getter(self.assistant_turns_field)
+        write = setter(self.to_field)
+
+        def step(row: Row) -> Row:
+            asked, answered = user(row), assistant(row)
+            if len(asked) - len(answered) not in (0, 1):
+                raise DataError(
+                    "the turns of a dialog do not alternate",
+                    why=f"{len(asked)} of the user, {len(answered)} of the assistant",
+                )
+            dialog = []
+            for i, turn in enumerate(asked):
+                dialog.append((self.user_role_label, turn))
+                if i < len(answered):
+                    dialog.append((self.assistant_role_label, answered[i]))
+            write(row, dialog)
+            return row
+
+        return step
+
+
+class IndexOf(InstanceOperator):
+    """Finds the place of one field's value in another field's list.
+
+    Attributes:
+        search_in: The list (or text).
+        index_of: The value.
+    """
+
+    search_in: str
+    index_of: str
+    to_field: str
+    use_query: bool | None = None
+
+    @override
+    def compile(self, stream_name: str | None) -> Step:
+        members, wanted, write = getter(self.search_in), getter(self.index_of), setter(self.to_field)
+
+        def step(row: Row) -> Row:
+            value, where = wanted(row), members(row)
+            try:
+                write(row, where.index(value))
+            except ValueError:
+                raise DataError(
+                    f"{value!r} of '{self.index_of}' is not in '{self.search_in}'", why=f"that is {where!r}"
+                ) from None
+            return row
+
+        return step
+
+
+class TakeByField(InstanceOperator):
+    """Takes the member of a list or dict that another field names.
+
+    Attributes:
+        field: The list or dict.
+        index: The field with the index or key.
+        to_field: Where to write; ``field`` itself where it is ``None``.
+    """
+
+    field: str
+    index: str
+    to_field: str | None = None
+    use_query: bool | None = None
+
+    @override
+    def compile(self, stream_name: str | None) -> Step:
+        members, index, write = getter(self.field), getter(self.index), setter(self.to_field or self.field)
+
+        def step(row: Row) -> Row:
+            write(row, members(row)[index(row)])
+            return row
+
+        return step
+
+
+class DivideAllFieldsBy(InstanceOperator):
+    """Divides all decimals of a row, however deep inside.
+
+    Attributes:
+        divisor: By what.
+        strict: Anything that is no decimal is an error.
+    """
+
+    divisor: float = 1.0
+    strict: bool = False
+
+    @override
+    def process(self, instance: Row, stream_name: str | None = None) -> Row:
+        return {key: value if key in ROW_METADATA else self._divided(value) for key, value in instance.items()}
+
+    def _divided(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: self._divided(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self._divided(item) for item in value]
+        if isinstance(value, float):
+            return value / self.divisor
+        if self.strict:
+            raise DataError(f"{value!r} cannot be divided", why=f"it is a {type(value).__name__}")
+        return value
+
+
+class EncodeLabels(InstanceOperator):
+    """Replaces values by numbers, in the order in which they first come.
+
+    Attributes:
+        fields: The fields that are numbered together; ``"b/*"`` for the members of a list.
+    """
+
+    fields: list[str]
+
+    @override
+    def __call__(self, multi_stream: MultiStream | None = None) -> MultiStream:
+        self._numbers: dict[Any, int] = {}
+        return super().__call__(multi_stream)
+
+    @override
+    def prepare(self) -> None:
+        super().prepare()
+        self._numbers = {}
+
+    @override
+    def compile(self, stream_name: str | None) -> Step:
+        numbers = self._numbers
+        plan = [
+            (getter(path), setter(path, create=False), setter(path, create=False, each="*" in path))
+            for path in self.fields
+        ]
+
+        def number(value: Any) -> int:
+            return numbers.setdefault(value, len(numbers))
+
+        def step(row: Row) -> Row:
+            for get, write, write_each in plan:
+                values = get(row)
+                if isinstance(values, list):
+                    (write_each if values else write)(row, [number(value) for value in values])
+                else:
+                    write(row, number(values))
+            return row
+
+        return step
+
+
+class ExpressionMixin(Artifact):
+    """An expression over the fields of a row, see :mod:`proctor.data.expressions` for what it may do.
+
+    Attributes:
+        expression: A Python expression.
+        imports_list: Modules that it uses: ``re``, ``json``, ``math``, ``itertools``.
+    """
+
+    expression: str
+    imports_list: list[str] = Field(default_factory=list)
+
+    def prepare(self) -> None:  # noqa: D102 - as in Artifact
+        super().prepare()
+        self._compute = compile_expression(self.expression, self.imports_list)
+
+    def compute_expression(self, instance: Row) -> Any:
+        """Return the value of the expression for a row."""
+        return self._compute(instance)
+
+
+class ExecuteExpression(ExpressionMixin, InstanceOperator):
+    """Computes a field: ``ExecuteExpression('question + "?"', to_field="question")``."""
+
+    to_field: str
+
+    @override
+    def compile(self, stream_name: str | None) -> Step:
+        compute, write = compile_expression(self.expression, self.imports_list), setter(self.to_field)
+
+        def step(row: Row) -> Row:
+            write(row, compute(row))
+            return row
+
+        return step
+
+
+class FormatText(InstanceOperator):
+    """Fills a format string with the fields of a row.
+
+    Attributes:
+        to_field: Where to write.
+        text: The format string, such as ``"{question} ({year})"``.
+    """
+
+    to_field: str
+    text: str
+
+    @override
+    def compile(self, stream_name: str | None) -> Step:
+        fill, write = compile_format(self.text, type(self).__name__, "text", "field"), setter(self.to_field)
+
+        def step(row: Row) -> Row:
+            write(row, fill(row))
+            return row
+
+        return step
+
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{
+        f"str.{name}": getattr(str, name)
+        for name in ("capitalize", "casefold", "lower", "strip", "swapcase", "title", "upper", "split")
+    },
+    **{kind.__name__: kind for kind in (str, int, float, bool, list, tuple, len, sorted, sum, min, max, abs, round)},
+    "json.loads": json.loads,
+    "json.dumps": json.dumps,
+}
+
+
+class Apply(InstanceOperator):
+    """Calls a function with the values of fields: ``Apply("a", function=str.upper, to_field="b")``.
+
+    In a program any function will do. In files only those of a short list (``str.lower``, ``json.loads``, …) may be
+    named; others need ``--trust-code``.
+
+    Args:
+        *arguments: Fields to pass by position.
+        function: The function, or its name.
+        to_field: Where to write the result.
+        **named: Fields to pass by name.
+    """
+
+    function: Any
+    to_field: str
+    argument_fields: list[str] = Field(default_factory=list)
+    named_fields: dict[str, str] = Field(default_factory=dict)
+
+    def __init__(self, *arguments: str, **named: Any) -> None:
+        given = list(named.pop("_argv", ())) + list(arguments)
+        named_fields = dict(named.pop("_kwargs", ()))
+        fields = {key: named.pop(key) for key in list(named) if key in type(self).model_fields or key.startswith("__")}
+        for key, value in (("argument_fields", given), ("named_fields", {**named_fields, **named})):
+            if value:
+                fields[key] = value
+        super().__init__(**fields)
+
+    @override
+    def prepare(self) -> None:
+        super().prepare()
+        self._call = self.function if callable(self.function) else _function(str(self.function))
+
+    @override
+    def compile(self, stream_name: str | None) -> Step:
+        call, write = self._call, setter(self.to_field)
+        arguments = [getter(path) for path in self.argument_fields]
+        named = {key: getter(path) for key, path in self.named_fields.items()}
+
+        def step(row: Row) -> Row:
+            write(row, call(*[get(row) for get in arguments], **{key: get(row) for key, get in named.items()}))
+            return row
+
+        return step
+
+    @override
+    def to_dict(self) -> dict[str, Any]:
+        data = super().to_dict()
+        if callable(self.function):
+            data["function"] = _name_of(self.function)
+        if arguments := data.pop("argument_fields", None):
+            data["_argv"] = arguments
+        if named := data.pop("named_fields", None):
+            data["_kwargs"] = named
+        return data
+
+
+def _name_of(function: Any) -> str:
+    name = getattr(function, "__qualname__", function.__name__)
+    module = getattr(function, "__module__", None)
+    return name if module in (None, "builtins") else f"{module}.{name}"
+
+
+def _function(name: str) -> Callable[..., Any]:
+    known = _FUNCTIONS.get(name.removeprefix("builtins."))
+    if known is not None:
+        return known
+    if not settings.trust_code:
+        raise TrustError(
+            f"the function '{name}' may not be named in a file",
+            hint=did_you_mean(name, _FUNCTIONS) or "pass --trust-code to allow any function",
+        )
+    module, _, attribute = name.rpartition(".")
+    try:
+        function = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValidationError(f"there is no function '{name}'", why=str(error)) from None
+    if not callable(function):
+        raise ValidationError(f"'{name}' is not a function")
+    found: Callable[..., Any] = function
+    return found

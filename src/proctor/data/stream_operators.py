@@ -1,0 +1,709 @@
+"""Operators on streams: filter, deduplicate, balance, shuffle, duplicate, collate, merge, join."""
+
+from __future__ import annotations
+
+import operator
+import urllib.request
+import zipfile
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+from typing_extensions import override
+
+from proctor.data.fields import MISSING, Row, finder, getter
+from proctor.data.instance_operators import ROW_METADATA, ExpressionMixin, Set
+from proctor.data.operator import (
+    MultiStreamOperator,
+    PagedStreamOperator,
+    SideEffectOperator,
+    SourceOperator,
+    StreamInitializerOperator,
+    StreamingOperator,
+    StreamOperator,
+    container_copy,
+)
+from proctor.data.policy import POLICY_FIELD
+from proctor.data.streams import GeneratorStream, ListStream, MultiStream, Stream
+from proctor.errors import DataError, MissingFieldError, ValidationError, did_you_mean
+from proctor.randomness import random_stream
+
+# -- making streams -------------------------------------------------------------------------------------------
+
+
+class FromIterables(StreamInitializerOperator):
+    """Makes streams of collections of rows: ``FromIterables()({"test": rows})``."""
+
+    @override
+    def process(self, iterables: Any) -> MultiStream:  # type: ignore[override]
+        return MultiStream.from_iterables(iterables)
+
+
+class IterableSource(SourceOperator):
+    """Makes streams of the collections of rows in ``iterables``."""
+
+    iterables: dict[str, Any]
+
+    @override
+    def process(self) -> MultiStream:  # type: ignore[override]
+        return MultiStream.from_iterables(self.iterables)
+
+
+# -- filtering ------------------------------------------------------------------------------------------------
+
+
+class RowFilter(StreamOperator):
+    """Base of filters; override ``keeps()``.
+
+    Attributes:
+        error_on_filtered_all: It is an error when nothing is left of a stream.
+    """
+
+    error_on_filtered_all: bool = True
+
+    def keeps(self) -> Callable[[Row], Any]:
+        """Return the function that says whether a row stays."""
+        raise ValidationError(f"{type(self).__name__} does not define keeps()")
+
+    @override
+    def process(self, stream: Stream, stream_name: str | None = None) -> Iterator[Row]:
+        keeps, kept = self.keeps(), False
+        for row in stream:
+            if keeps(row):
+                kept = True
+                yield row
+        if not kept and self.error_on_filtered_all:
+            raise DataError(
+                f"{type(self).__name__} left nothing of the stream '{stream_name}'",
+                path=self.label(),
+                hint="set error_on_filtered_all=False if that is right",
+            )
+
+
+class FilterByCondition(RowFilter):
+    """Keeps rows whose fields compare with given values in one way.
+
+    Attributes:
+        values: Fields with the value to compare with; all must hold.
+        condition: ``gt``, ``ge``, ``lt``, ``le``, ``eq``, ``ne``, ``in``, ``not in``, or ``exists`` (the values say whether
+            the fields must be there).
+    """
+
+    condition_to_func: ClassVar[dict[str, Callable[[Any, Any], Any]]] = {
+        "gt": operator.gt,
+        "ge": operator.ge,
+        "lt": operator.lt,
+        "le": operator.le,
+        "eq": operator.eq,
+        "ne": operator.ne,
+        "in": lambda value, group: value in group,
+        "not in": lambda value, group: value not in group,
+        "exists": lambda value, wanted: (value is not MISSING) is wanted,
+    }
+
+    values: dict[str, Any]
+    condition: str
+
+    @override
+    def verify(self) -> None:
+        super().verify()
+        if self.condition not in self.condition_to_func:
+            raise ValidationError(
+                f"there is no condition '{self.condition}'",
+                hint=did_you_mean(self.condition, self.condition_to_func) or f"use {', '.join(self.condition_to_func)}",
+            )
+        for name, value in self.values.items():
+            if self.condition in ("in", "not in") and not isinstance(value, (list, str)):
+                raise ValidationError(
+                    f"the condition '{self.condition}' needs a list for '{name}'", why=f"it is {value!r}"
+                )
+            if self.condition == "exists" and not isinstance(value, bool):
+                raise ValidationError(
+                    f"the condition 'exists' needs true or false for '{name}'", why=f"it is {value!r}"
+                )
+
+    @override
+    def keeps(self) -> Callable[[Row], Any]:
+        holds = self.condition_to_func[self.condition]
+        tests = [(self._reader(name), self._other(value)) for name, value in self.values.items()]
+        return lambda row: all(holds(read(row), other(row)) for read, other in tests)
+
+    def _reader(self, name: str) -> Callable[[Row], Any]:
+        return finder(name) if self.condition == "exists" else getter(name)
+
+    def _other(self, value: Any) -> Callable[[Row], Any]:
+        return lambda row: value
+
+
+class FilterByConditionBasedOnFields(FilterByCondition):
+    """Keeps rows whose fields compare with other fields of the row in one way.
+
+    Attributes:
+        values: Fields with the field to compare with.
+    """
+
+    @override
+    def verify(self) -> None:
+        if self.condition not in self.condition_to_func or self.condition == "exists":
+            raise ValidationError(f"there is no condition '{self.condition}' between fields")
+
+    @override
+    def _other(self, value: Any) -> Callable[[Row], Any]:
+        return getter(value)
+
+
+class FilterByExpression(ExpressionMixin, RowFilter):
+    """Keeps rows for which an expression holds: ``FilterByExpression("len(question) > 0")``."""
+
+    @override
+    def keeps(self) -> Callable[[Row], Any]:
+        return self.compute_expression
+
+
+class Deduplicate(StreamOperator):
+    """Keeps the first of the rows whose fields are equal.
+
+    Attributes:
+        by: The fields.
+    """
+
+    by: list[str]
+
+    @override
+    def process(self, stream: Stream, stream_name: str | None = None) -> Iterator[Row]:
+        gets, seen = [getter(name) for name in self.by], set()
+        for row in stream:
+            signature = str(tuple(get(row) for get in gets))
+            if signature not in seen:
+                seen.add(signature)
+                yield row
+
+
+# -- refining -------------------------------------------------------------------------------------------------
+
+
+class StreamRefiner(StreamOperator):
+    """Keeps the first rows.
+
+    Attributes:
+        max_instances: How many; all where it is ``None``.
+    """
+
+    max_instances: int | None = None
+    apply_to_streams: list[str] | None = None
+
+    @override
+    def process(self, stream: Stream, stream_name: str | None = None) -> Iterator[Row]:
+        yield from stream if self.max_instances is None else stream.take(self.max_instances)
+
+
+class SignatureRefiner(StreamRefiner):
+    """Base of refiners that look at some fields.
+
+    Attributes:
+        fields: Rows with equal values in these belong together.
+    """
+
+    fields: list[str]
+
+    def signature(self, instance: Row) -> Any:
+        """Return what is equal for rows that belong together."""
+        return str(tuple(getter(name)(instance) for name in self.fields))
+
+
+class Balance(SignatureRefiner):
+    """Keeps equally many rows of each kind, the first of each.
+
+    Attributes:
+        max_instances: At most so many in all.
+    """
+
+    @override
+    def process(self, stream: Stream, stream_name: str | None = None) -> Iterator[Row]:
+        counts = Counter(map(self.signature, stream))
+        if not counts:
+            return
+        most = min(counts.values())
+        if self.max_instances is not None:
+            most = min(most, self.max_instances // len(counts))
+        taken: Counter[Any] = Counter()
+        for row in stream:
+            kind = self.signature(row)
+            if taken[kind] < most:
+                taken[kind] += 1
+                yield row
+
+
+class DeterministicBalancer(Balance):
+    """Another name of :class:`Balance`."""
+
+
+class LengthBalancer(DeterministicBalancer):
+    """Keeps equally many rows of each length.
+
+    Attributes:
+        segments_boundaries: Where one length ends and the next begins, rising.
+        fields: The fields whose lengths are added.
+    """
+
+    segments_boundaries: list[int]
+
+    @override
+    def signature(self, instance: Row) -> int:
+        length = sum(len(getter(name)(instance)) for name in self.fields)
+        boundaries = self.segments_boundaries
+        return next((i for i, boundary in enumerate(boundaries) if length < boundary), len(boundaries))
+
+
+class MinimumOneExamplePerLabelRefiner(SignatureRefiner):
+    """Keeps one row of each kind, then the first of the others up to ``max_instances``, shuffled."""
+
+    @override
+    def process(self, stream: Stream, stream_name: str | None = None) -> Iterator[Row]:
+        if self.max_instances is None:
+            yield from stream
+            return
+        firsts: dict[Any, int] = {}
+        for index, row in enumerate(stream):
+            firsts.setdefault(self.signature(row), index)
+        if len(firsts) > self.max_instances:
+            raise DataError(
+                f"there are {len(firsts)} kinds of rows in the stream '{stream_name}'",
+                why=f"one of each is wanted, and at most {self.max_instances} in all",
+            )
+        required = set(firsts.values())
+        rows = [(index, row) for index, row in enumerate(stream) if index in required or index < self.max_instances]
+        others = [row for index, row in rows if index not in required][: self.max_instances - len(required)]
+        selected = [row for index, row in rows if index in required] + others
+        random_stream(selected).shuffle(selected)
+        yield from selected
+
+
+# -- order ----------------------------------------------------------------------------------------------------
+
+
+class Shuffle(PagedStreamOperator):
+    """Shuffles rows, a page at a time; the same in every run."""
+
+    @override
+    def _generate(self, stream: Stream, stream_name: str | None) -> Iterator[Row]:
+        random = random_stream("shuffle")
+        page: list[Row] = []
+        for row in stream:
+            page.append(row)
+            if len(page) >= self.page_size:
+                yield from self.shuffled(page, random)
+                page = []
+        if page:
+            yield from self.shuffled(page, random)
+
+    def shuffled(self, page: list[Row], random: Any) -> list[Row]:
+        """Return a page in a new order."""
+        random.shuffle(page)
+        return page
+
+    @override
+    def process(self, page: list[Row], stream_name: str | None = None) -> list[Row]:
+        return self.shuffled(list(page), random_stream("shuffle"))
+
+
+class FeatureGroupedShuffle(Shuffle):
+    """Shuffles groups of rows, and keeps each group together.
+
+    Attributes:
+        grouping_features: Rows with equal values in these fields are a group (within a page).
+        shuffle_within_group: Shuffle the rows of a group, too.
+    """
+
+    grouping_features: list[str] | None = None
+    shuffle_within_group: bool = False
+
+    @override
+    def shuffled(self, page: list[Row], random: Any) -> list[Row]:
+        if self.grouping_features is None:
+            return super().shuffled(page, random)
+        groups: dict[Any, list[Row]] = defaultdict(list)
+        for row in page:
+            groups[tuple(row[name] for name in self.grouping_features)].append(row)
+        blocks = list(groups.values())
+        random.shuffle(blocks)
+        if self.shuffle_within_group:
+            for block in blocks:
+                random.shuffle(block)
+        return list(chain.from_iterable(blocks))
+
+
+class AddIncrementalId(StreamOperator):
+    """Numbers the rows of each stream from 0."""
+
+    to_field: str
+
+    @override
+    def process(self, stream: Stream, stream_name: str | None = None) -> Iterator[Row]:
+        for index, row in enumerate(stream):
+            yield {**row, self.to_field: index}
+
+
+# -- more and fewer rows --------------------------------------------------------------------------------------
+
+
+class DuplicateInstances(StreamOperator):
+    """Repeats each row.
+
+    Attributes:
+        num_duplications: How often each comes; 1 changes nothing.
+        duplication_index_field: A field for the number of the repetition.
+    """
+
+    num_duplications: int = Field(ge=1)
+    duplication_index_field: str | None = None
+
+    @override
+    def process(self, stream: Stream, stream_name: str | None = None) -> Iterator[Row]:
+        for row in stream:
+            for index in range(self.num_duplications):
+                yield {**row, self.duplication_index_field: index} if self.duplication_index_field else dict(row)
+
+
+class CollateInstances(StreamOperator):
+    """Makes one row of several: each field becomes the list of their values.
+
+    Attributes:
+        batch_size: How many rows make one; the last may be made of fewer.
+    """
+
+    batch_size: int = Field(ge=1)
+
+    @override
+    def process(self, stream: Stream, stream_name: str | None = None) -> Iterator[Row]:
+        batch: list[Row] = []
+        for row in stream:
+            batch.append(row)
+            if len(batch) == self.batch_size:
+                yield self._collated(batch)
+                batch = []
+        if batch:
+            yield self._collated(batch)
+
+    @staticmethod
+    def _collated(batch: list[Row]) -> Row:
+        made: Row = {name: [row[name] for row in batch] for name in batch[0]}
+        if POLICY_FIELD in made:
+            made[POLICY_FIELD] = sorted({each for classes in made[POLICY_FIELD] for each in classes})
+        return made
+
+
+class CollateInstancesByField(StreamOperator):
+    """Makes one row of those with the same value in a field.
+
+    Attributes:
+        by_field: The field.
+        aggregate_fields: Fields that become lists; all others must be equal.
+    """
+
+    by_field: str
+    aggregate_fields: list[str]
+
+    @override
+    def process(self, stream: Stream, stream_name: str | None = None) -> Iterator[Row]:
+        groups: dict[Any, Row] = {}
+        for row in stream:
+            for name in (self.by_field, *self.aggregate_fields):
+                if name not in row:
+                    raise MissingFieldError(f"the row has no field '{name}'", path=self.label())
+            self._add(groups, row)
+        yield from groups.values()
+
+    def _add(self, groups: dict[Any, Row], row: Row) -> None:
+        aggregated = self.aggregate_fields
+        key = row[self.by_field]
+        plain = {name: value for name, value in row.items() if name not in aggregated}
+        group = groups.setdefault(key, {**plain, **{name: [] for name in aggregated}})
+        for name, value in row.items():
+            if name == POLICY_FIELD and value:
+                group[name] = sorted({*group[name], *value})
+            elif name in aggregated:
+                group[name].append(value)
+            elif name != self.by_field and name in group and group[name] != value:
+                raise DataError(
+                    f"rows with '{self.by_field}' = {key!r} differ in the field '{name}'",
+                    why=f"{group[name]!r} and {value!r}",
+                    hint=f"add '{name}' to 'aggregate_fields'",
+                )
+
+
+# -- several streams ------------------------------------------------------------------------------------------
+
+
+class MergeStreams(MultiStreamOperator):
+    """Makes one stream of several, one after the other.
+
+    Attributes:
+        streams_to_merge: Their names; all where it is ``None``. Streams that are not merged are dropped.
+        new_stream_name: The name of the new one.
+        add_origin_stream_name: Say in each row where it comes from.
+        origin_stream_name_field_name: The field for that.
+    """
+
+    streams_to_merge: list[str] | None = None
+    new_stream_name: str = "all"
+    add_origin_stream_name: bool = True
+    origin_stream_name_field_name: str = "origin"
+
+    @override
+    def process(self, multi_stream: MultiStream) -> MultiStream:
+        return MultiStream({self.new_stream_name: GeneratorStream(self._merged, {"streams": multi_stream})})
+
+    def _merged(self, streams: MultiStream) -> Iterator[Row]:
+        for name, stream in streams.items():
+            if self.streams_to_merge is not None and name not in self.streams_to_merge:
+                continue
+            for row in stream:
+                yield {**row, self.origin_stream_name_field_name: name} if self.add_origin_stream_name else row
+
+
+class DeleteSplits(MultiStreamOperator):
+    """Removes streams."""
+
+    splits: list[str]
+
+    @override
+    def process(self, multi_stream: MultiStream) -> MultiStream:
+        return MultiStream({name: stream for name, stream in multi_stream.items() if name not in self.splits})
+
+
+class DuplicateSplit(MultiStreamOperator):
+    """Adds a copy of a stream under another name."""
+
+    split: str
+    to_split: str
+
+    @override
+    def process(self, multi_stream: MultiStream) -> MultiStream:
+        source = multi_stream[self.split]
+        return MultiStream({**multi_stream, self.to_split: GeneratorStream(lambda: map(container_copy, source))})
+
+
+class JoinStreams(MultiStreamOperator):
+    """Joins two streams by the values of fields, as databases join tables; adds the result as a stream.
+
+    Attributes:
+        how: Whether rows without a partner stay: ``inner``, ``left``, ``right``, ``outer``; ``cross`` joins all with all.
+        on: Fields that have to be equal.
+        left_on: The same, where they have other names in the left stream.
+        right_on: The same, for the right stream.
+    """
+
+    left_stream: str
+    right_stream: str
+    how: Literal["left", "right", "inner", "outer", "cross"]
+    on: list[str] | str | None = None
+    left_on: list[str] | str | None = None
+    right_on: list[str] | str | None = None
+    new_stream_name: str
+
+    @override
+    def process(self, multi_stream: MultiStream) -> MultiStream:
+        left, right = multi_stream[self.left_stream], multi_stream[self.right_stream]
+        return MultiStream(
+            {**multi_stream, self.new_stream_name: GeneratorStream(self._joined, {"left": left, "right": right})}
+        )
+
+    def _joined(self, left: Stream, right: Stream) -> Iterator[Row]:
+        import pandas
+
+        try:
+            frame = pandas.merge(
+                pandas.DataFrame(list(left)),
+                pandas.DataFrame(list(right)),
+                how=self.how,
+                on=self.on,
+                left_on=self.left_on,
+                right_on=self.right_on,
+            )
+        except (KeyError, pandas.errors.MergeError) as error:
+            raise DataError("the streams cannot be joined", path=self.label(), why=f"no field {error}") from None
+        if frame.empty:
+            raise DataError("joining the streams left nothing", path=self.label(), why="no keys are equal")
+        for row in frame.to_dict("records"):
+            yield self._with_metadata(row)  # type: ignore[arg-type]
+
+    def _with_metadata(self, row: Row) -> Row:
+        for name in ROW_METADATA:
+            if f"{name}_x" not in row:
+                continue
+            left, right = row.pop(f"{name}_x"), row.pop(f"{name}_y")
+            if str(left) != str(right):
+                raise DataError(
+                    f"rows that are joined differ in '{name}'", path=self.label(), why=f"{left} and {right}"
+                )
+            row[name] = left
+        return row
+
+
+class SplitByNestedGroup(MultiStreamOperator):
+    """Splits streams by the origin of rows in fused streams: ``a/b/c``, the latest fusion first.
+
+    Attributes:
+        field_name_of_group: The field with the origin.
+        number_of_fusion_generations: How many of its parts count; all where it is negative.
+    """
+
+    field_name_of_group: str = "group"
+    number_of_fusion_generations: int = 1
+
+    @override
+    def process(self, multi_stream: MultiStream) -> MultiStream:
+        groups: dict[str, list[Row]] = defaultdict(list)
+        read, count = getter(self.field_name_of_group), self.number_of_fusion_generations
+        for name, stream in multi_stream.items():
+            for row in stream:
+                origin = str(read(row))
+                groups[f"{name}~{'/'.join(origin.split('/')[:count]) if count >= 0 else origin}"].append(row)
+        return MultiStream.from_iterables(groups)
+
+
+class ExtractMostCommonFieldValues(MultiStreamOperator):
+    """Collects the values of a field of one stream, the most frequent first, and sets them in all streams.
+
+    Attributes:
+        field: The field.
+        stream_name: The stream.
+        overall_top_frequency_percent: Only as many values as make up this share of all.
+        min_frequency_percent: Only values that are at least this share of all.
+        to_field: Where to set the list.
+        process_every_value: The field is a list, and its members are counted.
+    """
+
+    field: str
+    stream_name: str
+    overall_top_frequency_percent: int | None = Field(default=100, ge=0, le=100)
+    min_frequency_percent: int | None = Field(default=0, ge=0, le=100)
+    to_field: str
+    process_every_value: bool | None = False
+
+    @override
+    def verify(self) -> None:
+        super().verify()
+        if (self.overall_top_frequency_percent or 0) < 100 and (self.min_frequency_percent or 0) > 0:  # noqa: PLR2004
+            raise ValidationError("only one of 'overall_top_frequency_percent' and 'min_frequency_percent' can be set")
+
+    @override
+    def process(self, multi_stream: MultiStream) -> MultiStream:
+        values = self.most_common(multi_stream[self.stream_name])
+        return Set(fields={self.to_field: values})(multi_stream)
+
+    def most_common(self, stream: Stream) -> list[Any]:
+        """Return the values of a stream, the most frequent first."""
+        counts = self._counts(stream)
+        total, ranked = counts.total(), counts.most_common()
+        top, least = self.overall_top_frequency_percent or 0, self.min_frequency_percent or 0
+        if top < 100:  # noqa: PLR2004 - percent
+            ranked = self._top(ranked, total * top / 100.0)
+        kept = [value for value, count in ranked if count >= least * total / 100.0]
+        return [list(value) if isinstance(value, tuple) else value for value in kept]
+
+    @staticmethod
+    def _top(ranked: list[tuple[Any, int]], wanted: float) -> list[tuple[Any, int]]:
+        so_far = 0
+        for position, (_, count) in enumerate(ranked, 1):
+            so_far += count
+            if so_far >= wanted:
+                return ranked[:position]
+        return ranked
+
+    def _counts(self, stream: Stream) -> Counter[Any]:
+        counts: Counter[Any] = Counter()
+        read = getter(self.field)
+        for row in stream:
+            value = read(row)
+            if self.process_every_value:
+                if not isinstance(value, list):
+                    raise DataError(f"the field '{self.field}' is not a list", why="'process_every_value' needs one")
+                counts.update(value)
+            else:
+                counts[tuple(value) if isinstance(value, list) else value] += 1
+        return counts
+
+
+class ExtractFieldValues(ExtractMostCommonFieldValues):
+    """Collects all values of a field of one stream, the most frequent first, and sets them in all streams."""
+
+
+class ApplyStreamOperatorsField(StreamOperator):
+    """Applies the operators that a field of the first row names.
+
+    Attributes:
+        field: The field; an operator or a list of them.
+        reversed: The last one first.
+    """
+
+    field: str
+    reversed: bool = False
+
+    @override
+    def process(self, stream: Stream, stream_name: str | None = None) -> Iterator[Row]:
+        from proctor.artifacts.fetch import fetch_artifact
+
+        names = stream.peek().get(self.field, [])
+        names = [names] if isinstance(names, str) else list(names)
+        streams = MultiStream({str(stream_name): stream})
+        for name in reversed(names) if self.reversed else names:
+            step = fetch_artifact(name)
+            if not isinstance(step, StreamingOperator):
+                raise DataError(f"'{name}' is not an operator on streams")
+            streams = step(streams)
+        yield from streams[str(stream_name)]
+
+
+# -- side effects ---------------------------------------------------------------------------------------------
+
+
+class DownloadOperator(SideEffectOperator):
+    """Downloads a file.
+
+    Attributes:
+        source: Its address.
+        target: The path to save it under.
+    """
+
+    source: str
+    target: str
+
+    @override
+    def process(self) -> None:
+        if not self.source.startswith(("http://", "https://")):
+            raise DataError(f"'{self.source}' cannot be downloaded", why="the address is not http or https")
+        try:
+            with urllib.request.urlopen(self.source, timeout=60) as response, open(self.target, "wb") as file:  # noqa: S310, PTH123
+                while block := response.read(1 << 20):
+                    file.write(block)
+        except OSError as error:
+            raise DataError(f"'{self.source}' cannot be downloaded", why=str(error)) from error
+
+
+class ExtractZipFile(SideEffectOperator):
+    """Unpacks a zip file into a folder."""
+
+    zip_file: str
+    target_dir: str
+
+    @override
+    def process(self) -> None:
+        try:
+            with zipfile.ZipFile(self.zip_file) as archive:
+                archive.extractall(self.target_dir)  # zipfile drops absolute paths and '..'
+        except (OSError, zipfile.BadZipFile) as error:
+            raise DataError(f"'{self.zip_file}' cannot be unpacked", why=str(error)) from error
+
+
+def limited(stream: Stream, count: int | None) -> Stream:
+    """Return a stream of the first ``count`` rows; the same one where it is ``None``."""
+    return stream if count is None else GeneratorStream(lambda: stream.take(count))
+
+
+def materialized(stream: Stream) -> ListStream:
+    """Return a stream whose rows are in memory."""
+    return ListStream(list(stream))

@@ -1,0 +1,163 @@
+"""Operators on text: split, join, replace."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from typing_extensions import override
+
+from proctor.data.operator import FieldOperator
+from proctor.errors import MissingExtraError, ValidationError
+from proctor.settings import model_folder
+
+
+class Split(FieldOperator):
+    """Splits text at a separator."""
+
+    by: str
+
+    @override
+    def process_value(self, value: str) -> list[str]:
+        return value.split(self.by)
+
+
+class RegexSplit(FieldOperator):
+    """Splits text at matches of a regular expression."""
+
+    by: str
+
+    @override
+    def prepare(self) -> None:
+        super().prepare()
+        self._pattern = compiled(self.by)
+
+    @override
+    def process_value(self, value: str) -> list[str | Any]:
+        return self._pattern.split(value)
+
+
+class RegexReplace(FieldOperator):
+    """Replaces matches of a regular expression; values that are no text stay.
+
+    Attributes:
+        pattern: The regular expression.
+        replacement: What stands for a match; ``\\1`` for its groups.
+    """
+
+    pattern: str
+    replacement: str
+
+    @override
+    def prepare(self) -> None:
+        super().prepare()
+        self._pattern = compiled(self.pattern)
+
+    @override
+    def process_value(self, value: Any) -> Any:
+        return self._pattern.sub(self.replacement, value) if isinstance(value, str) else value
+
+
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Return a compiled regular expression.
+
+    Raises:
+        ValidationError: It is not valid.
+    """
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise ValidationError(f"'{pattern}' is not a regular expression", why=str(error)) from None
+
+
+class Join(FieldOperator):
+    """Joins a list of texts."""
+
+    by: str
+
+    @override
+    def process_value(self, value: list[str]) -> str:
+        return self.by.join(value)
+
+
+class Strip(FieldOperator):
+    """Removes blanks at both ends of text."""
+
+    @override
+    def process_value(self, value: str) -> str:
+        return value.strip()
+
+
+class Replace(FieldOperator):
+    """Replaces one text by another."""
+
+    old: str
+    new: str
+
+    @override
+    def process_value(self, value: str) -> str:
+        return value.replace(self.old, self.new)
+
+
+class MapReplace(FieldOperator):
+    """Replaces several texts, in order."""
+
+    mapping: dict[str, str]
+
+    @override
+    def process_value(self, value: str) -> str:
+        for old, new in self.mapping.items():
+            value = value.replace(old, new)
+        return value
+
+
+class TokenizerOperator(FieldOperator):
+    """Base of operators that cut text into a model's tokens.
+
+    Attributes:
+        model: The model whose tokenizer to use.
+    """
+
+    model: str
+
+    def tokenizer(self) -> Any:
+        """Return the tokenizer; it is loaded on first use.
+
+        Raises:
+            MissingExtraError: ``transformers`` is not installed.
+        """
+        if self._loaded is None:
+            try:
+                from transformers import AutoTokenizer
+            except ImportError:
+                raise MissingExtraError.of("transformers", "hf", type(self).__name__) from None
+            self._loaded = AutoTokenizer.from_pretrained(model_folder(self.model) or self.model)  # type: ignore[no-untyped-call]
+        return self._loaded
+
+    @override
+    def prepare(self) -> None:
+        super().prepare()
+        self._loaded: Any = None
+
+
+class TokensSplit(TokenizerOperator):
+    """Cuts text into tokens."""
+
+    @override
+    def process_value(self, value: str) -> list[str]:
+        tokens: list[str] = self.tokenizer().tokenize(value)
+        return tokens
+
+
+class TokensSlice(TokenizerOperator):
+    """Keeps a slice of text, counted in tokens."""
+
+    start: int | None = None
+    stop: int | None = None
+    step: int | None = None
+
+    @override
+    def process_value(self, value: str) -> str:
+        tokenizer = self.tokenizer()
+        text: str = tokenizer.decode(tokenizer.encode(value)[self.start : self.stop : self.step])
+        return text
