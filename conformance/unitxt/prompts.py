@@ -29,8 +29,9 @@ HUB = Path(os.environ.get("PROCTOR_TEST_HUB", HERE.parents[2] / "shared" / "data
 Case = dict[str, Any]
 
 KNOWN = {
-    "pairwise": "Unitxt shuffles by an unseeded generator; Proctor by the instance's content",
-    "yes_no": "Unitxt turns the list of gold classes into text first, and then refuses it",
+    "_with_shuffling": "Unitxt swaps sides by an unseeded generator; Proctor by the instance's content",
+    "mt_bench_multi_turn": "Unitxt takes pairs of a dialog as tuples only; Proctor also as the lists that JSON has",
+    "EmptyStreamError": "Unitxt refuses a split that is empty once the demos are taken out; Proctor returns it empty",
 }
 
 WORDS = ["a cat", "The (old) dog", "x\\y", "two\nlines", "Ünïcode ✓", "", "curly {braces}", "N", "comma, colon: dash"]
@@ -218,7 +219,9 @@ def compare(cases: list[Case], python: str) -> tuple[int, list[str]]:
             equal += 1
         else:
             different.append(describe(case, their, ours))
-    return equal, different
+    unexpected = [text for text in different if not any(known in text for known in KNOWN)]
+    print(f"{len(different) - len(unexpected)} differ for a known reason", file=sys.stderr)
+    return equal, unexpected
 
 
 def describe(case: Case, theirs: Any, ours: Any) -> str:

@@ -51,6 +51,7 @@ _TABLE: dict[str, _Setting] = {
     "use_only_local_catalogs": _Setting(False, bool, "never look in catalogs that need a network"),
 }
 
+_VARIABLES = {name: f"PROCTOR_{name.upper()}" for name in _TABLE}
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off", ""}
 
@@ -84,8 +85,8 @@ class Settings:
         for layer in (_overrides.get(), self._assigned):
             if name in layer:
                 return layer[name]
-        if (text := os.environ.get(f"PROCTOR_{name.upper()}")) is not None:
-            return _parse(name, text)
+        if _VARIABLES[name] in os.environ:
+            return _parse(name, os.environ[_VARIABLES[name]])
         return _cache_home() if name == "cache_dir" else _TABLE[name].default
 
     def __setattr__(self, name: str, value: Any) -> None:

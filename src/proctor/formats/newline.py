@@ -6,7 +6,8 @@ The rules are Unitxt's, in two steps on the whole text:
 2. Anywhere else, a run of the characters ``\n ( ) \ N`` that contains ``\N`` becomes one line break up to its last
    ``\N``. The run reaches further left than one would like (``"a (b)\Nc"`` gives ``"a (b\nc"``): prompts depend on it.
 
-Most of a prompt holds no backslash, so this looks only around the places where ``\N`` is.
+Most of a prompt holds no backslash, so this looks only around the places where ``\N`` is. :func:`edits` says the same
+as a list of replacements, for those who need to know where every character came from.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 MARK = "\\N"
-_RUN = frozenset("\n()\\N")
+_RUN_CHARACTERS = "\n()\\N"
+_RUN = frozenset(_RUN_CHARACTERS)
 
 Edit = tuple[int, int, str]
 """Start and end of a piece of the text, and what replaces it."""
@@ -24,12 +26,16 @@ def apply_newline_notation(text: str) -> str:
     r"""Return the text with every ``\N`` applied."""
     if MARK not in text:
         return text
-    done, kept = 0, []
-    for start, end, replacement in edits(text):
-        kept += [text[done:start], replacement]
-        done = end
-    kept.append(text[done:])
-    return "".join(kept)
+    pieces = text.split(MARK)
+    first, last = 0, len(pieces) - 1
+    while first < last and not pieces[first].strip("\n"):
+        first += 1
+    if first == last:
+        return pieces[last]
+    kept = [pieces[first].rstrip(_RUN_CHARACTERS)]
+    kept += [words for piece in pieces[first + 1 : last] if (words := piece.rstrip(_RUN_CHARACTERS))]
+    kept.append(pieces[last])
+    return "\n".join(kept)
 
 
 def edits(text: str) -> Iterator[Edit]:

@@ -160,19 +160,30 @@ def produce(
 def rows_to_dataset(rows: Iterable[Row]) -> Dataset:
     """Return rows of a recipe as a dataset; columns are built page by page."""
     import pyarrow as pa
-    from datasets import Dataset, Features
+    from datasets import Dataset
 
-    pages, features = [], None
+    pages: list[Any] = []
+    features: Features | None = None
     for page in _pages(rows):
         if features is None:
             features = _features(page)
-        columns = {name: [row[name] for row in page] for name in features}
         if _has_images(page):
-            return Dataset.from_list([*_unpaged(pages), *page, *rows], features=Features(_features(page)))
-        pages.append(pa.table(columns, schema=Features(features).arrow_schema))
+            return Dataset.from_list([*_unpaged(pages), *page, *rows], features=_features(page))
+        schema = features.arrow_schema
+        columns = [_column([row[field.name] for row in page], field.type) for field in schema]
+        pages.append(pa.Table.from_arrays(columns, schema=schema))
     if features is None:
         return Dataset.from_dict({})
     return Dataset(pa.concat_tables(pages)).with_transform(decode_batch)
+
+
+def _column(values: list[Any], kind: Any) -> Any:
+    import pyarrow as pa
+
+    first = values[0]
+    if not isinstance(first, str) and all(value == first for value in values):
+        return pa.repeat(pa.scalar(first, kind), len(values))
+    return pa.array(values, kind)
 
 
 def _pages(rows: Iterable[Row]) -> Iterator[list[Row]]:

@@ -71,12 +71,12 @@ def _put_in_words(instance: Instance, template: Template) -> PooledDemo:
 
 @dataclass(slots=True)
 class Rendered:
-    """An instance with its prompt."""
+    """An instance with its prompt. ``demos`` is ``None`` where the recipe shows none to anybody."""
 
     instance: Instance
     prompt: Prompt
     template: Template
-    demos: list[PooledDemo]
+    demos: list[PooledDemo] | None
     num_demos: int
     pool_size: int
 
@@ -259,16 +259,16 @@ class Pipeline:
             content = {**instance["input_fields"], **(instance.get("reference_fields") or {})}
             which = random_stream(content).choice(range(len(plan.templates)))
         template = plan.templates[which]
-        demos: list[PooledDemo] = []
+        demos: list[PooledDemo] | None = None
         if plan.most_demos:
             demos = [self._verbalise(each, which, template, pool) for each in self._demos_of(instance, pool)]
         processed = template.process(instance, split)
         processed["__template__"] = self._template_ids[which]
         if "system_prompt" not in processed:
             processed["system_prompt"] = plan.system_prompt.process(processed)["system_prompt"]
-        prompt = self._lay_out(processed, [each.demo for each in demos], template)
+        prompt = self._lay_out(processed, [each.demo for each in demos or ()], template)
         size = (plan.pool_size or 0) if plan.most_demos else 0
-        return Rendered(processed, prompt, template, demos, len(demos), size)
+        return Rendered(processed, prompt, template, demos, len(demos or ()), size)
 
     def _demos_of(self, instance: Instance, pool: DemoPool | None) -> Sequence[Instance]:
         if self.plan.skip_demoed_instances and "demos" in instance:

@@ -50,7 +50,7 @@ class RowMaker:
         row["media"] = _media(instance, is_chat=rendered.prompt.is_chat)
         own = self.postprocessors
         row["postprocessors"] = _as_texts(instance["postprocessors"]) if own is None else list(own)
-        row["task_data"] = _with_demos(json.dumps(data, default=_jsonable), rendered.demos)
+        row["task_data"] = _with_demos(_encode(data), rendered.demos)
         row["data_classification_policy"] = instance["data_classification_policy"]
         return row
 
@@ -79,9 +79,9 @@ def _fields_of(instance: Row) -> Row:
     return data
 
 
-def _with_demos(text: str, demos: list[PooledDemo]) -> str:
+def _with_demos(text: str, demos: list[PooledDemo] | None) -> str:
     """Append demos to the JSON text of task data; each demo is encoded once for all prompts that show it."""
-    if not demos:
+    if demos is None:
         return text
     return f'{text[:-1]}, "demos": [{", ".join(map(_demo_json, demos))}]}}'
 
@@ -89,7 +89,7 @@ def _with_demos(text: str, demos: list[PooledDemo]) -> str:
 def _demo_json(pooled: PooledDemo) -> str:
     text = pooled.memo.get("json")
     if text is None:
-        text = pooled.memo["json"] = json.dumps(_fields_of(pooled.instance), default=_jsonable)
+        text = pooled.memo["json"] = _encode(_fields_of(pooled.instance))
     return str(text)
 
 
@@ -99,6 +99,9 @@ def _jsonable(value: Any) -> Any:
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} is no JSON value")
+
+
+_encode = json.JSONEncoder(default=_jsonable).encode
 
 
 def _as_texts(artifacts: Sequence[Any]) -> list[str]:
