@@ -33,6 +33,7 @@ class HFEngine(Engine):
         device_map: Spreads the model over devices (needs ``accelerate``); goes to transformers as it is.
         batch_size: Sequences per forward pass; ``auto`` counts tokens instead, and finds out what fits.
         batch_tokens: Tokens per forward pass where ``batch_size`` is ``auto``.
+        share_prefixes: Whether text that several requests begin with is read once when scoring, where the model can.
         max_length: Context length in tokens; the model's own by default.
         max_new_tokens: Tokens to write where a request names no limit.
         truncate: What to do with a prompt that is too long: ``left`` drops its beginning (as lm-eval does), ``none``
@@ -51,6 +52,7 @@ class HFEngine(Engine):
     device_map: str | dict[str, Any] | None = None
     batch_size: int | str = "auto"
     batch_tokens: int | None = None
+    share_prefixes: bool = True
     max_length: int | None = None
     max_new_tokens: int = 256
     truncate: Literal["left", "none"] = "left"
@@ -77,6 +79,7 @@ class HFEngine(Engine):
         "device_map",
         "batch_size",
         "batch_tokens",
+        "share_prefixes",
         "trust_remote_code",
     }
     can_score: ClassVar[bool] = True

@@ -13,9 +13,11 @@ from msgspec import structs
 
 from proctor.engines.decoding import with_defaults
 from proctor.engines.engine import Answers
-from proctor.engines.hf_batches import OUT_OF_MEMORY, Budget, run_batches
+from proctor.engines.hf_batches import OUT_OF_MEMORY, Budget, free_memory, is_out_of_memory, run_batches
 from proctor.engines.hf_load import LoadedModel
+from proctor.engines.hf_packed import can_pack, score_packed
 from proctor.engines.hf_padded import score_batch
+from proctor.engines.hf_prefix import Limits
 from proctor.engines.hf_tokens import Encoder, Ids, RefusedError, Scorable
 from proctor.engines.hf_write import Draft, Written, is_sampled, write
 from proctor.ir import Decoding, Failure, Generate, Pair, Response, Rolling, Score, Scored, Timing, Usage
@@ -26,6 +28,12 @@ if TYPE_CHECKING:
 
 CPU_TOKENS, GPU_TOKENS = 4096, 32768
 """Tokens per padded batch: enough to keep the device busy, not enough to fill its memory."""
+
+CPU_STEP, GPU_STEP, STEM_STEP = 512, 4096, 2048
+"""Tokens per step where prefixes are shared (nothing is padded, but every token of a step is masked against all)."""
+CPU_LOGITS, GPU_LOGITS = 2**26, 2**28
+"""Numbers that the predictions of one step may fill."""
+_SMALLEST_STEP = 32
 
 _KEY_ENCODER = msgspec.json.Encoder(order="deterministic", enc_hook=repr)
 
@@ -40,6 +48,15 @@ def budget_of(engine: HFEngine, loaded: LoadedModel) -> Budget:
     default = CPU_TOKENS if loaded.device.type == "cpu" else GPU_TOKENS
     sequences = engine.batch_size if isinstance(engine.batch_size, int) else None
     return Budget(sequences, engine.batch_tokens or default)
+
+
+def limits_of(engine: HFEngine, loaded: LoadedModel) -> Limits:
+    """Return how large one step with shared prefixes may be."""
+    on_cpu = loaded.device.type == "cpu"
+    tokens = engine.batch_tokens or (CPU_STEP if on_cpu else GPU_STEP)
+    lookups = max(_SMALLEST_STEP, (CPU_LOGITS if on_cpu else GPU_LOGITS) // loaded.vocabulary_size)
+    sequences = engine.batch_size if isinstance(engine.batch_size, int) else None
+    return Limits(tokens, max(tokens, STEM_STEP), lookups, sequences)
 
 
 @dataclass(slots=True)
@@ -196,6 +213,7 @@ class Scorer:
     def __init__(self, engine: HFEngine, loaded: LoadedModel, encoder: Encoder) -> None:
         self._engine, self._loaded, self._encoder = engine, loaded, encoder
         self._budget = budget_of(engine, loaded)
+        self._limits = limits_of(engine, loaded)
 
     def answer(self, window: Sequence[Score]) -> Answers:
         """Yield a response for every request of a window; equal sequences are read once."""
@@ -228,10 +246,38 @@ class Scorer:
                     yield entry.position, entry.response(known, Timing(started, time.perf_counter() - clock))
 
     def _scores(self, sequences: Sequence[Scorable]) -> Iterator[tuple[int, Scored | None]]:
+        left = dict.fromkeys(range(len(sequences)))
+        for index, score in self._packed(sequences) if self._may_pack() else ():
+            del left[index]
+            yield index, score
+
         def run(batch: Sequence[int]) -> list[Scored]:
             return score_batch(self._loaded, [sequences[index] for index in batch])
 
-        yield from run_batches(range(len(sequences)), lambda i: len(sequences[i].inputs), self._budget, run)
+        yield from run_batches(list(left), lambda index: len(sequences[index].inputs), self._budget, run)
+
+    def _may_pack(self) -> bool:
+        if not self._engine.share_prefixes:
+            return False
+        if self._loaded.packs is None:
+            self._loaded.packs = can_pack(self._loaded)
+        return self._loaded.packs
+
+    def _packed(self, sequences: Sequence[Scorable]) -> Iterator[tuple[int, Scored]]:
+        """Score with shared prefixes; what does not fit in memory even in small steps is left over."""
+        left = list(range(len(sequences)))
+        while left and self._limits.tokens >= _SMALLEST_STEP:
+            done: set[int] = set()
+            try:
+                for place, score in score_packed(self._loaded, [sequences[index] for index in left], self._limits):
+                    done.add(place)
+                    yield left[place], score
+            except RuntimeError as error:
+                if not is_out_of_memory(error):
+                    raise
+                self._limits = self._limits.halved()
+                free_memory()
+            left = [index for place, index in enumerate(left) if place not in done]
 
     def _scorables(self, window: Sequence[Score]) -> Iterator[list[Scorable] | RefusedError]:
         pairs = [_pairs(request) for request in window]

@@ -57,7 +57,7 @@ def run_batches(
                 raise
             results = []
         if not results:
-            _free_memory()
+            free_memory()
             budget.shrink(len(batch), width)
             if len(batch) > 1:
                 continue
@@ -73,7 +73,8 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)
 
 
-def _free_memory() -> None:
+def free_memory() -> None:
+    """Give back what torch keeps for later."""
     import gc
 
     import torch

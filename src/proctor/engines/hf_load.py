@@ -61,6 +61,7 @@ class LoadedModel:
     Attributes:
         max_length: Most tokens that the model reads at once.
         processor: Turns pictures into tensors; ``None`` for models that read text only.
+        packs: Whether shared prefixes may be read once; ``None`` until somebody tried.
     """
 
     model: Any
@@ -69,6 +70,7 @@ class LoadedModel:
     device: Any
     max_length: int
     processor: Any = None
+    packs: bool | None = None
 
     @property
     def vocabulary_size(self) -> int:
