@@ -355,7 +355,7 @@ def test_surrogates_and_odd_values_reach_the_files(tmp_path):
     engine = Answering(script=lambda requests: [(at, Response(texts=(odd,))) for at, _ in enumerate(requests)])
     run(tmp_path, [Odd("a", 2)], engine)
     line = lines(tmp_path)[0]
-    assert line["input"] == {"text": odd, "nan": None, "bytes": "<bytes>"}
+    assert line["input"] == {"text": odd, "nan": None, "bytes": "eA=="}
     assert line["output"] == "half a pair \ufffd and a whole \U0001f600"
 
 

@@ -78,7 +78,7 @@ def ask(exams: Sequence[Exam], session: Session) -> None:
                 todo, pending[kind] = pending[kind], []
                 if todo:
                     _round(kind, asking, todo, pending)
-        writer.flush()
+                    writer.flush()  # the next round of a conversation reads the answers of this one
     session.progress.total = session.progress.done
     session.observer.asking(session.progress)
 

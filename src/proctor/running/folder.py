@@ -46,13 +46,12 @@ class RunFolder:
             UsageError: The folder holds another run.
             OutputError: The folder cannot be written.
         """
-        if (self.path / SPEC).exists():
-            if differences := spec.differences(RunSpec.load(self.path)):
-                raise UsageError(
-                    f"the folder {self.path} holds another run",
-                    why=f"it differs in {', '.join(differences[:_DIFFERENCES_SHOWN])}",
-                    hint="choose another folder with --output, or remove this one",
-                )
+        if (self.path / SPEC).exists() and (differences := spec.differences(RunSpec.load(self.path))):
+            raise UsageError(
+                f"the folder {self.path} holds another run",
+                why=f"it differs in {', '.join(differences[:_DIFFERENCES_SHOWN])}",
+                hint="choose another folder with --output, or remove this one",
+            )
         with _output_errors(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
         with self._write(SPEC) as file:

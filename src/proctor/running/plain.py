@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
@@ -15,7 +16,7 @@ def plain(value: Any) -> Any:
     """Return ``value`` as None, bool, int, float, str, list or dict.
 
     Numbers that JSON does not know (NaN, infinities) become ``None``, numpy values become Python's, sets are
-    sorted, and what is no data at all (a picture) becomes the name of its type.
+    sorted, bytes become base64, and what is no data at all (a picture) becomes the name of its type.
     """
     if value is None or isinstance(value, (bool, str, int, float)):
         return _scalar(value)
@@ -25,7 +26,13 @@ def plain(value: Any) -> Any:
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, AbstractSet):
         return sorted((plain(item) for item in value), key=repr)
-    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
+    return _other(value)
+
+
+def _other(value: Any) -> Any:
+    if isinstance(value, (bytes, bytearray)):
+        return b64encode(value).decode()
+    if isinstance(value, Sequence):
         return [plain(item) for item in value]
     return plain(value.tolist()) if hasattr(value, "tolist") else f"<{type(value).__name__}>"
 
@@ -41,15 +48,29 @@ def _scalar(value: str | float | None) -> str | float | None:
     return float(value) if math.isfinite(value) else None
 
 
-_LINES = msgspec.json.Encoder(enc_hook=plain)
+def _hook(value: Any) -> Any:
+    if value is None:  # as a key
+        raise TypeError
+    return plain(value)
+
+
+_VALUES = msgspec.json.Encoder(enc_hook=_hook, order="deterministic")
 
 
 def to_line(record: Mapping[str, Any]) -> bytes:
-    """Return a record as one line of JSON in UTF-8, without the line end; keys stay in order."""
+    """Return a record as one line of JSON in UTF-8, without the line end.
+
+    The record's own keys stay in order; below, keys and sets are sorted, so that equal records give equal bytes.
+    """
+    fields = [b'"%s":%s' % (name.encode(), _value(value)) for name, value in record.items()]
+    return b"{%s}" % b",".join(fields)
+
+
+def _value(value: Any) -> bytes:
     try:
-        return _LINES.encode(record)
+        return _VALUES.encode(value)
     except (UnicodeEncodeError, TypeError, ValueError):  # lone surrogates, keys that are no text, strange floats
-        return json.dumps(plain(record), allow_nan=False, separators=(",", ":")).encode()
+        return json.dumps(plain(value), allow_nan=False, separators=(",", ":"), sort_keys=True).encode()
 
 
 def to_document(value: Any) -> bytes:

@@ -1,0 +1,76 @@
+"""Values of any library become JSON, the same bytes for the same values."""
+
+from __future__ import annotations
+
+import json
+from enum import IntEnum, StrEnum
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proctor.ir import Failure
+from proctor.running.plain import plain, to_document, to_line
+
+
+class Colour(StrEnum):
+    RED = "red"
+
+
+class Size(IntEnum):
+    BIG = 3
+
+
+@pytest.mark.parametrize(
+    "value, expected",
+    [
+        (float("nan"), None),
+        (float("inf"), None),
+        (np.float64(0.5), 0.5),
+        (np.float32("nan"), None),
+        (np.int64(3), 3),
+        (np.bool_(True), True),
+        (np.array([[1.0, np.nan], [2, 3]]), [[1.0, None], [2.0, 3.0]]),
+        ((1, [2]), [1, [2]]),
+        ({"b", "a"}, ["a", "b"]),
+        ({1: "x", None: 2}, {"1": "x", "None": 2}),
+        (MappingProxyType({"a": (1,)}), {"a": [1]}),
+        (Colour.RED, "red"),
+        (Size.BIG, 3),
+        (Failure("timeout", "slow"), {"kind": "timeout", "message": "slow"}),
+        (b"bytes", "Ynl0ZXM="),
+        (object(), "<object>"),
+        (range(2), [0, 1]),
+    ],
+)
+def test_values(value, expected):
+    found = plain(value)
+    assert found == expected
+    assert type(found) is type(expected)
+    assert json.loads(to_line({"value": value})) == {"value": expected}
+    assert json.loads(to_document({"value": value})) == {"value": expected}
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.floats() | st.text(st.characters()),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=10,
+)
+
+
+@given(json_values)
+def test_everything_gives_strict_json_twice_the_same(value):
+    def refuse(token: str) -> None:
+        raise ValueError(token)
+
+    line, document = to_line({"value": value}), to_document({"value": value})
+    assert json.loads(line, parse_constant=refuse) == {"value": plain(value)}
+    json.loads(document, parse_constant=refuse)
+    assert line == to_line({"value": value})
+    assert b"\n" not in line
+
+
+def test_documents_are_sorted():
+    assert to_document({"b": 1, "a": {"d": 1, "c": 2}}) == b'{\n  "a": {\n    "c": 2,\n    "d": 1\n  },\n  "b": 1\n}\n'

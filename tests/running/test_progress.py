@@ -1,0 +1,86 @@
+"""What a run shows."""
+
+from __future__ import annotations
+
+import io
+import time
+
+from proctor.ir import Failure, Response, Usage
+from proctor.running.progress import LineObserver, LiveObserver, Progress, SilentObserver, describe, observer_for
+from proctor.scoring.grade import Grade
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def progress(**values) -> Progress:
+    return Progress(started=time.monotonic() - 10, **values)
+
+
+def test_counts_follow_the_answers():
+    counted = progress(total=10, cached=2)
+    counted.count(Response(texts=("a",), usage=Usage(5, 3)))
+    counted.count(Response(failure=Failure("timeout", "slow")))
+    assert (counted.done, counted.answered, counted.failed) == (4, 2, 1)
+    assert (counted.prompt_tokens, counted.completion_tokens) == (5, 3)
+    assert 0.19 < counted.rate < 0.21
+    assert 29 < counted.eta_seconds < 32
+
+
+def test_nobody_knows_when_a_run_of_unknown_length_ends():
+    assert progress(answered=5).eta_seconds is None
+    assert progress(total=5).eta_seconds is None
+
+
+def test_counts_in_words():
+    shown = describe(progress(total=300, cached=80, answered=40, failed=1, prompt_tokens=123456, completion_tokens=7))
+    assert shown == "120/300 · 80 from the log · 4.0/s · 0:45 left · 123.5k tokens in, 7 out · 1 failed"
+    assert describe(progress()) == "0"
+    assert "2:46:40 left" in describe(progress(total=100_010, answered=10, cached=90_000))
+
+
+def test_lines_for_files():
+    stream = io.StringIO()
+    observer = LineObserver(stream, every_seconds=0)
+    observer.started(["a", "b", "c", "d"], "model")
+    observer.asking(progress(total=2, answered=1))
+    observer.asking(progress(total=2, answered=2))
+    observer.grading("a")
+    observer.graded("a", Grade({"score": 0.5, "score_name": "accuracy"}))
+    observer.finished()
+    assert stream.getvalue().splitlines() == [
+        "model: a, b, c and 1 more",
+        "1/2 · 0.1/s · 0:10 left",
+        "2/2 · 0.2/s",
+        "2/2 · 0.2/s",
+        "a: accuracy = 0.5000",
+    ]
+
+
+def test_lines_are_rare():
+    stream = io.StringIO()
+    observer = LineObserver(stream)
+    observer.started(["a"], "model")
+    for answered in range(1000):
+        observer.asking(progress(answered=answered))
+    observer.finished()
+    assert len(stream.getvalue().splitlines()) == 2
+
+
+def test_bars_for_terminals():
+    stream = Terminal()
+    observer = LiveObserver(stream)
+    observer.started(["a"], "model")
+    observer.asking(progress(total=2, answered=1))
+    observer.grading("a")
+    observer.finished()
+    observer.finished()
+    assert "a · model" in stream.getvalue()
+
+
+def test_who_watches():
+    assert isinstance(observer_for(Terminal()), LiveObserver)
+    assert isinstance(observer_for(io.StringIO()), LineObserver)
+    SilentObserver().started([], "")
