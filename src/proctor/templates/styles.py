@@ -105,20 +105,23 @@ def choice_formatter(form: str) -> Callable[[str, str], str]:
     """
     pieces: list[str | int] = []
     try:
-        for text, name, spec, conversion in Formatter().parse(form):
-            pieces.append(text)
-            if name is None:
-                continue
-            if name not in {"label", "choice"} or spec or conversion:
-                raise ValueError(f"it uses '{{{name}}}'")
-            pieces.append(0 if name == "label" else 1)
+        parsed = list(Formatter().parse(form))
     except ValueError as error:
-        raise TemplateError(
-            f"the choice format {form!r} cannot be used",
-            why=str(error),
-            hint="a choice format is text with {label} and {choice}",
-        ) from None
+        raise _unusable(form, str(error)) from None
+    for text, name, spec, conversion in parsed:
+        pieces.append(text)
+        if name is None:
+            continue
+        if name not in {"label", "choice"} or spec or conversion:
+            raise _unusable(form, f"it uses '{{{name}}}'")
+        pieces.append(0 if name == "label" else 1)
     return lambda label, choice: "".join([each if isinstance(each, str) else (label, choice)[each] for each in pieces])
+
+
+def _unusable(form: str, why: str) -> TemplateError:
+    return TemplateError(
+        f"the choice format {form!r} cannot be used", why=why, hint="a choice format is text with {label} and {choice}"
+    )
 
 
 @dataclass(frozen=True, slots=True)

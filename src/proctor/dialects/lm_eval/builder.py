@@ -23,7 +23,20 @@ from proctor.dialects.lm_eval.prompts import Demo, Pieces, PromptMaker, joined, 
 from proctor.dialects.lm_eval.prompts_library import named_prompt
 from proctor.dialects.lm_eval.samplers import make_sampler
 from proctor.errors import ProctorError, TemplateError
-from proctor.ir import Choose, Decoding, Exchange, Generate, Likelihood, Media, Pair, Prompt, Request, Rolling, Span, Turn
+from proctor.ir import (
+    Choose,
+    Decoding,
+    Exchange,
+    Generate,
+    Likelihood,
+    Media,
+    Pair,
+    Prompt,
+    Request,
+    Rolling,
+    Span,
+    Turn,
+)
 from proctor.recipes.exam import Item
 
 if TYPE_CHECKING:
@@ -81,7 +94,12 @@ def compile_fields(config: TaskConfig, columns: Sequence[str]) -> TaskFields:
     text, target = (
         named_prompt(config.use_prompt, config) if config.use_prompt else (config.doc_to_text, config.doc_to_target)
     )
-    asked = _question_fields(config, FewshotConfig(doc_to_text=text, doc_to_target=target, doc_to_choice=config.doc_to_choice, gen_prefix=config.gen_prefix), names, "")  # fmt: skip
+    own = FewshotConfig(
+        doc_to_text=text,
+        doc_to_target=target,
+        doc_to_choice=config.doc_to_choice,
+        gen_prefix=config.gen_prefix,
+    )
     shown = FewshotConfig(
         doc_to_text=text if config.use_prompt or fewshot.doc_to_text is None else fewshot.doc_to_text,
         doc_to_target=target if config.use_prompt or fewshot.doc_to_target is None else fewshot.doc_to_target,
@@ -89,7 +107,7 @@ def compile_fields(config: TaskConfig, columns: Sequence[str]) -> TaskFields:
         gen_prefix=fewshot.gen_prefix,
     )
     return TaskFields(
-        asked,
+        _question_fields(config, own, names, ""),
         _question_fields(config, shown, names, "fewshot_config."),
         find_plain(config.description, "description"),
         None if config.doc_to_image is None else find_literal(config.doc_to_image, names, "doc_to_image"),
@@ -336,7 +354,9 @@ _NAMED = {"until", "max_gen_toks", "max_new_tokens", "max_tokens", "temperature"
 def decoding_of(arguments: Mapping[str, Any], repeats: int = 1) -> Decoding:
     """Return how to generate: without ``do_sample``, or with it off, greedily, as lm-eval's local models do."""
     until = arguments.get("until") or []
-    tokens = next((arguments[key] for key in ("max_gen_toks", "max_new_tokens", "max_tokens") if key in arguments), None)
+    tokens = next(
+        (arguments[key] for key in ("max_gen_toks", "max_new_tokens", "max_tokens") if key in arguments), None
+    )
     samples = arguments.get("do_sample")
     temperature = float(arguments.get("temperature", 1.0 if samples else 0.0))
     return Decoding(

@@ -12,6 +12,7 @@ from proctor.dialects.lm_eval.reader import FunctionReference, TaskFile, Unknown
 from proctor.dialects.lm_eval.template import CustomTemplate, GenerateTemplate, QuestionTemplate, TemplateConfig
 from proctor.errors import Diagnostic, Location, ProctorError, ValidationError, did_you_mean
 
+_SHOWN_LENGTH = 80
 OUTPUT_TYPES = ("multiple_choice", "generate_until", "loglikelihood", "loglikelihood_rolling")
 STRUCTURE_KEYS = ("tag", "group", "task_list", "include", "children")
 DEFAULT_MAX_TOKENS = 256
@@ -323,8 +324,10 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     if value is None or isinstance(value, str | int | float | bool):
         return value
-    if isinstance(value, FunctionReference):
-        return str(value)
+    return _plain_object(value)
+
+
+def _plain_object(value: Any) -> Any:
     if isinstance(value, TemplateConfig):
         return value.to_dict()
     if callable(value):
@@ -459,7 +462,7 @@ def _fits(value: object, kinds: str) -> bool:
 
 def _shown(value: object) -> str:
     text = repr(str(value) if isinstance(value, FunctionReference) else value)
-    return f"{type(value).__name__} {text if len(text) < 80 else text[:79] + '…'}"
+    return f"{type(value).__name__} {text if len(text) <= _SHOWN_LENGTH else text[: _SHOWN_LENGTH - 1] + '…'}"
 
 
 def _list_problems(entries: object, path: str, needed: str, locate: Locate) -> Iterator[Diagnostic]:

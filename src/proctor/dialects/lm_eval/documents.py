@@ -47,8 +47,9 @@ class TaskDocuments:
         return self.split(self.eval_split, self.config.process_docs)
 
     def pool(self) -> Documents:
-        """Return the documents that demos come from: the fewshot split, samples, or the first of train, validation
-        and test that there is.
+        """Return the documents that demos come from.
+
+        They are the fewshot split, the samples, or the first of train, validation and test split that there is.
         """
         config, fewshot = self.config, self.config.fewshot
         if fewshot.split is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,7 @@ from proctor.dialects.lm_eval.documents import Documents, TaskDocuments
 from proctor.dialects.lm_eval.prompts import ChatOptions
 from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
 from proctor.dialects.lm_eval.scorer import TaskScorer
+from proctor.dialects.lm_eval.selection import Group
 from proctor.errors import DataError
 from proctor.ir import Request
 from proctor.recipes.exam import Answered, Item
@@ -52,6 +53,9 @@ class TaskOptions:
 class TaskExam:
     """One task, ready to run.
 
+    Attributes:
+        groups: The groups that it was chosen with, outermost first; their scores are made of their tasks' scores.
+
     Args:
         name: The name under which results are filed.
         config: The task.
@@ -67,6 +71,7 @@ class TaskExam:
         documents: TaskDocuments | None = None,
     ) -> None:
         self._name = name
+        self.groups: tuple[Group, ...] = ()
         self.config = config
         self.options = options or TaskOptions()
         self.documents = documents or TaskDocuments(config)
@@ -166,6 +171,3 @@ class TaskExam:
             "version": self.config.version,
             "options": {key: value for key, value in changed.items() if value is not None},
         }
-
-
-Runner = Callable[[Sequence[Request]], Sequence[Any]]

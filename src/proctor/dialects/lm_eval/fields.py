@@ -67,7 +67,7 @@ def find_target(spec: Any, columns: Collection[str], purpose: str, *, positions:
     def interpret(text: str) -> Any:
         if positions and text.isdigit():
             return int(text)
-        if len(text) >= 2 and text[0] == "[" and text[-1] == "]":
+        if text[:1] == "[" and text[-1:] == "]":
             try:
                 return ast.literal_eval(text)
             except (SyntaxError, ValueError):
@@ -94,7 +94,7 @@ def find_choices(spec: Any, columns: Collection[str], purpose: str) -> Find:
 
 
 def find_literal(spec: Any, columns: Collection[str], purpose: str) -> Find:
-    """Return ``doc_to_image``, ``doc_to_audio`` or a decontamination query: a column, or what a template's text means."""
+    """Return ``doc_to_image`` or ``doc_to_audio``: a column, or what a template's text means as a literal."""
     if isinstance(spec, list):
         parts = [find_literal(each, columns, purpose) for each in spec]
         return lambda doc: [found for part in parts if (found := part(doc)) is not None]
@@ -115,7 +115,7 @@ def find_plain(spec: Any, purpose: str) -> Find | None:
     render = _renderer(text)
     if is_template(text):
         return render
-    return lambda doc: doc[text] if text in doc else text
+    return lambda doc: doc.get(text, text)
 
 
 def _renderer(spec: str) -> Callable[[Document], str]:

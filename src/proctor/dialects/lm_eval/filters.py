@@ -30,9 +30,7 @@ def _each(function: Callable[[Any], Any]) -> Filter:
     return lambda answers, docs: [[function(each) for each in some] for some in answers]
 
 
-def regex(
-    regex_pattern: str = r"#### (\-?[0-9\.\,]+)", group_select: int = 0, fallback: str = "[invalid]"
-) -> Filter:
+def regex(regex_pattern: str = r"#### (\-?[0-9\.\,]+)", group_select: int = 0, fallback: str = "[invalid]") -> Filter:
     """Return the filter that finds a pattern; of several groups, the first that holds something."""
     find = _finder(_compiled(regex_pattern), group_select)
 

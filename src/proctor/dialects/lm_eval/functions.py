@@ -109,7 +109,7 @@ def guarded(function: Callable[..., Any], what: str, location: Location | None =
             return function(*args, **kwargs)
         except (KeyboardInterrupt, DataError):
             raise
-        except BaseException as error:  # noqa: BLE001 - code of others may even exit; the reason is reported
+        except BaseException as error:  # code of others may even exit; the reason is reported
             raise _failed(f"{what} fails", error, location) from error
 
     return call

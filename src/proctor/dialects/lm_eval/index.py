@@ -10,7 +10,6 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
@@ -138,10 +137,10 @@ def folder_index(folder: str) -> _Stored:
     place = _cache_file(folder)
     files = dict(_task_files(folder))
     stamp = _digest(files)
-    stored = _load(place, _Stored)
+    stored: _Stored | None = _load(place, _Stored)
     if stored is not None and stored.stamp == stamp and all(_stamp_of(path) == seen for path, seen in stored.outside):
         return stored
-    known = _load(place.with_suffix(".records"), _Records)
+    known: _Records | None = _load(place.with_suffix(".records"), _Records)
     records = _records(files, known.records if known is not None else {})
     stored = _combine(folder, stamp, records)
     _save(place.with_suffix(".records"), _Records(FORMAT, records))
@@ -194,15 +193,10 @@ def _cache_file(folder: str) -> Path:
 
 def _load(place: Path, kind: type[Any]) -> Any:
     try:
-        stored = _decoder(kind).decode(place.read_bytes())
+        stored = msgspec.msgpack.Decoder(kind).decode(place.read_bytes())
     except (OSError, msgspec.DecodeError):  # absent, half written by a machine that crashed, or another version's
         return None
     return stored if stored.version == FORMAT else None
-
-
-@lru_cache(maxsize=2)
-def _decoder(kind: type[Any]) -> msgspec.msgpack.Decoder[Any]:
-    return msgspec.msgpack.Decoder(kind)
 
 
 def _save(place: Path, value: object) -> None:

@@ -24,6 +24,9 @@ from proctor.errors import TemplateError
 MAX_STEPS = 200_000
 """Most loop steps and macro calls of one rendering."""
 
+MAX_WIDTH = 99_999
+"""Widest field of a format."""
+
 MAX_CHARACTERS = 10_000_000
 """Most characters (or list entries) that one operation of a template may make."""
 
@@ -105,7 +108,7 @@ class TaskEnvironment(ImmutableSandboxedEnvironment):
             raise RunawayTemplateError("the template formats a number with a width of six digits or more")
         return super().call_binop(context, operator, left, right)
 
-    def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805 - jinja passes self
+    def call(__self, __context: Any, __obj: Any, /, *args: Any, **kwargs: Any) -> Any:  # noqa: N805 - keyword names are free
         """Call a function after a look at how large its result would be."""
         left = _steps.get()
         left[0] -= 1
@@ -136,7 +139,7 @@ def _replaced_size(text: str, old: str, new: str) -> int:
     return len(text) + (text.count(old) if old else len(text) + 1) * len(new)
 
 
-def _checked_width(original: Callable[..., Any]) -> Callable[..., Any]:
+def _checked_width(original: Any) -> Any:
     def checked(*args: Any, **kwargs: Any) -> Any:
         for value in (*args, *kwargs.values()):
             if isinstance(value, int):
@@ -146,7 +149,7 @@ def _checked_width(original: Callable[..., Any]) -> Callable[..., Any]:
     return _like(original, checked)
 
 
-def _checked_replace(original: Callable[..., Any]) -> Callable[..., Any]:
+def _checked_replace(original: Any) -> Any:
     def checked(context: Any, text: Any, old: Any, new: Any, count: int | None = None) -> Any:
         _check_size(_replaced_size(str(text), str(old), str(new)))
         return original(context, text, old, new, count)
@@ -154,7 +157,7 @@ def _checked_replace(original: Callable[..., Any]) -> Callable[..., Any]:
     return _like(original, checked)
 
 
-def _checked_format(original: Callable[..., Any]) -> Callable[..., Any]:
+def _checked_format(original: Any) -> Any:
     def checked(value: Any, *args: Any, **kwargs: Any) -> Any:
         if _FORMAT_WIDTH.search(str(value)) or ("*" in str(value) and any(_size_of_width(each) for each in args)):
             raise RunawayTemplateError("the template formats a value with a width of six digits or more")
@@ -164,10 +167,10 @@ def _checked_format(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _size_of_width(value: object) -> bool:
-    return isinstance(value, int) and abs(value) >= 100_000
+    return isinstance(value, int) and abs(value) > MAX_WIDTH
 
 
-def _checked_join(original: Callable[..., Any]) -> Callable[..., Any]:
+def _checked_join(original: Any) -> Any:
     def checked(context: Any, value: Any, d: Any = "", attribute: Any = None) -> Any:
         items = list(value)
         _check_size(_size(d) * len(items) + sum(map(_size, items)))
@@ -230,7 +233,7 @@ def compile_text(template: str) -> Render:
 
     def render(row: Row) -> str:
         try:
-            return "".join([part if type(part) is str else str(part(row)) for part in parts])  # type: ignore[operator]
+            return "".join([part if type(part) is str else str(part(row)) for part in parts])
         except (KeyError, IndexError, TypeError, AttributeError, ValueError):
             return slow(row)  # for the reason in the template's own words
 
@@ -307,7 +310,7 @@ def _parse(template: str) -> nodes.Template:
     except TemplateSyntaxError as error:
         raise TemplateError(
             f"the template does not parse: {error.message}",
-            why=f"in {_shortened(template)}, line {error.lineno}",
+            why=f"in {_shortened(template)!r}, line {error.lineno}",
             hint="braces that are meant literally are written {{ '{{' }}",
         ) from None
 
@@ -358,10 +361,11 @@ def _evaluation(template: str) -> Evaluate:
                 compiled.append(task_environment().compile_expression(_inside(template), undefined_to_none=False))
             value = compiled[0](**row)
             if isinstance(value, StrictUndefined):
-                str(value)
-            return value
+                str(value)  # says what is undefined
         except _REASONS as error:
             raise explained(error, template, row) from None
+        else:
+            return value
         finally:
             _steps.reset(token)
 
@@ -395,26 +399,25 @@ def explained(error: BaseException, template: str, row: Row) -> TemplateError:
     """Return what went wrong in a template, with the columns that there are."""
     columns = f"the columns are {', '.join(map(str, row))}"
     if isinstance(error, RunawayTemplateError):
-        return TemplateError(f"the template is stopped: {error}", why=f"in {_shortened(template)}")
+        return TemplateError(f"the template is stopped: {error}", why=f"in {_shortened(template)!r}")
     if isinstance(error, SecurityError):
         return TemplateError(
             f"the template is refused: {error}",
-            why=f"{_shortened(template)} reaches for what templates may not touch; task files are data",
+            why=f"{_shortened(template)!r} reaches for what templates may not touch; task files are data",
             hint="compute it in a function (`!function`) that the user can trust, or in a column",
         )
     if isinstance(error, UndefinedError):
         return TemplateError(
             f"the template uses something that is not there: {error}",
-            why=f"in {_shortened(template)}; {columns}",
+            why=f"in {_shortened(template)!r}; {columns}",
             hint=f"the document is {_shortened(repr(dict(row)), 300)}",
         )
     if isinstance(error, TemplateSyntaxError):
-        return TemplateError(f"the template does not parse: {error.message}", why=f"in {_shortened(template)}")
+        return TemplateError(f"the template does not parse: {error.message}", why=f"in {_shortened(template)!r}")
     return TemplateError(
-        f"the template fails: {type(error).__name__}: {error}", why=f"in {_shortened(template)}; {columns}"
+        f"the template fails: {type(error).__name__}: {error}", why=f"in {_shortened(template)!r}; {columns}"
     )
 
 
 def _shortened(text: str, length: int = 120) -> str:
-    shown = text if len(text) <= length else f"{text[: length - 1]}…"
-    return repr(shown) if length == 120 else shown
+    return text if len(text) <= length else f"{text[: length - 1]}…"

@@ -233,7 +233,7 @@ def mean_error(values: Values) -> float:
 
 def standard_error(metric: str, aggregate: Aggregate, values: Values, resamples: int) -> float | str:
     """Return the standard error of an aggregate; ``"N/A"`` where lm-eval knows none."""
-    if resamples <= 0 or len(values) < 2:
+    if resamples <= 0 or len(values) == 1:
         return NO_ERROR
     if aggregate is mean:
         return mean_error(values)
@@ -248,7 +248,12 @@ def bootstrap(name: str, values: Values, count: int) -> list[float]:
     """Return an aggregation's values on resamples: lm-eval's, in blocks of a thousand, each seeded by its number."""
     size = min(1000, count)
     replicate = _REPLICATES[name](values)
-    return [each for block in range(count // size) for part in _indices(block, size, len(values)) for each in replicate(part)]
+    return [
+        each
+        for block in range(count // size)
+        for part in _indices(block, size, len(values))
+        for each in replicate(part)
+    ]
 
 
 def _indices(seed: int, rows: int, columns: int) -> Iterator[NDArray[np.intp]]:
@@ -257,7 +262,7 @@ def _indices(seed: int, rows: int, columns: int) -> Iterator[NDArray[np.intp]]:
 
     _, state, _ = random.Random(seed).getstate()
     generator = np.random.RandomState()
-    generator.set_state(("MT19937", np.array(state[:-1], dtype=np.uint32), state[-1]))
+    generator.set_state(("MT19937", np.array(state[:-1], dtype=np.uint32), state[-1], 0, 0.0))
     step = max(1, 2_000_000 // columns)
     for start in range(0, rows, step):
         number = min(step, rows - start)

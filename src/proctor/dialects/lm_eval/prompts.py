@@ -91,7 +91,9 @@ def turn_pieces(
 
 
 def _answer_text(answer: Any, choices: Sequence[str] | None) -> str:
-    shown = choices[answer] if choices and isinstance(answer, int) else answer[0] if isinstance(answer, list) else answer
+    shown = (
+        choices[answer] if choices and isinstance(answer, int) else answer[0] if isinstance(answer, list) else answer
+    )
     if not isinstance(shown, str):
         raise TemplateError(
             f"the answer of a demo is {type(shown).__name__} {shown!r}, not text",

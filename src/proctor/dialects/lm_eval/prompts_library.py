@@ -37,7 +37,9 @@ def named_prompt(name: str, config: TaskConfig) -> tuple[Any, Any]:
     known = PROMPTS.get(category)
     if known is None or prompt not in known:
         names = [f"{each}:{one}" for each, prompts in PROMPTS.items() for one in prompts]
-        raise TemplateError(f"there is no prompt '{name}'", why=f"there are {', '.join(names)}", hint=did_you_mean(name, names))
+        raise TemplateError(
+            f"there is no prompt '{name}'", why=f"there are {', '.join(names)}", hint=did_you_mean(name, names)
+        )
     return known[prompt], config.doc_to_target
 
 

@@ -148,7 +148,8 @@ class TaskScorer:
         )
 
     def _answer(self, answered: Answered) -> _Answer:
-        doc, requests = answered.item.instance, []
+        doc = answered.item.instance
+        requests: list[list[Any]] = []
         for response in answered.responses:
             if response.failure is not None:
                 return _Answer(doc, [], response.failure, answered.responses)

@@ -1,10 +1,10 @@
-"""Task templates: standard prompts wrapped around a task's own ``doc_to_*``.
+r"""Task templates: standard prompts wrapped around a task's own ``doc_to_*``.
 
 The wrapped fields say where question, choices and answer are in a row; the template says how they are put in words.
 What a template does is a :class:`~proctor.templates.styles.QuestionStyle`; this module gives it lm-eval's spelling.
 
 Two families share names and differ on purpose. ``mcq::mmlu`` (a ``template_type``) has no prefix and joins its parts
-with ``question_choice_delimiter``; ``mmlu`` is ``Question: …`` with the suffix ``\\nAnswer:``.
+with ``question_choice_delimiter``; ``mmlu`` is ``Question: …`` with the suffix ``\nAnswer:``.
 """
 
 from __future__ import annotations
@@ -78,10 +78,10 @@ class TemplateConfig(ABC):
         labels = getattr(self, "choice_labels", None)
         return list(choices) if labels is None else list(labels[: len(choices)])
 
-    def format_target(self, question: str, choices: Sequence[str], answer: Any) -> str | int:
+    def format_target(self, question: str, choices: Sequence[str], answer: Any) -> Any:
         """Return the target: a position among the continuations, or text for generative templates."""
         del question, choices
-        return answer  # type: ignore[no-any-return]
+        return answer
 
     def _should_show_choices(self) -> bool:
         return True
@@ -163,7 +163,7 @@ class StyledTemplate(TemplateConfig):
         del question, answer
         return self.style.continuations(choices)
 
-    def format_target(self, question: str, choices: Sequence[str], answer: Any) -> str | int:
+    def format_target(self, question: str, choices: Sequence[str], answer: Any) -> Any:
         """Return the position of the right choice; generative templates return its label.
 
         Raises:
@@ -173,7 +173,7 @@ class StyledTemplate(TemplateConfig):
         if isinstance(answer, list):
             answer = answer[0] if len(answer) == 1 else answer
         if not choices or isinstance(answer, list):
-            return answer  # type: ignore[return-value]
+            return answer
         gold = self.style.gold(choices, answer)
         return self.style.answer(choices, gold) if self.style.kind == "generate" else gold
 
@@ -326,7 +326,7 @@ class _Concatenated:
 
 @dataclass
 class MMLUTemplate(_Concatenated, MCQTemplateConfig):
-    """``Question: {q}\\nA. {c0}\\nB. {c1}…\\nAnswer:``; the labels are scored.
+    r"""``Question: {q}\nA. {c0}\nB. {c1}…\nAnswer:``; the labels are scored.
 
     Attributes:
         choice_format: ``letters``, ``numbers``, ``lowercase``, ``roman``, or text with ``{label}`` and ``{choice}``.
@@ -347,14 +347,14 @@ class MMLUTemplate(_Concatenated, MCQTemplateConfig):
         """The style that the fields describe."""
         return self._style("mcq", shows_choices=self.show_choices_in_prompt)
 
-    def to_cloze(self) -> ClozeTemplate:  # type: ignore[override]
+    def to_cloze(self) -> ClozeTemplate:
         """Return the cloze template with the same prefix and suffix."""
         return ClozeTemplate(prefix=self.prefix, suffix=self.suffix, target_delimiter=self.target_delimiter)
 
 
 @dataclass
 class ClozeTemplate(_Concatenated, ClozeTemplateConfig):
-    """``Question: {q}\\nAnswer:``; the choices themselves are scored.
+    r"""``Question: {q}\nAnswer:``; the choices themselves are scored.
 
     Attributes:
         choice_format: Empty scores the bare choices; ``letters``, ``numbers`` … write a label before each.
@@ -439,11 +439,11 @@ class QuestionTemplate(StyledTemplate):
         said = f"\n{self.instruction}" if self.instruction else ""
         return QuestionStyle("generate", self.prefix, said + self.suffix, shows_choices=False)
 
-    def format_target(self, question: str, choices: Sequence[str], answer: Any) -> str | int:
+    def format_target(self, question: str, choices: Sequence[str], answer: Any) -> Any:
         """Return the answer; where there are choices, the text of the right one."""
         del question
         if not choices or isinstance(answer, list):
-            return answer  # type: ignore[no-any-return]
+            return answer
         return choices[self.style.gold(choices, answer)]
 
 
@@ -461,7 +461,7 @@ class ChainOfThoughtTemplate(QuestionTemplate):
 
 @dataclass
 class BoxedAnswerTemplate(QuestionTemplate):
-    """Thinking step by step; the answer is what the last ``\\boxed{}`` holds."""
+    r"""Thinking step by step; the answer is what the last ``\boxed{}`` holds."""
 
     template_type: ClassVar[str] = "boxed"
 

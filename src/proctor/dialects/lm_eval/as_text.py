@@ -1,0 +1,93 @@
+"""Multiple choice for engines without log-probabilities: the model writes the label, and the label is found.
+
+The exam says so in its specification (``metadata.asked_as: text``): such scores do not compare with likelihood's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from proctor.dialects.lm_eval.config import TaskConfig
+from proctor.templates.styles import ChoiceLabels, QuestionStyle
+
+LABEL_LENGTH = 4
+STYLE = QuestionStyle("generate", suffix="\nAnswer with the label of the right choice only.\nAnswer:")
+LABELS = ChoiceLabels()
+
+
+def asked_as_text(config: TaskConfig) -> TaskConfig:
+    """Return the task with its choices listed where the prompt does not, and the label as what is to be written."""
+    from proctor.dialects.lm_eval.builder import compile_fields
+    from proctor.dialects.lm_eval.documents import TaskDocuments
+
+    fields = compile_fields(config, TaskDocuments(config).columns()).asked
+    find_text, find_target, find_choices = fields.text, fields.target, fields.choices
+    if find_choices is None:
+        return config
+
+    def labels_of(choices: Sequence[Any]) -> list[str]:
+        texts = [str(each).strip() for each in choices]
+        return texts if all(len(each) <= LABEL_LENGTH for each in texts) else LABELS.take(len(texts))
+
+    def text(doc: Mapping[str, Any]) -> str:
+        choices, question = [str(each) for each in find_choices(doc)], find_text(doc)
+        if isinstance(question, int):
+            return STYLE.prompt(f"Which is right?\n{find_target(doc)}", choices)
+        return (
+            str(question)
+            if labels_of(choices) == [each.strip() for each in choices]
+            else STYLE.prompt(question, choices)
+        )
+
+    def target(doc: Mapping[str, Any]) -> Any:
+        choices, question = find_choices(doc), find_text(doc)
+        gold = question if isinstance(question, int) else find_target(doc)
+        labels = labels_of(choices)
+        places = [
+            each if isinstance(each, int) else list(choices).index(each)
+            for each in (gold if isinstance(gold, list) else [gold])
+        ]
+        found = [labels[place] for place in places if place < len(labels)]
+        return found if isinstance(gold, list) else found[0] if found else ""
+
+    def extract(answers: Sequence[Sequence[Any]], docs: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+        finders = [label_finder(labels_of(find_choices(doc))) for doc in docs]
+        return [[find(str(each)) for each in some] for some, find in zip(answers, finders, strict=True)]
+
+    filters = [{"function": "custom", "filter_fn": extract}, {"function": "take_first"}]
+    metadata = config.metadata if isinstance(config.metadata, dict) else {}
+    return replace(
+        config,
+        output_type="generate_until",
+        doc_to_text=text,
+        doc_to_target=target,
+        doc_to_choice=None,
+        template=None,
+        template_choice=None,
+        fewshot_config=replace(config.fewshot, doc_to_text=text, doc_to_target=target, doc_to_choice=None),
+        generation_kwargs={"temperature": 0.0, "do_sample": False, "max_gen_toks": 16, "until": ["\n\n"]},
+        metric_list=[{"metric": "exact_match", "aggregation": "mean", "higher_is_better": True, "ignore_case": True}],
+        filter_list=[{"name": "extract-label", "filter": filters}],
+        process_results=None,
+        metadata={**metadata, "asked_as": "text"},
+    )
+
+
+def label_finder(labels: Sequence[str]) -> Callable[[str], str]:
+    """Return a function that finds a label in an answer: alone, behind "answer is", or first as a word."""
+    names = "|".join(sorted(map(re.escape, labels), key=len, reverse=True))
+    exact = {label.lower(): label for label in labels}
+    stated = re.compile(rf"answer(?:\s+is)?:?\s*[(\[*\"']*({names})\b", re.IGNORECASE)
+    word = re.compile(rf"(?<!\w)({names})(?!\w)")
+
+    def find(answer: str) -> str:
+        bare = answer.strip().strip("().[]*\"':").lower()
+        if bare in exact:
+            return exact[bare]
+        match = stated.search(answer) or word.search(answer)
+        return "[invalid]" if match is None else exact.get(match.group(1).lower(), match.group(1))
+
+    return find

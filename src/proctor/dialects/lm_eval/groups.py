@@ -1,0 +1,83 @@
+"""Scores of groups: one number of the scores of many tasks, with its standard error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from proctor.dialects.lm_eval.fields import value_of
+from proctor.dialects.lm_eval.scorer import CONFIDENCE_95, error_key, number, score_key
+from proctor.dialects.lm_eval.selection import Group, GroupMetric
+
+Scores = Mapping[str, Any]
+
+
+def group_scores(group: Group, scores: Mapping[str, Scores]) -> dict[str, Any]:
+    """Return the scores of a group.
+
+    Args:
+        group: The group.
+        scores: Scores by the name of the task, as their grades have them.
+    """
+    tasks = [scores[leaf.name] for leaf in group.leaves() if leaf.name in scores]
+    found: dict[str, Any] = {"num_of_instances": sum(each.get("num_of_instances", 0) for each in tasks)}
+    for metric in group.metrics:
+        for pipeline in metric.filters if metric.filters is not None else _pipelines(metric.metric, tasks):
+            found.update(_aggregated(metric, pipeline, tasks))
+    main = next((key for key, value in found.items() if key != "num_of_instances" and isinstance(value, float)), None)
+    if main is not None:
+        found.update(score=found[main], score_name=main)
+        found.update({f"score{end}": found.get(f"{main}{end}") for end in ("_ci_low", "_ci_high")})
+    return found
+
+
+def _pipelines(metric: str, tasks: Sequence[Scores]) -> list[str]:
+    names = {"none" for each in tasks if metric in each}
+    prefix = f"{metric},"
+    for each in tasks:
+        names.update(key[len(prefix) :] for key in each if key.startswith(prefix) and not key.endswith(_ENDINGS))
+    return sorted(names)
+
+
+_ENDINGS = ("_ci_low", "_ci_high", "_n")
+
+
+def _aggregated(metric: GroupMetric, pipeline: str, tasks: Sequence[Scores]) -> dict[str, Any]:
+    key = score_key(metric.metric, pipeline)
+    having = [each for each in tasks if isinstance(each.get(key), int | float)]
+    if not having:
+        return {}
+    values = [float(each[key]) for each in having]
+    sizes = [int(each.get("num_of_instances", 0)) for each in having]
+    errors = [each.get(error_key(metric.metric, pipeline)) for each in having]
+    if callable(function := value_of(metric.aggregation, "aggregation")):
+        value = number(function(values, sizes))
+    else:
+        value = weighted(values, sizes if metric.weight_by_size else [1] * len(sizes))
+    known = [each for each in errors if isinstance(each, int | float)]
+    error: float | str = "N/A"
+    if len(known) == len(values):
+        error = pooled_error(known, sizes) if metric.weight_by_size else unweighted_error(known)
+    found = {key: value, error_key(metric.metric, pipeline): error}
+    if isinstance(error, float) and isinstance(value, float):
+        found[f"{key}_ci_low"] = value - CONFIDENCE_95 * error
+        found[f"{key}_ci_high"] = value + CONFIDENCE_95 * error
+    return found
+
+
+def weighted(values: Sequence[float], weights: Sequence[float]) -> float:
+    """Return the weighted mean."""
+    return sum(value * weight for value, weight in zip(values, weights, strict=True)) / sum(weights)
+
+
+def pooled_error(errors: Sequence[float], sizes: Sequence[int]) -> float:
+    """Return the standard error of the mean over all documents, from the pooled variance of the tasks."""
+    within = sum((size - 1) * error**2 * size for error, size in zip(errors, sizes, strict=True))
+    freedom = sum(sizes) - len(sizes)
+    return math.sqrt(within / freedom / sum(sizes)) if freedom else math.nan
+
+
+def unweighted_error(errors: Sequence[float]) -> float:
+    """Return the standard error of the plain mean of independent means."""
+    return math.sqrt(sum(error**2 for error in errors)) / len(errors)

@@ -1,0 +1,216 @@
+"""What a user types to exams: the door of this dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from proctor.dialects.lm_eval.as_text import asked_as_text
+from proctor.dialects.lm_eval.config import TaskConfig
+from proctor.dialects.lm_eval.exam import TaskExam, TaskOptions
+from proctor.dialects.lm_eval.metrics import BOOTSTRAP_RESAMPLES
+from proctor.dialects.lm_eval.prompts import ChatOptions, RenderChat
+from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
+from proctor.dialects.lm_eval.selection import Group, Leaf, Member, TaskFinder
+from proctor.errors import ProctorError, UnknownArtifactError, UsageError
+from proctor.ir import Message
+from proctor.recipes.exam import Exam
+from proctor.recipes.options import RecipeOptions
+
+OWN_OPTIONS = frozenset(
+    {
+        "samples",
+        "fewshot_seed",
+        "gen_kwargs",
+        "predict_only",
+        "chat_override",
+        "metadata",
+        "resamples",
+        "choices_as_text",
+    }
+)
+"""Options of a run that only this dialect knows (``RecipeOptions.dialect_options``)."""
+
+
+def resolve(
+    names: Sequence[str], include_paths: Iterable[str] = (), options: RecipeOptions | None = None
+) -> list[Exam]:
+    """Return the exams that names, globs, tags, groups, files and folders mean, each once.
+
+    Raises:
+        UnknownArtifactError: A name means nothing.
+        ValidationError: A task file has problems; all of them at once.
+    """
+    chosen = options or RecipeOptions()
+    if include_paths:
+        chosen = replace(chosen, include_paths=(*chosen.include_paths, *map(str, include_paths)))
+    finder = _finder(chosen)
+    exams: dict[str, TaskExam] = {}
+    problems: list[ProctorError] = []
+    for name in names:
+        try:
+            for exam in exams_of_members(finder.find(name), chosen):
+                exams.setdefault(exam.name, exam)
+        except ProctorError as error:
+            problems.append(error)
+    if len(problems) == 1:
+        raise problems[0]
+    if problems:
+        raise UsageError([each for problem in problems for each in problem.diagnostics])
+    return list(exams.values())
+
+
+def resolve_name(name: str, options: RecipeOptions) -> list[Exam] | None:
+    """Return the exams that one name means, ``None`` where this dialect does not know it.
+
+    Raises:
+        ProctorError: It is known, and cannot be built.
+    """
+    finder = _finder(options)
+    if not _may_know(name, finder):
+        return None
+    try:
+        return list(exams_of_members(finder.find(name), options))
+    except UnknownArtifactError:
+        if "::" in name and finder.entry(name.partition("::")[0]) is not None:
+            raise
+        if "@" in name and finder.entry(name.rpartition("@")[0]) is not None:
+            raise
+        return None
+
+
+def _may_know(name: str, finder: TaskFinder) -> bool:
+    if "=" in name:
+        return False
+    return bool(finder.index.entries) or name.endswith((".yaml", ".yml")) or "/" in name
+
+
+def task_names(include_paths: Iterable[str] = ()) -> list[str]:
+    """Return the names of all tasks, groups and tags."""
+    return _finder(RecipeOptions(include_paths=tuple(include_paths))).index.names()
+
+
+def _finder(options: RecipeOptions) -> TaskFinder:
+    metadata = options.dialect_options.get("metadata")
+    return TaskFinder(options.include_paths, template=options.template, metadata=metadata)
+
+
+def exams_of_members(members: Sequence[Member], options: RecipeOptions) -> list[TaskExam]:
+    """Return the exams of tasks and groups; each knows the groups that it belongs to."""
+    unknown = [key for key in options.dialect_options if key not in OWN_OPTIONS]
+    if unknown:
+        raise UsageError(
+            f"lm-eval tasks know no option '{unknown[0]}'", why=f"they know {', '.join(sorted(OWN_OPTIONS))}"
+        )
+    exams: dict[str, TaskExam] = {}
+    problems: list[ProctorError] = []
+    for member in members:
+        for leaf, groups in _with_groups(member, ()):
+            try:
+                exam = exam_of(leaf, options)
+            except ProctorError as error:
+                problems.append(error)
+                continue
+            exam.groups = (*exam.groups, *groups)
+            exams.setdefault(exam.name, exam)
+    if problems:
+        first = problems[0]
+        raise first if len(problems) == 1 else type(first)([each for one in problems for each in one.diagnostics])
+    return list(exams.values())
+
+
+def _with_groups(member: Member, above: tuple[Group, ...]) -> Iterable[tuple[Leaf, tuple[Group, ...]]]:
+    if isinstance(member, Leaf):
+        yield member, above
+        return
+    for each in member.members:
+        yield from _with_groups(each, (*above, member))
+
+
+def exam_of(leaf: Leaf, options: RecipeOptions) -> TaskExam:
+    """Return the exam of a task.
+
+    Raises:
+        ValidationError: With every problem of the file.
+    """
+    leaf = _with_chat_override(leaf, options)
+    own = options.dialect_options
+    config = leaf.config()
+    if own.get("choices_as_text") and config.output_type == "multiple_choice":
+        config = asked_as_text(config)
+    return TaskExam(leaf.name, config, task_options(leaf.name, config, options))
+
+
+def _with_chat_override(leaf: Leaf, options: RecipeOptions) -> Leaf:
+    wanted = options.dialect_options.get("chat_override", options.apply_chat_template)
+    override = leaf.values.get("chat_override")
+    if not wanted or not isinstance(override, Mapping):
+        return leaf
+    return replace(leaf, values={**leaf.values, **override, "chat_override": None})
+
+
+def task_options(name: str, config: TaskConfig, options: RecipeOptions) -> TaskOptions:
+    """Return what a run's options mean for a task."""
+    own = options.dialect_options
+    samples = own.get("samples")
+    chosen = samples.get(name, samples.get(name.partition("@")[0])) if isinstance(samples, Mapping) else samples
+    generation = {**dict(own.get("gen_kwargs") or {}), **_generation(options.decoding)}
+    return TaskOptions(
+        num_fewshot=options.num_demos,
+        limit=options.limit,
+        samples=None if chosen is None else tuple(chosen),
+        fewshot_seed=own.get("fewshot_seed", DEFAULT_SEED if options.seed is None else options.seed),
+        system_instruction=options.system_prompt,
+        chat=chat_options(options),
+        generation=generation if config.output_type == "generate_until" else {},
+        predict_only=bool(own.get("predict_only")),
+        resamples=int(own.get("resamples", BOOTSTRAP_RESAMPLES)),
+    )
+
+
+_LM_EVAL_NAMES = {"max_tokens": "max_gen_toks", "stop": "until"}
+
+
+def _generation(decoding: Mapping[str, Any]) -> dict[str, Any]:
+    found = {_LM_EVAL_NAMES.get(key, key): value for key, value in decoding.items()}
+    if found.get("temperature"):
+        found.setdefault("do_sample", True)
+    return found
+
+
+def chat_options(options: RecipeOptions) -> ChatOptions | None:
+    """Return how to lay out chats: by a tokenizer's chat template, or as messages for the engine."""
+    if not options.apply_chat_template:
+        return None
+    multiturn = options.demos_as_turns is not False
+    model = options.chat_template_model
+    return ChatOptions(None if model is None else tokenizer_chat(model), multiturn)
+
+
+@lru_cache(maxsize=8)
+def tokenizer_chat(model: str) -> RenderChat:
+    """Return the chat template of a model's tokenizer; one that refuses a system message gets none.
+
+    Raises:
+        EngineError: The tokenizer cannot be found.
+    """
+    from jinja2 import TemplateError as JinjaTemplateError
+
+    from proctor.formats.tokenizer import load_tokenizer
+
+    render: Callable[..., str] = load_tokenizer(model).apply_chat_template
+
+    def lay_out(messages: list[Message], add_generation_prompt: bool) -> str:
+        arguments = {
+            "tokenize": False,
+            "add_generation_prompt": add_generation_prompt,
+            "continue_final_message": not add_generation_prompt,
+        }
+        try:
+            return render(messages, **arguments)
+        except JinjaTemplateError:
+            return render([each for each in messages if each["role"] != "system"], **arguments)
+
+    return lay_out

@@ -1,0 +1,474 @@
+"""From names to tasks: files, tags, groups, ``task_list``, ``children``, ``a::b`` and ``task@template``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from proctor.dialects.lm_eval.config import TaskConfig, group_problems, nowhere, task_from_values
+from proctor.dialects.lm_eval.index import GROUP, TAG, TASK, Entry, TaskIndex, build_index, file_entries, folder_index
+from proctor.dialects.lm_eval.index import tag_names as index_tags
+from proctor.dialects.lm_eval.reader import TaskFile, TaskFileError, TaskReader
+from proctor.errors import Diagnostic, Location, UnknownArtifactError, UsageError, ValidationError, closest
+
+GROUP_FIELDS = frozenset({"group", "group_alias", "task", "aggregate_metric_list", "metadata", "children", "tag"})
+_REFERENCE_KEYS = frozenset({"ref", "tag"})
+
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMetric:
+    """How a group makes one score of its tasks' scores.
+
+    Attributes:
+        metric: The tasks' metric.
+        filters: Filter pipelines to do it for; ``None`` finds them in the results.
+        aggregation: ``mean``, or a function.
+        weight_by_size: Whether larger tasks count more.
+    """
+
+    metric: str
+    filters: tuple[str, ...] | None = None
+    aggregation: Any = "mean"
+    weight_by_size: bool = True
+
+
+@dataclass(slots=True)
+class Leaf:
+    """A task, as it will run.
+
+    Attributes:
+        name: Its full name: ``group::child`` for tasks inside a group.
+        values: Its keys, merged and overridden.
+        source: The file.
+        item: The path inside the file.
+        alias: The name it has by itself, where a group refers to it.
+        template: The template chosen by name.
+    """
+
+    name: str
+    values: Values
+    source: TaskFile | None = None
+    item: str = ""
+    alias: str = ""
+    template: str | None = None
+
+    def config(self) -> TaskConfig:
+        """Return the checked task.
+
+        Raises:
+            ValidationError: With every problem of the file.
+        """
+        values = {key: value for key, value in self.values.items() if key not in {"tag", "group", "task_list"}}
+        values["task"] = self.name
+        return task_from_values(values, self.source, self.item, template=self.template)
+
+
+@dataclass(slots=True)
+class Group:
+    """A named tree of tasks."""
+
+    name: str
+    members: list[Leaf | Group] = field(default_factory=list)
+    metrics: tuple[GroupMetric, ...] = ()
+    alias: str = ""
+    metadata: Values = field(default_factory=dict)
+    own_name: str = ""
+
+    def leaves(self) -> Iterator[Leaf]:
+        """Yield all tasks below."""
+        for member in self.members:
+            yield from member.leaves() if isinstance(member, Group) else (member,)
+
+    def groups(self) -> Iterator[Group]:
+        """Yield this group and all groups below, parents first."""
+        yield self
+        for member in self.members:
+            if isinstance(member, Group):
+                yield from member.groups()
+
+
+Member = Leaf | Group
+
+
+class TaskFinder:
+    """Finds tasks by name.
+
+    Args:
+        include_paths: More folders with task files; their names win over the installed ones.
+        installed: Whether to look in the installed ``lm_eval`` package.
+        template: The template to use for every task.
+        metadata: More metadata for every task.
+    """
+
+    def __init__(
+        self,
+        include_paths: Iterable[str | Path] = (),
+        *,
+        installed: bool = True,
+        template: str | None = None,
+        metadata: Values | None = None,
+    ) -> None:
+        self._include_paths = tuple(include_paths)
+        self._installed = installed
+        self._template = template
+        self._metadata = dict(metadata or {})
+        self._reader = TaskReader()
+        self._extra: dict[str, Entry] = {}
+
+    @cached_property
+    def index(self) -> TaskIndex:
+        """The names there are."""
+        return build_index(self._include_paths, installed=self._installed)
+
+    def entry(self, name: str) -> Entry | None:
+        """Return what a name stands for."""
+        return self._extra.get(name) or self.index.entries.get(name)
+
+    # -- specifications ---------------------------------------------------------------------------------------
+
+    def find(self, spec: str) -> list[Member]:
+        """Return what a specification means: a name, glob, file, folder, ``a::b``, any of them with ``@template``.
+
+        Raises:
+            UnknownArtifactError: It means nothing.
+            UsageError: A template is chosen twice.
+        """
+        if (entry := self.entry(spec)) is not None:
+            return self._build(entry, {}, ())
+        if (found := self._path(spec)) is not None:
+            return found
+        base, at, template = spec.rpartition("@")
+        if at and base and template:
+            return self._with_template(base, template)
+        if any(mark in spec for mark in "*?["):
+            return self._matching(spec)
+        if "::" in spec:
+            return self._descend(spec)
+        raise self._unknown(spec)
+
+    def _unknown(self, spec: str) -> UnknownArtifactError:
+        near = closest(spec, self.index.entries)
+        hint = f"did you mean {' or '.join(repr(each) for each in near)}?" if near else "proctor ls lists the tasks"
+        problem = next((why for file, why in self.index.problems.items() if Path(file).stem == spec), "")
+        return UnknownArtifactError(f"there is no task, group or tag '{spec}'", why=problem, hint=hint)
+
+    def _with_template(self, base: str, template: str) -> list[Member]:
+        if self._template is not None:
+            raise UsageError(
+                f"'{base}@{template}' and --template {self._template} both choose a template",
+                hint="use one of the two",
+            )
+        found = self.find(base)
+        for member in found:
+            for leaf in [member] if isinstance(member, Leaf) else member.leaves():
+                leaf.template = template
+                leaf.name = f"{leaf.name}@{template}"
+            for group in member.groups() if isinstance(member, Group) else ():
+                group.name = f"{group.name}@{template}"
+        return found
+
+    def _matching(self, pattern: str) -> list[Member]:
+        names = [name for name in self.index.names() if fnmatchcase(name, pattern)]
+        if not names:
+            raise UnknownArtifactError(f"no task, group or tag matches '{pattern}'", hint="proctor ls lists the tasks")
+        return [member for name in names for member in self._build(self.index.entries[name], {}, ())]
+
+    def _path(self, spec: str) -> list[Member] | None:
+        path = Path(spec).expanduser()
+        if path.is_dir() and ("/" in spec or self.entry(spec) is None):
+            return self._folder(path.resolve())
+        if not (spec.endswith((".yaml", ".yml")) and path.is_file()):
+            return None
+        return self._file(str(path.resolve()))
+
+    def _folder(self, folder: Path) -> list[Member]:
+        """Return what a folder defines: groups that no other group lists, and tasks that are in none of them."""
+        entries = {entry.name: entry for entry in folder_index(str(folder)).entries}
+        if not entries:
+            raise UsageError(f"'{folder}' holds no task files", hint="task files end in .yaml")
+        self._extra.update((name, entry) for name, entry in entries.items() if name not in self.index.entries)
+        listed = {member for entry in entries.values() for member in entry.members}
+        listed |= {
+            name for entry in entries.values() if entry.kind == TAG and entry.name in listed for name in entry.tags
+        }
+        chosen = [each for each in entries.values() if each.kind != TAG and each.name not in listed]
+        return [member for entry in chosen if "::" not in entry.name for member in self._build(entry, {}, ())]
+
+    def _file(self, path: str) -> list[Member]:
+        read = self._reader.read(path)
+        entries = list(file_entries(read))
+        if not entries:
+            raise TaskFileError(
+                "the file defines no task and no group",
+                location=Location(path),
+                hint="a task file has 'task: name', a group file 'group: name'",
+            )
+        self._extra.update((entry.name, entry) for entry in entries)
+        top = entries[:1] if entries[0].kind == GROUP else entries
+        return [member for entry in top for member in self._build(entry, {}, ())]
+
+    def _descend(self, spec: str) -> list[Member]:
+        """Walk ``a::b::c`` from the longest prefix that is a name, through groups and what they refer to."""
+        parts = spec.split("::")
+        for count in range(len(parts) - 1, 0, -1):
+            entry = self.entry("::".join(parts[:count]))
+            if entry is not None:
+                members = self._build(entry, {}, ())
+                break
+        else:
+            raise self._unknown(spec)
+        for number in range(count, len(parts)):
+            members = [self._child(members, parts[number], "::".join(parts[:number]))]
+        return members
+
+    @staticmethod
+    def _child(members: list[Member], part: str, path: str) -> Member:
+        if len(members) != 1 or not isinstance(members[0], Group):
+            raise UnknownArtifactError(f"'{path}' is a task, so it has no '{part}'", hint="only groups have members")
+        group = members[0]
+        shorts = [each.rpartition("::")[2] for each in (group.name, group.own_name) if each]
+        for wanted in (part, *(f"{short}_{part}" for short in shorts)):
+            for member in group.members:
+                own = member.alias if isinstance(member, Leaf) else member.own_name
+                if wanted in {member.name, member.name.rpartition("::")[2], own}:
+                    return member
+        names = [member.name for member in group.members]
+        near = closest(part, [name.rpartition("::")[2] for name in names])
+        hint = f"did you mean '{near[0]}'?" if near else f"its members are {', '.join(names[:20])}"
+        raise UnknownArtifactError(f"the group '{path}' has no member '{part}'", hint=hint)
+
+    # -- entries ----------------------------------------------------------------------------------------------
+
+    def _build(self, entry: Entry, overrides: Values, above: tuple[str, ...]) -> list[Member]:
+        if entry.name in above:
+            circle = " → ".join([*above[above.index(entry.name) :], entry.name])
+            raise ValidationError(
+                f"the group '{entry.name}' contains itself", location=Location(entry.file), why=circle
+            )
+        self._refuse_duplicate(entry)
+        if entry.kind == TAG:
+            tasks = [each for name in entry.tags if (each := self.entry(name)) is not None]
+            return [member for each in tasks for member in self._build(each, overrides, above)]
+        read = self._reader.read(entry.file)
+        values, locate = read.values, read.location
+        if entry.item.startswith("children."):
+            child, shared = _child_at(values, entry.item)
+            return [self._build_child(entry.name, child, entry, {**shared, **overrides}, above)]
+        if entry.kind != GROUP:
+            return [self._task(entry, read, overrides)]
+        self._check_group(values, locate)
+        return [self._group(entry.name, values, entry, overrides, (*above, entry.name))]
+
+    @staticmethod
+    def _check_group(values: Values, locate: Any) -> None:
+        problems = list(group_problems(values, locate))
+        if problems:
+            raise ValidationError(problems)
+
+    def _refuse_duplicate(self, entry: Entry) -> None:
+        for name, first, second in self.index.duplicates if "index" in self.__dict__ else ():
+            if name == entry.name:
+                read = self._reader.read(first)
+                raise ValidationError(
+                    f"two files define '{name}'",
+                    location=read.location("task"),
+                    why=f"{first} and {second}",
+                    hint="rename one of them",
+                )
+
+    def _task(self, entry: Entry, read: TaskFile, overrides: Values) -> Leaf:
+        values = dict(read.values)
+        if entry.item:
+            self._check_task_list(read)
+            own = values["task_list"][int(entry.item[len("task_list[") : -1])]
+            values = self._listed(values, {"task": own} if isinstance(own, str) else own)
+        return self._leaf(entry.name, {**values, **overrides}, read)
+
+    @staticmethod
+    def _listed(values: dict[str, Any], own: Values) -> dict[str, Any]:
+        common = {key: value for key, value in values.items() if key != "task_list"}
+        tags = list(dict.fromkeys((*index_tags(common.get("tag")), *index_tags(own.get("tag")))))
+        return {**common, **own, "tag": tags}
+
+    @staticmethod
+    def _check_task_list(read: TaskFile) -> None:
+        problems: list[Diagnostic] = []
+        seen: dict[str, str] = {}
+        for number, each in enumerate(read.values["task_list"]):
+            path = f"task_list[{number}]"
+            name = each if isinstance(each, str) else each.get("task") if isinstance(each, dict) else None
+            if not isinstance(name, str):
+                what = "an entry of task_list names no task"
+                problems.append(Diagnostic(what, read.location(path), f"$.{path}", hint="write - task: name"))
+            elif name in seen:
+                why = f"first at {read.location(seen[name])}"
+                what = f"task_list names '{name}' twice"
+                problems.append(Diagnostic(what, read.location(path), f"$.{path}", why, "rename one of them"))
+            else:
+                seen[name] = path
+        if problems:
+            raise ValidationError(problems)
+
+    def _leaf(self, name: str, values: Values, read: TaskFile | None, item: str = "", alias: str = "") -> Leaf:
+        values = dict(values)
+        metadata = values.get("metadata")
+        if self._metadata:
+            values["metadata"] = {**(metadata if isinstance(metadata, dict) else {}), **self._metadata}
+        template = self._template
+        shown = f"{name}@{template}" if template is not None else name
+        return Leaf(shown, values, read, item, alias, template)
+
+    # -- groups -----------------------------------------------------------------------------------------------
+
+    def _group(self, name: str, values: Values, entry: Entry, overrides: Values, above: tuple[str, ...]) -> Group:
+        shared = {key: value for key, value in values.items() if key not in GROUP_FIELDS}
+        passed = {**shared, **overrides}
+        group = Group(
+            f"{name}@{self._template}" if self._template is not None else name,
+            metrics=tuple(_group_metrics(values.get("aggregate_metric_list"))),
+            alias=str(values.get("group_alias") or ""),
+            metadata=values.get("metadata") if isinstance(values.get("metadata"), dict) else {},  # type: ignore[arg-type]
+        )
+        members = values.get("task")
+        for member in [members] if isinstance(members, str) else members or ():
+            group.members += self._member(name, member, entry, passed, above)
+        children = values.get("children")
+        for key, child in (children or {}).items():
+            group.members.append(self._build_child(f"{name}::{key}", child, entry, passed, above))
+        return group
+
+    def _member(
+        self, group: str, member: object, entry: Entry, overrides: Values, above: tuple[str, ...]
+    ) -> list[Member]:
+        if isinstance(member, str):
+            member = {"task": member}
+        if not isinstance(member, dict) or not ("task" in member or "group" in member):
+            raise ValidationError(
+                f"a member of the group '{group}' is {member!r}",
+                location=self._reader.read(entry.file).location("task"),
+                hint="members are names, or mappings with 'task' or 'group'",
+            )
+        if "group" in member:
+            known = self.entry(str(member["group"]))
+            own = {key: value for key, value in member.items() if key != "group"}
+            if known is not None and known.kind == GROUP:
+                return self._build(known, {**overrides, **own}, above)
+            return [self._group(f"{group}::{member['group']}", member, entry, overrides, above)]
+        name = member["task"]
+        own = {key: value for key, value in member.items() if key != "task"}
+        known = self.entry(name) if isinstance(name, str) else None
+        if known is not None:
+            return self._build(known, {**overrides, **own}, above)
+        if not own:
+            near = closest(str(name), self.index.entries)
+            raise UnknownArtifactError(
+                f"the group '{group}' lists '{name}', which is no task, group or tag",
+                location=self._reader.read(entry.file).location("task"),
+                hint=f"did you mean '{near[0]}'?" if near else "",
+            )
+        return [self._leaf(f"{group}::{name}", {**overrides, **own}, self._reader.read(entry.file))]
+
+    def _build_child(self, path: str, child: object, entry: Entry, overrides: Values, above: tuple[str, ...]) -> Member:
+        read = self._reader.read(entry.file)
+        place = read.location("children") if read is not None else None
+        if not isinstance(child, dict):
+            raise ValidationError(
+                f"the child '{path}' is {child!r}", location=place, hint="a child is a task, ref:, tag: or children:"
+            )
+        own = {key: value for key, value in child.items() if key not in _REFERENCE_KEYS}
+        passed = {**overrides, **own}
+        if "ref" in child:
+            return self._reference(path, str(child["ref"]), passed, above, place)
+        if "children" in child or isinstance(child.get("task"), list):
+            self._check_group(child, nowhere)
+            return self._group(path, child, entry, overrides, (*above, path))
+        if "tag" in child and not {"dataset_path", "doc_to_text", "include"} & set(child):
+            return self._tagged(path, child["tag"], passed, above)
+        values, source = passed, read
+        if "include" in own:
+            source = self._included(own, read)
+            values = {**overrides, **source.values, **{key: each for key, each in own.items() if key != "include"}}
+        item = "" if "include" in own else ".".join(f"children.{part}" for part in path.split("::")[1:])
+        return self._leaf(path, values, source, item if entry.name in path else "")
+
+    def _included(self, own: Values, read: TaskFile) -> TaskFile:
+        names = own["include"] if isinstance(own["include"], list) else [own["include"]]
+        merged: dict[str, Any] = {}
+        files: list[str] = []
+        for name in names:
+            base = self._reader.read(Path(read.path).parent / str(name))
+            merged.update((key, value) for key, value in base.values.items() if key != "task_list")
+            files[:0] = base.files
+        return TaskFile(read.path, merged, (read.path, *files))
+
+    def _reference(
+        self, path: str, target: str, overrides: Values, above: tuple[str, ...], place: Location | None
+    ) -> Member:
+        entry = self.entry(target)
+        if entry is None:
+            near = closest(target, self.index.entries)
+            raise UnknownArtifactError(
+                f"'{path}' refers to '{target}', which is no task, group or tag",
+                location=place,
+                hint=f"did you mean '{near[0]}'?" if near else "",
+            )
+        if path in above:
+            raise ValidationError(f"the group '{path}' contains itself", location=place, why=" → ".join((*above, path)))
+        found = self._build(entry, overrides, (*above, path))
+        if len(found) != 1 or entry.kind == TAG:
+            return Group(path, [_below(path, each) for each in found])
+        return _renamed(path, found[0])
+
+    def _tagged(self, path: str, tag: object, overrides: Values, above: tuple[str, ...]) -> Group:
+        found: list[Member] = []
+        for name in index_tags(tag):
+            entry = self.entry(name)
+            if entry is None:
+                raise UnknownArtifactError(f"'{path}' takes the tag '{name}', which no task has")
+            found += self._build(entry, overrides, (*above, path))
+        return Group(path, [_below(path, each) for each in found])
+
+
+def _renamed(path: str, member: Member) -> Member:
+    """Give what is referred to the path of the reference; its own name stays as an alias, or as the last part."""
+    if isinstance(member, Leaf):
+        member.alias, member.name = member.name, path
+        return member
+    member.own_name = member.own_name or member.name
+    member.name = path
+    member.members = [_below(path, each) for each in member.members]
+    return member
+
+
+def _below(path: str, member: Member) -> Member:
+    return _renamed(f"{path}::{member.name.rpartition('::')[2]}", member)
+
+
+def _child_at(values: Values, item: str) -> tuple[Any, dict[str, Any]]:
+    """Return the child at ``children.a.children.b``, and the keys that the groups above it share with it."""
+    found: Any = values
+    shared: dict[str, Any] = {}
+    for part in item.removeprefix("children.").split(".children."):
+        shared.update((key, value) for key, value in found.items() if key not in GROUP_FIELDS)
+        found = found["children"][part]
+    return found, shared
+
+
+def _group_metrics(given: object) -> Iterator[GroupMetric]:
+    for each in [given] if isinstance(given, dict) else given if isinstance(given, list) else ():
+        filters = each.get("filter_list")
+        yield GroupMetric(
+            str(each["metric"]),
+            None if filters is None else (filters,) if isinstance(filters, str) else tuple(filters),
+            each.get("aggregation", "mean"),
+            bool(each.get("weight_by_size", True)),
+        )
+
+
+__all__ = ["TASK", "Group", "GroupMetric", "Leaf", "Member", "TaskFinder"]
