@@ -116,7 +116,11 @@ def format_cases() -> Iterator[Case]:
     for name in sorted({name for catalog in catalogs() for name in catalog.names() if name.startswith("formats.")}):
         for count in (0, 1, 3):
             demos = [
-                {"source": rng.choice(WORDS), "target": rng.choice(WORDS), "target_prefix": rng.choice(["", "Answer: "])}
+                {
+                    "source": rng.choice(WORDS),
+                    "target": rng.choice(WORDS),
+                    "target_prefix": rng.choice(["", "Answer: "]),
+                }
                 for _ in range(count)
             ]
             yield {

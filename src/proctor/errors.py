@@ -126,6 +126,10 @@ class ProctorError(Exception):
         """Return the same error with a place added where it had none."""
         return type(self)([diagnostic.at(location, path) for diagnostic in self.diagnostics])
 
+    def within(self, place: str) -> ProctorError:
+        """Return the same error with the path of each problem starting at ``place`` (``test[17]``)."""
+        return type(self)([replace(each, path=f"{place} {each.path}".rstrip()) for each in self.diagnostics])
+
     def __str__(self) -> str:
         return "\n".join(str(diagnostic) for diagnostic in self.diagnostics)
 

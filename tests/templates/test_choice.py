@@ -80,7 +80,10 @@ def test_the_exchange_knows_what_to_score():
 def test_choices_are_labelled_for_people_who_look():
     shown = template(choices_separator="\n", reverse_choices=True)
     done = process(shown)
-    instance = {"input_fields": {"question": "Q?", "choices": CHOICES}, "reference_fields": {"choices": CHOICES, "label": 1}}
+    instance = {
+        "input_fields": {"question": "Q?", "choices": CHOICES},
+        "reference_fields": {"choices": CHOICES, "label": 1},
+    }
     spans = shown.source_spans(instance)
     assert "".join(span.text for span in spans) == done["source"]
     assert [span.text for span in spans if span.origin.startswith("choice")] == ["A. bee", "B. ox", "C. whale"]

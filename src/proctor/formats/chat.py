@@ -69,7 +69,11 @@ def to_content(text: str, media: Mapping[str, Any]) -> str | list[dict[str, Any]
         if match.start() > position:
             content.append({"type": "text", "text": text[position : match.start()]})
         source = match.group(1)
-        url = image_to_data_url(get_field(media, source.removeprefix("media/"))) if source.startswith("media/") else source
+        url = (
+            image_to_data_url(get_field(media, source.removeprefix("media/")))
+            if source.startswith("media/")
+            else source
+        )
         content.append({"type": "image_url", "image_url": {"url": url, "detail": "low"}})
         position = match.end()
     if position < len(text):
@@ -97,7 +101,9 @@ def _asked_turns(lead: Span, spans: tuple[Span, ...], asked: Demo | Parts) -> li
     if asked.turns is not None:
         origin = spans[0].origin if spans else "question"
         return [Turn(str(turn["role"]), (Span(message_text(dict(turn)), origin),)) for turn in asked.turns]
-    return [Turn("user", tuple(part for part in _with_media((lead, *spans)) if not isinstance(part, Span) or part.text))]
+    return [
+        Turn("user", tuple(part for part in _with_media((lead, *spans)) if not isinstance(part, Span) or part.text))
+    ]
 
 
 def _with_media(spans: tuple[Span, ...]) -> list[Part]:

@@ -43,9 +43,7 @@ class _SystemLayout:
         self.model_input_format = model_input_format
         self.arguments = arguments
         self.fill_demo: Fill = compile_format(demo_format, "SystemFormat", "demo_format", "part of a demo")
-        self.fill: Fill = compile_format(
-            model_input_format, "SystemFormat", "model_input_format", "part of a prompt"
-        )
+        self.fill: Fill = compile_format(model_input_format, "SystemFormat", "model_input_format", "part of a prompt")
         self.demos_are_constant = "instruction" not in fields_of(demo_format)
 
     def lay_out(self, parts: Parts) -> Prompt:

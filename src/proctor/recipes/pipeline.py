@@ -104,8 +104,14 @@ class Pipeline:
             yield f"standardised by step {number + 1}: {step}", streams
         streams = self.instances(streams)
         yield f"made instances of the task {self.plan.task}", streams
-        yield "put in words", MultiStream(
-            {name: GeneratorStream(self._rendered_instances, {"name": name}) for name in self.rendered_names(streams)}
+        yield (
+            "put in words",
+            MultiStream(
+                {
+                    name: GeneratorStream(self._rendered_instances, {"name": name})
+                    for name in self.rendered_names(streams)
+                }
+            ),
         )
 
     def _rendered_instances(self, name: str) -> Iterator[Instance]:
@@ -250,7 +256,7 @@ class Pipeline:
             try:
                 yield self._render(instance, split, pool)
             except ProctorError as error:
-                raise error.located(path=f"{split}[{number}]") from None
+                raise error.within(f"{split}[{number}]") from None
 
     def _render(self, instance: Instance, split: str, pool: DemoPool | None) -> Rendered:
         plan = self.plan
@@ -299,9 +305,7 @@ def _compile_layout(form: Format) -> Laid:
 
     def by_instance(instance: Instance, demos: list[Demo], template: Template) -> Prompt:
         del template
-        shown = [
-            {"source": each.source, "target": each.target, "target_prefix": each.target_prefix} for each in demos
-        ]
+        shown = [{"source": each.source, "target": each.target, "target_prefix": each.target_prefix} for each in demos]
         return Prompt(form.process({**instance, "demos": shown})["source"])
 
     return by_instance
@@ -335,4 +339,3 @@ def _limited(streams: MultiStream, limits: Mapping[str, int | None]) -> MultiStr
             for name, stream in streams.items()
         }
     )
-

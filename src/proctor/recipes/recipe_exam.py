@@ -106,7 +106,9 @@ class RecipeExam:
 
     def specification(self) -> dict[str, Any]:
         """Return the recipe and what the caller changed, as JSON-like data."""
-        changed = {key: to_data(value) for key, value in asdict(self._options).items() if value not in (None, (), {}, False)}
+        changed = {
+            key: to_data(value) for key, value in asdict(self._options).items() if value not in (None, (), {}, False)
+        }
         return {**self._specification, "options": changed}
 
     def items(self) -> Iterator[Item]:

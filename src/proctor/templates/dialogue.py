@@ -21,7 +21,11 @@ class DialogFieldsData(Artifact):
 
     def label_of(self, role: str) -> str | None:
         """Return what a role is called, ``None`` for roles that are left out."""
-        labels = {"user": self.user_role_label, "assistant": self.assistant_role_label, "system": self.system_role_label}
+        labels = {
+            "user": self.user_role_label,
+            "assistant": self.assistant_role_label,
+            "system": self.system_role_label,
+        }
         return labels.get(role)
 
 

@@ -1,0 +1,126 @@
+import pytest
+
+from proctor.engines.scripted import ScriptedEngine
+from proctor.errors import DataError, TemplateError
+from proctor.ir import Choose, Failure, Generate, Response, Scored
+from proctor.recipes import Answered, Benchmark, DatasetRecipe, RecipeExam, RecipeOptions, exams_of
+from proctor.tasks.card import TaskCard
+from proctor.tasks.task import Task
+from proctor.templates import InputOutputTemplate, MultipleChoiceTemplate
+
+SUMS = [{"a": number, "b": 1, "sum": str(number + 1)} for number in range(6)]
+SUM = DatasetRecipe(
+    card=TaskCard(
+        loader={"__type__": "load_from_dictionary", "data": {"test": SUMS}},
+        task=Task(
+            input_fields={"a": "int", "b": "int"},
+            reference_fields={"sum": "str"},
+            prediction_type="str",
+            metrics=["metrics.accuracy"],
+        ),
+    ),
+    template=InputOutputTemplate(input_format="{a}+{b}=?", target_prefix="Sum: ", output_format="{sum}"),
+    max_tokens=5,
+    stop=["\n"],
+)
+QUESTIONS = [{"question": "Which?", "choices": ["x", "y"], "label": number % 2} for number in range(4)]
+CHOICE = DatasetRecipe(
+    card=TaskCard(
+        loader={"__type__": "load_from_dictionary", "data": {"test": QUESTIONS}},
+        task=Task(
+            input_fields={"question": "str", "choices": "List[str]"},
+            reference_fields={"choices": "List[str]", "label": "int"},
+            prediction_type="str",
+            metrics=["metrics.accuracy"],
+        ),
+    ),
+    template=MultipleChoiceTemplate(input_format="{question} {choices}\nAnswer:"),
+    request="choose",
+)
+
+
+def take(exam, respond):
+    return exam.grade(Answered(item, [respond(item)]) for item in exam.items())
+
+
+def test_generation_to_score():
+    exam = RecipeExam("sum", SUM)
+    items = list(exam.items())
+    assert [item.doc_id for item in items] == list(range(6))
+    request = items[0].requests[0]
+    assert isinstance(request, Generate)
+    assert (request.prompt.text, request.decoding.max_tokens, request.decoding.stop) == ("0+1=?\nSum: ", 5, ("\n",))
+    grade = take(exam, lambda item: Response(texts=(f" Sum: {item.instance['a'] + 1} ",)))
+    assert grade.scores["accuracy"] == 1.0
+    half = take(exam, lambda item: Response(texts=(str(1 + item.instance["a"] % 3),)))
+    assert half.scores["score"] == 0.5
+    assert half.scores["score_ci_low"] < 0.5 < half.scores["score_ci_high"]
+
+
+def test_failures_are_counted_not_scored():
+    def respond(item):
+        if item.doc_id < 2:
+            return Response(failure=Failure("timeout", "no answer in 60 s"))
+        return Response(texts=(item.exchange.answer,))
+
+    grade = take(RecipeExam("sum", SUM), respond)
+    assert grade.scores["accuracy"] == 1.0
+    assert set(grade.failures) == {0, 1}
+    assert grade.failures[0].kind == "timeout"
+
+
+def test_choices_are_compared_by_likelihood():
+    exam = RecipeExam("choice", CHOICE)
+    request = next(exam.items()).requests[0]
+    assert isinstance(request, Choose)
+    assert [pair.continuation for pair in request.pairs] == ["A", "B"]
+    grade = take(exam, lambda item: Response(scores=(Scored(-1.0), Scored(-2.0))))
+    assert grade.scores["accuracy"] == 0.5
+    assert list(grade.predictions) == ["A"] * 4
+
+
+def test_options_change_any_exam():
+    exam = RecipeExam("sum", SUM, RecipeOptions(limit=2, decoding={"max_tokens": 9, "top_k": 3, "beams": 2}))
+    items = list(exam.items())
+    assert len(items) == 2
+    decoding = items[0].requests[0].decoding
+    assert (decoding.max_tokens, decoding.top_k, decoding.extra, decoding.stop) == (9, 3, {"beams": 2}, ("\n",))
+    assert len(list(RecipeExam("sum", SUM, RecipeOptions(limit=0.5)).items())) == 3
+    chat = RecipeExam("sum", SUM, RecipeOptions(apply_chat_template=True, system_prompt="Hi."))
+    assert [message["role"] for message in next(chat.items()).requests[0].prompt.messages] == ["system", "user"]
+
+
+def test_members_of_a_benchmark_are_named_by_their_path():
+    benchmark = Benchmark(subsets={"sum": SUM, "more": Benchmark(subsets={"choice": CHOICE})}, max_samples_per_subset=1)
+    exams = exams_of("all", benchmark)
+    assert [exam.name for exam in exams] == ["all.sum", "all.more.choice"]
+    assert len(list(exams[0].items())) == 1
+
+
+def test_exams_that_cannot_be_asked_say_why():
+    wrong = SUM.model_copy()
+    wrong.split = "tset"
+    with pytest.raises(DataError, match="did you mean 'test'"):
+        list(RecipeExam("sum", wrong).items())
+    unchoosing = SUM.model_copy()
+    unchoosing.request = "choose"
+    with pytest.raises(TemplateError, match="has none"):
+        list(RecipeExam("sum", unchoosing).items())
+
+
+def test_task_data_is_made_again_when_it_is_read():
+    from proctor.recipes.recipe_exam import _TaskData
+
+    data = _TaskData(RecipeExam("sum", SUM), 6)
+    assert [row["a"] for row in data] == list(range(6))
+    assert [data[place]["a"] for place in (0, 3, 1, 5, 2, 0, -1)] == [0, 3, 1, 5, 2, 0, 5]
+    assert [row["a"] for row in data[1:3]] == [1, 2]
+
+
+def test_with_an_engine_of_the_test_kit():
+    engine = ScriptedEngine(function=lambda prompt: str(sum(map(int, prompt.text[:3].split("+")))))
+    exam = RecipeExam("sum", SUM)
+    items = list(exam.items())
+    answers = dict(engine.generate([item.requests[0] for item in items]))
+    grade = exam.grade(Answered(item, [answers[item.doc_id]]) for item in items)
+    assert grade.scores["accuracy"] == 1.0

@@ -1,0 +1,217 @@
+import json
+
+import pytest
+
+from proctor.errors import DemosError, ProctorError, TemplateError, UsageError, ValidationError
+from proctor.recipes import Benchmark, DatasetRecipe, create_dataset, load_dataset, load_recipe, produce
+from proctor.tasks.card import TaskCard
+from proctor.tasks.task import Task
+from proctor.templates import InputOutputTemplate, KeyValTemplate, TemplatesList
+
+TASK = Task(
+    input_fields={"text": "str", "classes": "List[str]"},
+    reference_fields={"label": "str"},
+    prediction_type="str",
+    metrics=["metrics.accuracy"],
+)
+TEMPLATE = InputOutputTemplate(
+    instruction="Choose from {classes}.", input_format="Text: {text}", target_prefix="Label: ", output_format="{label}"
+)
+CLASSES = ["good", "bad"]
+
+
+def rows(prefix, count):
+    return [{"text": f"{prefix} {number}", "classes": CLASSES, "label": CLASSES[number % 2]} for number in range(count)]
+
+
+def card(train=20, test=5):
+    data = {"train": rows("train", train), "test": rows("test", test)}
+    return TaskCard(loader={"__type__": "load_from_dictionary", "data": data}, task=TASK, templates=[TEMPLATE])
+
+
+def test_rows_have_the_keys_that_programs_know():
+    row = next(iter(DatasetRecipe(card=card())()["test"]))
+    assert list(row) == [
+        "source", "target", "references", "metrics", "groups", "subset", "media", "postprocessors", "task_data",
+        "data_classification_policy",
+    ]  # fmt: skip
+    assert row["source"] == "Choose from good, bad.\nText: test 0\nLabel: "
+    assert row["references"] == ["good"]
+    assert json.loads(row["task_data"]) == {
+        "text": "test 0",
+        "classes": CLASSES,
+        "metadata": {
+            "data_classification_policy": ["proprietary"],
+            "num_demos": 0,
+            "demos_pool_size": 0,
+            "template": TEMPLATE.to_dict(),
+        },
+        "label": "good",
+    }
+
+
+def test_demos_come_from_the_pool_which_leaves_its_split():
+    recipe = DatasetRecipe(card=card(), num_demos=3, demos_pool_size=8)
+    streams = recipe()
+    assert len(list(streams["train"])) == 12
+    sources = [row["source"] for row in streams["test"]]
+    assert len(sources) == 5
+    for source in sources:
+        assert source.count("Label:") == 4
+        assert source.count("Text: train") == 3
+    assert sources == [row["source"] for row in recipe()["test"]]
+
+
+def test_the_pool_stays_where_it_is_told_to_and_nobody_is_shown_themselves():
+    recipe = DatasetRecipe(card=card(), num_demos=2, demos_pool_size=-1, demos_removed_from_data=False)
+    train = list(recipe()["train"])
+    assert len(train) == 20
+    for number, row in enumerate(train):
+        assert row["source"].count(f"Text: train {number}\n") == 1
+    assert "train" not in DatasetRecipe(card=card(), num_demos=2, demos_pool_size=-1)()
+
+
+def test_several_templates_and_numbers_of_demos():
+    recipe = DatasetRecipe(
+        card=card(test=60),
+        template=[TEMPLATE, KeyValTemplate()],
+        num_demos=[0, 1, 2],
+        demos_pool_size=10,
+        group_by=["num_demos", ["num_demos", "label"]],
+    )
+    groups = [json.loads(row["groups"][0])["num_demos"] for row in recipe()["test"]]
+    assert set(groups) == {0, 1, 2}
+    sources = [row["source"] for row in recipe()["test"]]
+    assert any(source.startswith("Choose") for source in sources)
+    assert any(source.startswith("text:") for source in sources)
+
+
+def test_limits_apply_after_the_demos_are_out():
+    recipe = DatasetRecipe(card=card(), num_demos=1, demos_pool_size=5, max_train_instances=4, max_test_instances=2)
+    streams = recipe()
+    assert (len(list(streams["train"])), len(list(streams["test"]))) == (4, 2)
+
+
+def test_datasets_are_hugging_face_datasets():
+    dataset = load_dataset(card=card(), split="test", format="formats.chat_api")
+    assert dataset[0]["source"] == [
+        {"role": "system", "content": "Choose from good, bad."},
+        {"role": "user", "content": "Text: test 0"},
+    ]
+    both = load_dataset(card=card())
+    assert both.keys() == {"train", "test"}
+    assert both["test"]["references"][1] == ["bad"]
+    streamed = load_dataset(card=card(), split="test", streaming=True)
+    assert next(iter(streamed))["source"].endswith("Text: test 0\nLabel: ")
+
+
+def test_custom_rows_for_a_task():
+    dataset = create_dataset(task=TASK, test_set=rows("x", 3), template=TEMPLATE, split="test")
+    assert len(dataset) == 3
+    with pytest.raises(TemplateError, match="no default template"):
+        create_dataset(task=TASK, test_set=rows("x", 3))
+
+
+def test_prompts_of_instances_that_a_program_brings():
+    recipe = DatasetRecipe(card=card(), num_demos=2, demos_pool_size=5)
+    row = produce({"text": "new", "classes": CLASSES}, recipe)
+    assert row["source"].endswith("Text: new\nLabel: ")
+    assert row["source"].count("Text: train") == 2
+    assert "references" not in row
+    several = produce([{"text": "a", "classes": CLASSES}, {"text": "b", "classes": CLASSES}], recipe=recipe)
+    assert [row["source"][-16:] for row in several] == ["\nText: a\nLabel: ", "\nText: b\nLabel: "]
+
+
+def test_a_card_may_be_changed_after_it_was_fetched():
+    changed = card()
+    changed.loader = {"__type__": "load_from_dictionary", "data": {"test": rows("other", 1)}}
+    assert "other 0" in next(iter(DatasetRecipe(card=changed)()["test"]))["source"]
+
+
+def test_a_compiled_recipe_is_not_reached_by_later_changes():
+    recipe = DatasetRecipe(card=card())
+    pipeline = recipe.compile()
+    recipe.card = card(test=1)
+    assert sum(1 for _ in pipeline.render("test")) == 5
+
+
+def test_benchmarks_are_trees():
+    leaf = DatasetRecipe(card=card())
+    benchmark = Benchmark(
+        subsets={"a": leaf, "inner": Benchmark(subsets={"b": DatasetRecipe(card=card())})},
+        max_samples_per_subset=2,
+        format="formats.chat_api",
+    )
+    found = list(benchmark()["test"])
+    assert [row["subset"] for row in found] == [["a"], ["a"], ["inner", "b"], ["inner", "b"]]
+    assert all(row["source"].startswith("[{") for row in found)
+    assert leaf.format is None
+    assert [path for path, _ in benchmark.leaves()] == ["a", "inner/b"]
+    assert {row["subset"][0] for row in Benchmark(subsets={"a": leaf, "b": leaf}, subset="b")()["test"]} == {"b"}
+
+
+@pytest.mark.parametrize(
+    "arguments, error, text",
+    [
+        ({}, ValidationError, "needs a card or a task"),
+        ({"num_demos": 3}, DemosError, "demos_pool_size"),
+        ({"num_demos": 3, "demos_pool_size": 3}, DemosError, "too small for 3 demos"),
+        ({"num_demos": 1, "demos_pool_size": 9, "loader_limit": 5}, DemosError, "5 loaded rows"),
+        ({"max_test_instances": 9, "loader_limit": 5}, ValidationError, "max_test_instances is 9"),
+        ({"template": TEMPLATE, "template_card_index": 0}, ValidationError, "not both"),
+        ({"template_card_index": 7}, ValidationError, "no template 7"),
+        ({"augmentor": {"__type__": "null_augmentor"}}, None, ""),
+        ({"formt": "x"}, ValidationError, "did you mean 'format'"),
+    ],
+)
+def test_recipes_that_cannot_work_are_refused_when_built(arguments, error, text):
+    if arguments:
+        arguments = {"card": card(), **arguments}
+    if error is None:
+        assert DatasetRecipe(**arguments)
+        return
+    with pytest.raises(error, match=text):
+        DatasetRecipe(**arguments)
+
+
+def test_a_pool_that_turns_out_too_small_says_so():
+    recipe = DatasetRecipe(card=card(train=2), num_demos=3, demos_pool_size=10)
+    with pytest.raises(DemosError, match="3 demos are asked of a pool with 2 candidates") as caught:
+        list(recipe()["test"])
+    assert "test[0]" in str(caught.value)
+
+
+def test_a_template_that_does_not_fit_names_the_instance():
+    recipe = DatasetRecipe(card=card(), template=InputOutputTemplate(input_format="{txt}", output_format="{label}"))
+    with pytest.raises(TemplateError, match=r"test\[0\]"):
+        list(recipe()["test"])
+
+
+def test_queries_and_mistakes():
+    assert isinstance(load_recipe(card=card()), DatasetRecipe)
+    with pytest.raises(UsageError, match="did you mean 'template'"):
+        load_recipe(card=card(), tempate="x")
+    with pytest.raises(UsageError, match="which dataset"):
+        load_recipe()
+    with pytest.raises(ProctorError, match="no catalog has 'cards.nothing'"):
+        load_recipe("card=cards.nothing")
+
+
+def test_templates_of_a_list_and_by_name():
+    listed = TaskCard(
+        loader={"__type__": "load_from_dictionary", "data": {"test": rows("t", 1)}},
+        task=TASK,
+        templates=TemplatesList([KeyValTemplate(), TEMPLATE]),
+    )
+    assert DatasetRecipe(card=listed).chosen_templates()[0].type_name() == "key_val_template"
+    assert DatasetRecipe(card=listed, template_card_index=1).chosen_templates()[0] == TEMPLATE
+    source = next(iter(DatasetRecipe(card=listed, template_card_index=1)()["test"]))["source"]
+    assert source.startswith("Choose from")
+
+
+def test_saved_and_loaded(tmp_path):
+    from proctor.artifacts import fetch_artifact
+
+    recipe = DatasetRecipe(card=card(), num_demos=1, demos_pool_size=4)
+    again = fetch_artifact(recipe.to_dict())
+    assert [row["source"] for row in again()["test"]] == [row["source"] for row in recipe()["test"]]
