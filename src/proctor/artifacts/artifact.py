@@ -251,7 +251,9 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
                 for each in inner.diagnostics
             ]
         if error["type"] == "extra_forbidden":
-            hint = did_you_mean(str(error["loc"][-1]), cls.model_fields) or f"its fields are {', '.join(cls.model_fields)}"
+            hint = (
+                did_you_mean(str(error["loc"][-1]), cls.model_fields) or f"its fields are {', '.join(cls.model_fields)}"
+            )
             return [Diagnostic(f"{cls.__name__} has no field '{error['loc'][-1]}'", path=path, hint=hint)]
         if error["type"] == "missing":
             return [Diagnostic(f"{cls.__name__} needs the field '{error['loc'][-1]}'", path=path)]
@@ -298,5 +300,3 @@ def _warn_deprecated(artifact: Artifact) -> None:
     import warnings
 
     warnings.warn(str(artifact._deprecated_message), DeprecationWarning, stacklevel=4)
-
-

@@ -116,7 +116,9 @@ def unregister_catalog(catalog: Catalog) -> None:
     """Take back :func:`register_catalog`."""
     folder = getattr(catalog, "folder", None)
     _registered[:] = [
-        each for each in _registered if each is not catalog and (folder is None or getattr(each, "folder", None) != folder)
+        each
+        for each in _registered
+        if each is not catalog and (folder is None or getattr(each, "folder", None) != folder)
     ]
 
 

@@ -3,10 +3,12 @@
 Names and keys are those of the Unitxt ecosystem (``unitxt.types``), because saved tasks refer to them.
 """
 
+# ruff: noqa: UP006, UP007, UP035, UP045 - types are written as files show them
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Dict, List, Literal, NewType, Optional, TypedDict, Union  # noqa: UP035 - shown in files
+from typing import Any, Dict, List, Literal, NewType, Optional, TypedDict, Union
 
 Text = NewType("Text", str)
 Number = NewType("Number", Union[float, int])  # type: ignore[valid-newtype]

@@ -11,6 +11,8 @@ A tuple is checked as far as both sides reach, and a ``TypedDict`` accepts keys 
 the ecosystems relies on it (``unitxt.type_utils.isoftype``).
 """
 
+# ruff: noqa: UP006, UP007, UP035 - types are written as files show them
+
 from __future__ import annotations
 
 import ast
@@ -18,7 +20,7 @@ import typing
 from collections.abc import Callable
 from functools import lru_cache
 from types import NoneType, UnionType
-from typing import Any, Dict, List, Literal, Optional, Set, Tuple, Union, get_args, get_origin, is_typeddict  # noqa: UP035
+from typing import Any, Dict, List, Literal, Optional, Set, Tuple, Union, get_args, get_origin, is_typeddict
 
 from proctor.artifacts.field_types import FIELD_TYPES
 from proctor.errors import ArtifactError, did_you_mean
@@ -48,7 +50,8 @@ _BUILTIN: dict[str, Any] = {
     "NoneType": NoneType,
     "Type": typing.Type,
 }
-_GENERIC_NAMES = {list: "List", dict: "Dict", tuple: "Tuple", set: "Set"}
+_SHOWN = 60
+_GENERIC_NAMES: dict[Any, str] = {list: "List", dict: "Dict", tuple: "Tuple", set: "Set"}
 _names: dict[str, Any] = {**_BUILTIN, **FIELD_TYPES}
 
 
@@ -140,7 +143,7 @@ def _literal(node: ast.expr, text: str) -> Any:
     return value
 
 
-def to_type_string(typing_type: Any) -> str:
+def to_type_string(typing_type: Any) -> str:  # noqa: C901, PLR0911 - one line for each kind of type
     """Return the text of a type, as files show it: ``List[Tuple[str, int]]``, ``Optional[str]``, ``Dialog``.
 
     Raises:
@@ -168,18 +171,15 @@ def to_type_string(typing_type: Any) -> str:
         return "Type"
     name = getattr(typing_type, "__name__", None)
     if isinstance(typing_type, type) and name is not None:
-        return name
+        return str(name)
     raise ArtifactError(f"{typing_type!r} has no name in files", hint="use typing's generics, or register_type")
 
 
 def _union_string(arguments: tuple[Any, ...]) -> str:
-    if arguments[-1] is NoneType:
-        return (
-            f"Optional[{', '.join(map(to_type_string, arguments[:-1]))}]"
-            if len(arguments) == 2
-            else (f"Optional[Union[{', '.join(map(to_type_string, arguments[:-1]))}]]")
-        )
-    return f"Union[{', '.join(map(to_type_string, arguments))}]"
+    if arguments[-1] is not NoneType:
+        return f"Union[{', '.join(map(to_type_string, arguments))}]"
+    *others, _ = arguments
+    return f"Optional[{to_type_string(others[0]) if len(others) == 1 else _union_string(tuple(others))}]"
 
 
 def _is_new_type(value: Any) -> bool:
@@ -214,7 +214,7 @@ def _cached_check(typing_type: Any) -> Check:
     return _make_check(typing_type)
 
 
-def _make_check(typing_type: Any) -> Check:
+def _make_check(typing_type: Any) -> Check:  # noqa: C901, PLR0911 - one line for each kind of type
     if hasattr(typing_type, "__verify_type__"):
         verify: Check = typing_type.__verify_type__
         return verify
@@ -284,7 +284,8 @@ def _tuple_check(checks: tuple[Check, ...]) -> Check:
 
 
 def _typed_dict_check(typed_dict: Any) -> Check:
-    required, optional = [], []
+    required: list[tuple[str, Check]] = []
+    optional: list[tuple[str, Check]] = []
     for key, expected in _hints(typed_dict).items():
         (optional if _is_optional(expected) else required).append((key, compile_check(expected)))
 
@@ -333,8 +334,12 @@ def _explain(value: Any, typing_type: Any, path: str) -> str:
         if missing:
             return f"expected {to_type_string(typing_type)}, which needs the key '{missing[0]}'{_at(path)}"
     shown = repr(value)
-    shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
+    shown = shown if len(shown) <= _SHOWN else f"{shown[:57]}..."
     return f"expected {to_type_string(typing_type)}, got {shown} ({type(value).__name__}){_at(path)}"
+
+
+def _is_instance(value: Any, origin: Any) -> bool:
+    return isinstance(origin, type) and isinstance(value, origin)
 
 
 def _at(path: str) -> str:
@@ -342,11 +347,12 @@ def _at(path: str) -> str:
 
 
 def _parts(value: Any, typing_type: Any) -> list[tuple[Any, Any, str]]:
-    origin, arguments = get_origin(typing_type), get_args(typing_type)
+    origin: Any = get_origin(typing_type)
+    arguments = get_args(typing_type)
     if is_typeddict(typing_type) and isinstance(value, dict):
         hints = _hints(typing_type)
         return [(value[key], expected, f".{key}") for key, expected in hints.items() if key in value]
-    if not arguments or not isinstance(origin, type) or not isinstance(value, origin):
+    if not arguments or not _is_instance(value, origin):
         return []
     if origin is dict:
         keys = [(key, arguments[0], f".{key}") for key in value]

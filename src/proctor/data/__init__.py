@@ -270,7 +270,7 @@ _HOMES = {
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
-__all__ = list(_HOME_OF)  # noqa: PLE0605 - the table above
+__all__ = list(_HOME_OF)
 
 
 def __getattr__(name: str) -> Any:

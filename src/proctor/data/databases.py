@@ -12,7 +12,7 @@ import sqlite3
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -23,6 +23,8 @@ from proctor.settings import settings
 QUERY_SECONDS = 30.0
 """How long a query may run."""
 
+_ATTEMPTS = 3
+_SERVER_ERROR = 500
 _STEPS_BETWEEN_CHECKS = 10_000
 
 Outcome = tuple[Any, str | None]
@@ -45,12 +47,15 @@ def connect(config: Mapping[str, Any]) -> Database:
     Raises:
         DataError: Its ``db_type`` is unknown, or it lacks what that type needs.
     """
-    kinds = {"local": FileDatabase, "in_memory": MemoryDatabase, "remote": RemoteDatabase}
+    kinds: dict[Any, Callable[[Mapping[str, Any]], Database]] = {
+        "local": FileDatabase,
+        "in_memory": MemoryDatabase,
+        "remote": RemoteDatabase,
+    }
     kind = config.get("db_type")
     if kind not in kinds:
         raise DataError(f"there are no databases of type {kind!r}", hint=f"use one of {', '.join(kinds)}")
-    database: Database = kinds[kind](config)
-    return database
+    return kinds[kind](config)
 
 
 @contextmanager
@@ -134,7 +139,7 @@ class MemoryDatabase:
             for name, table in self.tables.items():
                 connection.execute(f"CREATE TABLE {name} ({', '.join(table['columns'])})")
                 places = ", ".join("?" * len(table["columns"]))
-                connection.executemany(f"INSERT INTO {name} VALUES ({places})", table["rows"])  # noqa: S608
+                connection.executemany(f"INSERT INTO {name} VALUES ({places})", table["rows"])  # noqa: S608 - the names are those of the data
             return _rows(connection, query)
 
 
@@ -158,8 +163,8 @@ class RemoteDatabase:
 
     def _ask(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
         data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(f"{self.url}/{path}", data=data, headers=self.headers)  # noqa: S310 - http(s)
-        with urllib.request.urlopen(request, timeout=QUERY_SECONDS) as response:  # noqa: S310 - checked above
+        request = urllib.request.Request(f"{self.url}/{path}", data=data, headers=self.headers)  # noqa: S310 - the scheme has been checked
+        with urllib.request.urlopen(request, timeout=QUERY_SECONDS) as response:  # noqa: S310 - the scheme has been checked
             return json.load(response)
 
     def schema(self) -> str:
@@ -176,14 +181,14 @@ class RemoteDatabase:
 
     def execute(self, query: str) -> Outcome:
         """Return the rows of a query; server errors are tried again twice."""
-        for attempt in range(3):
+        for attempt in range(_ATTEMPTS):
             try:
                 return self._ask("sql", {"sql": query, "dataSourceId": self.id}), None
             except urllib.error.HTTPError as error:
-                if error.code < 500 or attempt == 2:
+                if error.code < _SERVER_ERROR or attempt == _ATTEMPTS - 1:
                     return None, f"HTTP Error on attempt {attempt + 1}: {error}"
             except (OSError, ValueError) as error:
-                if attempt == 2:
+                if attempt == _ATTEMPTS - 1:
                     return None, f"Error on attempt {attempt + 1}: {error}"
             time.sleep(2**attempt)
         return None, "Error executing SQL"

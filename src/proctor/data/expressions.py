@@ -2,9 +2,9 @@
 
 Allowed are literals, fields, operators, comparisons, ``if``/``else``, subscripts, comprehensions, f-strings, a few
 functions, and methods that read strings, lists, dicts and regular-expression matches. There are no statements, no
-attributes that start with an underscore, no calls of anything that is not on a list, no method that changes its object,
-and no ``str.format`` (it reaches attributes). Work is bounded: a budget of steps for each evaluation, a largest size for
-whatever grows faster than its input, and no regular expression whose repetitions nest.
+attributes that start with an underscore, no calls of anything that is not on a list, no method that changes its
+object, and no ``str.format`` (it reaches attributes). Work is bounded: a budget of steps for each evaluation, a
+largest size for whatever grows faster than its input, and no regular expression whose repetitions nest.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from re import _constants, _parser  # type: ignore[attr-defined] - the only way to look inside a pattern
+from re import _constants, _parser  # type: ignore[attr-defined]  # the only way to look inside a pattern
 from typing import Any
 
 from proctor.errors import DataError, MissingFieldError, TrustError, did_you_mean
@@ -32,6 +32,7 @@ MAX_BITS = 100_000
 """Largest whole number that a power or shift may make, in bits."""
 
 _MAX_TEXT = 10_000
+_MANY = 100  # repetitions; more of them inside each other multiply
 
 
 class Frame:
@@ -45,6 +46,7 @@ class Frame:
         self.steps = 0
 
     def step(self, count: int = 1) -> None:
+        """Count work, and refuse what is too much of it."""
         self.steps += count
         if self.steps > MAX_STEPS:
             raise DataError("an expression takes too long", why=f"it needs more than {MAX_STEPS} steps")
@@ -113,8 +115,8 @@ _REPEATS = (_constants.MAX_REPEAT, _constants.MIN_REPEAT)
 def _nests(tree: Any, inside: bool) -> bool:
     for code, argument in tree:
         if code in _REPEATS:
-            low, high, body = argument
-            grows = high is _constants.MAXREPEAT or high > 100
+            _, high, body = argument
+            grows = high is _constants.MAXREPEAT or high > _MANY
             if (grows and inside) or _nests(body, inside or grows):
                 return True
         elif any(_nests(part, inside) for part in _subpatterns(argument)):
@@ -190,13 +192,53 @@ _BUILTINS: Mapping[str, Any] = {
     )
 } | {"range": _range, "True": True, "False": False, "None": None}  # fmt: skip
 
+_STRING_METHODS = (
+    "capitalize",
+    "casefold",
+    "center",
+    "count",
+    "encode",
+    "endswith",
+    "expandtabs",
+    "find",
+    "index",
+    "isalnum",
+    "isalpha",
+    "isascii",
+    "isdecimal",
+    "isdigit",
+    "isidentifier",
+    "islower",
+    "isnumeric",
+    "isprintable",
+    "isspace",
+    "istitle",
+    "isupper",
+    "join",
+    "ljust",
+    "lower",
+    "lstrip",
+    "partition",
+    "removeprefix",
+    "removesuffix",
+    "replace",
+    "rfind",
+    "rindex",
+    "rjust",
+    "rpartition",
+    "rsplit",
+    "rstrip",
+    "split",
+    "splitlines",
+    "startswith",
+    "strip",
+    "swapcase",
+    "title",
+    "upper",
+    "zfill",
+)
 _READERS: Mapping[type, frozenset[str]] = {
-    str: frozenset(
-        "capitalize casefold center count encode endswith expandtabs find index isalnum isalpha isascii isdecimal isdigit "
-        "isidentifier islower isnumeric isprintable isspace istitle isupper join ljust lower lstrip partition removeprefix "
-        "removesuffix replace rfind rindex rjust rpartition rsplit rstrip split splitlines startswith strip swapcase title "
-        "upper zfill".split()
-    ),
+    str: frozenset(_STRING_METHODS),
     bytes: frozenset(["decode"]),
     dict: frozenset(["get", "items", "keys", "values"]),
     list: frozenset(["count", "index"]),
@@ -418,7 +460,7 @@ class _Compiler:
         def code(frame: Frame) -> dict[Any, Any]:
             made: dict[Any, Any] = {}
             for key, value in pairs:
-                made.update(value(frame)) if key is None else made.__setitem__(key(frame), value(frame))
+                made.update(value(frame) if key is None else {key(frame): value(frame)})
             return made
 
         return code
@@ -430,7 +472,8 @@ class _Compiler:
     def _formattedvalue(self, node: ast.FormattedValue) -> Code:
         value = self.compile(node.value)
         spec = self.compile(node.format_spec) if node.format_spec else (lambda _: "")
-        convert = {115: str, 114: repr, 97: ascii}.get(node.conversion, lambda each: each)
+        conversions: dict[int, Callable[[Any], Any]] = {ord("s"): str, ord("r"): repr, ord("a"): ascii}
+        convert = conversions.get(node.conversion, lambda each: each)
 
         def code(frame: Frame) -> str:
             layout = spec(frame)

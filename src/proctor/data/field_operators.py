@@ -42,7 +42,8 @@ class RecursiveCopy(FieldOperator):
 class Rename(FieldOperator):
     """Renames fields; the old one is removed, with containers that become empty.
 
-    ``Rename(field_to_field={"b/c/e": "b/d"})`` makes ``{"b": {"c": {"f": 2}, "d": 1}}`` of ``{"b": {"c": {"e": 1, "f": 2}}}``.
+    ``Rename(field_to_field={"b/c/e": "b/d"})`` makes ``{"b": {"c": {"f": 2}, "d": 1}}`` of
+    ``{"b": {"c": {"e": 1, "f": 2}}}``.
     """
 
     @override
@@ -260,12 +261,12 @@ class Perturb(FieldOperator):
         random = self._random
         if random.randint(1, 100) > self.percentage_to_perturb:
             return value
-        if value in self.select_from and random.random() < 0.8:  # noqa: PLR2004 - most mistakes are other classes
+        if value in self.select_from and random.random() < 0.8:  # noqa: PLR2004 - odds
             return random.choice(self.select_from)
         if isinstance(value, float):
             return value * (0.5 + random.random())
         if isinstance(value, int):
-            return value + (1 if random.random() < 0.5 else -1)  # noqa: PLR2004 - up or down alike
+            return value + (1 if random.random() < 0.5 else -1)  # noqa: PLR2004 - odds
         if isinstance(value, str) and len(value) > 1:
             cut = random.randint(1, len(value) - 1)
             return value[:cut] + value[cut + 1 :]

@@ -221,7 +221,7 @@ def _replace_row(row: Any, value: Any) -> None:
     row.update(value) if isinstance(row, dict) else row.extend(value)
 
 
-def _written(current: Any, keys: tuple[str | int, ...], depth: int, value: Any, create: bool, each: bool) -> Any:
+def _written(current: Any, keys: tuple[str | int, ...], depth: int, value: Any, create: bool, each: bool) -> Any:  # noqa: C901, PLR0911, PLR0912 - the cases of the grammar
     """Return ``current`` with the value written below it, as a new container; MISSING where that cannot be."""
     if depth == len(keys):
         return value
@@ -317,7 +317,7 @@ def delete_field(row: Any, path: str, missing_ok: bool = False) -> None:
     deleter(path, missing_ok)(row)
 
 
-def _without(current: Any, keys: tuple[str | int, ...], depth: int, prune: bool) -> Any:
+def _without(current: Any, keys: tuple[str | int, ...], depth: int, prune: bool) -> Any:  # noqa: PLR0911 - the cases of the grammar
     key, last = keys[depth], depth == len(keys) - 1
     if not isinstance(current, (list, dict)):
         return MISSING

@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, cast
 
+from typing_extensions import override
+
 import proctor
 from proctor.artifacts import NON_POSITIONAL
 from proctor.data.fields import MISSING, Row, finder
@@ -21,7 +23,7 @@ from proctor.data.loaders import LazyLoader
 from proctor.errors import DataError, DatasetNotFoundError, Location, MissingExtraError, ValidationError, did_you_mean
 
 if TYPE_CHECKING:
-    import pandas
+    import pandas as pd
 
 WHOLE_FILE_BYTES = 64 * 1024 * 1024
 """Files up to this size are read at once."""
@@ -98,9 +100,11 @@ class FileLoader(LazyLoader):
     compression: str | None = None
     indirect_read: bool = False
 
+    @override
     def get_splits(self) -> list[str]:
         return list(self.files)
 
+    @override
     def split_generator(self, split: str) -> Iterator[Row]:
         path = self.files.get(split)
         if path is None:
@@ -109,7 +113,7 @@ class FileLoader(LazyLoader):
             )
         return self.read(located(path))
 
-    def read(self, path: str) -> Iterator[Row]:
+    def read(self, path: str) -> Iterator[Row]:  # noqa: ARG002 - for those who override it
         """Yield the rows of a file."""
         raise ValidationError(f"{type(self).__name__} does not define read(path)")
 
@@ -128,7 +132,7 @@ class FileLoader(LazyLoader):
         return options
 
 
-def records(frames: Iterable[pandas.DataFrame]) -> Iterator[Row]:
+def records(frames: Iterable[pd.DataFrame]) -> Iterator[Row]:
     """Yield the rows of data frames as dicts of plain Python values."""
     for frame in frames:
         yield from cast("list[Row]", frame.to_dict("records"))
@@ -145,26 +149,27 @@ class LoadCSV(FileLoader):
     sep: str = ","
     column_names: list[str] | None = None
 
+    @override
     def read(self, path: str) -> Iterator[Row]:
         with opened(path):
             pass  # a missing file is reported before pandas is imported
         options = {"sep": self.sep, "low_memory": bool(self.streaming), **self._options()}
         if self.column_names is not None:
             options.update(names=self.column_names, header=None)
-        import pandas
+        import pandas as pd
 
         try:
             if not self._is_large(path):
-                yield from records([pandas.read_csv(path, **options)])
+                yield from records([pd.read_csv(path, **options)])
                 return
             options["chunksize"] = self.chunksize
-            with pandas.read_csv(path, **options) as chunks:
+            with pd.read_csv(path, **options) as chunks:
                 types = column_types(chunks)
-            with pandas.read_csv(path, dtype=types, **options) as chunks:
+            with pd.read_csv(path, dtype=types, **options) as chunks:
                 yield from records(chunks)
-        except pandas.errors.ParserError as error:
+        except pd.errors.ParserError as error:
             raise self._malformed(path, error) from None
-        except pandas.errors.EmptyDataError:
+        except pd.errors.EmptyDataError:
             raise DataError("the file is empty", location=Location(path)) from None
         except UnicodeDecodeError as error:
             raise DataError("the file is not UTF-8 text", location=Location(path), why=str(error)) from None
@@ -184,7 +189,7 @@ def _column_of_cell(path: str, line: int, cell: int, separator: str) -> int:
     return len(separator.join(parts[:cell])) + len(separator) + 1 if 0 < cell < len(parts) else 0
 
 
-def column_types(chunks: Iterable[pandas.DataFrame]) -> dict[str, Any]:
+def column_types(chunks: Iterable[pd.DataFrame]) -> dict[str, Any]:
     """Return the types of columns that hold for all chunks of a file, as if it were read at once."""
     from numpy import result_type
 
@@ -208,11 +213,13 @@ class LoadJsonFile(FileLoader):
     lines: bool = False
     data_field: str | None = None
 
+    @override
     def verify(self) -> None:
         super().verify()
         if self.lines and self.data_field is not None:
             raise ValidationError("'data_field' cannot be used with lines=True", why="each line is a row")
 
+    @override
     def read(self, path: str) -> Iterator[Row]:
         return self._read_lines(path) if self.lines else iter(self._read_document(path))
 
@@ -231,24 +238,24 @@ class LoadJsonFile(FileLoader):
             raise DataError(f"{place} is not a list of objects", location=Location(path))
         if is_uniform(data):
             return data
-        import pandas
+        import pandas as pd
 
-        return records([pandas.DataFrame(data)])
+        return records([pd.DataFrame(data)])
 
     def _read_lines(self, path: str) -> Iterator[Row]:
-        import pandas
+        import pandas as pd
 
         options = self._options()
         with opened(path):
             pass
         try:
             if not self._is_large(path):
-                yield from records([pandas.read_json(path, lines=True, **options)])
+                yield from records([pd.read_json(path, lines=True, **options)])
                 return
             options["chunksize"] = self.chunksize
-            with pandas.read_json(path, lines=True, **options) as chunks:
+            with pd.read_json(path, lines=True, **options) as chunks:
                 types = column_types(chunks)
-            with pandas.read_json(path, lines=True, dtype=types, **options) as chunks:
+            with pd.read_json(path, lines=True, dtype=types, **options) as chunks:
                 yield from records(chunks)
         except ValueError as error:
             find_malformed_line(path)
@@ -310,9 +317,11 @@ class LoadIOB(LazyLoader):
     fix_tags: bool = True
     encoding: str = "utf-8"
 
+    @override
     def get_splits(self) -> list[str]:
         return list(self.files)
 
+    @override
     def split_generator(self, split: str) -> Iterator[Row]:
         try:
             import conllu

@@ -6,12 +6,11 @@ start with an underscore lead to the interpreter's inside and are refused.
 
 from __future__ import annotations
 
+from _string import formatter_field_name_split  # type: ignore[import-not-found]
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from string import Formatter
 from typing import Any
-
-from _string import formatter_field_name_split  # type: ignore[import-not-found]
 
 from proctor.errors import TemplateError, did_you_mean
 
@@ -39,7 +38,7 @@ def pieces_of(text: str) -> tuple[Piece, ...]:
             continue
         first, rest = formatter_field_name_split(field)
         steps = [step for is_attribute, step in rest if is_attribute]
-        if any(str(step).startswith("_") for step in steps) or "{" in (spec or "") and "_" in (spec or ""):
+        if any(str(step).startswith("_") for step in steps) or ("{" in (spec or "") and "_" in (spec or "")):
             raise TemplateError(
                 f"the format string {text!r} reaches for a private attribute",
                 why=f"'{field}' names something that starts with '_'",

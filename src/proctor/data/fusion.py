@@ -27,20 +27,22 @@ class BaseFusion(SourceOperator):
     subsets: list[SourceOperator] | dict[str, SourceOperator]
     include_splits: Annotated[list[str] | None, NON_POSITIONAL] = None
 
-    def fusion_generator(self, split: str) -> Iterator[Row]:
+    def fusion_generator(self, split: str) -> Iterator[Row]:  # noqa: ARG002 - for those who override it
         """Yield the rows of a split."""
         raise ValidationError(f"{type(self).__name__} does not define fusion_generator(split)")
 
     def named_subsets(self) -> Mapping[str | int, SourceOperator]:
         """Return the sources by name or position."""
-        return dict(enumerate(self.subsets)) if isinstance(self.subsets, list) else {**self.subsets}
+        named: dict[str | int, SourceOperator] = {}
+        named.update(enumerate(self.subsets) if isinstance(self.subsets, list) else self.subsets.items())
+        return named
 
     def splits(self) -> list[str]:
         """Return the splits to make."""
         return ["train", "test", "validation"] if self.include_splits is None else self.include_splits
 
     @override
-    def process(self) -> MultiStream:  # type: ignore[override]
+    def process(self) -> MultiStream:
         return MultiStream({split: GeneratorStream(self.fusion_generator, {"split": split}) for split in self.splits()})
 
 
@@ -92,7 +94,8 @@ class WeightedFusion(BaseFusion):
         return islice(self._drawn(split), self.max_total_samples)
 
     def _drawn(self, split: str) -> Iterator[Row]:
-        weights = dict(enumerate(self.weights)) if isinstance(self.weights, list) else {**self.weights}
+        weights: dict[str | int, float] = {}
+        weights.update(enumerate(self.weights) if isinstance(self.weights, list) else self.weights.items())
         sources = {name: source() for name, source in self.named_subsets().items()}
         rows = {name: iter(streams[split]) for name, streams in sources.items() if split in streams}
         random = random_stream(f"weighted_fusion_{split}")

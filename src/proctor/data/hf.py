@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from typing_extensions import override
+
 from proctor.data import hub
 from proctor.data.expressions import compile_predicate
 from proctor.data.fields import Row
@@ -39,13 +41,15 @@ class LoadHF(LazyLoader):
     num_proc: int | None = None
     splits: list[str] | None = None
 
+    @override
     def prepare(self) -> None:
         super().prepare()
         if self.filtering_lambda:
             compile_predicate(self.filtering_lambda)
 
+    @override
     def default_policy(self) -> list[str] | None:
-        return ["proprietary"] if os.path.exists(self.path) else ["public"]  # noqa: PTH110 - hub ids are no paths
+        return ["proprietary"] if os.path.exists(self.path) else ["public"]  # noqa: PTH110 - a hub id is no path
 
     def dataset(self) -> hub.Dataset:
         """Return what to load."""
@@ -59,9 +63,11 @@ class LoadHF(LazyLoader):
             num_proc=self.num_proc,
         )
 
+    @override
     def get_splits(self) -> list[str]:
         return self.splits if self.splits is not None else hub.split_names(self.dataset())
 
+    @override
     def split_generator(self, split: str) -> Iterator[Row]:
         rows: Iterable[Row] = hub.rows(self.dataset(), split)
         if self.filtering_lambda:

@@ -169,26 +169,26 @@ def mapped_files(folder: Path, dataset: Dataset) -> Mapping[str, tuple[str, ...]
 
 def read_parquet(paths: Iterable[str]) -> Iterator[Row]:
     """Yield the rows of parquet files, a batch in memory at a time."""
-    import pyarrow
-    import pyarrow.parquet
+    import pyarrow as pa
+    from pyarrow import parquet
 
     for path in paths:
         try:
-            with pyarrow.parquet.ParquetFile(path) as file:
+            with parquet.ParquetFile(path) as file:
                 for batch in file.iter_batches(_BATCH):
                     columns = [column.to_pylist() for column in batch.columns]
                     names = batch.schema.names
                     yield from (dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True))
-        except (pyarrow.ArrowInvalid, OSError) as error:
+        except (pa.ArrowInvalid, OSError) as error:
             raise DataError("the file cannot be read as parquet", location=Location(path), why=str(error)) from None
 
 
 def needs_decoding(paths: Iterable[str]) -> bool:
     """Whether files hold media, which only ``datasets`` decodes."""
-    import pyarrow.parquet
+    from pyarrow import parquet
 
     for path in paths:
-        metadata = pyarrow.parquet.read_schema(path).metadata or {}
+        metadata = parquet.read_schema(path).metadata or {}
         features = metadata.get(b"huggingface", b"").decode()
         return any(f'"_type": "{name}"' in features for name in _DECODED_FEATURES)
     return False
@@ -268,7 +268,7 @@ def _library() -> Any:
     if settings.offline:
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
     import datasets
-    import huggingface_hub.constants as constants
+    from huggingface_hub import constants
 
     if not constants.HF_HUB_OFFLINE and (settings.offline or not _reachable(constants.ENDPOINT)):
         # The variable is read once, on import; without this each look-up would be tried again for half a minute.

@@ -70,7 +70,7 @@ class EncodeImageToString(FieldOperator):
 class ImageFieldOperator(FieldOperator):
     """Base of operators on images; override ``process_image(image)``."""
 
-    def process_image(self, image: Image) -> Image:
+    def process_image(self, image: Image) -> Image:  # noqa: ARG002 - for those who override it
         """Return the new image."""
         raise ValidationError(f"{type(self).__name__} does not define process_image(image)")
 
@@ -94,7 +94,7 @@ class ImageAugmentor(TaskInputsAugmentor):
 
     augmented_type: Any = ImageType
 
-    def process_image(self, image: Image) -> Image:
+    def process_image(self, image: Image) -> Image:  # noqa: ARG002 - for those who override it
         """Return the new image."""
         raise ValidationError(f"{type(self).__name__} does not define process_image(image)")
 

@@ -428,7 +428,8 @@ class ExpressionMixin(Artifact):
     expression: str
     imports_list: list[str] = Field(default_factory=list)
 
-    def prepare(self) -> None:  # noqa: D102 - as in Artifact
+    @override
+    def prepare(self) -> None:
         super().prepare()
         self._compute = compile_expression(self.expression, self.imports_list)
 
@@ -508,9 +509,8 @@ class Apply(InstanceOperator):
         given = list(named.pop("_argv", ())) + list(arguments)
         named_fields = dict(named.pop("_kwargs", ()))
         fields = {key: named.pop(key) for key in list(named) if key in type(self).model_fields or key.startswith("__")}
-        for key, value in (("argument_fields", given), ("named_fields", {**named_fields, **named})):
-            if value:
-                fields[key] = value
+        passed = {"argument_fields": given, "named_fields": {**named_fields, **named}}
+        fields.update({key: value for key, value in passed.items() if value})
         super().__init__(**fields)
 
     @override

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from typing import Any, List  # noqa: UP035 - types of fields are written as in files
+from typing import Any
 
 from typing_extensions import override
 
@@ -103,7 +103,7 @@ class ToolCallPostProcessor(FieldOperator):
     @override
     def process_value(self, value: str) -> Any:
         result = read_json(outermost_json(value), self.allow_failure, self.failure_value)
-        if is_of_type(result, List[ToolCall]):
+        if is_of_type(result, list[ToolCall]):
             return result[0] if len(result) == 1 else self.failure_value
         return result if is_of_type(result, ToolCall) else self.failure_value
 
@@ -117,7 +117,7 @@ class MultipleToolCallPostProcessor(FieldOperator):
     @override
     def process_value(self, value: str) -> Any:
         result = read_json(value, self.allow_failure, self.failure_value)
-        if is_of_type(result, List[ToolCall]):
+        if is_of_type(result, list[ToolCall]):
             return result
         return [result] if is_of_type(result, ToolCall) else self.failure_value
 

@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Annotated, Any, ClassVar
 
+from typing_extensions import override
+
 from proctor.artifacts import NON_POSITIONAL
 from proctor.data.fields import Row
 from proctor.data.operator import SourceOperator
@@ -52,7 +54,8 @@ class Loader(SourceOperator):
         limits = [limit for limit in (settings.global_loader_limit, self.loader_limit) if limit is not None]
         return min(map(int, limits), default=None)
 
-    def process(self) -> MultiStream:  # type: ignore[override]
+    @override
+    def process(self) -> MultiStream:
         policy = self.data_classification_policy
         if policy is None:
             policy = self.default_policy()
@@ -96,10 +99,11 @@ class LazyLoader(Loader):
         """Return the names of the splits."""
         raise ValidationError(f"{type(self).__name__} does not define get_splits()")
 
-    def split_generator(self, split: str) -> Iterable[Row]:
+    def split_generator(self, split: str) -> Iterable[Row]:  # noqa: ARG002 - for those who override it
         """Yield the rows of a split."""
         raise ValidationError(f"{type(self).__name__} does not define split_generator(split)")
 
+    @override
     def load_iterables(self) -> Mapping[str, Iterable[Row]]:
         splits = [self.split] if self.split is not None else self.get_splits()
         return {split: GeneratorStream(self.split_generator, {"split": split}) for split in splits}
@@ -116,6 +120,7 @@ class LoadFromDictionary(Loader):
 
     data: dict[str, list[dict[str, Any]]]
 
+    @override
     def verify(self) -> None:
         super().verify()
         for split, rows in self.data.items():
@@ -135,6 +140,7 @@ class LoadFromDictionary(Loader):
                     why=f"{', '.join(sorted(map(str, odd)))} differs from the first row",
                 )
 
+    @override
     def load_iterables(self) -> Mapping[str, Iterable[Row]]:
         return {split: ListStream(rows) for split, rows in self.data.items()}
 
@@ -148,12 +154,15 @@ class MultipleSourceLoader(LazyLoader):
 
     sources: list[Loader]
 
+    @override
     def marks_rows(self) -> bool:
         return self.data_classification_policy is not None
 
+    @override
     def get_splits(self) -> list[str]:
         return list(dict.fromkeys(split for source in self.sources for split in source.get_splits()))
 
+    @override
     def split_generator(self, split: str) -> Iterator[Row]:
         limit = self.get_limit()
         for source in self.sources:

@@ -13,9 +13,9 @@ base class                   override                        for
 ===========================  ==============================  =======================================================
 
 Consecutive instance operators run in one loop: :meth:`InstanceOperator.bind` returns a plain function for a stream,
-and a :class:`MappedStream` applies such functions to each row. Built-in operators override :meth:`InstanceOperator.compile`
-to prepare what they can once; overriding ``process`` in a subclass always wins. Built-in operators never change a value
-inside a row; rows given to foreign code are copied first, so that it may.
+and a :class:`MappedStream` applies such functions to each row. Built-in operators override
+:meth:`InstanceOperator.compile` to prepare what they can once; overriding ``process`` in a subclass always wins.
+Built-in operators never change a value inside a row; rows given to foreign code are copied first, so that it may.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from inspect import Parameter, signature
 from typing import Annotated, Any, ClassVar, cast
 
 from pydantic import Field
+from typing_extensions import override
 
 from proctor.artifacts import NON_POSITIONAL, Artifact
 from proctor.data.fields import MISSING, Row, finder, missing_field, setter
@@ -35,6 +36,8 @@ from proctor.settings import settings
 
 Step = Callable[[Row], Row]
 
+_SHOWN = 100
+
 
 class Operator(Artifact):
     """Anything that works on data, and may be limited to data of some classes."""
@@ -44,7 +47,7 @@ class Operator(Artifact):
     def label(self) -> str:
         """Return how messages call this operator."""
         text = repr(self)
-        return text if len(text) <= 100 else f"{text[:97]}..."
+        return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
 
     def verify_instance(self, instance: Row, name: str | None = None) -> Row:
         """Return the row if this operator may see it.
@@ -66,13 +69,15 @@ class StreamingOperator(Operator):
 
     requirements: Annotated[list[str] | dict[str, str], NON_POSITIONAL] = Field(default_factory=list)
 
-    def __call__(self, streams: MultiStream | None = None) -> MultiStream:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ARG002 - for those who override it
+        """Return the new streams."""
         raise ArtifactError(f"{type(self).__name__} does not define what it does", hint="override __call__")
 
 
 class SideEffectOperator(StreamingOperator):
     """An operator that leaves the streams as they are; override ``process()``."""
 
+    @override
     def __call__(self, streams: MultiStream | None = None) -> MultiStream:
         self.process()
         return MultiStream() if streams is None else streams
@@ -87,14 +92,15 @@ class MultiStreamOperator(StreamingOperator):
 
     caching: Annotated[bool | None, NON_POSITIONAL] = None
 
-    def __call__(self, multi_stream: MultiStream | None = None) -> MultiStream:  # type: ignore[override]
+    @override
+    def __call__(self, multi_stream: MultiStream | None = None) -> MultiStream:
         result = self.process(MultiStream() if multi_stream is None else multi_stream)
         if not isinstance(result, MultiStream):
             raise DataError(f"{self.label()} returned a {type(result).__name__}", why="a MultiStream is expected")
         return result
 
-    def process(self, multi_stream: MultiStream) -> MultiStream:
-        """Return the new streams."""
+    def process(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ARG002 - for those who override it
+        """Return the new streams: ``process(multi_stream)``; each kind of operator has its own arguments."""
         raise _undefined(self, "process(multi_stream)")
 
     def process_instance(self, instance: Row, stream_name: str = INSTANCE_STREAM) -> Any:
@@ -105,11 +111,12 @@ class MultiStreamOperator(StreamingOperator):
 class SourceOperator(MultiStreamOperator):
     """An operator that makes streams; override ``process()``."""
 
+    @override
     def __call__(self, multi_stream: MultiStream | None = None) -> MultiStream:
         del multi_stream
         return self.process()
 
-    def process(self) -> MultiStream:  # type: ignore[override]
+    def process(self) -> MultiStream:
         """Return the streams."""
         raise _undefined(self, "process()")
 
@@ -121,8 +128,13 @@ class SourceOperator(MultiStreamOperator):
 class StreamInitializerOperator(SourceOperator):
     """An operator that makes streams from arguments; override ``process(*args, **kwargs)``."""
 
+    @override
     def __call__(self, *args: Any, **kwargs: Any) -> MultiStream:
         return self.process(*args, **kwargs)
+
+    @override
+    def process(self, *args: Any, **kwargs: Any) -> MultiStream:
+        raise _undefined(self, "process(...)")
 
 
 class StreamOperator(MultiStreamOperator):
@@ -136,6 +148,7 @@ class StreamOperator(MultiStreamOperator):
     apply_to_streams: Annotated[list[str] | None, NON_POSITIONAL] = None
     dont_apply_to_streams: Annotated[list[str] | None, NON_POSITIONAL] = None
 
+    @override
     def __call__(self, multi_stream: MultiStream | None = None) -> MultiStream:
         streams = MultiStream() if multi_stream is None else multi_stream
         return MultiStream({name: self._derive(stream, name) for name, stream in streams.items()})
@@ -151,8 +164,9 @@ class StreamOperator(MultiStreamOperator):
             raise ValidationError(f"{self.label()} both applies and does not apply to the stream '{stream_name}'")
         return (wanted is None or stream_name in wanted) and (unwanted is None or stream_name not in unwanted)
 
-    def process(self, stream: Stream, stream_name: str | None = None) -> Iterable[Row]:  # type: ignore[override]
-        """Yield the new rows."""
+    @override
+    def process(self, *args: Any, **kwargs: Any) -> Any:
+        """Yield the new rows: ``process(stream, stream_name)``."""
         raise _undefined(self, "process(stream, stream_name)")
 
     def process_instance(self, instance: Row, stream_name: str = INSTANCE_STREAM) -> Any:
@@ -208,18 +222,20 @@ class PagedStreamOperator(StreamOperator):
         if page:
             yield from super()._generate(cast("Stream", page), stream_name)
 
-    def process(self, page: list[Row], stream_name: str | None = None) -> Iterable[Row]:  # type: ignore[override]
-        """Yield the new rows of a page."""
+    @override
+    def process(self, *args: Any, **kwargs: Any) -> Any:
+        """Yield the new rows of a page: ``process(page, stream_name)``."""
         raise _undefined(self, "process(page, stream_name)")
 
 
 class SingleStreamReducer(StreamingOperator):
     """An operator that makes one value of each stream; override ``process(stream)``."""
 
-    def __call__(self, multi_stream: MultiStream | None = None) -> dict[str, Any]:  # type: ignore[override]
+    @override
+    def __call__(self, multi_stream: MultiStream | None = None) -> dict[str, Any]:
         return {name: self.process(stream) for name, stream in (multi_stream or {}).items()}
 
-    def process(self, stream: Stream) -> Any:
+    def process(self, stream: Stream) -> Any:  # noqa: ARG002 - for those who override it
         """Return the value."""
         raise _undefined(self, "process(stream)")
 
@@ -227,7 +243,7 @@ class SingleStreamReducer(StreamingOperator):
 class InstanceOperator(StreamOperator):
     """An operator on rows; override ``process(instance, stream_name)``."""
 
-    def process(self, instance: Row, stream_name: str | None = None) -> Row:  # type: ignore[override]
+    def process(self, instance: Row, stream_name: str | None = None) -> Row:
         """Return the new row; the row given may be changed and returned."""
         return self.compile(stream_name)(instance)
 
@@ -265,7 +281,10 @@ class InstanceOperator(StreamOperator):
 class InstanceOperatorValidator(InstanceOperator):
     """An instance operator that checks its first result; override ``validate(instance, stream_name)`` too."""
 
-    def validate(self, instance: Row, stream_name: str | None = None) -> None:  # type: ignore[override]
+    @override
+    def validate(  # type: ignore[override]  # the ecosystem's name; pydantic has a deprecated one
+        self, instance: Row, stream_name: str | None = None
+    ) -> None:
         """Raise an error where the first result is not as it should be."""
         raise _undefined(self, "validate(instance, stream_name)")
 
@@ -287,7 +306,8 @@ class InstanceOperatorValidator(InstanceOperator):
 class InstanceOperatorWithMultiStreamAccess(StreamingOperator):
     """An operator on rows that sees all streams; override ``process(instance, multi_stream)``."""
 
-    def __call__(self, multi_stream: MultiStream | None = None) -> MultiStream:  # type: ignore[override]
+    @override
+    def __call__(self, multi_stream: MultiStream | None = None) -> MultiStream:
         streams = multi_stream or MultiStream()
         return MultiStream(
             {
@@ -300,7 +320,7 @@ class InstanceOperatorWithMultiStreamAccess(StreamingOperator):
         for row in stream:
             yield self.process(self.verify_instance(row), streams)
 
-    def process(self, instance: Row, multi_stream: MultiStream) -> Row:
+    def process(self, instance: Row, multi_stream: MultiStream) -> Row:  # noqa: ARG002 - for those who override it
         """Return the new row."""
         raise _undefined(self, "process(instance, multi_stream)")
 
@@ -348,7 +368,7 @@ class InstanceFieldOperator(InstanceOperator):
         if isinstance(self.field_to_field, dict):
             self._check_order(self.field_to_field)
             return list(self.field_to_field.items())
-        if any(len(pair) != 2 for pair in self.field_to_field):
+        if any(len(pair) != len(("from", "to")) for pair in self.field_to_field):
             raise ValidationError(f"{self.label()} needs pairs in 'field_to_field'")
         return [(pair[0], pair[1]) for pair in self.field_to_field]
 
@@ -362,10 +382,11 @@ class InstanceFieldOperator(InstanceOperator):
                     hint="give 'field_to_field' as a list of pairs",
                 )
 
-    def process_instance_value(self, value: Any, instance: Row) -> Any:
+    def process_instance_value(self, value: Any, instance: Row) -> Any:  # noqa: ARG002 - for those who override it
         """Return the new value of a field."""
         raise _undefined(self, "process_instance_value(value, instance)")
 
+    @override
     def compile(self, stream_name: str | None) -> Step:
         del stream_name
         pairs = [(path, finder(path), setter(to, each=self.set_every_value)) for path, to in self.field_pairs()]
@@ -405,10 +426,11 @@ class FieldOperator(InstanceFieldOperator):
 
     def process_value(self, value: Any) -> Any:
         """Return the new value of a field."""
-        if type(self)._takes_value:
+        if self._takes_value:
             return cast("Any", self.process)(value)
         raise _undefined(self, "process_value(value)")
 
+    @override
     def process_instance_value(self, value: Any, instance: Row) -> Any:
         del instance
         return self.process_value(value)
@@ -421,8 +443,9 @@ class FieldOperator(InstanceFieldOperator):
             return lambda value, _: [convert(each) for each in value]
         return lambda value, _: convert(value)
 
+    @override
     def bind(self, stream_name: str | None = None) -> Step:
-        if not type(self)._takes_value:
+        if not self._takes_value:
             return super().bind(stream_name)
         step = self.compile(stream_name)
         return lambda row: step(container_copy(row))
@@ -481,6 +504,7 @@ class SequentialMixin(Artifact):
 class SequentialOperator(SequentialMixin, MultiStreamOperator):
     """Operators, one after the other; instance operators that follow each other run in one loop."""
 
+    @override
     def process(self, multi_stream: MultiStream) -> MultiStream:
         for operator in self.active_steps():
             multi_stream = operator(multi_stream)
@@ -490,11 +514,12 @@ class SequentialOperator(SequentialMixin, MultiStreamOperator):
 class SourceSequentialOperator(SequentialMixin, SourceOperator):
     """Operators, one after the other; the first one makes the streams."""
 
-    def process(self) -> MultiStream:  # type: ignore[override]
+    @override
+    def process(self) -> MultiStream:
         steps = self.active_steps()
         if not steps:
             raise ValidationError(f"{self.label()} has no steps")
-        streams = steps[0]()
+        streams: MultiStream = steps[0]()
         for operator in steps[1:]:
             streams = operator(streams)
         return streams
@@ -503,6 +528,7 @@ class SourceSequentialOperator(SequentialMixin, SourceOperator):
 class SequentialOperatorInitializer(SequentialMixin, StreamInitializerOperator):
     """Operators, one after the other; the first one makes the streams from arguments."""
 
+    @override
     def process(self, *args: Any, **kwargs: Any) -> MultiStream:
         steps = self.active_steps()
         if not steps or not isinstance(steps[0], StreamInitializerOperator):

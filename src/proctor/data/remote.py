@@ -113,7 +113,7 @@ class LoadFromIBMCloud(Loader):
                 else:
                     file.writelines(line + b"\n" for line in islice(body.iter_lines(), limit))
             Path(temporary).replace(target)
-        except (*_storage_errors(), OSError) as error:
+        except _storage_errors() as error:
             Path(temporary).unlink(missing_ok=True)
             raise DatasetNotFoundError(
                 f"'{key}' cannot be downloaded from the bucket '{self.bucket_name}'", why=str(error)
@@ -121,9 +121,9 @@ class LoadFromIBMCloud(Loader):
 
 
 def _storage_errors() -> tuple[type[Exception], ...]:
-    from botocore.exceptions import BotoCoreError, ClientError
+    from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import-not-found, unused-ignore]
 
-    return (BotoCoreError, ClientError)
+    return (BotoCoreError, ClientError, OSError)
 
 
 class _HubRows:
@@ -332,13 +332,13 @@ class LoadFromAPI(Loader):
         import ssl
 
         body = b"{}" if self.method == "POST" else None
-        request = urllib.request.Request(url, data=body, headers=self._headers(), method=self.method)  # noqa: S310 - http(s)
+        request = urllib.request.Request(url, data=body, headers=self._headers(), method=self.method)  # noqa: S310 - the scheme has been checked
         context = ssl.create_default_context()
         if not self.verify_cert:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
         try:
-            with urllib.request.urlopen(request, timeout=60, context=context) as response:  # noqa: S310 - checked
+            with urllib.request.urlopen(request, timeout=60, context=context) as response:  # noqa: S310 - the scheme has been checked
                 return json.load(response)
         except (OSError, ValueError) as error:
             raise DatasetNotFoundError(f"{url} cannot be loaded", why=str(error)) from error
@@ -390,7 +390,7 @@ class TURLColumnTypeAnnotationLoader(LazyLoader):
 
 
 def _turl_table(names: list[str], columns: list[Any]) -> Row:
-    """Return the table of TURL's cells, ``[[row, column], [id, text]]`` by column; the last row is left out as upstream."""
+    """Return the table of TURL's cells, ``[[row, column], [id, text]]`` by column, without the last row as upstream."""
     if not columns:
         return {"header": names, "rows": []}
     texts = [{cell[0][0]: cell[1][1] for cell in reversed(column)} for column in columns]

@@ -48,7 +48,7 @@ class SplitRandomMix(Splitter):
     Each row goes to one new split at most. The draws for a split depend on its name only.
 
     Attributes:
-        mix: New splits, each with its sources joined by ``+``; a share is ``[90%]`` or ``[0.9]``, all where it is left out.
+        mix: New splits, each with its sources joined by ``+``; a share is ``[90%]`` or ``[0.9]``, and all without one.
     """
 
     mix: dict[str, str]

@@ -8,6 +8,7 @@ import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from itertools import chain
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
@@ -20,8 +21,8 @@ from proctor.data.operator import (
     PagedStreamOperator,
     SideEffectOperator,
     SourceOperator,
-    StreamInitializerOperator,
     StreamingOperator,
+    StreamInitializerOperator,
     StreamOperator,
     container_copy,
 )
@@ -37,7 +38,8 @@ class FromIterables(StreamInitializerOperator):
     """Makes streams of collections of rows: ``FromIterables()({"test": rows})``."""
 
     @override
-    def process(self, iterables: Any) -> MultiStream:  # type: ignore[override]
+    def process(self, *args: Any, **kwargs: Any) -> MultiStream:
+        (iterables,) = (*args, *kwargs.values())
         return MultiStream.from_iterables(iterables)
 
 
@@ -47,7 +49,7 @@ class IterableSource(SourceOperator):
     iterables: dict[str, Any]
 
     @override
-    def process(self) -> MultiStream:  # type: ignore[override]
+    def process(self) -> MultiStream:
         return MultiStream.from_iterables(self.iterables)
 
 
@@ -87,8 +89,8 @@ class FilterByCondition(RowFilter):
 
     Attributes:
         values: Fields with the value to compare with; all must hold.
-        condition: ``gt``, ``ge``, ``lt``, ``le``, ``eq``, ``ne``, ``in``, ``not in``, or ``exists`` (the values say whether
-            the fields must be there).
+        condition: ``gt``, ``ge``, ``lt``, ``le``, ``eq``, ``ne``, ``in``, ``not in``, or ``exists`` (the values say
+            whether the fields must be there).
     """
 
     condition_to_func: ClassVar[dict[str, Callable[[Any, Any], Any]]] = {
@@ -490,7 +492,7 @@ class JoinStreams(MultiStreamOperator):
     """Joins two streams by the values of fields, as databases join tables; adds the result as a stream.
 
     Attributes:
-        how: Whether rows without a partner stay: ``inner``, ``left``, ``right``, ``outer``; ``cross`` joins all with all.
+        how: Whether rows without a partner stay: ``inner``, ``left``, ``right``, ``outer``; ``cross`` joins all.
         on: Fields that have to be equal.
         left_on: The same, where they have other names in the left stream.
         right_on: The same, for the right stream.
@@ -512,23 +514,23 @@ class JoinStreams(MultiStreamOperator):
         )
 
     def _joined(self, left: Stream, right: Stream) -> Iterator[Row]:
-        import pandas
+        import pandas as pd
 
         try:
-            frame = pandas.merge(
-                pandas.DataFrame(list(left)),
-                pandas.DataFrame(list(right)),
+            frame = pd.merge(
+                pd.DataFrame(list(left)),
+                pd.DataFrame(list(right)),
                 how=self.how,
                 on=self.on,
                 left_on=self.left_on,
                 right_on=self.right_on,
             )
-        except (KeyError, pandas.errors.MergeError) as error:
+        except (KeyError, pd.errors.MergeError) as error:
             raise DataError("the streams cannot be joined", path=self.label(), why=f"no field {error}") from None
         if frame.empty:
             raise DataError("joining the streams left nothing", path=self.label(), why="no keys are equal")
         for row in frame.to_dict("records"):
-            yield self._with_metadata(row)  # type: ignore[arg-type]
+            yield self._with_metadata(row)
 
     def _with_metadata(self, row: Row) -> Row:
         for name in ROW_METADATA:
@@ -587,7 +589,7 @@ class ExtractMostCommonFieldValues(MultiStreamOperator):
     @override
     def verify(self) -> None:
         super().verify()
-        if (self.overall_top_frequency_percent or 0) < 100 and (self.min_frequency_percent or 0) > 0:  # noqa: PLR2004
+        if (self.overall_top_frequency_percent or 0) < 100 and (self.min_frequency_percent or 0) > 0:  # noqa: PLR2004 - percent
             raise ValidationError("only one of 'overall_top_frequency_percent' and 'min_frequency_percent' can be set")
 
     @override
@@ -677,7 +679,7 @@ class DownloadOperator(SideEffectOperator):
         if not self.source.startswith(("http://", "https://")):
             raise DataError(f"'{self.source}' cannot be downloaded", why="the address is not http or https")
         try:
-            with urllib.request.urlopen(self.source, timeout=60) as response, open(self.target, "wb") as file:  # noqa: S310, PTH123
+            with urllib.request.urlopen(self.source, timeout=60) as response, Path(self.target).open("wb") as file:  # noqa: S310 - the scheme has been checked
                 while block := response.read(1 << 20):
                     file.write(block)
         except OSError as error:

@@ -143,7 +143,7 @@ class InsertEmptyTableRows(TableAugmentor):
 
 
 class MaskColumnsNames(TableAugmentor):
-    """Names columns ``Col1``, ``Col2``, …"""
+    """Names columns ``Col1``, ``Col2`` and so on."""
 
     @override
     def process_value(self, value: Row) -> Row:
@@ -151,7 +151,7 @@ class MaskColumnsNames(TableAugmentor):
 
 
 class ConvertTableColNamesToSequential(FieldOperator):
-    """Names columns ``col_0``, ``col_1``, …"""
+    """Names columns ``col_0``, ``col_1`` and so on."""
 
     @override
     def process_value(self, value: Row) -> Row:

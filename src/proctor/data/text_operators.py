@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, ClassVar
 
 from typing_extensions import override
 
@@ -38,11 +38,11 @@ class RegexSplit(FieldOperator):
 
 
 class RegexReplace(FieldOperator):
-    """Replaces matches of a regular expression; values that are no text stay.
+    r"""Replaces matches of a regular expression; values that are no text stay.
 
     Attributes:
         pattern: The regular expression.
-        replacement: What stands for a match; ``\\1`` for its groups.
+        replacement: What stands for a match; ``\1`` for its groups.
     """
 
     pattern: str
@@ -119,6 +119,7 @@ class TokenizerOperator(FieldOperator):
     """
 
     model: str
+    _loaded: ClassVar[Any] = None
 
     def tokenizer(self) -> Any:
         """Return the tokenizer; it is loaded on first use.
@@ -131,13 +132,9 @@ class TokenizerOperator(FieldOperator):
                 from transformers import AutoTokenizer
             except ImportError:
                 raise MissingExtraError.of("transformers", "hf", type(self).__name__) from None
-            self._loaded = AutoTokenizer.from_pretrained(model_folder(self.model) or self.model)  # type: ignore[no-untyped-call]
+            loaded = AutoTokenizer.from_pretrained(model_folder(self.model) or self.model)
+            object.__setattr__(self, "_loaded", loaded)
         return self._loaded
-
-    @override
-    def prepare(self) -> None:
-        super().prepare()
-        self._loaded: Any = None
 
 
 class TokensSplit(TokenizerOperator):

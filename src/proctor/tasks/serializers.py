@@ -12,9 +12,10 @@ import io
 import json
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, List, get_origin, is_typeddict  # noqa: UP035 - types of fields are written as in files
+from typing import Any, get_origin, is_typeddict
 
 from pydantic import Field
+from typing_extensions import override
 
 from proctor.artifacts.field_types import (
     Conversation,
@@ -42,10 +43,11 @@ IMAGE_TAG = "unitxt-img"
 class Serializer(InstanceFieldOperator):
     """Makes text of values; override ``serialize(value, instance)``."""
 
-    def serialize(self, value: Any, instance: Row) -> str:
+    def serialize(self, value: Any, instance: Row) -> str:  # noqa: ARG002 - for those who override it
         """Return the value as text."""
         raise ValidationError(f"{type(self).__name__} does not define serialize(value, instance)")
 
+    @override
     def process_instance_value(self, value: Any, instance: Row) -> str:
         return self.serialize(value, instance)
 
@@ -53,6 +55,7 @@ class Serializer(InstanceFieldOperator):
 class DefaultSerializer(Serializer):
     """Python's ``str``."""
 
+    @override
     def serialize(self, value: Any, instance: Row) -> str:
         return str(value)
 
@@ -60,6 +63,7 @@ class DefaultSerializer(Serializer):
 class DefaultListSerializer(Serializer):
     """Members of a list, separated by commas; other values as ``str``."""
 
+    @override
     def serialize(self, value: Any, instance: Row) -> str:
         return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
@@ -69,6 +73,7 @@ class SingleTypeSerializer(Serializer):
 
     serialized_type: Any = None
 
+    @override
     def verify(self) -> None:
         super().verify()
         if self.serialized_type is None:
@@ -79,6 +84,7 @@ class SingleTypeSerializer(Serializer):
         kind = self.serialized_type
         return parse_type_string(kind) if isinstance(kind, str) else kind
 
+    @override
     def process_instance_value(self, value: Any, instance: Row) -> str:
         if problem := explain_mismatch(value, self.type_of_values()):
             raise FieldTypeError(f"{type(self).__name__} cannot serialize this value", why=problem)
@@ -90,6 +96,7 @@ class ListSerializer(SingleTypeSerializer):
 
     serialized_type: Any = list
 
+    @override
     def serialize(self, value: Any, instance: Row) -> str:
         return ", ".join(map(str, value))
 
@@ -99,6 +106,7 @@ class DictAsJsonSerializer(SingleTypeSerializer):
 
     serialized_type: Any = dict
 
+    @override
     def serialize(self, value: Any, instance: Row) -> str:
         return json.dumps(value)
 
@@ -108,6 +116,7 @@ class DialogSerializer(SingleTypeSerializer):
 
     serialized_type: Any = Dialog
 
+    @override
     def serialize(self, value: Any, instance: Row) -> str:
         return "\n".join(map(_turn_text, value))
 
@@ -126,6 +135,7 @@ class ConversationSerializer(DialogSerializer):
 
     serialized_type: Any = Conversation
 
+    @override
     def serialize(self, value: Any, instance: Row) -> str:
         return super().serialize(value["dialog"], instance)
 
@@ -135,6 +145,7 @@ class NumberSerializer(SingleTypeSerializer):
 
     serialized_type: Any = Number
 
+    @override
     def serialize(self, value: Any, instance: Row) -> str:
         return str(value) if isinstance(value, int) else f"{value:.1f}"
 
@@ -148,6 +159,7 @@ class NumberQuantizingSerializer(NumberSerializer):
 
     quantum: int | float = 0.1
 
+    @override
     def serialize(self, value: Any, instance: Row) -> str:
         quantized = round(value / self.quantum) / (1 / self.quantum)
         return str(int(quantized) if isinstance(self.quantum, int) else quantized)
@@ -158,6 +170,7 @@ class TableSerializer(SingleTypeSerializer):
 
     serialized_type: Any = Table
 
+    @override
     def serialize(self, value: Any, instance: Row) -> str:
         output = io.StringIO()
         writer = csv.writer(output, lineterminator="\n")
@@ -171,6 +184,7 @@ class ImageSerializer(SingleTypeSerializer):
 
     serialized_type: Any = Image
 
+    @override
     def serialize(self, value: Any, instance: Row) -> str:
         media = instance.get("media") or {}
         images = media.get("images", [])
@@ -203,6 +217,7 @@ class VideoSerializer(ImageSerializer):
 
     serialized_type: Any = Video
 
+    @override
     def serialize(self, value: Any, instance: Row) -> str:
         return "".join([super(VideoSerializer, self).serialize(image, instance) for image in value])
 
@@ -212,6 +227,7 @@ class DocumentSerializer(SingleTypeSerializer):
 
     serialized_type: Any = Document
 
+    @override
     def serialize(self, value: Any, instance: Row) -> str:
         return f"# {value['title']}\n\n{value['body']}"
 
@@ -221,6 +237,7 @@ class MultiDocumentSerializer(DocumentSerializer):
 
     serialized_type: Any = MultiDocument
 
+    @override
     def serialize(self, value: Any, instance: Row) -> str:
         return "\n\n".join([super(MultiDocumentSerializer, self).serialize(each, instance) for each in value])
 
@@ -228,8 +245,9 @@ class MultiDocumentSerializer(DocumentSerializer):
 class ToolsSerializer(SingleTypeSerializer):
     """The JSON that chat servers take for tools; the tools also go to ``__tools__`` of the instance."""
 
-    serialized_type: Any = List[Tool]
+    serialized_type: Any = list[Tool]
 
+    @override
     def serialize(self, value: Any, instance: Row) -> str:
         tools = [{"type": "function", "function": tool} for tool in value]
         instance["__tools__"] = [*instance.get("__tools__", []), *tools]
@@ -241,6 +259,7 @@ class ToolCallSerializer(SingleTypeSerializer):
 
     serialized_type: Any = ToolCall
 
+    @override
     def serialize(self, value: Any, instance: Row) -> str:
         return json.dumps(value)
 
@@ -250,6 +269,7 @@ class SQLDatabaseAsSchemaSerializer(SingleTypeSerializer):
 
     serialized_type: Any = SQLDatabase
 
+    @override
     def serialize(self, value: Any, instance: Row) -> str:
         return connect(value).schema()
 
@@ -280,6 +300,7 @@ class MultiTypeSerializer(Serializer):
 
     serializers: list[SingleTypeSerializer] = Field(default_factory=lambda: list(_documented_order()))
 
+    @override
     def prepare(self) -> None:
         super().prepare()
         self._compiled_for: list[SingleTypeSerializer] | None = None
@@ -292,6 +313,7 @@ class MultiTypeSerializer(Serializer):
         self._scalars_are_plain = all(_takes_containers_only(each.type_of_values()) for each in self.serializers)
         self._compiled_for = self.serializers
 
+    @override
     def serialize(self, value: Any, instance: Row) -> str:
         if self._compiled_for is not self.serializers:
             self._compile()

@@ -27,7 +27,7 @@ class SerializeTable(TableSerializer):
     shuffle_rows: bool = False
     shuffle_columns: bool = False
 
-    def serialize_table(self, table_content: Row) -> str:
+    def serialize_table(self, table_content: Row) -> str:  # noqa: ARG002 - for those who override it
         """Return a table as text."""
         raise ValidationError(f"{type(self).__name__} does not define serialize_table(table_content)")
 

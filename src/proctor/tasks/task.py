@@ -11,6 +11,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from typing_extensions import override
+
 from proctor.artifacts.artifact import Artifact
 from proctor.artifacts.types import compile_check, explain_mismatch, parse_type_string, to_type_string
 from proctor.data.fields import Row
@@ -49,6 +51,7 @@ class Task(InstanceOperator):
     defaults: dict[str, Any] | None = None
     default_template: Artifact | None = None
 
+    @override
     def prepare(self) -> None:
         super().prepare()
         self._listed = [name for name in _FIELD_GROUPS if isinstance(getattr(self, name), list)]
@@ -77,6 +80,7 @@ class Task(InstanceOperator):
             return dict.fromkeys(fields, Any)
         return {field: _field_type(kind) for field, kind in fields.items()}
 
+    @override
     def verify(self) -> None:
         super().verify()
         for field in self.augmentable_inputs:
@@ -112,6 +116,7 @@ class Task(InstanceOperator):
         """Return the row with the defaults of fields it does not have."""
         return {**self.defaults, **instance} if self.defaults else instance
 
+    @override
     def to_dict(self) -> dict[str, Any]:
         data = super().to_dict()
         for name in self._listed:  # fields that were given without types
@@ -119,6 +124,7 @@ class Task(InstanceOperator):
                 data[name] = list(data[name])
         return data
 
+    @override
     def compile(self, stream_name: str | None) -> Step:
         inputs = _FieldPicker(self, self.input_types)
         references = None if stream_name == INFERENCE_STREAM else _FieldPicker(self, self.reference_types)
