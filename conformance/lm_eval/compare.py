@@ -56,8 +56,9 @@ def borrow_lm_eval(work: Path) -> None:
     """Let functions of lm-eval's tasks import lm-eval, without the rest of its environment."""
     place = work / "borrowed"
     place.mkdir(exist_ok=True)
-    if not (place / "lm_eval").exists():
-        (place / "lm_eval").symlink_to(TASKS.parent)
+    for each in TASKS.parent.parent.glob("lm_eval*"):
+        if not (place / each.name).exists():
+            (place / each.name).symlink_to(each)
     sys.path.append(str(place))
 
 
