@@ -45,7 +45,9 @@ def resolve_tasks(names: Sequence[str], options: RecipeOptions | None = None) ->
     if problems:
         raise UsageError([diagnostic for problem in problems for diagnostic in problem.diagnostics])
     if not exams:
-        raise UsageError("no exam is named", hint="--tasks samples runs the exams that come along; proctor ls lists all")
+        raise UsageError(
+            "no exam is named", hint="--tasks samples runs the exams that come along; proctor ls lists all"
+        )
     return list(exams.values())
 
 
@@ -67,7 +69,13 @@ def resolve_task(name: str, options: RecipeOptions) -> list[Exam]:
 
 def foreign_resolvers() -> tuple[Resolver, ...]:
     """Return the resolvers of the other dialects."""
-    return ()
+    return (_from_lm_eval,)
+
+
+def _from_lm_eval(name: str, options: RecipeOptions) -> list[Exam] | None:
+    from proctor.dialects.lm_eval.resolve import resolve_name
+
+    return resolve_name(name, options)
 
 
 def _from_catalog(name: str, options: RecipeOptions) -> list[Exam] | None:

@@ -156,6 +156,7 @@ class RequestBuilder:
         self._demos: dict[int, Demo] = {}
         self._system = self._system_text()
         self._request = self._request_maker()
+        self._repeats = config.repeats if config.output_type == "generate_until" else 1
         if num_fewshot:
             self._open_pool()
 
@@ -217,7 +218,7 @@ class RequestBuilder:
             choices=choices,
             gold=gold,
         )
-        return Item(number, doc, exchange, (request,))
+        return Item(number, doc, exchange, (request,) * self._repeats)
 
     def _demos_of(self, doc: Document) -> Sequence[Demo]:
         known = self._demos
@@ -305,7 +306,7 @@ class RequestBuilder:
         self, view: DocumentView, system: str, demos: Sequence[Demo], prefix: str | None
     ) -> tuple[Request, tuple[str, ...], int | None]:
         if self._decoding is None:
-            self._decoding = decoding_of(self.config.generation_kwargs or {}, self.config.repeats)
+            self._decoding = decoding_of(self.config.generation_kwargs or {})
         return Generate(self._prompt(view, system, demos, prefix), self._decoding), (), None
 
     _decoding: Decoding | None = None
@@ -351,7 +352,7 @@ def _references(view: DocumentView) -> tuple[str, ...]:
 _NAMED = {"until", "max_gen_toks", "max_new_tokens", "max_tokens", "temperature", "do_sample", "top_p", "top_k", "seed"}
 
 
-def decoding_of(arguments: Mapping[str, Any], repeats: int = 1) -> Decoding:
+def decoding_of(arguments: Mapping[str, Any]) -> Decoding:
     """Return how to generate: without ``do_sample``, or with it off, greedily, as lm-eval's local models do."""
     until = arguments.get("until") or []
     tokens = next(
@@ -366,6 +367,5 @@ def decoding_of(arguments: Mapping[str, Any], repeats: int = 1) -> Decoding:
         top_k=arguments.get("top_k"),
         stop=tuple([until] if isinstance(until, str) else until),
         seed=arguments.get("seed"),
-        count=repeats,
         extra={key: value for key, value in arguments.items() if key not in _NAMED},
     )

@@ -150,14 +150,15 @@ class TaskScorer:
     def _answer(self, answered: Answered) -> _Answer:
         doc = answered.item.instance
         requests: list[list[Any]] = []
+        texts: list[str] = []
         for response in answered.responses:
             if response.failure is not None:
                 return _Answer(doc, [], response.failure, answered.responses)
             if self.config.output_type == "generate_until":
-                requests.append(list(response.texts) or [""])
+                texts += list(response.texts) or [""]
             else:
                 requests += [[(each.log_likelihood, each.is_greedy)] for each in response.scores]
-        return _Answer(doc, requests, None, answered.responses)
+        return _Answer(doc, [texts] if texts else requests, None, answered.responses)
 
     def _filter(self, pipeline: FilterPipeline, answers: Sequence[_Answer]) -> None:
         if pipeline.only_takes_first:
