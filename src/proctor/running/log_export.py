@@ -1,0 +1,118 @@
+"""The response log as a file for other programs: JSON Lines or Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from proctor.errors import MissingExtraError, OutputError, UsageError
+from proctor.running.log import ResponseLog
+from proctor.running.maintenance import LoggedResponse, entries
+
+_ROWS_PER_GROUP = 5_000
+_PARQUET_COLUMNS = {
+    "engine": "string",
+    "identity": "string",
+    "request": "string",
+    "repeat": "int32",
+    "at": "time",
+    "texts": "list:string",
+    "finish_reasons": "list:string",
+    "log_likelihoods": "list:float64",
+    "is_greedy": "list:bool",
+    "token_counts": "list:int64",
+    "prompt_tokens": "int64",
+    "completion_tokens": "int64",
+    "started": "float64",
+    "seconds": "float64",
+    "failure_kind": "string",
+    "failure_message": "string",
+}
+
+
+def export(log: ResponseLog, target: Path, engine: str | None = None) -> int:
+    """Write every answer and failure to a ``.parquet`` or ``.jsonl`` file; return how many.
+
+    JSON Lines have ``null`` for infinite log-likelihoods, which JSON does not know; Parquet keeps them.
+
+    Raises:
+        UsageError: The file's suffix is neither.
+        OutputError: The file cannot be written.
+    """
+    writers: dict[str, Callable[[Iterator[LoggedResponse], Path], int]] = {
+        ".parquet": _to_parquet,
+        ".jsonl": _to_jsonl,
+    }
+    if target.suffix not in writers:
+        raise UsageError(f"'{target}' is neither a .parquet nor a .jsonl file")
+    part = target.with_name(f".{target.name}.part")
+    try:
+        count = writers[target.suffix](_everything(log, engine), part)
+        part.replace(target)
+    except OSError as error:
+        raise OutputError(f"{target} cannot be written", why=str(error)) from error
+    finally:
+        part.unlink(missing_ok=True)
+    return count
+
+
+def _everything(log: ResponseLog, engine: str | None) -> Iterator[LoggedResponse]:
+    yield from entries(log, engine)
+    yield from entries(log, engine, failures=True)
+
+
+def _to_jsonl(found: Iterator[LoggedResponse], path: Path) -> int:
+    encoder = msgspec.json.Encoder()
+    count = 0
+    with path.open("wb") as file:
+        for each in found:
+            file.write(encoder.encode(each.to_dict()) + b"\n")
+            count += 1
+    return count
+
+
+def _to_parquet(found: Iterator[LoggedResponse], path: Path) -> int:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtraError.of("pyarrow", "all", "Export to Parquet") from None
+    schema = pa.schema([(name, _arrow_type(pa, kind)) for name, kind in _PARQUET_COLUMNS.items()])
+    count = 0
+    with path.open("wb") as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        while batch := [_flat(each) for each in islice(found, _ROWS_PER_GROUP)]:
+            writer.write_table(pa.Table.from_pylist(batch, schema))
+            count += len(batch)
+    return count
+
+
+def _arrow_type(pa: Any, kind: str) -> Any:
+    if kind.startswith("list:"):
+        return pa.list_(_arrow_type(pa, kind.removeprefix("list:")))
+    return pa.timestamp("s", tz="UTC") if kind == "time" else pa.type_for_alias(kind)
+
+
+def _flat(each: LoggedResponse) -> dict[str, Any]:
+    response = each.response
+    return {
+        "engine": each.engine,
+        "identity": each.identity,
+        "request": each.request,
+        "repeat": each.repeat,
+        "at": each.at,
+        "texts": list(response.texts),
+        "finish_reasons": list(response.finish_reasons),
+        "log_likelihoods": [scored.log_likelihood for scored in response.scores],
+        "is_greedy": [scored.is_greedy for scored in response.scores],
+        "token_counts": [scored.token_count for scored in response.scores],
+        "prompt_tokens": response.usage.prompt_tokens,
+        "completion_tokens": response.usage.completion_tokens,
+        "started": response.timing.started,
+        "seconds": response.timing.seconds,
+        "failure_kind": response.failure.kind if response.failure else None,
+        "failure_message": response.failure.message if response.failure else None,
+    }

@@ -1,0 +1,256 @@
+"""Looking after a response log: what is in it, throwing it away, checking and saving it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from proctor.errors import LogError, UsageError
+from proctor.ir import Response
+from proctor.running.codec import decode
+from proctor.running.log import ResponseLog, log_errors, transaction
+
+_ROWS = 5_000
+_COLUMNS = "id, engine, request, repeat, at, body"
+_SMALLEST_ROW_BYTES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedEngine:
+    """An engine that a log knows; ``created`` is when it was first used, in Unix seconds."""
+
+    number: int
+    identity: str
+    label: str
+    config: dict[str, Any]
+    created: float
+    responses: int
+    failures: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedResponse:
+    """An entry of a log; ``at`` is when it was written, in Unix seconds."""
+
+    engine: str
+    identity: str
+    request: str
+    repeat: int
+    at: int
+    response: Response
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-like data."""
+        return {
+            "engine": self.engine,
+            "identity": self.identity,
+            "request": self.request,
+            "repeat": self.repeat,
+            "at": datetime.fromtimestamp(self.at, UTC).isoformat(),
+            "response": msgspec.to_builtins(self.response),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Checkup:
+    """What :func:`verify` found: entries that were read, numbers of entries that cannot be, faults of the file."""
+
+    entries: int
+    damaged: tuple[int, ...]
+    faults: tuple[str, ...]
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.damaged and not self.faults
+
+
+def engines(log: ResponseLog) -> list[LoggedEngine]:
+    """Return the engines of a log in the order of their first use."""
+    with _connected(log) as connection, log_errors(log.path):
+        answers = dict(connection.execute("SELECT engine, count(*) FROM responses GROUP BY engine"))
+        failed = dict(connection.execute("SELECT engine, count(*) FROM failures GROUP BY engine"))
+        rows = connection.execute("SELECT id, identity, label, config, created FROM engines ORDER BY id").fetchall()
+    return [
+        LoggedEngine(
+            number, identity, label, json.loads(config), created, answers.get(number, 0), failed.get(number, 0)
+        )
+        for number, identity, label, config, created in rows
+    ]
+
+
+def entries(
+    log: ResponseLog, engine: str | None = None, request: str = "", *, failures: bool = False
+) -> Iterator[LoggedResponse]:
+    """Yield entries in the order in which they were written, without holding more than a few in memory.
+
+    Args:
+        log: An open log.
+        engine: Identity (or its beginning) or label of an engine; all engines by default.
+        request: Beginning of request keys.
+        failures: Yield failures instead of answers.
+    """
+    chosen = {each.number: each for each in choose(engines(log), engine)}
+    with _connected(log) as connection:
+        for number, key, repeat, at, body in _rows(log, connection, failures=failures):
+            if number in chosen and key.hex().startswith(request):
+                each = chosen[number]
+                yield LoggedResponse(each.label, each.identity, key.hex(), repeat, at, decode(body))
+
+
+def choose(known: Sequence[LoggedEngine], name: str | None) -> list[LoggedEngine]:
+    """Return the engines with this label or with identities that begin so; all where ``name`` is ``None``.
+
+    Raises:
+        UsageError: There is none.
+    """
+    found = [each for each in known if name is None or each.label == name or each.identity.startswith(name)]
+    if name is not None and not found:
+        labels = ", ".join(sorted({each.label for each in known})) or "none"
+        raise UsageError(f"the log knows no engine '{name}'", hint=f"it knows: {labels}")
+    return found
+
+
+def collect(
+    log: ResponseLog, engine: str | None = None, *, older_than_seconds: float = 0.0, only_failures: bool = False
+) -> int:
+    """Remove entries, and engines that have none left; return how many entries went. :func:`compact` frees the space.
+
+    Args:
+        log: An open log.
+        engine: As in :func:`entries`.
+        older_than_seconds: Remove only what was written longer ago than this.
+        only_failures: Keep answers.
+    """
+    numbers = [each.number for each in choose(engines(log), engine)]
+    before = int(time.time() - older_than_seconds)
+    removed = 0
+    with _connected(log) as connection, log_errors(log.path), transaction(connection):
+        for number in numbers:
+            for table in ("failures",) if only_failures else ("failures", "responses"):
+                command = f"DELETE FROM {table} WHERE engine = ? AND at <= ?"  # noqa: S608 - our names
+                removed += connection.execute(command, (number, before)).rowcount
+        connection.execute(
+            "DELETE FROM engines WHERE id NOT IN (SELECT DISTINCT engine FROM responses)"
+            " AND id NOT IN (SELECT engine FROM failures)"
+        )
+    return removed
+
+
+def compact(log: ResponseLog) -> int:
+    """Rewrite the file without unused space; return how many bytes were freed. Others may not write meanwhile."""
+    with _connected(log) as connection, log_errors(log.path):
+        _shorten(connection)
+        before = log.path.stat().st_size
+        connection.execute("VACUUM")
+        _shorten(connection)
+    return before - log.path.stat().st_size
+
+
+def verify(log: ResponseLog) -> Checkup:
+    """Check the file's structure and read every entry."""
+    faults: list[str] = []
+    damaged: list[int] = []
+    count = 0
+    with _connected(log) as connection:
+        try:
+            faults += log.check()
+            for number, *_, body in connection.execute(f"SELECT {_COLUMNS} FROM responses"):  # noqa: S608 - our names
+                count += 1
+                if not _is_readable(body):
+                    damaged.append(number)
+        except (LogError, sqlite3.DatabaseError) as error:
+            faults.append(error.why if isinstance(error, LogError) else str(error))
+    return Checkup(count, tuple(damaged), tuple(faults))
+
+
+def drop(log: ResponseLog, numbers: Sequence[int]) -> None:
+    """Remove damaged entries, so that they are asked again."""
+    with _connected(log) as connection, log_errors(log.path), transaction(connection):
+        connection.executemany("DELETE FROM responses WHERE id = ?", [(number,) for number in numbers])
+
+
+def salvage(source: ResponseLog, target: Path) -> int:
+    """Copy every entry that can still be read into a new log; return how many answers that were.
+
+    Raises:
+        UsageError: ``target`` exists.
+        LogError: Not even the engines can be read.
+    """
+    if target.exists():
+        raise UsageError(f"{target} exists already", hint="name a file that does not")
+    saved = 0
+    with ResponseLog(target) as log, _connected(source) as old, _connected(log) as new:
+        with log_errors(source.path):
+            known = old.execute("SELECT id, identity, label, config, created FROM engines").fetchall()
+        with log_errors(target), transaction(new):
+            new.executemany("INSERT INTO engines VALUES (?, ?, ?, ?, ?)", known)
+        for rows in _readable(old, 1, _last_id(old, source.path)):
+            sound = [row for row in rows if _is_readable(row[-1])]
+            with log_errors(target), transaction(new):
+                new.executemany("INSERT OR IGNORE INTO responses VALUES (?, ?, ?, ?, ?, ?)", sound)
+            saved += len(sound)
+    return saved
+
+
+def _readable(connection: sqlite3.Connection, first: int, last: int) -> Iterator[list[tuple[Any, ...]]]:
+    """Yield the rows of a damaged table: where a range cannot be read, its halves may."""
+    ranges = [(start, min(start + _ROWS - 1, last)) for start in range(first, last + 1, _ROWS)][::-1]
+    while ranges:
+        low, high = ranges.pop()
+        query = f"SELECT {_COLUMNS} FROM responses NOT INDEXED WHERE id BETWEEN ? AND ?"  # noqa: S608 - our names
+        try:
+            rows = connection.execute(query, (low, high)).fetchall()
+        except sqlite3.DatabaseError:
+            if low < high:
+                middle = (low + high) // 2
+                ranges += [(middle + 1, high), (low, middle)]
+        else:
+            yield rows
+
+
+def _last_id(connection: sqlite3.Connection, path: Path) -> int:
+    try:
+        return int(connection.execute("SELECT coalesce(max(id), 0) FROM responses").fetchone()[0])
+    except sqlite3.DatabaseError:
+        return path.stat().st_size // _SMALLEST_ROW_BYTES
+
+
+def _is_readable(body: bytes) -> bool:
+    try:
+        decode(body)
+    except LogError:
+        return False
+    return True
+
+
+def _shorten(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+@contextmanager
+def _connected(log: ResponseLog) -> Iterator[sqlite3.Connection]:
+    """Give a connection of its own, closed at the end."""
+    connection = log.connect()
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def _rows(
+    log: ResponseLog, connection: sqlite3.Connection, *, failures: bool
+) -> Iterator[tuple[int, bytes, int, int, bytes]]:
+    table, order = ("failures", "engine") if failures else ("responses", "id")
+    with log_errors(log.path):
+        query = f"SELECT engine, request, repeat, at, body FROM {table} ORDER BY {order}"  # noqa: S608 - our names
+        yield from connection.execute(query)
