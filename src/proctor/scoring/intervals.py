@@ -216,6 +216,38 @@ class Maxima:
         return _no_infinity(left)
 
 
+class Sums:
+    """Statistics that depend on sums of what each instance adds: counts, hits, lengths, errors.
+
+    Args:
+        parts: What each instance adds, shape (instances, parts).
+        finish: Takes sums of shape (samples, parts), returns statistics of shape (statistics, samples).
+    """
+
+    def __init__(self, parts: Floats, finish: Callable[[Floats], Floats]) -> None:
+        self._parts = np.asarray(parts, dtype=np.float64)
+        self._finish = finish
+
+    @property
+    def size(self) -> int:
+        """Number of instances."""
+        return int(self._parts.shape[0])
+
+    def observed(self) -> Floats:
+        """Return the statistics of the data."""
+        return self._finish(self._parts.sum(axis=0, keepdims=True))[:, 0]
+
+    def resampled(self, rows: Indices) -> Floats:
+        """Return the statistics of each resample."""
+        offsets = np.arange(len(rows))[:, np.newaxis] * self.size
+        times = np.bincount((rows + offsets).ravel(), minlength=rows.size).reshape(rows.shape)
+        return self._finish(times.astype(np.float64) @ self._parts)
+
+    def leave_one_out(self) -> Floats:
+        """Return the statistics without each instance."""
+        return self._finish(self._parts.sum(axis=0, keepdims=True) - self._parts)
+
+
 class Opaque:
     """Statistics known only as a function of the indices of a sample: one call per resample.
 

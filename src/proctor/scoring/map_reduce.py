@@ -185,7 +185,7 @@ def _field(task_data: Mapping[str, Any], name: str) -> Any:
 class ReductionInstanceMetric(MapReduceMetric[Prediction, Intermediate]):
     """Override :meth:`map` to return the scores of one instance; ``reduction`` does the rest."""
 
-    reduction: AggregationReduction  # type: ignore[type-arg] - any of them
+    reduction: AggregationReduction  # type: ignore[type-arg]
 
     def reduce(self, intermediates: list[Intermediate]) -> dict[str, Any]:
         """Return the reduced scores."""
@@ -210,7 +210,7 @@ class GroupMetric(MapReduceMetric[Prediction, Intermediate]):
     """
 
     main_score: str = ""
-    metric: MapReduceMetric  # type: ignore[type-arg] - any of them
+    metric: MapReduceMetric  # type: ignore[type-arg]
     group_id_field: str
     item_id_field: str
     in_group_reduction: GroupReduction = GroupMean()

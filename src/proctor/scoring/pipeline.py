@@ -158,7 +158,7 @@ def _flatten(operator: Artifact) -> list[Artifact]:
 
 def _apply(operator: Artifact, columns: Columns) -> Columns:
     if isinstance(operator, InstanceFieldOperator) and operator.field is None and operator.field_to_field is None:
-        operator = PostProcess(operator)  # an operator on values, without a field of its own: on everything
+        operator = PostProcess(operator=operator)  # an operator on values, without a field of its own: on everything
     if isinstance(operator, PostProcess):
         return _post_process(operator, columns)
     rows = [

@@ -1,0 +1,308 @@
+"""Metrics of translation and transcription: BLEU, SacreBLEU, word error rate."""
+# ruff: noqa: ARG002 - metrics are called with all there is
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from proctor.errors import MissingExtraError, ScoringError, did_you_mean
+from proctor.scoring.counted_metric import CountedMetric, Counts, Finished, ratio
+from proctor.scoring.intervals import Floats, Resampler, Sums
+from proctor.scoring.map_reduce import MapReduceMetric
+from proctor.scoring.text_distance import levenshtein
+
+ORDER = 4
+_MEMORY = 10_000
+
+
+# -- BLEU -----------------------------------------------------------------------------------------------------
+
+
+class Bleu(CountedMetric):
+    """Corpus BLEU (Papineni et al. 2002) on mteval-13a tokens, without smoothing, from 0 to 1.
+
+    The reference length is that of the shortest reference, as in the implementation of TensorFlow that the
+    Hugging Face hub distributes.
+
+    Attributes:
+        max_order: Longest n-gram.
+        smooth: Add one to matches and possible matches (Lin & Och 2004).
+    """
+
+    reads_task_data: ClassVar[bool] = False
+    main_score: str = "bleu"
+    prediction_type: object = str
+    max_order: int = ORDER
+    smooth: bool = False
+
+    def compute(self, references: list[list[Any]], predictions: list[Any], task_data: list[Any]) -> dict[str, Any]:
+        """Return the scores of a sample."""
+        sums = self.count(references, predictions, task_data).parts.sum(axis=0)
+        found = {name: float(value[0]) for name, value in self._finish(sums[np.newaxis, :]).items()}
+        if math.isnan(found["bleu"]):
+            raise ScoringError("BLEU is undefined", why="the predictions or the references are empty")
+        return {
+            "bleu": found["bleu"],
+            "precisions": [float(value) for value in self._precisions(sums[np.newaxis, :])[0]],
+            "brevity_penalty": found["brevity_penalty"],
+            "length_ratio": found["length_ratio"],
+            "translation_length": int(sums[-2]),
+            "reference_length": int(sums[-1]),
+        }
+
+    def count(self, references: list[list[Any]], predictions: list[Any], task_data: list[Any]) -> Counts:
+        """Return matches and lengths of each instance."""
+        rows = [self._row(given, each) for given, each in zip(predictions, references, strict=True)]
+        return Counts(np.array(rows, dtype=np.float64), self._finish)
+
+    def _row(self, prediction: str, references: Sequence[str]) -> list[int]:
+        given = tokenize_13a(prediction)
+        wanted = [tokenize_13a(reference) for reference in references]
+        merged: Counter[tuple[str, ...]] = Counter()
+        for tokens in wanted:
+            merged |= _ngrams(tokens, self.max_order)
+        matches = [0] * self.max_order
+        for ngram, times in (_ngrams(given, self.max_order) & merged).items():
+            matches[len(ngram) - 1] += times
+        possible = [max(len(given) - order, 0) for order in range(self.max_order)]
+        return [*matches, *possible, len(given), min(map(len, wanted))]
+
+    def _precisions(self, sums: Floats) -> Floats:
+        matches, possible = sums[:, : self.max_order], sums[:, self.max_order : 2 * self.max_order]
+        return (matches + 1) / (possible + 1) if self.smooth else ratio(matches, possible)
+
+    def _finish(self, sums: Floats) -> Finished:
+        precisions = self._precisions(sums)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = np.where(precisions.min(axis=1) > 0, np.exp(np.log(precisions).mean(axis=1)), 0.0)
+            length = sums[:, -2] / np.where(sums[:, -1] > 0, sums[:, -1], np.nan)
+            brevity = np.where(length > 1, 1.0, np.exp(1 - 1 / np.where(length > 0, length, np.nan)))
+        return {"bleu": mean * brevity, "brevity_penalty": brevity, "length_ratio": length}
+
+
+def _ngrams(tokens: Sequence[str], longest: int) -> Counter[tuple[str, ...]]:
+    return Counter(
+        tuple(tokens[start : start + order])
+        for order in range(1, longest + 1)
+        for start in range(len(tokens) - order + 1)
+    )
+
+
+@lru_cache(maxsize=_MEMORY)
+def tokenize_13a(text: str) -> tuple[str, ...]:
+    """Cut text as NIST's ``mteval-v13a.pl`` does."""
+    line = text.replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
+    if "&" in line:
+        for entity, character in (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">")):
+            line = line.replace(entity, character)
+    line = f" {line} "
+    for pattern, replacement in _RULES_13A:
+        line = pattern.sub(replacement, line)
+    return tuple(line.split())
+
+
+_RULES_13A = (
+    (re.compile(r"([\{-\~\[-\` -\&\(-\+\:-\@\/])"), r" \1 "),
+    (re.compile(r"([^0-9])([\.,])"), r"\1 \2 "),
+    (re.compile(r"([\.,])([^0-9])"), r" \1 \2"),
+    (re.compile(r"([0-9])(-)"), r"\1 \2 "),
+)
+
+
+# -- SacreBLEU ------------------------------------------------------------------------------------------------
+
+
+class SacreBleuStats(NamedTuple):
+    """Counts of a sentence."""
+
+    counts: list[int]
+    totals: list[int]
+    sys_len: int
+    ref_len: int
+
+
+class SacrebleuMetric(MapReduceMetric[str, SacreBleuStats]):
+    """Base of corpus BLEU from the counts of sentences that the package ``sacrebleu`` gives."""
+
+    prediction_type: object = str
+    main_score: str = "sacrebleu"
+    ci_score_names: list[str] | None = ["sacrebleu"]
+    tokenize: str | None = None
+    lowercase: bool = False
+    force: bool = False
+    smooth_method: str = "exp"
+    smooth_value: float | None = None
+    use_effective_order: bool = True
+    max_ngram_order: int = ORDER
+
+    def tokenizer_of(self, task_data: Mapping[str, Any]) -> str | None:
+        """Return the tokenizer of an instance."""
+        return self.tokenize
+
+    def map(self, prediction: str, references: list[str], task_data: dict[str, Any]) -> SacreBleuStats:
+        """Return the counts of a sentence."""
+        metric = _sacrebleu(self.tokenizer_of(task_data), self.lowercase, self.max_ngram_order)
+        found = metric.sentence_score(prediction, references)
+        return SacreBleuStats(found.counts, found.totals, found.sys_len, found.ref_len)
+
+    def corpus_scores(self, stats: Sequence[SacreBleuStats]) -> dict[str, Any]:
+        """Return SacreBLEU's own numbers, from 0 to 100."""
+        sums = self._parts(stats).sum(axis=0)
+        counts, totals = ([int(n) for n in part] for part in np.split(sums[:-2], 2))
+        score, precisions, brevity = self._bleu(sums[np.newaxis, :])
+        return {
+            "score": float(score[0]),
+            "counts": counts,
+            "totals": totals,
+            "precisions": [float(value) for value in precisions[0]],
+            "bp": float(brevity[0]),
+            "sys_len": int(sums[-2]),
+            "ref_len": int(sums[-1]),
+        }
+
+    def resampler(self, intermediates: Sequence[SacreBleuStats], names: Sequence[str]) -> Resampler:
+        """Return BLEU of resampled counts."""
+        return Sums(self._parts(intermediates), lambda sums: np.array([self.scaled(self._bleu(sums)[0])] * len(names)))
+
+    def scaled(self, score: Floats) -> Floats:
+        """Return scores in the range that is reported."""
+        return score
+
+    def _parts(self, stats: Sequence[SacreBleuStats]) -> Floats:
+        return np.array([[*each.counts, *each.totals, each.sys_len, each.ref_len] for each in stats], dtype=np.float64)
+
+    def _bleu(self, sums: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return score, precisions and brevity penalty (Post 2018), from 0 to 100 but for the last."""
+        counts, totals = (part.copy() for part in np.split(sums[:, :-2], 2, axis=1))
+        brevity = np.where(sums[:, -2] < sums[:, -1], np.exp(1 - sums[:, -1] / np.maximum(sums[:, -2], 1e-300)), 1.0)
+        if self.smooth_method == "add-k":
+            more = 1.0 if self.smooth_value is None else self.smooth_value
+            counts[:, 1:] += more
+            totals[:, 1:] += more
+        precisions = np.zeros(counts.shape)
+        halving = np.ones(len(counts))
+        alive = np.ones(len(counts), dtype=bool)
+        order = np.full(len(counts), counts.shape[1] if not self.use_effective_order else 0)
+        for n in range(counts.shape[1]):
+            alive &= totals[:, n] > 0
+            if self.use_effective_order:
+                order = np.where(alive, n + 1, order)
+            missing = alive & (counts[:, n] == 0)
+            precisions[:, n] = np.where(alive, ratio(100.0 * counts[:, n], totals[:, n]), 0.0)
+            if self.smooth_method == "exp":
+                halving = np.where(missing, halving * 2, halving)
+                precisions[:, n] = np.where(
+                    missing, ratio(np.full(len(counts), 100.0), halving * totals[:, n]), precisions[:, n]
+                )
+            elif self.smooth_method == "floor":
+                least = 0.1 if self.smooth_value is None else self.smooth_value
+                precisions[:, n] = np.where(
+                    missing, ratio(np.full(len(counts), 100.0 * least), totals[:, n]), precisions[:, n]
+                )
+        matched = np.asarray(counts.any(axis=1))
+        logs = np.log(np.where(precisions > 0, precisions, 1.0)) + np.where(precisions > 0, 0.0, -1e10)
+        within = np.arange(counts.shape[1]) < order[:, np.newaxis]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            score = brevity * np.exp(np.where(within, logs, 0.0).sum(axis=1) / np.maximum(order, 1))
+        return np.where(matched, score, 0.0), np.where(matched[:, np.newaxis], precisions, 0.0), brevity
+
+
+@lru_cache(maxsize=64)
+def _sacrebleu(tokenizer: str | None, lowercase: bool, order: int) -> Any:
+    try:
+        from sacrebleu.metrics import BLEU
+    except ImportError as error:
+        raise MissingExtraError.of("sacrebleu", "text", "BLEU of SacreBLEU") from error
+    return BLEU(tokenize=tokenizer, lowercase=lowercase, max_ngram_order=order, effective_order=True)
+
+
+class NormalizedSacrebleu(SacrebleuMetric):
+    """SacreBLEU from 0 to 1, rounded to two places; the tokenizer follows ``target_language`` of the task.
+
+    Attributes:
+        language_to_tokenizer: Language → tokenizer of SacreBLEU; ``None`` for the default one.
+    """
+
+    language_to_tokenizer: dict[str, str | None] | None = None
+
+    def tokenizer_of(self, task_data: Mapping[str, Any]) -> str | None:
+        """Return the tokenizer of an instance."""
+        if self.tokenize is not None or "target_language" not in task_data:
+            return self.tokenize
+        language = str(task_data["target_language"]).lower()
+        table = self.language_to_tokenizer or {}
+        if language not in table:
+            raise ScoringError(
+                f"no tokenizer is known for '{language}'",
+                hint=did_you_mean(language, table) or "add it to language_to_tokenizer",
+            )
+        return table[language]
+
+    def scaled(self, score: Floats) -> Floats:
+        """Return scores from 0 to 1."""
+        return np.round(score / 100.0, 2)
+
+    def reduce(self, intermediates: list[SacreBleuStats]) -> dict[str, Any]:
+        """Return the scores of a sample."""
+        found = self.corpus_scores(intermediates)
+        return {
+            "sacrebleu": round(found["score"] / 100.0, 2),
+            "counts": found["counts"],
+            "totals": found["totals"],
+            "precisions": [round(each / 100.0, 2) for each in found["precisions"]],
+            "bp": round(found["bp"], 2),
+            "sys_len": found["sys_len"],
+            "ref_len": found["ref_len"],
+        }
+
+
+class Sacrebleu(SacrebleuMetric):
+    """SacreBLEU as its package reports it, from 0 to 100; Japanese is cut by MeCab."""
+
+    use_effective_order: bool = False
+    n_resamples: int | None = 100
+
+    def tokenizer_of(self, task_data: Mapping[str, Any]) -> str | None:
+        """Return the tokenizer of an instance."""
+        if self.tokenize is not None:
+            return self.tokenize
+        return "ja-mecab" if str(task_data.get("target_language", "")).lower() in ("ja", "japanese") else None
+
+    def reduce(self, intermediates: list[SacreBleuStats]) -> dict[str, Any]:
+        """Return the scores of a sample."""
+        found = self.corpus_scores(intermediates)
+        score = found.pop("score")
+        return {**found, "sacrebleu": score}
+
+
+# -- word error rate ------------------------------------------------------------------------------------------
+
+
+class Wer(CountedMetric):
+    """Word error rate: edits of words by words of the references."""
+
+    reads_task_data: ClassVar[bool] = False
+    main_score: str = "wer"
+    prediction_type: object = str
+    single_reference_per_prediction: bool = True
+
+    def count(self, references: list[list[Any]], predictions: list[Any], task_data: list[Any]) -> Counts:
+        """Return edits and words of each instance."""
+        rows = []
+        for prediction, each in zip(predictions, references, strict=True):
+            wanted = _words(each[0])
+            if not wanted:
+                raise ScoringError("a reference is empty", why="the word error rate has no words to divide by")
+            rows.append([levenshtein(wanted, _words(prediction)), len(wanted)])
+        return Counts(np.array(rows, dtype=np.float64), lambda sums: {self.main_score: ratio(sums[:, 0], sums[:, 1])})
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in re.sub(r"\s\s+", " ", text).strip().split(" ") if word]
