@@ -83,7 +83,7 @@ _HOMES = {
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = [  # noqa: PLE0604 - resolved by __getattr__
+__all__ = [
     "Artifact",
     "ArtifactLink",
     "Benchmark",

@@ -27,7 +27,7 @@ def random_stream(content: Any, seed: int | None = None) -> Random:
     """
     root = settings.seed if seed is None else seed
     part = content if isinstance(content, str) else _part(content)
-    return Random(f"{root}/{part}")  # noqa: S311 - reproducibility, not secrecy
+    return Random(f"{root}/{part}")
 
 
 def _part(content: Any) -> str:

@@ -64,7 +64,7 @@ def test_a_label_of_the_source_is_kept_where_it_joins_and_dropped_where_not():
 
 def test_a_compiled_format_is_not_reached_by_later_changes():
     form = SystemFormat()
-    lay_out = form.compile()
+    lay_out = form.layout()
     form.model_input_format = "changed"
     assert lay_out(Parts("x")).text == "x\n"
 

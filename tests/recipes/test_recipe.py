@@ -193,7 +193,7 @@ def test_queries_and_mistakes():
         load_recipe(card=card(), tempate="x")
     with pytest.raises(UsageError, match="which dataset"):
         load_recipe()
-    with pytest.raises(ProctorError, match="no catalog has 'cards.nothing'"):
+    with pytest.raises(ProctorError, match=r"no catalog has 'cards\.nothing'"):
         load_recipe("card=cards.nothing")
 
 

@@ -34,6 +34,7 @@ _META = {
     "__title__": "_title",
     "__deprecated_msg__": "_deprecated_message",
 }
+_LONGEST_VALUE = 80
 _PLAIN_TYPES = (str, bytes, int, float, bool, list, tuple, dict, set, frozenset, type(None))
 
 
@@ -41,11 +42,12 @@ class ArtifactMeta(ModelMetaclass):
     """Gives un-annotated overrides the annotation of the field they override."""
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> type:
+        """Complete the annotations, then build the class."""
         annotations = namespace.setdefault("__annotations__", {})
         for key, value in list(namespace.items()):
             if key.startswith("__") or key in annotations:
                 continue
-            if key in {"_requirements_list"}:
+            if key == "_requirements_list":
                 annotations[key] = ClassVar[Any]
             elif not key.startswith("_") and _is_default(value):
                 annotations[key] = _inherited_annotation(key, bases)
@@ -170,10 +172,13 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
         """Build an artifact of this class from :meth:`to_dict` data (``__type__`` may be left out)."""
         from proctor.artifacts.fetch import build
 
-        return build({"__type__": cls.type_name(), **data}, expected=cls)
+        artifact = build({"__type__": cls.type_name(), **data})
+        if not isinstance(artifact, cls):
+            raise ValidationError(f"'{artifact.type_name()}' is no {cls.__name__}")
+        return artifact
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.to_dict() == other.to_dict()  # type: ignore[attr-defined]
+        return type(self) is type(other) and self.to_dict() == other.to_dict()
 
     __hash__ = object.__hash__
 
@@ -258,7 +263,7 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
         if error["type"] == "missing":
             return [Diagnostic(f"{cls.__name__} needs the field '{error['loc'][-1]}'", path=path)]
         shown = repr(error["input"])
-        shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
+        shown = shown if len(shown) <= _LONGEST_VALUE else f"{shown[: _LONGEST_VALUE - 3]}..."
         return [Diagnostic(f"{cls.__name__}: {error['msg']}", path=path, why=f"the value is {shown}")]
 
     @classmethod
@@ -299,4 +304,4 @@ def _check_requirements(cls: type[Artifact]) -> None:
 def _warn_deprecated(artifact: Artifact) -> None:
     import warnings
 
-    warnings.warn(str(artifact._deprecated_message), DeprecationWarning, stacklevel=4)
+    warnings.warn(str(artifact._deprecated_message), DeprecationWarning, stacklevel=4)  # noqa: SLF001 - one of our own

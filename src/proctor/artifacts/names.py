@@ -10,7 +10,7 @@ _NAME = re.compile(r"[\w.]+")
 
 
 def snake_case(class_name: str) -> str:
-    """Return the ``__type__`` under which catalogs know a class (``LoadHF`` → ``load_hf``, ``F1Binary`` → ``f1_binary``)."""
+    """Return the ``__type__`` of a class in catalogs: ``LoadHF`` → ``load_hf``, ``F1Binary`` → ``f1_binary``."""
     return _ACRONYM_END.sub(r"\1_\2", _BEFORE_CAPITAL.sub("_", class_name)).lower()
 
 

@@ -69,7 +69,7 @@ def compile_format(text: str, owner: str, name: str, kind: str = "input field") 
 
     def render(values: Mapping[str, Any]) -> str:
         try:
-            return fill(values)  # type: ignore[arg-type]
+            return fill(values)
         except KeyError:
             raise missing_field(text, owner, name, kind, values) from None
         except (ValueError, IndexError, AttributeError, TypeError) as error:

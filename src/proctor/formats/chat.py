@@ -27,7 +27,7 @@ class ChatAPIFormat(Format):
 
     place_instruction_in_user_turns: bool = False
 
-    def compile(self) -> LayOut:
+    def layout(self) -> LayOut:
         """Return the function that lays out prompts."""
         in_user_turns = self.place_instruction_in_user_turns
         return lambda parts: Prompt(

@@ -1,6 +1,6 @@
 """Format: lays out system prompt, instruction, demos and question for a model.
 
-A format is compiled once for a run: :meth:`Format.compile` returns a function from :class:`Parts` to a
+A format is compiled once for a run: :meth:`Format.layout` returns a function from :class:`Parts` to a
 :class:`~proctor.ir.Prompt`, which no later change to the format reaches.
 """
 
@@ -68,12 +68,12 @@ class Format(InstanceOperator):
     demos_field: Annotated[str | None, NON_POSITIONAL] = "demos"
 
     @abstractmethod
-    def compile(self) -> LayOut:
+    def layout(self) -> LayOut:
         """Return the function that lays out prompts."""
 
     def lay_out(self, parts: Parts) -> Prompt:
         """Lay out one prompt."""
-        return self.compile()(parts)
+        return self.layout()(parts)
 
     def process(self, instance: dict[str, Any], stream_name: str | None = None) -> dict[str, Any]:
         """Return the instance with its final ``source``; the parts that went into it are taken out."""

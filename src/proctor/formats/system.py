@@ -8,10 +8,10 @@ from typing import Any
 
 from pydantic import Field
 
+from proctor.data.format_strings import compile_format, fields_of, pieces_of
 from proctor.formats.format import Demo, Format, LayOut, Parts
 from proctor.formats.newline import apply_newline_notation, edits
 from proctor.ir import Prompt, Span, Turn
-from proctor.data.format_strings import compile_format, fields_of, pieces_of
 
 Fill = Callable[[Mapping[str, Any]], str]
 
@@ -32,7 +32,7 @@ class SystemFormat(Format):
     model_input_format: str = "{system_prompt}\\N{instruction}\\N{demos}{source}\\N{target_prefix}"
     format_args: dict[str, str] = Field(default_factory=dict)
 
-    def compile(self) -> LayOut:
+    def layout(self) -> LayOut:
         """Return the function that lays out prompts."""
         return _SystemLayout(self.demo_format, self.model_input_format, dict(self.format_args)).lay_out
 

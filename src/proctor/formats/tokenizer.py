@@ -46,7 +46,7 @@ class HFSystemFormat(ChatAPIFormat):
     model_name: str
     chat_kwargs_dict: dict[str, Any] = Field(default_factory=dict)
 
-    def compile(self) -> LayOut:
+    def layout(self) -> LayOut:
         """Load the tokenizer; return the function that lays out prompts."""
         tokenizer = load_tokenizer(self.model_name)
         in_user_turns, arguments = self.place_instruction_in_user_turns, dict(self.chat_kwargs_dict)
@@ -91,7 +91,7 @@ class GraniteDocumentsFormat(Format):
         )
         return {**instance, "source": source}
 
-    def compile(self) -> LayOut:
+    def layout(self) -> LayOut:
         """Refuse: documents are fields of the instance, so this format works on whole instances."""
         raise TemplateError("GraniteDocumentsFormat lays out instances, not parts")
 

@@ -108,7 +108,7 @@ class Benchmark(BaseBenchmark):
             limits.append(-(-self.max_total_samples // max(1, len(self.members()))))
         return min(limits) if limits else None
 
-    def process(self) -> MultiStream:  # type: ignore[override]
+    def process(self) -> MultiStream:
         """Return streams with the rows of all members, each with its path under ``subset``."""
         members = {name: member() for name, member in self.members().items()}
         names = [split for split in self.splits if any(split in streams for streams in members.values())]
@@ -127,6 +127,7 @@ class Benchmark(BaseBenchmark):
 
     def produce(self, task_instances: Sequence[Mapping[str, Any]]) -> list[Row]:
         """Refuse: a benchmark has many tasks."""
+        del task_instances
         raise UsageError("a benchmark cannot produce prompts for single instances", hint="use one of its recipes")
 
     def reset(self) -> None:

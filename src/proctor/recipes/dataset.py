@@ -89,7 +89,7 @@ def load_dataset(
     for dataset in made.values():
         dataset.info.description = json.dumps({"recipe": str(dataset_query or ""), "split": split}, default=str)
     if split is not None:
-        return made[split]  # type: ignore[no-any-return]
+        return made[split]
     from datasets import DatasetDict, IterableDatasetDict
 
     return IterableDatasetDict(made) if streaming else DatasetDict(made)

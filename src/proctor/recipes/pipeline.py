@@ -131,11 +131,12 @@ class Pipeline:
         card, limit = self.plan.card, self.plan.loader_limit
         if card is None:
             return MultiStream({})
-        loader = card.loader
-        if limit:
-            loader = loader.model_copy()
+        if limit and card.loader is not None:
+            loader = card.loader.model_copy()
             loader.loader_limit = limit
-        streams = loader()
+            card = card.model_copy()
+            card.loader = loader
+        streams = card.rows()
         return _limited(streams, dict.fromkeys(streams, limit)) if limit else streams
 
     def standardize(self, streams: MultiStream) -> MultiStream:
@@ -301,7 +302,7 @@ Laid = Callable[[Instance, list[Demo], Template], Prompt]
 
 def _compile_layout(form: Format) -> Laid:
     if type(form).process is Format.process:
-        return _from_parts(form.compile())
+        return _from_parts(form.layout())
 
     def by_instance(instance: Instance, demos: list[Demo], template: Template) -> Prompt:
         del template

@@ -210,7 +210,7 @@ class DatasetRecipe(Recipe):
             pool=pool,
             demos_taken_from=self.demos_taken_from,
             demos_removed_from_data=self.demos_removed_from_data,
-            sampler=self.sampler or (card.sampler if card is not None else None) or RandomSampler(),
+            sampler=self._sampler(),
             sampling_seed=self.demos_sampling_seed,
             skip_demoed_instances=self.skip_demoed_instances,
             loader_limit=self.loader_limit,
@@ -218,6 +218,12 @@ class DatasetRecipe(Recipe):
             refiners=self._refiners(),
             augmentors=augmentors,
         )
+
+    def _sampler(self) -> Sampler:
+        sampler = self.sampler or (self.card.sampler if self.card is not None else None) or RandomSampler()
+        if not isinstance(sampler, Sampler):
+            raise ValidationError(f"the card's sampler is a {type(sampler).__name__}", path="$.card.sampler")
+        return sampler
 
     def _refiners(self) -> dict[str, Any]:
         refiners = {"train": self.train_refiner, "validation": self.validation_refiner, "test": self.test_refiner}
@@ -258,7 +264,7 @@ class DatasetRecipe(Recipe):
         """Return what turns rendered instances into dataset rows."""
         return RowMaker(metrics=self.metrics, postprocessors=self.postprocessors, group_by=self.group_by)
 
-    def process(self) -> MultiStream:  # type: ignore[override]
+    def process(self) -> MultiStream:
         """Return the streams of dataset rows."""
         make = self.row_maker().make
         return MultiStream(

@@ -45,7 +45,9 @@ def infer(
     """
     chosen = _engine(engine)
     single = isinstance(instance_or_instances, Mapping)
-    instances = [instance_or_instances] if single else list(instance_or_instances)
+    instances: list[Mapping[str, Any]] = (
+        [instance_or_instances] if isinstance(instance_or_instances, Mapping) else list(instance_or_instances)
+    )
     rows = [dict(row) for row in produce(instances, recipe or dataset_query, **overrides)]
     for row, before in zip(rows, previous_messages or (), strict=False):
         row["source"] = [*before, *_messages(row["source"])]

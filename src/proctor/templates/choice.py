@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from proctor.data.format_strings import compile_format, pieces_of
 from proctor.errors import TemplateError
 from proctor.ir import Span
 from proctor.randomness import random_stream
-from proctor.data.format_strings import compile_format, pieces_of
 from proctor.templates.template import Fields
 from proctor.templates.text import InputFormatTemplate, References
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Annotated, Any
 
+from proctor.artifacts import NON_POSITIONAL
 from proctor.templates.template import Fields
 from proctor.templates.text import MultiLabelTemplate
 
@@ -53,7 +54,7 @@ class SpanLabelingTemplate(SpanLabelingBaseTemplate):
 
     span_label_format: str = "{span}: {label}"
     escape_characters: list[str] | None = [":", ","]
-    postprocessors = ["processors.to_span_label_pairs"]
+    postprocessors: Annotated[list[Any], NON_POSITIONAL] = ["processors.to_span_label_pairs"]
 
     def span_label_pairs_to_targets(self, pairs: Iterable[Labelled]) -> list[str]:
         """Return one text for each span."""
@@ -71,7 +72,10 @@ class SpanLabelingTemplate(SpanLabelingBaseTemplate):
 class SpanLabelingJsonTemplate(SpanLabelingBaseTemplate):
     """Spans as one JSON object: label → list of texts."""
 
-    postprocessors = ["processors.load_json", "processors.dict_of_lists_to_value_key_pairs"]
+    postprocessors: Annotated[list[Any], NON_POSITIONAL] = [
+        "processors.load_json",
+        "processors.dict_of_lists_to_value_key_pairs",
+    ]
 
     def span_label_pairs_to_targets(self, pairs: Iterable[Labelled]) -> list[str]:
         """Return the object as JSON text, or nothing where there are no spans."""

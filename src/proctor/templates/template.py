@@ -20,12 +20,12 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from proctor.artifacts import NON_POSITIONAL
+from proctor.data.format_strings import compile_format
 from proctor.data.operator import InstanceOperator
 from proctor.data.streams import INFERENCE_STREAM
 from proctor.errors import TemplateError
 from proctor.ir import Exchange, Span, Turn
 from proctor.tasks.serializers import Serializer, default_serializer
-from proctor.data.format_strings import compile_format
 
 Fields = dict[str, Any]
 

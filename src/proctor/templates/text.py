@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -49,7 +49,7 @@ class OutputFormatTemplate(Template):
 
 
 class InputOutputTemplate(InputFormatTemplate, OutputFormatTemplate):
-    """Question and answer are format strings: ``InputOutputTemplate(input_format="{a}+{b}=", output_format="{sum}")``."""
+    """Question and answer are format strings: ``input_format="{a}+{b}="``, ``output_format="{sum}"``."""
 
 
 class InputOutputTemplateWithCustomTarget(InputOutputTemplate):
@@ -93,7 +93,7 @@ class JsonOutputTemplate(InputFormatTemplate, JsonOutputFormatTemplate):
 class NullTemplate(Template):
     """Nothing is asked and nothing expected."""
 
-    postprocessors = []
+    postprocessors: Annotated[list[Any], NON_POSITIONAL] = []
 
     def input_fields_to_source(self, input_fields: Fields) -> str:
         """Return the empty string."""
@@ -152,8 +152,8 @@ class MultiLabelTemplate(InputOutputTemplate):
 
     labels_field: str = "labels"
     labels_separator: str = ", "
-    postprocessors = ["processors.to_list_by_comma"]
-    output_format = "{labels}"
+    postprocessors: Annotated[list[Any], NON_POSITIONAL] = ["processors.to_list_by_comma"]
+    output_format: str | None = "{labels}"
     empty_label: str = "None"
 
     def preprocess_reference_fields(self, reference_fields: Fields) -> Fields:
@@ -202,7 +202,7 @@ class MultiReferenceTemplate(InputOutputTemplate):
 class MultiTurnTemplate(MultiReferenceTemplate):
     """The question is a dialog: the turns in ``turns_field`` are the prompt."""
 
-    input_format = ""
+    input_format: str = ""
     turns_field: str
 
     def post_process_instance(self, instance: Fields) -> Fields:
