@@ -16,9 +16,9 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, cast
 
 from typing_extensions import override
 
-import proctor
 from proctor.artifacts import NON_POSITIONAL
 from proctor.data.fields import MISSING, Row, finder
+from proctor.data.frames import frames, tabular
 from proctor.data.loaders import LazyLoader
 from proctor.errors import DataError, DatasetNotFoundError, Location, MissingExtraError, ValidationError, did_you_mean
 
@@ -75,7 +75,7 @@ def located(path: str) -> str:
     if scheme != "package":
         return path
     module, _, inside = rest.partition("/")
-    root = Path(proctor.__file__).resolve().parent
+    root = Path(__file__).resolve().parents[1]
     found = root.joinpath(*module.split(".")[1:], inside).resolve()
     if module.split(".")[0] != "proctor" or not found.is_relative_to(root):
         raise DatasetNotFoundError(f"'{path}' lies outside the package proctor", hint="give an ordinary path")
@@ -132,9 +132,9 @@ class FileLoader(LazyLoader):
         return options
 
 
-def records(frames: Iterable[pd.DataFrame]) -> Iterator[Row]:
+def records(pieces: Iterable[pd.DataFrame]) -> Iterator[Row]:
     """Yield the rows of data frames as dicts of plain Python values."""
-    for frame in frames:
+    for frame in pieces:
         yield from cast("list[Row]", frame.to_dict("records"))
 
 
@@ -236,30 +236,30 @@ class LoadJsonFile(FileLoader):
         if not isinstance(data, list) or not all(isinstance(row, dict) for row in data):
             place = f"'{self.data_field}' of the file" if self.data_field else "the file"
             raise DataError(f"{place} is not a list of objects", location=Location(path))
-        if is_uniform(data):
-            return data
-        import pandas as pd
-
-        return records([pd.DataFrame(data)])
+        return tabular(data)
 
     def _read_lines(self, path: str) -> Iterator[Row]:
-        import pandas as pd
-
-        options = self._options()
+        options = {"lines": True, **self._options()}
         with opened(path):
-            pass
+            pass  # a missing file is reported before pandas is imported
         try:
-            if not self._is_large(path):
-                yield from records([pd.read_json(path, lines=True, **options)])
+            if self._is_large(path):
+                yield from self._read_pieces(path, {**options, "chunksize": self.chunksize})
                 return
-            options["chunksize"] = self.chunksize
-            with pd.read_json(path, lines=True, **options) as chunks:
-                types = column_types(chunks)
-            with pd.read_json(path, lines=True, dtype=types, **options) as chunks:
-                yield from records(chunks)
+            with frames() as pd:
+                whole = pd.read_json(path, **options)
         except ValueError as error:
             find_malformed_line(path)
             raise DataError("the file cannot be read as JSON lines", location=Location(path), why=str(error)) from None
+        yield from records([whole])
+
+    @staticmethod
+    def _read_pieces(path: str, options: dict[str, Any]) -> Iterator[Row]:
+        with frames() as pd, pd.read_json(path, **options) as pieces:
+            types = column_types(pieces)
+            again = pd.read_json(path, dtype=types, **options)
+        with again as pieces:
+            yield from records(pieces)
 
 
 def _keys_hint(data: Any) -> str:
@@ -287,17 +287,6 @@ def find_malformed_line(path: str) -> None:
         for number, line in enumerate(file, 1):
             if line.strip():
                 parse_json(line, path, number)
-
-
-def is_uniform(rows: list[Row]) -> bool:
-    """Whether a data frame would leave rows as they are: equal keys, and one type of value in each column."""
-    if not rows or any(row.keys() != rows[0].keys() for row in rows):
-        return False
-    for name in rows[0]:
-        kinds = {type(row[name]) for row in rows}
-        if len(kinds) > 1 or (kinds == {int} and any(abs(row[name]) >= 2**63 for row in rows)):
-            return False
-    return True
 
 
 class LoadIOB(LazyLoader):
