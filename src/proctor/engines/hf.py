@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -99,7 +100,8 @@ class HFEngine(Engine):
     def _rename(cls, values: Any) -> Any:
         if not isinstance(values, dict):
             return values
-        return {cls.other_names.get(name, name): value for name, value in values.items()}
+        named = {cls.other_names.get(name, name): value for name, value in values.items()}
+        return {name: str(value) if isinstance(value, os.PathLike) else value for name, value in named.items()}
 
     def verify(self) -> None:
         """Check the batch size."""

@@ -98,7 +98,8 @@ class Writer:
         self._engine, self._loaded, self._encoder = engine, loaded, encoder
         self._budget = budget_of(engine, loaded)
         self._defaults = {
-            "max_tokens": engine.max_new_tokens,
+            # A default must not make requests impossible that name no limit.
+            "max_tokens": min(engine.max_new_tokens, max(1, encoder.max_length // 2)),
             "temperature": engine.temperature,
             "top_p": engine.top_p,
             "top_k": engine.top_k,
