@@ -26,6 +26,9 @@ COMMANDS = {
     "run": ("proctor.cli.run", "Let a model sit exams, and print its scores."),
     "show": ("proctor.cli.show", "Show the requests that would be sent, part by part."),
     "ls": ("proctor.cli.ls", "List exams and artifacts."),
+    "view": ("proctor.cli.view", "Open the explorer and the run viewer in the browser."),
+    "compare": ("proctor.cli.compare", "Compare two runs, instance by instance."),
+    "log": ("proctor.cli.log", "Look after the response log: list, show, export, thin out, check."),
     "doctor": ("proctor.cli.doctor", "Say what works on this machine, and how to install the rest."),
 }
 

@@ -10,6 +10,9 @@ from rich.console import Console
 
 from proctor.cli.problems import wants_colour
 
+WIDTH_OF_PIPES = 1000
+"""Columns of an output that is no terminal: tables there are read by programs, which want no wrapped cells."""
+
 
 class PatientConsole(Console):
     """A console that leaves it to the program what happens when its reader goes away."""
@@ -29,6 +32,7 @@ def console(stderr: bool = False) -> Console:
         force_terminal=True if colour else None,
         highlight=False,
         markup=False,
+        width=None if stream.isatty() else WIDTH_OF_PIPES,
         emoji=False,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 from rich.console import Console
 from rich.text import Text
@@ -110,11 +111,11 @@ def margin_lines(parts: Sequence[Part]) -> Iterator[str]:
     """
     width = max((len(label_of(part.origin)) for part in parts), default=0)
     at_line_start = True
-    for part in parts:
-        words = words_of(part)
+    for origin, group in groupby(parts, key=lambda part: part.origin):
+        words = "".join(words_of(part) for part in group)
         if not words:
             continue
-        name = label_of(part.origin)
+        name = label_of(origin)
         for line in words.removesuffix("\n").split("\n"):
             if line or at_line_start:
                 yield f"{name:>{width}} {'│' if at_line_start else '┊'} {line}"

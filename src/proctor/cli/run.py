@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.commands import ProctorCommand
-from proctor.cli.exams import exam_options, find_exams, split_names
+from proctor.cli.exams import exam_options, split_names
 from proctor.cli.problems import FAILURES, say
 from proctor.errors import UsageError
 
@@ -124,20 +124,25 @@ _OVERRIDES = ("template", "system_prompt", "apply_chat_template", "demos_as_turn
 def _run(
     spec: RunSpec, output: Path | None, log: Path | None, *, retry_failed: bool, trust_code: bool | None
 ) -> RunResult:
+    from proctor.dialects.spec_exams import exams_of_spec
     from proctor.engines.names import make_engine
     from proctor.running.progress import observer_for
+    from proctor.running.progress_file import ProgressFileObserver
     from proctor.running.run import run_exams
+    from proctor.settings import settings
 
-    options = {"limit": spec.limit, "seed": spec.seed, "num_demos": spec.num_demos, **spec.overrides}
-    exams = find_exams(list(spec.tasks), {**options, "trust_code": trust_code})
+    if trust_code:
+        settings.trust_code = True
+    exams = exams_of_spec(spec)
     engine = make_engine(spec.model, spec.model_args)
+    folder = output or default_output(spec, exams, engine)
     with closing(engine):
         return run_exams(
             exams,
             engine,
             log=log,
-            output=output or default_output(spec, exams, engine),
-            observer=observer_for(),
+            output=folder,
+            observer=ProgressFileObserver(observer_for(), folder),
             log_samples=spec.log_samples,
             spec=spec,
             retry_failed=retry_failed,
@@ -164,8 +169,7 @@ def _conclude(result: RunResult, *, allow_failures: bool, every_score: bool, as_
     if as_json:
         print_json(result.results, indent=2)
     else:
-        target = console()
-        target.print(score_table(rows), width=None if target.is_terminal else 1000)
+        console().print(score_table(rows))
     say(f"run folder: {result.output}")
     notes = failure_notes(rows)
     for note in notes:

@@ -16,7 +16,24 @@ from proctor.artifacts.catalogs import Catalog, catalogs
 EXAM_TYPES = frozenset({"dataset_recipe", "standard_recipe", "recipe"})
 SUITE_TYPES = frozenset({"benchmark", "benchmark_stack"})
 FIRST_KINDS = frozenset({"exam", "benchmark"})
-_SINGULAR = {"processors": "processor", "splitters": "splitter", "criteria": "criterion", "serializers": "serializer"}
+_FOLDERS = {
+    "augmentors": "augmentor",
+    "benchmarks": "benchmark",
+    "cards": "card",
+    "criteria": "criterion",
+    "engines": "engine",
+    "formats": "format",
+    "metrics": "metric",
+    "operators": "operator",
+    "processors": "processor",
+    "recipes": "recipe",
+    "samplers": "sampler",
+    "serializers": "serializer",
+    "splitters": "splitter",
+    "system_prompts": "system prompt",
+    "tasks": "task",
+    "templates": "template",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +117,10 @@ def _kind(name: str, type_name: str) -> str:
         return "link"
     if type_name == "task_card":
         return "card"
-    head, dot, _ = name.partition(".")
-    if not dot:
-        return type_name.replace("_", " ") or "artifact"
-    return _SINGULAR.get(head, head.removesuffix("s")).replace("_", " ")
+    for part in name.split(".")[:-1]:
+        if part in _FOLDERS:
+            return _FOLDERS[part]
+    return type_name.replace("_", " ") or "artifact"
 
 
 def _fallback(data: dict[str, Any]) -> str:

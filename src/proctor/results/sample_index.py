@@ -229,6 +229,15 @@ class SampleIndex:
             ).fetchone()
         return None if row is None else self.get(int(row[0]))
 
+    def scores(self, exam: str) -> list[tuple[int, float | None]]:
+        """Return document id and main score of every instance of an exam that has a document id."""
+        with closing(self._connect()) as database:
+            return database.execute(
+                "SELECT doc_id, score FROM samples WHERE exam = (SELECT id FROM names WHERE name = ?) "
+                "AND doc_id IS NOT NULL ORDER BY id",
+                (exam,),
+            ).fetchall()
+
     def exams(self) -> list[str]:
         """Return the names of the exams that have instances, in the order in which they appear."""
         with closing(self._connect()) as database:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 _BOUNDS = ("_ci_low", "_ci_high")
@@ -84,7 +85,7 @@ def shown(value: float | None) -> str:
     >>> shown(0.5), shown(27.31234), shown(1234.5), shown(None)
     ('0.5000', '27.31', '1234', '-')
     """
-    if value is None:
+    if value is None or not isfinite(value):
         return "-"
     size = abs(value)
     return f"{value:.4f}" if size < 10 else f"{value:.2f}" if size < 1000 else f"{value:.0f}"  # noqa: PLR2004

@@ -1,0 +1,76 @@
+"""``proctor compare``: is the difference between two runs more than chance?"""
+
+from __future__ import annotations
+
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from proctor.cli.commands import ProctorCommand
+from proctor.errors import UsageError
+
+if TYPE_CHECKING:
+    from proctor.results.sample_index import SampleIndex
+
+
+@click.command("compare", cls=ProctorCommand)
+@click.argument("first", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("second", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON instead of a table.")
+def command(first: Path, second: Path, as_json: bool) -> None:
+    """Compare two runs, instance by instance.
+
+    Differences are SECOND minus FIRST, paired by document, with 95% intervals; p is exact McNemar where scores are
+    0 or 1 and paired t otherwise, corrected for the number of exams (Holm).
+    """
+    from proctor.cli.console import console, print_json
+    from proctor.results.compare import compare_runs, rows_of
+
+    indexes = [_index(path) for path in (first, second)]
+    rows = rows_of(compare_runs(*indexes))
+    if not rows:
+        raise UsageError("the two runs share no exam", hint=f"{first} has {', '.join(indexes[0].exams()) or 'none'}")
+    if as_json:
+        print_json(rows, indent=2)
+        return
+    console().print(_table(rows))
+
+
+def _index(path: Path) -> SampleIndex:
+    from proctor.results.sample_index import SampleIndex
+    from proctor.running.stored import is_run, load_run
+
+    if not is_run(path):
+        raise UsageError(f"{path} is no run folder", hint="it has neither run.yaml nor results.json")
+    run = load_run(path)
+    if run.samples is None:
+        raise UsageError(f"{path} has no samples.jsonl", hint="a run with --log-samples writes it when it ends")
+    index = SampleIndex(run.samples, {name: str(entry.get("score_name", "")) for name, entry in run.results.items()})
+    index.build()
+    return index
+
+
+def _table(rows: list[dict[str, Any]]) -> Any:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from proctor.cli.problems import printable
+    from proctor.results.summary import shown
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("task", overflow="fold")
+    for name in ("first", "second", "difference", "95% interval", "p", "p corrected", "better", "worse", "n"):
+        table.add_column(name, justify="right")
+    for row in rows:
+        cells = [shown(row["first"]), shown(row["second"]), _signed(row["difference"])]
+        cells += [f"{shown(row['low'])} to {shown(row['high'])}", shown(row["p"]), shown(row["p_corrected"])]
+        counts = [str(row["better"]), str(row["worse"]), str(row["n"])]
+        table.add_row(Text(printable(row["task"])), *map(Text, cells + counts))
+    return table
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.4f}" if isfinite(value) else "-"

@@ -1,0 +1,167 @@
+"""``proctor log``: looks after the response log."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from proctor.cli.commands import SETTINGS, ProctorCommand
+from proctor.cli.problems import FAILURES, printable, say, wants_colour
+
+if TYPE_CHECKING:
+    from proctor.running.log import ResponseLog
+    from proctor.running.maintenance import LoggedResponse
+
+_SECONDS_PER_DAY = 86_400
+_WIDEST_TEXT = 300
+
+_where = click.option(
+    "--log", "--use-cache", "path", type=click.Path(dir_okay=False, path_type=Path), help="The log.  [default: yours]"
+)
+_whose = click.option("--engine", "-e", help="Label of an engine, or the beginning of its identity (proctor log ls).")
+
+
+@click.group("log", context_settings=SETTINGS, no_args_is_help=True)
+def command() -> None:
+    """Look after the response log: every answer a model ever gave."""
+
+
+@command.command("ls", cls=ProctorCommand)
+@_where
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per engine.")
+def _ls(path: Path | None, as_json: bool) -> None:
+    """List the engines that have answered, and how often."""
+    from proctor.running.maintenance import engines
+
+    with _open(path, read_only=True) as log:
+        found = engines(log)
+        where, size = log.path, log.path.stat().st_size
+    if as_json:
+        _print_json_lines([asdict(each) for each in found])
+        return
+    say(f"{where}, {size / 1e6:,.1f} MB")
+    for each in found:
+        since = datetime.fromtimestamp(each.created, UTC).date()
+        failed = f", {each.failures:,} failures" if each.failures else ""
+        click.echo(
+            f"{each.identity[:8]}  {printable(each.label):<30}  {each.responses:>10,} answers{failed}, since {since}"
+        )
+
+
+@command.command("show", cls=ProctorCommand)
+@_where
+@_whose
+@click.option("--request", default="", metavar="KEY", help="Only requests whose key begins so.")
+@click.option("--failures", is_flag=True, help="Show what failed instead of what was answered.")
+@click.option("--limit", type=click.IntRange(1), default=10, show_default=True, help="Most entries to show.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per entry.")
+def _show(path: Path | None, as_json: bool, limit: int, **which: Any) -> None:
+    """Show what is in the log."""
+    from proctor.running.maintenance import entries
+
+    with _open(path, read_only=True) as log:
+        found = islice(entries(log, which["engine"], which["request"].lower(), failures=which["failures"]), limit)
+        if as_json:
+            _print_json_lines([each.to_dict() for each in found])
+            return
+        for each in found:
+            _print_entry(each)
+
+
+@command.command("export", cls=ProctorCommand)
+@click.argument("target", type=click.Path(dir_okay=False, path_type=Path))
+@_where
+@_whose
+def _export(target: Path, path: Path | None, engine: str | None) -> None:
+    """Write the log to TARGET, a .parquet or .jsonl file."""
+    from proctor.running.log_export import export
+
+    with _open(path, read_only=True) as log:
+        say(f"{export(log, target, engine):,} entries written to {target}")
+
+
+@command.command("gc", cls=ProctorCommand)
+@_where
+@_whose
+@click.option("--older-than", type=click.FloatRange(0), metavar="DAYS", help="Only what was written before.")
+@click.option("--failures", is_flag=True, help="Only failures; answers are kept.")
+@click.option("--all", "everything", is_flag=True, help="Every entry; needed where nothing else is chosen.")
+@click.option("--dry-run", is_flag=True, help="Count what would go, remove nothing.")
+def _gc(path: Path | None, dry_run: bool, everything: bool, **which: Any) -> None:
+    """Remove entries and give their space back. What is removed has to be asked again."""
+    from proctor.errors import UsageError
+    from proctor.running.maintenance import collect, compact
+
+    age = which["older_than"]
+    if not (which["engine"] or which["failures"] or age is not None or everything):
+        raise UsageError(
+            "nothing says what to remove", hint="add --engine NAME, --older-than DAYS, --failures or --all"
+        )
+    with _open(path, read_only=False) as log:
+        seconds = (age or 0) * _SECONDS_PER_DAY
+        removed = collect(
+            log, which["engine"], older_than_seconds=seconds, only_failures=which["failures"], dry_run=dry_run
+        )
+        if dry_run:
+            say(f"{removed:,} entries would be removed")
+            return
+        say(f"{removed:,} entries removed, {compact(log) / 1e6:,.1f} MB freed")
+
+
+@command.command("verify", cls=ProctorCommand)
+@_where
+@click.option("--drop", "drop_damaged", is_flag=True, help="Remove entries that cannot be read: they are asked again.")
+@click.option("--salvage", metavar="FILE", type=click.Path(path_type=Path), help="Copy what can be read to a new log.")
+def _verify(path: Path | None, drop_damaged: bool, salvage: Path | None) -> int:
+    """Check the log's structure and read every entry."""
+    from proctor.running import maintenance
+
+    with _open(path, read_only=not drop_damaged) as log:
+        found = maintenance.verify(log)
+        say(f"{found.entries:,} answers read, {len(found.damaged):,} damaged, {len(found.faults):,} faults of the file")
+        for fault in found.faults[:10]:
+            say(f"  {printable(fault)}")
+        if salvage is not None:
+            say(f"{maintenance.salvage(log, salvage):,} answers saved to {salvage}")
+        elif found.damaged and drop_damaged:
+            maintenance.drop(log, found.damaged)
+            say(f"{len(found.damaged):,} damaged entries removed")
+        elif found.faults:
+            say("  hint: proctor log verify --salvage NEW.db copies what can be read")
+        elif found.damaged:
+            say("  hint: proctor log verify --drop removes the damaged entries, so that they are asked again")
+    return 0 if found.is_sound else FAILURES
+
+
+def _open(path: Path | None, *, read_only: bool) -> ResponseLog:
+    from proctor.running.log import ResponseLog
+
+    return ResponseLog(path, read_only=read_only)
+
+
+def _print_json_lines(rows: list[dict[str, Any]]) -> None:
+    from proctor.cli.console import print_json
+    from proctor.running.plain import plain
+
+    for row in rows:
+        print_json(plain(row))
+
+
+def _print_entry(each: LoggedResponse) -> None:
+    response, colour = each.response, wants_colour(sys.stdout)
+    at = datetime.fromtimestamp(each.at, UTC).isoformat(sep=" ", timespec="seconds")
+    head = f"{each.request}.{each.repeat}  {printable(each.engine)}  {at[:19]}"
+    click.echo(click.style(head, dim=True), color=colour)
+    if response.failure is not None:
+        click.echo(f"  {response.failure.kind}: {printable(response.failure.message)}")
+    for text in response.texts:
+        shown = text if len(text) <= _WIDEST_TEXT else f"{text[: _WIDEST_TEXT - 1]}…"
+        click.echo(f"  {printable(shown)}")
+    if response.scores:
+        click.echo("  " + "  ".join(f"{scored.log_likelihood:.4f}" for scored in response.scores))

@@ -1,0 +1,78 @@
+"""What often is a mistake in a prompt: hints for people who look before they spend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from proctor.ir import Media, Prompt, Request
+from proctor.recipes.exam import Item
+from proctor.results.origins import label_of, part_of
+from proctor.results.preview import continuations_of, prompts_of
+
+_SHORTEST_LEAK = 4
+"""Answers of fewer characters ("A", "yes") occur in any prompt by chance."""
+
+_NEVER_SHOWN = frozenset({"media", "metadata"})
+_ASKING = frozenset({"question", "instruction", "system", "answer prefix"})
+
+
+def warnings_of(item: Item, request: Request) -> Iterator[str]:
+    """Yield a sentence on each suspicious thing about a request."""
+    prompt = next(iter(prompts_of(request)), None)
+    if prompt is None:
+        return
+    yield from _leaks(item, prompt)
+    yield from _repeats(prompt)
+    yield from _alike(continuations_of(request) or item.exchange.choices)
+    yield from _unused(item, prompt)
+
+
+def _text(prompt: Prompt, parts: frozenset[str]) -> str:
+    return "".join(span.text for span in prompt.spans if part_of(span.origin) in parts)
+
+
+def _leaks(item: Item, prompt: Prompt) -> Iterator[str]:
+    if item.exchange.choices:  # the right choice is there to be chosen
+        return
+    asking = _text(prompt, _ASKING).lower()
+    for reference in item.exchange.references:
+        answer = reference.strip()
+        if len(answer) >= _SHORTEST_LEAK and answer.lower() in asking:
+            yield f"the answer '{answer}' appears in the prompt"
+
+
+def _repeats(prompt: Prompt) -> Iterator[str]:
+    texts: dict[str, str] = {}
+    for span in prompt.spans:
+        if part_of(span.origin) in {"question", "demo question", "choice"}:
+            name = span.origin if "demo" in span.origin else "question"
+            texts[name] = texts.get(name, "") + span.text
+    asked = texts.pop("question", "").strip()
+    for origin, text in texts.items():
+        if asked and text.strip() == asked:
+            yield f"{label_of(origin)} is the instance itself"
+
+
+def _alike(choices: tuple[str, ...]) -> Iterator[str]:
+    seen: dict[str, int] = {}
+    for number, choice in enumerate(choices):
+        first = seen.setdefault(choice.strip(), number)
+        if first != number:
+            yield f"choices {first + 1} and {number + 1} are alike: '{choice.strip()}'"
+
+
+def _unused(item: Item, prompt: Prompt) -> Iterator[str]:
+    fields = item.instance.get("input_fields", item.instance)
+    if not isinstance(fields, dict) or any(isinstance(part, Media) for turn in prompt.turns for part in turn.parts):
+        return
+    text = prompt.text
+    for name, value in fields.items():
+        if not isinstance(value, str) or len(value.strip()) < _SHORTEST_LEAK or name in _NEVER_SHOWN:
+            continue
+        if value.strip() not in text and not _is_reference(item, value):
+            yield f"the field '{name}' is not in the prompt"
+
+
+def _is_reference(item: Item, value: str) -> bool:
+    answers = {*item.exchange.references, *item.exchange.choices, item.exchange.answer or ""}
+    return value.strip() in {answer.strip() for answer in answers}

@@ -1,0 +1,74 @@
+"""The counts of a run that is going on, in a file beside its results, so that others can watch it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from proctor.running.progress import Observer, Progress
+from proctor.scoring.grade import Grade
+
+PROGRESS = ".progress.json"
+STALE_SECONDS = 20.0
+"""Age at which the file is that of a run that died."""
+
+_EVERY_SECONDS = 1.0
+
+
+class ProgressFileObserver:
+    """Tells another observer everything, and writes the counts into the run folder about once a second.
+
+    Args:
+        inner: The other observer.
+        folder: The run folder; nothing is written while it does not exist.
+    """
+
+    def __init__(self, inner: Observer, folder: Path) -> None:
+        self._inner = inner
+        self._file = folder / PROGRESS
+        self._last = 0.0
+
+    def started(self, exams: Sequence[str], engine: str) -> None:
+        """See :class:`~proctor.running.progress.Observer`."""
+        self._inner.started(exams, engine)
+
+    def asking(self, progress: Progress) -> None:
+        """Write the counts if the last time is long enough ago."""
+        self._inner.asking(progress)
+        now = time.monotonic()
+        if now - self._last >= _EVERY_SECONDS:
+            self._last = now
+            self._write(progress)
+
+    def grading(self, exam: str) -> None:
+        """See :class:`~proctor.running.progress.Observer`."""
+        self._inner.grading(exam)
+
+    def graded(self, exam: str, grade: Grade) -> None:
+        """See :class:`~proctor.running.progress.Observer`."""
+        self._inner.graded(exam, grade)
+
+    def finished(self) -> None:
+        """Remove the file."""
+        with suppress(OSError):
+            self._file.unlink()
+        self._inner.finished()
+
+    def _write(self, progress: Progress) -> None:
+        counts = {
+            "total": progress.total,
+            "done": progress.done,
+            "cached": progress.cached,
+            "failed": progress.failed,
+            "rate": round(progress.rate, 3),
+            "eta_seconds": progress.eta_seconds,
+            "prompt_tokens": progress.prompt_tokens,
+            "completion_tokens": progress.completion_tokens,
+        }
+        part = self._file.with_suffix(".part")
+        with suppress(OSError):  # who watches may wait; a full disk is reported where it matters
+            part.write_text(json.dumps(counts), encoding="utf-8")
+            part.replace(self._file)

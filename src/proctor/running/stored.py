@@ -1,0 +1,128 @@
+"""Runs as they lie on disk: finished, going on, stopped, or damaged."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from proctor.errors import ProctorError
+from proctor.running.folder import RESULTS, SAMPLES, SPEC
+from proctor.running.progress_file import PROGRESS, STALE_SECONDS
+from proctor.running.spec import RunSpec
+
+State = Literal["done", "running", "stopped", "damaged"]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """What a run folder says.
+
+    Attributes:
+        path: The folder.
+        state: ``done``; ``running`` (its progress was written seconds ago); ``stopped`` before its end; ``damaged``.
+        problem: Why it is damaged, or what of it cannot be read.
+        spec: What was run; ``None`` where ``run.yaml`` cannot be read.
+        results: By exam, as in ``results.json``; empty before the end.
+        run: Time, machine, versions, tokens.
+        progress: Counts of a run that is going on.
+    """
+
+    path: Path
+    state: State
+    problem: str = ""
+    spec: RunSpec | None = None
+    results: dict[str, dict[str, Any]] = field(default_factory=dict)
+    run: dict[str, Any] = field(default_factory=dict)
+    progress: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def model(self) -> str:
+        """What people call the engine."""
+        engine = self.run.get("engine")
+        label = engine.get("label") if isinstance(engine, dict) else None
+        return str(label or (self.spec.model if self.spec else "?"))
+
+    @property
+    def exams(self) -> list[str]:
+        """Names of the exams, in the order of the spec where it is known."""
+        if self.spec and self.spec.exams:
+            return list(self.spec.exams)
+        return list(self.results) or list(self.spec.tasks if self.spec else ())
+
+    @property
+    def started(self) -> str:
+        """When it began, in ISO 8601, or ``""``."""
+        return str(self.run.get("started") or "")
+
+    @property
+    def samples(self) -> Path | None:
+        """``samples.jsonl``, where it is there."""
+        path = self.path / SAMPLES
+        return path if path.is_file() else None
+
+
+def load_run(path: Path) -> StoredRun:
+    """Return what a run folder says; what cannot be read is named in ``problem``, nothing is raised."""
+    problems: list[str] = []
+    spec: RunSpec | None = None
+    try:
+        spec = RunSpec.load(path)
+    except ProctorError as error:
+        problems.append(error.diagnostics[0].what)
+    document, problem = _read_json(path / RESULTS)
+    if problem:
+        problems.append(problem)
+    found = _mapping(document.get("results"))
+    results = {str(name): dict(entry) for name, entry in found.items() if isinstance(entry, dict)}
+    progress = read_progress(path)
+    state: State = "done" if results else "running" if progress else "stopped"
+    if problems:
+        state = "damaged"
+    ordered = {name: results[name] for name in (spec.exams if spec else {}) if name in results} | results
+    return StoredRun(path, state, "; ".join(problems), spec, ordered, _mapping(document.get("run")), progress)
+
+
+def is_run(path: Path) -> bool:
+    """Whether a folder holds a run."""
+    return (path / SPEC).is_file() or (path / RESULTS).is_file()
+
+
+def find_runs(root: Path, depth: int = 3) -> Iterator[Path]:
+    """Yield the run folders in a folder, itself included, newest first within each folder."""
+    if is_run(root):
+        yield root
+        return
+    if depth == 0 or not root.is_dir():
+        return
+    inner = [path for path in root.iterdir() if path.is_dir() and not path.is_symlink() and path.name[:1] != "."]
+    for path in sorted(inner, key=lambda each: (-each.stat().st_mtime, each.name)):
+        yield from find_runs(path, depth - 1)
+
+
+def read_progress(path: Path) -> dict[str, Any]:
+    """Return the counts of a run that is going on; empty where none is."""
+    file = path / PROGRESS
+    try:
+        if time.time() - file.stat().st_mtime > STALE_SECONDS:
+            return {}
+    except OSError:
+        return {}
+    return _read_json(file)[0]
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return dict(value) if isinstance(value, dict) else {}
+
+
+def _read_json(path: Path) -> tuple[dict[str, Any], str]:
+    if not path.exists():
+        return {}, ""
+    try:
+        data = json.loads(path.read_bytes().decode("utf-8", "replace"))
+    except (OSError, ValueError) as error:
+        return {}, f"{path.name} cannot be read: {error}"
+    return (data, "") if isinstance(data, dict) else ({}, f"{path.name} holds no JSON object")

@@ -1,0 +1,93 @@
+"""Pictures as SVG. Shapes and their classes come from here, colours from the style sheet."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from markupsafe import Markup, escape
+
+from proctor.results.summary import ScoreRow, interval, shown
+
+_WIDTH, _HEIGHT = 200, 18
+
+
+def scale_of(rows: Sequence[ScoreRow]) -> tuple[float, float]:
+    """Return the axis that fits all rows: 0 to 1 or 0 to 100 where that holds them, otherwise their own range."""
+    values = [value for row in rows for value in (row.value, row.low, row.high) if value is not None]
+    if not values:
+        return 0.0, 1.0
+    low, high = min(values), max(values)
+    for top in (1.0, 100.0):
+        if low >= 0 and high <= top:
+            return 0.0, top
+    return min(low, 0.0), max(high, 0.0)
+
+
+def interval_bar(row: ScoreRow, scale: tuple[float, float]) -> Markup:
+    """Return a bar up to the score, with its interval as a whisker."""
+    label = f"{row.metric} {shown(row.value)}, 95% interval {interval(row)}"
+    if row.value is None:
+        return Markup("")
+    low, high = scale
+    span = (high - low) or 1.0
+
+    def place(value: float) -> float:
+        return round((min(max(value, low), high) - low) / span * _WIDTH, 2)
+
+    zero, end = place(0.0), place(row.value)
+    shapes = [
+        f'<rect class="track" x="0" y="5" width="{_WIDTH}" height="8" rx="2"/>',
+        f'<rect class="bar" x="{min(zero, end)}" y="5" width="{round(abs(end - zero), 2)}" height="8" rx="2"/>',
+    ]
+    if row.low is not None and row.high is not None:
+        left, right = place(row.low), place(row.high)
+        shapes.append(
+            f'<path class="whisker" d="M{left} 3V15M{right} 3V15M{left} 9H{right}" fill="none" stroke-width="1.5"/>'
+        )
+    return _svg(shapes, label, _WIDTH, _HEIGHT)
+
+
+def choice_bar(log_likelihood: float, others: Sequence[float]) -> Markup:
+    """Return a bar for the share that a continuation has of the likelihood of all of them."""
+    share = share_of(log_likelihood, others)
+    shapes = [
+        f'<rect class="track" x="0" y="5" width="{_WIDTH}" height="8" rx="2"/>',
+        f'<rect class="bar" x="0" y="5" width="{round(share * _WIDTH, 2)}" height="8" rx="2"/>',
+    ]
+    return _svg(shapes, f"{share:.1%} of the likelihood of all choices", _WIDTH, _HEIGHT)
+
+
+def share_of(log_likelihood: float, others: Sequence[float]) -> float:
+    """Return exp(x) / Σ exp(others), computed without overflow; ``others`` includes the value itself."""
+    top = max(others)
+    if not math.isfinite(top) or not math.isfinite(log_likelihood):
+        return 0.0
+    return math.exp(log_likelihood - top) / sum(math.exp(each - top) for each in others)
+
+
+def difference_bar(difference: float, low: float | None, high: float | None, reach: float) -> Markup:
+    """Return a difference with its interval on an axis from ``-reach`` to ``reach``."""
+    reach = reach or 1.0
+
+    def place(value: float) -> float:
+        return round((min(max(value / reach, -1.0), 1.0) + 1.0) / 2 * _WIDTH, 2)
+
+    shapes = [
+        f'<rect class="track" x="0" y="5" width="{_WIDTH}" height="8" rx="2"/>',
+        f'<path class="axis" d="M{_WIDTH / 2} 1V17" fill="none" stroke-width="1"/>',
+        f'<circle class="dot" cx="{place(difference)}" cy="9" r="4"/>',
+    ]
+    if low is not None and high is not None:
+        shapes.append(
+            f'<path class="whisker" d="M{place(low)} 3V15M{place(high)} 3V15M{place(low)} 9H{place(high)}" '
+            'fill="none" stroke-width="1.5"/>'
+        )
+    return _svg(shapes, f"difference {shown(difference)}", _WIDTH, _HEIGHT)
+
+
+def _svg(shapes: Sequence[str], label: str, width: int, height: int) -> Markup:
+    return Markup(  # noqa: S704 - numbers and class names of ours; the label is escaped
+        f'<svg class="chart" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
+        f'aria-label="{escape(label)}">{"".join(shapes)}</svg>'
+    )

@@ -1,0 +1,103 @@
+"""The runs that the app shows, each under an id that stands for its folder and for nothing else on the disk."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from hashlib import blake2b
+from pathlib import Path
+
+from proctor.errors import DataError, ProctorError, UsageError
+from proctor.results.sample_index import SampleIndex
+from proctor.running.stored import StoredRun, find_runs, is_run, load_run
+
+_FIRST_BUILD_SECONDS = 0.2
+
+
+class Library:
+    """Run folders below some roots, and the indexes of their samples.
+
+    Args:
+        roots: Run folders, or folders that hold some.
+    """
+
+    def __init__(self, roots: Sequence[Path]) -> None:
+        self.roots = [root.resolve() for root in roots]
+        self._paths: dict[str, Path] = {}
+        self._indexes: dict[tuple[Path, int, int], SampleIndex] = {}
+        self._building: dict[Path, threading.Thread] = {}
+        self._lock = threading.Lock()
+
+    def runs(self) -> list[tuple[str, StoredRun]]:
+        """Return every run with its id, the one that began last first."""
+        found = [(self.id_of(path), load_run(path)) for root in self.roots for path in find_runs(root)]
+        return sorted(found, key=lambda entry: (entry[1].state != "running", _reversed(entry[1].started)))
+
+    def id_of(self, path: Path) -> str:
+        """Return the id of a run folder."""
+        resolved = path.resolve()
+        digest = blake2b(str(resolved).encode("utf-8", "surrogateescape"), digest_size=5).hexdigest()
+        self._paths[digest] = resolved
+        return digest
+
+    def get(self, run_id: str) -> StoredRun:
+        """Return the run of an id.
+
+        Raises:
+            UsageError: No run folder below the roots has this id.
+        """
+        path = self._paths.get(run_id)
+        if path is None:
+            for root in self.roots:
+                for found in find_runs(root):
+                    self.id_of(found)
+            path = self._paths.get(run_id)
+        if path is None or not is_run(path):
+            raise UsageError("there is no such run", hint="it was moved or deleted, or the link is of another machine")
+        return load_run(path)
+
+    def index(self, run: StoredRun) -> SampleIndex:
+        """Return the index of a run's samples; the rest of a large one is built in a thread.
+
+        Raises:
+            DataError: The run has no samples.
+        """
+        if run.samples is None:
+            hint = "it was run with --no-log-samples" if run.state == "done" else "they are written when the run ends"
+            raise DataError("this run has no samples", hint=hint)
+        stat = run.samples.stat()
+        with self._lock:
+            key = (run.samples, stat.st_mtime_ns, stat.st_size)
+            index = self._indexes.get(key)
+            if index is None:
+                names = {name: str(entry.get("score_name", "")) for name, entry in run.results.items()}
+                index = self._indexes[key] = SampleIndex(run.samples, names)
+                if not index.build(_FIRST_BUILD_SECONDS):
+                    self._build_rest(index)
+        return index
+
+    def _build_rest(self, index: SampleIndex) -> None:
+        thread = threading.Thread(target=index.build, name=f"index {index.path}", daemon=True)
+        self._building[index.index] = thread
+        thread.start()
+
+    def wait(self) -> None:
+        """Wait until every index is complete."""
+        for thread in list(self._building.values()):
+            thread.join()
+
+
+def _reversed(text: str) -> tuple[int, ...]:
+    return tuple(-ord(character) for character in text) or (1,)
+
+
+def roots_of(given: Sequence[Path]) -> list[Path]:
+    """Return the folders to look for runs in: those given, or ``runs`` here.
+
+    Raises:
+        ProctorError: A folder does not exist.
+    """
+    for path in given:
+        if not path.is_dir():
+            raise ProctorError(f"there is no folder {path}", hint="proctor run says where it puts its folder")
+    return list(given) or [Path("runs")]

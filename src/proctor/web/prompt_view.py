@@ -1,0 +1,62 @@
+"""Prompts for pages: messages made of parts, each with its origin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from proctor.ir import Media, Part, Prompt, Request, Span
+from proctor.recipes.exam import Item
+from proctor.results.origins import label_of, part_of
+from proctor.results.preview import continuations_of, decoding_of, kind_of, prompts_of
+
+
+def explained_messages(request: Request) -> list[dict[str, Any]]:
+    """Return the messages of a request: ``role`` (empty for plain text), ``parts``, ``media``."""
+    prompts = prompts_of(request)
+    found = []
+    for number, prompt in enumerate(prompts):
+        found.extend(_messages(prompt, f"choice {number + 1}" if len(prompts) > 1 else ""))
+    return found
+
+
+def _messages(prompt: Prompt, title: str) -> list[dict[str, Any]]:
+    if prompt.is_chat:
+        return [_message(turn.role, turn.parts) for turn in prompt.turns]
+    return [_message(title, tuple(part for turn in prompt.turns for part in turn.parts))]
+
+
+def _message(role: str, parts: tuple[Part, ...]) -> dict[str, Any]:
+    return {
+        "role": role,
+        "parts": [part_view(part) for part in parts],
+        "media": [part.source for part in parts if isinstance(part, Media) and _may_be_shown(part)],
+    }
+
+
+def part_view(part: Part) -> dict[str, str]:
+    """Return the text, style class and label of a part."""
+    text = part.text if isinstance(part, Span) else f"[{part.kind}]"
+    css = "part-" + part_of(part.origin).replace(" ", "-")
+    return {"text": text, "css": css, "label": label_of(part.origin), "origin": part.origin}
+
+
+def _may_be_shown(part: Media) -> bool:
+    return part.kind == "image" and part.source.startswith("data:image/")
+
+
+def request_view(item: Item, request: Request) -> dict[str, Any]:
+    """Return everything that a page shows of a request."""
+    prompts = prompts_of(request)
+    decoding = decoding_of(request)
+    return {
+        "kind": kind_of(request),
+        "messages": explained_messages(request),
+        "text": "\n".join(prompt.text for prompt in prompts),
+        "characters": sum(len(prompt.text) for prompt in prompts),
+        "continuations": continuations_of(request),
+        "gold": item.exchange.gold,
+        "target": item.exchange.answer,
+        "references": list(item.exchange.references),
+        "stop": list(decoding.stop),
+        "max_tokens": decoding.max_tokens,
+    }
