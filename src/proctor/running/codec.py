@@ -39,7 +39,7 @@ def decode(body: bytes) -> Response:
         raise LogError(
             "a stored response cannot be read",
             why=str(error),
-            hint="proctor log verify LOG names what is damaged and can drop it, so that it is asked again",
+            hint="proctor log verify --log PATH names what is damaged and can drop it, so that it is asked again",
         ) from None
 
 

@@ -331,7 +331,7 @@ _WHY: dict[int, tuple[str, str]] = {
     ),
     sqlite3.SQLITE_CORRUPT: (
         "the file is damaged",
-        "proctor log verify PATH says what can be saved; or move the file away and run again with a new one",
+        "proctor log verify --log PATH says what can be saved; or move the file away and run again with a new one",
     ),
     sqlite3.SQLITE_NOTADB: (
         "it is not a SQLite file",
@@ -347,7 +347,7 @@ def log_errors(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-        why, hint = _WHY.get(code, ("", "proctor log verify PATH checks the file"))
+        why, hint = _WHY.get(code, ("", "proctor log verify --log PATH checks the file"))
         why = f"{why} ({error})" if why else str(error)
         raise LogError(f"the response log {path} cannot be used", why=why, hint=hint) from error
     except OSError as error:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -121,7 +122,12 @@ def choose(known: Sequence[LoggedEngine], name: str | None) -> list[LoggedEngine
 
 
 def collect(
-    log: ResponseLog, engine: str | None = None, *, older_than_seconds: float = 0.0, only_failures: bool = False
+    log: ResponseLog,
+    engine: str | None = None,
+    *,
+    older_than_seconds: float = 0.0,
+    only_failures: bool = False,
+    dry_run: bool = False,
 ) -> int:
     """Remove entries, and engines that have none left; return how many entries went. :func:`compact` frees the space.
 
@@ -130,15 +136,20 @@ def collect(
         engine: As in :func:`entries`.
         older_than_seconds: Remove only what was written longer ago than this.
         only_failures: Keep answers.
+        dry_run: Count only.
     """
     numbers = [each.number for each in choose(engines(log), engine)]
     before = int(time.time() - older_than_seconds)
+    tables = ("failures",) if only_failures else ("failures", "responses")
     removed = 0
     with _connected(log) as connection, log_errors(log.path), transaction(connection):
-        for number in numbers:
-            for table in ("failures",) if only_failures else ("failures", "responses"):
-                command = f"DELETE FROM {table} WHERE engine = ? AND at <= ?"  # noqa: S608 - our names
-                removed += connection.execute(command, (number, before)).rowcount
+        for number, table in product(numbers, tables):
+            rows = f"FROM {table} WHERE engine = ? AND at <= ?"
+            removed += connection.execute(f"SELECT count(*) {rows}", (number, before)).fetchone()[0]
+            if not dry_run:
+                connection.execute(f"DELETE {rows}", (number, before))
+        if dry_run:
+            return removed
         connection.execute(
             "DELETE FROM engines WHERE id NOT IN (SELECT DISTINCT engine FROM responses)"
             " AND id NOT IN (SELECT engine FROM failures)"
