@@ -75,6 +75,9 @@ _WIDTH_FILTERS = ("center", "indent", "wordwrap", "truncate", "slice", "batch", 
 _FORMAT_WIDTH = re.compile(r"\d{6,}")
 
 
+_INTERNAL = ("gi_", "cr_", "ag_", "f_", "tb_", "co_", "func_")
+
+
 class TaskEnvironment(ImmutableSandboxedEnvironment):
     """lm-eval's Jinja (undefined names are errors, a last newline is kept) in a sandbox with bounds."""
 
@@ -91,6 +94,10 @@ class TaskEnvironment(ImmutableSandboxedEnvironment):
         self.filters["replace"] = _checked_replace(self.filters["replace"])
         self.filters["format"] = _checked_format(self.filters["format"])
         self.filters["join"] = _checked_join(self.filters["join"])
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        """Refuse what Jinja refuses, and all that frames, generators and code objects are made of."""
+        return not attr.startswith(_INTERNAL) and super().is_safe_attribute(obj, attr, value)
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         """Compute an operation after a look at how large its result would be."""
