@@ -11,10 +11,13 @@ import json
 import time
 import warnings
 from collections import Counter, defaultdict
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from proctor.artifacts import LocalCatalog, fetch_artifact, register_catalog
+from proctor.artifacts.catalogs import find, read_json
+from proctor.artifacts.names import is_name
 from proctor.artifacts.types import parse_type_string, to_type_string
 from proctor.errors import ProctorError
 
@@ -22,8 +25,20 @@ DEFAULT = Path("/tmp/uvenv/lib/python3.11/site-packages/unitxt/catalog")  # noqa
 OUTSIDE = ("metrics", "engines")
 
 
+def linked(text: str) -> str:
+    """Return the name that a link leads to, with its overwrites; other text as it is."""
+    name = text.partition("[")[0]
+    if "." not in name or not is_name(name):
+        return text
+    with suppress(ProctorError):
+        data = read_json(find(name))
+        if data["__type__"] == "artifact_link":
+            return f"{data['to']}{text[len(name) :]}"
+    return text
+
+
 def canonical(value: Any) -> Any:
-    """Return JSON data with types in one notation, so that ``list[str]`` equals ``List[str]``."""
+    """Return JSON data with types in one notation (``list[str]`` equals ``List[str]``) and links followed."""
     if isinstance(value, dict):
         return {key: canonical(item) for key, item in value.items() if key != "__id__"}
     if isinstance(value, list):
@@ -32,8 +47,8 @@ def canonical(value: Any) -> Any:
         try:
             return to_type_string(parse_type_string(value))
         except ProctorError:
-            return value
-    return value
+            return linked(value)
+    return linked(value) if isinstance(value, str) else value
 
 
 def check(name: str, path: Path) -> tuple[str, str]:
@@ -80,7 +95,9 @@ def main() -> None:
     inside = [counts for kind, counts in kinds.items() if kind not in OUTSIDE]
     total = sum(counts.total() for counts in inside)
     failed = sum(counts["fails"] for counts in inside)
-    print(f"outside {' and '.join(OUTSIDE)}: {total - failed} of {total} build ({100 * (total - failed) / max(total, 1):.2f}%)")
+    print(
+        f"outside {' and '.join(OUTSIDE)}: {total - failed} of {total} build ({100 * (total - failed) / max(total, 1):.2f}%)"
+    )
     for reason, names in sorted(reasons.items(), key=lambda item: -len(item[1]))[: arguments.show]:
         print(f"{len(names):5} {reason}   e.g. {names[0]}")
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from proctor.artifacts.artifact import Artifact
 from proctor.artifacts.catalogs import Catalog, LocalCatalog, find, read_json, user_catalog
-from proctor.artifacts.query import is_assignments, parse_assignments, parse_query
+from proctor.artifacts.query import Query, is_assignments, parse_assignments, parse_query
 from proctor.artifacts.registry import registry
 from proctor.errors import ArtifactError, LinkError, Location, ProctorError, ValidationError, did_you_mean
 
@@ -50,35 +50,39 @@ def fetch_artifact(
     if is_assignments(text):
         return build({"__type__": DEFAULT_RECIPE, **parse_assignments(text), **(overwrites or {})})
     query = parse_query(text)
-    return _fetch_named(text, query.name, {**query.overwrites, **(overwrites or {})}, among)
+    return _fetch_named(text, query, dict(overwrites or {}), among)
 
 
-def _fetch_named(text: str, name: str, overwrites: dict[str, Any], among: list[Catalog] | None) -> Artifact:
+def _fetch_named(text: str, query: Query, extra: dict[str, Any], among: list[Catalog] | None) -> Artifact:
     chain = _chain.get()
     if text in chain:
         circle = " → ".join([*chain[chain.index(text) :], text])
         raise LinkError(f"'{text}' leads back to itself", why=circle)
+    overwrites = {**query.overwrites, **extra}
     token = _chain.set((*chain, text))
     try:
-        path = find(name, among)
+        path = find(query.name, among)
         data = read_json(path)
         if data.get("__type__") == _LINK:
-            return _follow(data, text, overwrites, Location(str(path)))
-        _check_overwrites(name, data, overwrites)
+            return _follow(data, text, query, extra, Location(str(path)))
+        _check_overwrites(query.name, data, overwrites)
         artifact = build({**data, **overwrites}, location=Location(str(path)))
     finally:
         _chain.reset(token)
-    object.__setattr__(artifact, "_artifact_id", text if set(overwrites) else name)
+    if not extra:  # what was changed beside the text has no name
+        object.__setattr__(artifact, "_artifact_id", text if overwrites else query.name)
     return artifact
 
 
-def _follow(data: dict[str, Any], text: str, overwrites: dict[str, Any], location: Location) -> Artifact:
+def _follow(data: dict[str, Any], text: str, query: Query, extra: dict[str, Any], location: Location) -> Artifact:
     if message := data.get("__deprecated_msg__"):
         warnings.warn(str(message), DeprecationWarning, stacklevel=5)
     target = data.get("to")
     if not isinstance(target, (str, dict)):
         raise LinkError(f"the link '{text}' has no 'to'", location=location)
-    return fetch_artifact(target, overwrites)
+    if isinstance(target, str) and "[" not in target:
+        return fetch_artifact(f"{target}{text[len(query.name) :]}", extra)
+    return fetch_artifact(target, {**query.overwrites, **extra})
 
 
 def _check_overwrites(name: str, data: dict[str, Any], overwrites: dict[str, Any]) -> None:

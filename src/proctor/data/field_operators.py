@@ -11,7 +11,8 @@ from typing_extensions import override
 
 from proctor.artifacts.artifact import Artifact
 from proctor.data.fields import Row, deleter, getter, is_subpath, setter
-from proctor.data.operator import FieldOperator, InstanceOperator, Step, container_copy
+from proctor.data.operator import FieldOperator, InstanceOperator, MultiStreamOperator, Step, container_copy
+from proctor.data.streams import INSTANCE_STREAM
 from proctor.errors import DataError, MissingExtraError, ValidationError, did_you_mean
 from proctor.randomness import random_stream
 
@@ -417,7 +418,7 @@ class ApplyOperatorsField(InstanceOperator):
             raise DataError(f"the row names no operators in '{self.operators_field}'", hint="set 'default_operators'")
         for name in [names] if isinstance(names, (str, Artifact)) else names:
             operator = fetch_artifact(name)
-            if not isinstance(operator, InstanceOperator):
-                raise DataError(f"'{name}' is not an operator on rows")
-            instance = operator.bind(stream_name)(instance)
+            if not isinstance(operator, MultiStreamOperator):
+                raise DataError(f"'{name}' is not an operator")
+            instance = operator.process_instance(instance, stream_name or INSTANCE_STREAM)
         return instance

@@ -197,9 +197,7 @@ def setter(path: str, create: bool = True, each: bool = False, use_index: bool =
             raise DataError(f"'{path}' cannot be set to each of {value!r}", why="a list with members is needed")
         updated = _written(row, keys, 0, value, create, each)
         if updated is MISSING:
-            if not create:
-                raise missing_field(path, row)
-            return
+            raise missing_field(path, row)
         _replace_row(row, updated)
 
     return write

@@ -15,6 +15,7 @@ from pydantic import Field
 from typing_extensions import override
 
 from proctor.data.fields import MISSING, Row, finder, getter
+from proctor.data.frames import frames
 from proctor.data.instance_operators import ROW_METADATA, ExpressionMixin, Set
 from proctor.data.operator import (
     MultiStreamOperator,
@@ -514,19 +515,18 @@ class JoinStreams(MultiStreamOperator):
         )
 
     def _joined(self, left: Stream, right: Stream) -> Iterator[Row]:
-        import pandas as pd
-
-        try:
-            frame = pd.merge(
-                pd.DataFrame(list(left)),
-                pd.DataFrame(list(right)),
-                how=self.how,
-                on=self.on,
-                left_on=self.left_on,
-                right_on=self.right_on,
-            )
-        except (KeyError, pd.errors.MergeError) as error:
-            raise DataError("the streams cannot be joined", path=self.label(), why=f"no field {error}") from None
+        with frames() as pd:
+            try:
+                frame = pd.merge(
+                    pd.DataFrame(list(left)),
+                    pd.DataFrame(list(right)),
+                    how=self.how,
+                    on=self.on,
+                    left_on=self.left_on,
+                    right_on=self.right_on,
+                )
+            except (KeyError, pd.errors.MergeError) as error:
+                raise DataError("the streams cannot be joined", path=self.label(), why=f"no field {error}") from None
         if frame.empty:
             raise DataError("joining the streams left nothing", path=self.label(), why="no keys are equal")
         for row in frame.to_dict("records"):

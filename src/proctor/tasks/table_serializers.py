@@ -9,6 +9,7 @@ from typing import Any
 from typing_extensions import override
 
 from proctor.data.fields import Row
+from proctor.data.frames import frames
 from proctor.data.table_operators import shuffle_columns, shuffle_rows
 from proctor.errors import DataError, MissingExtraError, ValidationError
 from proctor.tasks.serializers import ImageSerializer, TableSerializer
@@ -70,10 +71,9 @@ class SerializeTableAsDFLoader(SerializeTable):
 
     @override
     def serialize_table(self, table_content: Row) -> str:
-        import pandas as pd
-
-        rows = table_content["rows"]
-        columns = pd.DataFrame(rows, columns=distinct_names(table_content["header"])).to_dict(orient="list")
+        rows, names = table_content["rows"], distinct_names(table_content["header"])
+        with frames() as pd:
+            columns = pd.DataFrame(rows, columns=names).to_dict(orient="list")
         return f"pd.DataFrame({{\n{json.dumps(columns)[1:-1]}}},\nindex={list(range(len(rows)))})"
 
 
