@@ -21,10 +21,19 @@ VALUES = st.recursive(
 KEYS = st.from_regex(r"[a-z_][a-z0-9_]{0,8}", fullmatch=True)
 
 
-@pytest.mark.parametrize("name", engine_names())
+def test_providers_say_which_key_they_miss(monkeypatch):
+    monkeypatch.delenv("WATSONX_API_KEY", raising=False)
+    assert "export WATSONX_API_KEY=" in engine_status("watsonx")["install"]
+    monkeypatch.setenv("WATSONX_API_KEY", "x")
+    assert engine_status("watsonx")["works"]
+    assert engine_status("ollama")["works"]
+
+
+@pytest.mark.parametrize("name", list(ENGINES))
 def test_every_name_leads_to_an_engine(name):
     status = engine_status(name)
     assert status["description"]
+    assert name in engine_names()
     if status["works"]:
         assert status["install"] is None
         assert find_spec(ENGINES[name].place.partition(":")[0])

@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 from typing import Any, TypeVar
 
 import msgspec
 
 from proctor.engines.http import Reply, Transport, TransportError
+from proctor.engines.limits import Pacing
 from proctor.engines.retry import RetryPolicy, is_retried, retry_after_seconds
 from proctor.ir import Failure, Timing
 
 T = TypeVar("T")
+Authorize = Callable[[Transport, str, bytes], Awaitable[Mapping[str, str]]]
+"""From a URL and the body that is about to be posted to further headers; may post itself to get a token."""
 _CONTEXT = re.compile(
     r"context[_ ](length|size|window)|maximum context|max_model_len|prompt is too long|too many tokens"
     r"|input is too long|longer than the (model|maximum)|exceeds? the (maximum|max|limit).{0,40}token",
@@ -64,6 +67,8 @@ class Caller:
         timeout_seconds: Longest time for one call, all attempts and waits included.
         attempt_seconds: Longest time for one attempt.
         patience: Calls in a row that may fail for want of an answer before the server counts as gone.
+        pacing: Limits to keep beyond the number of workers.
+        authorize: Makes headers for each attempt, where the fixed ones are not enough (signatures, short-lived tokens).
     """
 
     def __init__(
@@ -74,11 +79,16 @@ class Caller:
         timeout_seconds: float,
         attempt_seconds: float,
         patience: int,
+        *,
+        authorize: Authorize | None = None,
+        pacing: Pacing | None = None,
     ) -> None:
         self._transport = transport
         self._headers = {"Content-Type": "application/json", **headers}
         self._policy = policy
         self._timeout_seconds = timeout_seconds
+        self._authorize = authorize
+        self._pacing = pacing
         self._attempt_seconds = attempt_seconds
         self._patience = patience
         self._gone: Failure | None = None
@@ -103,10 +113,13 @@ class Caller:
         while True:
             if self._gone is not None:
                 raise CallError(msgspec.structs.replace(self._gone, attempts=attempt))
+            if self._pacing is not None:
+                arrived = loop.time()
+                await self._pacing.enter()
+                deadline += loop.time() - arrived  # the time-out is for the server, not for our own limits
             started, clock = time.time(), loop.time()
-            outcome, retry_after = await self._attempt(
-                url, content, min(self._attempt_seconds, deadline - clock), parse
-            )
+            seconds = min(self._attempt_seconds, deadline - clock)
+            outcome, retry_after = await self._paced(url, content, seconds, parse)
             attempt += 1
             if not isinstance(outcome, Failure):
                 self._succeeded, self._unanswered = True, 0
@@ -116,11 +129,29 @@ class Caller:
                 raise CallError(self._conclude(outcome, attempt))
             await asyncio.sleep(wait)
 
+    async def _paced(
+        self, url: str, content: bytes, seconds: float, parse: Callable[[bytes], T]
+    ) -> tuple[T | Failure, float | None]:
+        if self._pacing is None:
+            return await self._attempt(url, content, seconds, parse)
+        try:
+            outcome, retry_after = await self._attempt(url, content, seconds, parse)
+        except BaseException:
+            self._pacing.leave(None)
+            raise
+        self._pacing.leave(outcome)
+        return outcome, retry_after
+
     async def _attempt(
         self, url: str, content: bytes, seconds: float, parse: Callable[[bytes], T]
     ) -> tuple[T | Failure, float | None]:
         try:
-            reply = await self._transport.post(url, content, self._headers, seconds)
+            headers = self._headers
+            if self._authorize is not None:
+                headers = {**headers, **await self._authorize(self._transport, url, content)}
+            reply = await self._transport.post(url, content, headers, seconds)
+        except CallError as error:
+            return error.failure, None
         except TransportError as error:
             return Failure(error.kind, _sentence(url, str(error), _TRANSPORT_HINT.get(error.kind, ""))), None
         if reply.status >= HTTPStatus.MULTIPLE_CHOICES:

@@ -8,7 +8,7 @@ cannot work at all raises :class:`~proctor.errors.EngineError`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from proctor.artifacts import NON_POSITIONAL, Artifact, to_data
@@ -52,6 +52,17 @@ class Engine(Artifact):
     def label(self) -> str:
         """What people call this engine, in tables and file names."""
         return str(getattr(self, "model", None) or getattr(self, "model_name", None) or self.type_name())
+
+    @property
+    def policy(self) -> list[str] | None:
+        """The classes of data that may be sent to this engine; ``None`` where all may."""
+        from proctor.data.policy import policy_of
+
+        return policy_of(self)
+
+    def decoding_defaults(self) -> Mapping[str, Any]:
+        """Return how to decode what a request leaves open, by the names of :class:`~proctor.ir.Decoding`."""
+        return {}
 
     def generate(self, requests: Iterable[Generate]) -> Answers:  # noqa: ARG002 - the protocol
         """Answer generation requests."""

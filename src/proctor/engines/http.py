@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from yarl import URL
 
 
+_MOST_HEADERS = 64  # that are kept prepared; more come only from servers that want every request signed
+
+
 class Reply(NamedTuple):
     """What a server sent back."""
 
@@ -123,7 +126,9 @@ class AiohttpTransport:
     def _prepared(self, headers: Mapping[str, str]) -> Mapping[str, str]:
         """Return headers in the form that aiohttp would make of them for each request."""
         known = self._headers.get(id(headers))
-        if known is None:
+        if known is None or known[0] is not headers:
+            if len(self._headers) > _MOST_HEADERS:
+                self._headers.clear()
             from multidict import CIMultiDict
 
             known = self._headers[id(headers)] = (headers, CIMultiDict(headers))

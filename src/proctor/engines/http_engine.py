@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, SecretStr
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.engines.background import answer_in_background
-from proctor.engines.calls import Caller, CallError
+from proctor.engines.calls import Authorize, Caller, CallError
 from proctor.engines.engine import Answers, Engine
 from proctor.engines.http import AiohttpTransport, Transport
+from proctor.engines.limits import AUTO_MOST, AUTO_START, Concurrency, Pace, Pacing
 from proctor.engines.retry import RetryPolicy
 from proctor.ir import Request, Response
 
+_SECRET = re.compile(r"auth|key|token|secret|cookie", re.IGNORECASE)
+_PATIENCE = 8
 Answering = Callable[[Caller, Any], Awaitable[Response]]
 
 
@@ -28,7 +32,8 @@ class HTTPEngine(Engine):
     Attributes:
         api_key: Key for the server; by default from the environment. It is never saved, shown or part of
             :attr:`identity`.
-        max_concurrency: Requests in flight at once.
+        max_concurrency: Requests in flight at once; ``auto`` finds out what the server can take.
+        requests_per_minute, tokens_per_minute: Rate limits to keep.
         timeout: Longest time for one request in seconds, all attempts and waits included.
         attempt_timeout: Longest time for one attempt in seconds; by default as long as ``timeout``.
         connect_timeout: Longest time until a connection stands, in seconds.
@@ -44,12 +49,16 @@ class HTTPEngine(Engine):
         "connect_timeout",
         "max_retries",
         "extra_headers",
+        "requests_per_minute",
+        "tokens_per_minute",
     }
     secret_fields: ClassVar[frozenset[str]] = frozenset({"api_key"})
     """Fields that are left out wherever an engine is written down."""
 
     api_key: Annotated[SecretStr | None, NON_POSITIONAL] = None
-    max_concurrency: Annotated[int, NON_POSITIONAL, Field(ge=1)] = 32
+    max_concurrency: Annotated[Annotated[int, Field(ge=1)] | Literal["auto"], NON_POSITIONAL] = 32
+    requests_per_minute: Annotated[float | None, NON_POSITIONAL, Field(gt=0)] = None
+    tokens_per_minute: Annotated[float | None, NON_POSITIONAL, Field(gt=0)] = None
     timeout: Annotated[float, NON_POSITIONAL, Field(gt=0)] = 600.0
     attempt_timeout: Annotated[float | None, NON_POSITIONAL, Field(gt=0)] = None
     connect_timeout: Annotated[float, NON_POSITIONAL, Field(gt=0)] = 10.0
@@ -61,10 +70,14 @@ class HTTPEngine(Engine):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the artifact as data, without its secrets."""
-        return {name: value for name, value in super().to_dict().items() if name not in self.secret_fields}
+        data = {name: value for name, value in super().to_dict().items() if name not in self.secret_fields}
+        if headers := data.get("extra_headers"):
+            data["extra_headers"] = {name: value for name, value in headers.items() if not _SECRET.search(name)}
+        return data
 
     def _run(self, requests: Iterable[Any], answering: Answering) -> Answers:
         """Answer requests, ``max_concurrency`` at once."""
+        workers = self._workers()
 
         @asynccontextmanager
         async def opening() -> AsyncIterator[Callable[[Any], Awaitable[Response]]]:
@@ -74,14 +87,15 @@ class HTTPEngine(Engine):
             finally:
                 await transport.close()
 
-        return answer_in_background(
-            requests, opening, self.max_concurrency, new_loop=self._new_loop or asyncio.new_event_loop
-        )
+        return answer_in_background(requests, opening, workers, new_loop=self._new_loop or asyncio.new_event_loop)
+
+    def _workers(self) -> int:
+        return AUTO_MOST if self.max_concurrency == "auto" else self.max_concurrency
 
     def _transport(self) -> Transport:
         if self._make_transport is not None:
             return self._make_transport()
-        return AiohttpTransport(self.max_concurrency, self.connect_timeout)
+        return AiohttpTransport(self._workers(), self.connect_timeout)
 
     def _caller(self, transport: Transport) -> Caller:
         return Caller(
@@ -90,8 +104,22 @@ class HTTPEngine(Engine):
             RetryPolicy(self.max_retries),
             self.timeout,
             self.attempt_timeout or self.timeout,
-            patience=max(8, self.max_concurrency),
+            patience=max(_PATIENCE, self._workers()),
+            authorize=self._authorize(),
+            pacing=self._pacing(),
         )
+
+    def _pacing(self) -> Pacing | None:
+        """Return the limits to keep; ``None`` where the number of workers is the only one."""
+        if self.max_concurrency != "auto" and not self.requests_per_minute and not self.tokens_per_minute:
+            return None
+        is_fixed = self.max_concurrency != "auto"
+        gate = Concurrency(self._workers() if is_fixed else AUTO_START, self._workers(), is_fixed=is_fixed)
+        return Pacing(gate, Pace(self.requests_per_minute), Pace(self.tokens_per_minute))
+
+    def _authorize(self) -> Authorize | None:
+        """Return what makes headers for each attempt, where the fixed ones are not enough."""
+        return None
 
     def _headers(self) -> Mapping[str, str]:
         """Return the headers that say who asks."""

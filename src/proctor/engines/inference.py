@@ -18,7 +18,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from proctor.data.policy import check_policy, policy_of
+from proctor.data.policy import POLICY_FIELD, check_policy
+from proctor.engines.stand_in import stand_in_for
 from proctor.errors import EngineError, FieldTypeError, MissingFieldError
 from proctor.ir import Choose, Decoding, Failure, Generate, Pair, Prompt, Response, TokenLogProbability
 
@@ -83,6 +84,7 @@ def infer(
         EngineError: A row failed; the message counts the failures and shows the first.
         PolicyError: The engine may not see a row. Nothing was sent.
     """
+    engine = stand_in_for(engine)
     rows = _checked(engine, dataset)
     responses = _generate(engine, rows, {}, on_failure)
     found = [_output(engine, row, response, _text(response)) for row, response in zip(rows, responses, strict=True)]
@@ -96,6 +98,7 @@ def infer_log_probs(
 
     Arguments and errors as in :func:`infer`; an engine that gives no log-probabilities is an error, too.
     """
+    engine = stand_in_for(engine)
     rows = _checked(engine, dataset)
     top = getattr(engine, "top_logprobs", None) or getattr(engine, "n_top_tokens", None) or _TOP_TOKENS
     responses = _generate(engine, rows, {"logprobs": True, "top_logprobs": top}, on_failure)
@@ -117,6 +120,7 @@ def select(engine: Engine, dataset: Iterable[Row], on_failure: OnFailure = "rais
     The likelihood of an option is the sum over its tokens; of equal options the first wins. Errors as in
     :func:`infer`; an engine that cannot score continuations raises ``UnsupportedRequestError``.
     """
+    engine = stand_in_for(engine)
     rows = _checked(engine, dataset)
     options = [_options(row, position) for position, row in enumerate(rows)]
     requests = (
@@ -147,7 +151,6 @@ def token_data(token: TokenLogProbability) -> dict[str, Any]:
 
 def _checked(engine: Engine, dataset: Iterable[Row]) -> list[Row]:
     rows = list(dataset)
-    policy = policy_of(engine)
     for position, row in enumerate(rows):
         if not isinstance(row, Mapping):
             raise FieldTypeError(f"row {position} is a {type(row).__name__}, not a dict", hint="pass a list of rows")
@@ -155,8 +158,17 @@ def _checked(engine: Engine, dataset: Iterable[Row]) -> list[Row]:
             raise MissingFieldError(f"row {position} has no 'source'", why=f"it has {', '.join(map(str, row))}")
         if not isinstance(row["source"], (str, list, tuple)):
             raise FieldTypeError(f"'source' of row {position} is neither a string nor chat messages")
-        check_policy(policy, row, engine.label)
+    _check_policy(engine, rows)
     return rows
+
+
+def _check_policy(engine: Engine, rows: Sequence[Row]) -> None:
+    policy = engine.policy
+    unclassified = False
+    for row in rows:
+        if row.get(POLICY_FIELD) or not unclassified:  # one warning for all rows that do not say what they are
+            check_policy(policy, row, engine.label)
+            unclassified = unclassified or not row.get(POLICY_FIELD)
 
 
 def _generate(engine: Engine, rows: Sequence[Row], extra: Mapping[str, Any], on_failure: OnFailure) -> list[Response]:

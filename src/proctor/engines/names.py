@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping
 from importlib import import_module
@@ -14,6 +15,8 @@ from msgspec import Struct
 from proctor.artifacts import fetch_artifact
 from proctor.artifacts.query import is_assignments
 from proctor.engines.engine import Engine
+from proctor.engines.providers import Provider, providers
+from proctor.engines.stand_in import stand_in_for
 from proctor.errors import MissingExtraError, ProctorError, UnknownArtifactError, UsageError, did_you_mean
 
 _KEY = re.compile(r"[A-Za-z_][\w.-]*")
@@ -51,6 +54,13 @@ ENGINES: dict[str, EngineName] = {
     "openai": EngineName(
         "proctor.engines.openai:OpenAIEngine", "any OpenAI-compatible server (vLLM, SGLang, TGI, llama-server …)"
     ),
+    "llamacpp": EngineName(
+        "proctor.engines.llamacpp:LlamaCppEngine",
+        "a GGUF model, through llama.cpp in this process",
+        ("xllamacpp",),
+        "llamacpp",
+    ),
+    "vllm": EngineName("proctor.engines.vllm:VLLMEngine", "vLLM in this process, on a GPU", ("vllm",), "vllm"),
     "scripted": EngineName(
         "proctor.engines.scripted:ScriptedEngine", "answers from a constant, a table, rules or a function"
     ),
@@ -59,12 +69,17 @@ ENGINES: dict[str, EngineName] = {
 
 
 def engine_names() -> list[str]:
-    """Return all short names, in the order of the table."""
-    return list(ENGINES)
+    """Return all short names: engines, then providers."""
+    return [*ENGINES, *(name for name in providers() if name not in ENGINES)]
 
 
 def engine_status(name: str) -> dict[str, Any]:
-    """Return whether an engine works here: ``works``, ``description``, ``missing`` packages, ``install`` command."""
+    """Return whether an engine works here: ``works``, ``description``, what is ``missing``, ``install`` command.
+
+    What a provider misses is a key in the environment.
+    """
+    if name not in ENGINES:
+        return _provider_status(providers()[name])
     entry = ENGINES[name]
     missing = [package for package in entry.packages if find_spec(package) is None]
     return {
@@ -72,6 +87,18 @@ def engine_status(name: str) -> dict[str, Any]:
         "description": entry.description,
         "missing": missing,
         "install": f"pip install 'proctor[{entry.extra}]'" if missing else None,
+    }
+
+
+def _provider_status(provider: Provider) -> dict[str, Any]:
+    needs_key = provider.auth not in ("none", "optional") and provider.engine is None
+    has_key = not needs_key or any(os.environ.get(variable) for variable in provider.key_variables)
+    wanted = [] if has_key else [provider.key_variables[0]]
+    return {
+        "works": has_key,
+        "description": provider.description,
+        "missing": wanted,
+        "install": f"export {wanted[0]}=…" if wanted else None,
     }
 
 
@@ -86,11 +113,18 @@ def make_engine(name: str | Engine, args: Mapping[str, Any] | None = None) -> En
         UsageError: The name or an argument is unknown.
         MissingExtraError: The engine needs packages that are not installed.
     """
-    given = {key.replace("-", "_"): value for key, value in (args or {}).items()}
+    return stand_in_for(engine_named(name, {key.replace("-", "_"): value for key, value in (args or {}).items()}))
+
+
+def engine_named(name: str | Engine, given: Mapping[str, Any]) -> Engine:
+    """Return the engine itself, as :func:`make_engine` does without ``settings.engine_map``."""
     if isinstance(name, Engine):
         return _changed(name, given)
     if name in ENGINES:
         return _build(name, ENGINES[name], given)
+    if any(name == known or name in entry.aliases for known, entry in providers().items()):
+        place = "proctor.engines.unitxt_names:CrossProviderInferenceEngine"
+        return _build(name, EngineName(place, "", values={"provider": name}), given)
     return _fetch(name, given)
 
 
@@ -105,6 +139,8 @@ def _build(name: str, entry: EngineName, given: Mapping[str, Any]) -> Engine:
     module, _, attribute = entry.place.partition(":")
     cls: type[Engine] = getattr(import_module(module), attribute)
     fields = [field for field in cls.model_fields if not field.startswith("_")]
+    other_names: Mapping[str, str] = getattr(cls, "other_names", {})
+    given = {other_names.get(key, key): value for key, value in given.items()}
     if unknown := [key for key in given if key not in fields]:
         hint = did_you_mean(unknown[0], fields)
         raise UsageError(
@@ -133,8 +169,8 @@ def _fetch(name: str, given: Mapping[str, Any]) -> Engine:
 
 
 def _unknown(name: str, error: ProctorError | None = None) -> UsageError:
-    hint = did_you_mean(name, ENGINES) or (error.diagnostics[0].hint if error else "")
-    return UsageError(f"there is no engine '{name}'", why=f"the engines are {', '.join(ENGINES)}", hint=hint)
+    hint = did_you_mean(name, engine_names()) or (error.diagnostics[0].hint if error else "")
+    return UsageError(f"there is no engine '{name}'", why=f"the engines are {', '.join(engine_names())}", hint=hint)
 
 
 def parse_model_args(text: str) -> dict[str, Any]:

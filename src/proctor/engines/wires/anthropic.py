@@ -1,0 +1,131 @@
+"""The Anthropic Messages protocol (``POST /messages``; public API reference, version 2023-06-01)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from proctor.engines.calls import ReplyError
+from proctor.engines.media import split_data_url
+from proctor.engines.wires.openai_shapes import call_text
+from proctor.engines.wires.wire import Post, Wire
+from proctor.ir import Decoding, Message, Prompt, Response, Usage, message_text
+
+_DEFAULT_MAX_TOKENS = 4096
+"""The protocol wants a limit; used where neither exam nor engine has one."""
+_REASONS = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "tool_use": "tool_calls"}
+_NOT_SENT = frozenset({"logprobs", "top_logprobs", "frequency_penalty", "presence_penalty", "logit_bias", "tools"})
+
+
+class _Block(Struct):
+    type: str
+    text: str = ""
+    name: str = ""
+    input: Any = None
+
+
+class _Usage(Struct):
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_input_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+
+
+class _Reply(Struct):
+    content: list[_Block]
+    stop_reason: str | None
+    usage: _Usage | None = None
+
+
+_REPLY = msgspec.json.Decoder(_Reply)
+
+
+@dataclass
+class AnthropicWire(Wire):
+    """Messages."""
+
+    def post(self, prompt: Prompt, decoding: Decoding) -> Post:
+        """Return what to post; see :class:`Wire`."""
+        system, messages = split_system(prompt.messages)
+        body: dict[str, Any] = {
+            "model": self.model,
+            "max_tokens": decoding.max_tokens or _DEFAULT_MAX_TOKENS,
+            "temperature": min(1.0, decoding.temperature),
+            "messages": [{"role": message["role"], "content": _content(message)} for message in messages],
+        }
+        if system:
+            body["system"] = system
+        if decoding.stop:
+            # The service refuses stop strings that are only white space.
+            body["stop_sequences"] = [mark for mark in decoding.stop if mark.strip()]
+        for name in ("top_p", "top_k"):
+            if (value := getattr(decoding, name)) is not None:
+                body[name] = value
+        if tools := decoding.extra.get("tools"):
+            body["tools"] = [_tool(tool) for tool in tools]
+        body.update({name: value for name, value in decoding.extra.items() if name not in _NOT_SENT})
+        blank = [mark for mark in decoding.stop if not mark.strip()]
+        return Post("/messages", body, lambda reply: _cut_at(parse_messages(reply), blank))
+
+
+def split_system(messages: Sequence[Message]) -> tuple[str, list[Message]]:
+    """Return the system messages as one text, and the rest, with equal neighbouring roles left as they are."""
+    system = "\n\n".join(message_text(message) for message in messages if message["role"] == "system")
+    return system, [message for message in messages if message["role"] != "system"]
+
+
+def parse_messages(body: bytes) -> Response:
+    """Return the response in a reply.
+
+    Raises:
+        ReplyError, msgspec.DecodeError: The reply is not what the protocol says.
+    """
+    reply = _REPLY.decode(body)
+    calls = [block for block in reply.content if block.type == "tool_use"]
+    text = "".join(block.text for block in reply.content if block.type == "text")
+    if not reply.content and reply.stop_reason not in ("end_turn", "stop_sequence", "max_tokens", "refusal"):
+        raise ReplyError("the reply has no content")
+    usage = reply.usage or _Usage()
+    cached = (usage.cache_read_input_tokens or 0) + (usage.cache_creation_input_tokens or 0)
+    return Response(
+        texts=(call_text([(call.name, call.input) for call in calls]) if calls else text,),
+        finish_reasons=(_REASONS.get(reply.stop_reason or "", reply.stop_reason or ""),),
+        usage=Usage(usage.input_tokens + cached, usage.output_tokens),
+    )
+
+
+def _cut_at(response: Response, marks: Sequence[str]) -> Response:
+    text = response.text
+    for mark in marks:
+        text = text.partition(mark)[0]
+    return msgspec.structs.replace(response, texts=(text,))
+
+
+def _content(message: Message) -> Any:
+    content = message.get("content")
+    if isinstance(content, str) or content is None:
+        return content or ""
+    return [_block(part) for part in content]
+
+
+def _block(part: Any) -> Any:
+    if part.get("type") != "image_url":
+        return part
+    url = part["image_url"]["url"] if isinstance(part["image_url"], dict) else part["image_url"]
+    if not url.startswith("data:"):
+        return {"type": "image", "source": {"type": "url", "url": url}}
+    media_type, data = split_data_url(url)
+    return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}}
+
+
+def _tool(tool: Any) -> Any:
+    function = tool.get("function", tool)
+    return {
+        "name": function["name"],
+        "description": function.get("description", ""),
+        "input_schema": function.get("parameters") or {"type": "object", "properties": {}},
+    }

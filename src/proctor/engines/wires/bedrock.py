@@ -1,0 +1,119 @@
+"""The Amazon Bedrock Converse protocol (``POST /model/{id}/converse``; public API reference, version 2023-09-30)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Struct, field
+
+from proctor.engines.calls import CallError
+from proctor.engines.media import split_data_url
+from proctor.engines.wires.anthropic import split_system
+from proctor.engines.wires.openai_shapes import call_text
+from proctor.engines.wires.wire import Post, Wire
+from proctor.ir import Decoding, Message, Prompt, Response, Usage
+
+_REASONS = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "tool_use": "tool_calls"}
+
+
+class _ToolUse(Struct):
+    name: str
+    input: Any = None
+
+
+class _Block(Struct):
+    text: str = ""
+    tool_use: _ToolUse | None = field(default=None, name="toolUse")
+
+
+class _Message(Struct):
+    content: list[_Block]
+
+
+class _Output(Struct):
+    message: _Message
+
+
+class _Usage(Struct, rename="camel"):
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class _Reply(Struct, rename="camel"):
+    output: _Output
+    stop_reason: str
+    usage: _Usage | None = None
+
+
+_REPLY = msgspec.json.Decoder(_Reply)
+
+
+@dataclass
+class BedrockWire(Wire):
+    """Converse."""
+
+    def post(self, prompt: Prompt, decoding: Decoding) -> Post:
+        """Return what to post; see :class:`Wire`."""
+        system, messages = split_system(prompt.messages)
+        limits: dict[str, Any] = {"temperature": decoding.temperature}
+        if decoding.max_tokens is not None:
+            limits["maxTokens"] = decoding.max_tokens
+        if decoding.top_p is not None:
+            limits["topP"] = decoding.top_p
+        if decoding.stop:
+            limits["stopSequences"] = list(decoding.stop)
+        body: dict[str, Any] = {
+            "messages": [{"role": message["role"], "content": _content(message)} for message in messages],
+            "inferenceConfig": limits,
+        }
+        if system:
+            body["system"] = [{"text": system}]
+        if tools := decoding.extra.get("tools"):
+            body["toolConfig"] = {"tools": [_tool(tool) for tool in tools]}
+        return Post(f"/model/{quote(self.model, safe='')}/converse", body, parse_converse)
+
+
+def parse_converse(body: bytes) -> Response:
+    """Return the response in a reply; raise ``msgspec.DecodeError`` where it is not what the protocol says."""
+    reply = _REPLY.decode(body)
+    blocks = reply.output.message.content
+    calls = [(block.tool_use.name, block.tool_use.input) for block in blocks if block.tool_use]
+    usage = reply.usage or _Usage()
+    return Response(
+        texts=(call_text(calls) if calls else "".join(block.text for block in blocks),),
+        finish_reasons=(_REASONS.get(reply.stop_reason, reply.stop_reason),),
+        usage=Usage(usage.input_tokens, usage.output_tokens),
+    )
+
+
+def _content(message: Message) -> list[dict[str, Any]]:
+    content = message.get("content")
+    if isinstance(content, str) or content is None:
+        return [{"text": content or ""}]
+    return [_block(part) for part in content]
+
+
+def _block(part: dict[str, Any]) -> dict[str, Any]:
+    if part.get("type") == "text":
+        return {"text": part["text"]}
+    url = part.get("image_url")
+    url = url["url"] if isinstance(url, dict) else url
+    if not isinstance(url, str) or not url.startswith("data:"):
+        raise CallError.of("engine", "Bedrock takes images as data URLs only")
+    media_type, data = split_data_url(url)
+    return {"image": {"format": media_type.rpartition("/")[2], "source": {"bytes": data}}}
+
+
+def _tool(tool: dict[str, Any]) -> dict[str, Any]:
+    function = tool.get("function", tool)
+    schema = function.get("parameters") or {"type": "object", "properties": {}}
+    return {
+        "toolSpec": {
+            "name": function["name"],
+            "description": function.get("description") or function["name"],
+            "inputSchema": {"json": schema},
+        }
+    }

@@ -1,0 +1,85 @@
+"""Ollama's own protocol (``POST /api/chat``; docs/api.md of the Ollama repository)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from proctor.engines.media import split_data_url
+from proctor.engines.wires.openai_shapes import call_text
+from proctor.engines.wires.wire import Post, Wire
+from proctor.ir import Decoding, Message, Prompt, Response, Usage, message_text
+
+_NAMES = {"max_tokens": "num_predict", "top_p": "top_p", "top_k": "top_k", "seed": "seed"}
+_NOT_OPTIONS = frozenset({"tools", "logprobs", "top_logprobs", "format", "keep_alive", "think"})
+_TOP = ("tools", "format", "keep_alive", "think")
+
+
+class _Function(Struct):
+    name: str
+    arguments: Any = None
+
+
+class _Call(Struct):
+    function: _Function
+
+
+class _Message(Struct):
+    content: str = ""
+    tool_calls: list[_Call] | None = None
+
+
+class _Reply(Struct):
+    message: _Message
+    done_reason: str | None = None
+    prompt_eval_count: int | None = None
+    eval_count: int | None = None
+
+
+_REPLY = msgspec.json.Decoder(_Reply)
+
+
+@dataclass
+class OllamaWire(Wire):
+    """Chat, without streaming."""
+
+    def post(self, prompt: Prompt, decoding: Decoding) -> Post:
+        """Return what to post; see :class:`Wire`."""
+        given: dict[str, Any] = {"temperature": decoding.temperature}
+        for name, theirs in _NAMES.items():
+            if (value := getattr(decoding, name)) is not None:
+                given[theirs] = value
+        if decoding.stop:
+            given["stop"] = list(decoding.stop)
+        given.update({name: value for name, value in decoding.extra.items() if name not in _NOT_OPTIONS})
+        body: dict[str, Any] = {
+            "model": self.model,
+            "messages": [_message(message) for message in prompt.messages],
+            "stream": False,
+            "options": given,
+            **{name: decoding.extra[name] for name in _TOP if name in decoding.extra},
+        }
+        return Post("/api/chat", body, parse_chat)
+
+
+def parse_chat(body: bytes) -> Response:
+    """Return the response in a reply; raise ``msgspec.DecodeError`` where it is not what the protocol says."""
+    reply = _REPLY.decode(body)
+    calls = [(call.function.name, call.function.arguments) for call in reply.message.tool_calls or ()]
+    return Response(
+        texts=(call_text(calls) if calls else reply.message.content,),
+        finish_reasons=(reply.done_reason or "",),
+        usage=Usage(reply.prompt_eval_count or 0, reply.eval_count or 0),
+    )
+
+
+def _message(message: Message) -> Message:
+    content = message.get("content")
+    if not isinstance(content, list):
+        return message
+    urls = [part["image_url"] for part in content if part.get("type") == "image_url"]
+    links = [url["url"] if isinstance(url, dict) else url for url in urls]
+    return {**message, "content": message_text(message), "images": [split_data_url(link)[1] for link in links]}

@@ -1,0 +1,89 @@
+"""The OpenAI protocol, chat and completions, and its relatives that only rename a field or a route.
+
+Options: ``is_chat`` (default true), ``max_tokens_name``, ``model_name`` (name of the field that holds the model),
+``route`` (of chat), ``drop`` (fields that the server does not accept), ``rename`` (fields that it calls otherwise),
+``fields`` (further fields of the body).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from proctor.engines.calls import Caller, CallError
+from proctor.engines.wires.openai_shapes import (
+    ECHO,
+    chat_messages,
+    decoding_body,
+    parse_chat,
+    parse_completion,
+    parse_echo,
+)
+from proctor.engines.wires.wire import Post, Wire, merged
+from proctor.ir import Decoding, Pair, Prompt, Response, Rolling, Score
+
+
+@dataclass
+class OpenAIWire(Wire):
+    """Chat, completions, and echo log-probabilities."""
+
+    has_n: bool = True
+    _shared: tuple[Decoding, dict[str, Any]] | None = field(default=None, init=False)
+
+    def post(self, prompt: Prompt, decoding: Decoding) -> Post:
+        """Return what to post; see :class:`Wire`."""
+        shared = self._body(decoding)
+        if self.options.get("is_chat", True):
+            body = {**shared, "messages": chat_messages(prompt.messages)}
+            route = self.options.get("route", "/chat/completions")
+            return Post(route, body, partial(parse_chat, count=decoding.count))
+        if prompt.is_chat:
+            raise CallError.of("engine", "the completions endpoint takes one string, not chat messages")
+        body = {**shared, "prompt": prompt.text}
+        return Post("/completions", body, partial(parse_completion, count=decoding.count))
+
+    async def score(self, caller: Caller, request: Score) -> Response:
+        """Answer a request for log-likelihoods by echo; see :class:`Wire`."""
+        texts = [("", request.text)] if isinstance(request, Rolling) else [_words(pair) for pair in request.pairs]
+        parts = []
+        for context, continuation in texts:
+            text = context + continuation
+            body = {"model": self.model, "prompt": text, **ECHO, **self.defaults.get("extra", {})}
+            parse = partial(parse_echo, text=text, start=len(context))
+            parts.append(await self.send(caller, Post("/completions", body, parse)))
+        return merged(parts)
+
+    def _body(self, decoding: Decoding) -> dict[str, Any]:
+        """Return the part of a body that requests with this decoding share."""
+        if self._shared is None or self._shared[0] is not decoding:
+            body = decoding_body(decoding, self.options.get("max_tokens_name", "max_tokens"))
+            for name in self.options.get("drop", ()):
+                body.pop(name, None)
+            rename = self.options.get("rename", {})
+            body = {rename.get(name, name): value for name, value in body.items()}
+            if not self.options.get("is_chat", True):
+                body = _completion_log_probabilities(body)
+            self._shared = (decoding, {**self._names(), **self.options.get("fields", {}), **body})
+        return self._shared[1]
+
+    def _names(self) -> Mapping[str, Any]:
+        name = self.options.get("model_name", "model")
+        return {name: self.model} if name else {}
+
+
+def _completion_log_probabilities(body: dict[str, Any]) -> dict[str, Any]:
+    """Return a body as the completions endpoint wants it: there ``logprobs`` is a number, not a switch."""
+    top = body.pop("top_logprobs", None)
+    if body.get("logprobs") is True:
+        body["logprobs"] = top if top is not None else 1
+    elif body.get("logprobs") is False:
+        del body["logprobs"]
+    return body
+
+
+def _words(pair: Pair) -> tuple[str, str]:
+    if pair.context.is_chat:
+        raise CallError.of("engine", "log-likelihoods need a prompt that is one string, not chat messages")
+    return pair.context.text, pair.continuation

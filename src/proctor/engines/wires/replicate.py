@@ -1,0 +1,64 @@
+"""Replicate's protocol: ``POST /models/{owner}/{name}/predictions`` with ``Prefer: wait`` (public HTTP API)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from proctor.engines.calls import ReplyError
+from proctor.engines.wires.anthropic import split_system
+from proctor.engines.wires.wire import Post, Wire
+from proctor.ir import Decoding, Prompt, Response, Usage, message_text
+
+
+class _Metrics(Struct):
+    input_token_count: int | None = None
+    output_token_count: int | None = None
+
+
+class _Reply(Struct):
+    status: str
+    output: list[str] | str | None = None
+    error: str | None = None
+    metrics: _Metrics | None = None
+
+
+_REPLY = msgspec.json.Decoder(_Reply)
+
+
+@dataclass
+class ReplicateWire(Wire):
+    """Predictions that are waited for."""
+
+    def post(self, prompt: Prompt, decoding: Decoding) -> Post:
+        """Return what to post; see :class:`Wire`."""
+        system, messages = split_system(prompt.messages)
+        given: dict[str, Any] = {
+            "prompt": "\n\n".join(message_text(message) for message in messages),
+            "temperature": decoding.temperature,
+            **{name: value for name, value in decoding.extra.items() if name not in ("logprobs", "top_logprobs")},
+        }
+        if system:
+            given["system_prompt"] = system
+        for name in ("max_tokens", "top_p", "top_k", "seed"):
+            if (value := getattr(decoding, name)) is not None:
+                given[name] = value
+        if decoding.stop:
+            given["stop_sequences"] = ",".join(decoding.stop)
+        return Post(f"/models/{self.model}/predictions", {"input": given}, parse_prediction)
+
+
+def parse_prediction(body: bytes) -> Response:
+    """Return the response in a reply; raise :class:`ReplyError` or ``msgspec.DecodeError`` where it is none."""
+    reply = _REPLY.decode(body)
+    if reply.status != "succeeded" or reply.output is None:
+        raise ReplyError(f"the prediction is {reply.status}: {reply.error or 'no output'}")
+    metrics = reply.metrics or _Metrics()
+    return Response(
+        texts=("".join(reply.output),),
+        finish_reasons=("stop",),
+        usage=Usage(metrics.input_token_count or 0, metrics.output_token_count or 0),
+    )

@@ -1,0 +1,108 @@
+"""What all wire protocols share: a request becomes one or more posts, and their replies one response."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from msgspec import structs
+
+from proctor.engines.calls import Caller, CallError
+from proctor.engines.decoding import with_defaults
+from proctor.engines.media import with_inline_media
+from proctor.ir import Decoding, Generate, Prompt, Response, Score, Timing, Usage
+
+
+class Post(NamedTuple):
+    """What to post, and how to read the reply.
+
+    Attributes:
+        route: Appended to the base URL.
+        body: Sent as JSON.
+        parse: From the body of a reply to a response; raises ``ReplyError`` or ``msgspec.DecodeError``.
+    """
+
+    route: str
+    body: Mapping[str, Any]
+    parse: Callable[[bytes], Response]
+
+
+@dataclass
+class Wire:
+    """A protocol, and what a run needs to know of a server; made once for each run.
+
+    Attributes:
+        url: Base URL, to which routes are appended.
+        model: Name of the model on the server.
+        defaults: Decoding for requests that leave it open.
+        query: Appended to every address (``?api-version=…``).
+        has_n: Whether the server can give several answers to one request; else it is asked several times.
+        options: Quirks of the server that only this protocol knows.
+    """
+
+    url: str
+    model: str
+    defaults: Mapping[str, Any]
+    query: str = ""
+    has_n: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+    _last: tuple[Decoding, Decoding] | None = field(default=None, init=False)
+
+    def post(self, prompt: Prompt, decoding: Decoding) -> Post:
+        """Return what to post to generate text."""
+        raise CallError.of("engine", f"{type(self).__name__} cannot generate text for {prompt!r} with {decoding}")
+
+    async def generate(self, caller: Caller, request: Generate) -> Response:
+        """Answer a request for text; raise :class:`CallError` where there is no answer."""
+        decoding, prompt = self.decoding_of(request), inlined(request.prompt)
+        if decoding.count > 1 and not self.has_n:
+            return merged([await self.send(caller, self.post(prompt, each)) for each in singles(decoding)])
+        return await self.send(caller, self.post(prompt, decoding))
+
+    async def score(self, caller: Caller, request: Score) -> Response:  # noqa: ARG002 - the protocol
+        """Answer a request for log-likelihoods; raise :class:`CallError` where there is no answer."""
+        raise CallError.of("engine", "this server gives no log-probabilities for text it did not write")
+
+    async def send(self, caller: Caller, post: Post) -> Response:
+        """Post, and return the response with its timing."""
+        response, timing = await caller.call(f"{self.url}{post.route}{self.query}", post.body, post.parse)
+        return Response(
+            response.texts, response.scores, response.finish_reasons, response.tokens, response.usage, timing
+        )
+
+    def decoding_of(self, request: Generate) -> Decoding:
+        """Return the request's decoding with defaults; computed once for requests that share it."""
+        if self._last is None or self._last[0] is not request.decoding:
+            self._last = (request.decoding, with_defaults(request.decoding, self.defaults))
+        return self._last[1]
+
+
+def inlined(prompt: Prompt) -> Prompt:
+    """Return the prompt with its pictures as URLs; the same prompt where there are none."""
+    if isinstance(prompt.payload, str):
+        return prompt
+    messages = with_inline_media(prompt.payload)
+    return prompt if messages is prompt.payload else Prompt(messages)
+
+
+def singles(decoding: Decoding) -> list[Decoding]:
+    """Return the decoding of each of several answers, with seeds that differ."""
+    seeds = [None if decoding.seed is None else decoding.seed + index for index in range(decoding.count)]
+    return [structs.replace(decoding, count=1, seed=seed) for seed in seeds]
+
+
+def merged(parts: Iterable[Response]) -> Response:
+    """Return the responses to the parts of one request as one response."""
+    found = list(parts)
+    return Response(
+        texts=tuple(text for part in found for text in part.texts),
+        scores=tuple(score for part in found for score in part.scores),
+        finish_reasons=tuple(reason for part in found for reason in part.finish_reasons),
+        tokens=tuple(tokens for part in found for tokens in part.tokens),
+        usage=Usage(
+            sum(part.usage.prompt_tokens for part in found),
+            sum(part.usage.completion_tokens for part in found),
+        ),
+        timing=Timing(found[0].timing.started, sum(part.timing.seconds for part in found)),
+    )
