@@ -27,6 +27,7 @@ COMMANDS = {
     "show": ("proctor.cli.show", "Show the requests that would be sent, part by part."),
     "ls": ("proctor.cli.ls", "List exams and artifacts."),
     "view": ("proctor.cli.view", "Open the explorer and the run viewer in the browser."),
+    "report": ("proctor.cli.report", "Write the scores of runs as HTML, Markdown, CSV or Parquet."),
     "compare": ("proctor.cli.compare", "Compare two runs, instance by instance."),
     "log": ("proctor.cli.log", "Look after the response log: list, show, export, thin out, check."),
     "doctor": ("proctor.cli.doctor", "Say what works on this machine, and how to install the rest."),

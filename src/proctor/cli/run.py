@@ -49,14 +49,14 @@ _LONGEST_NAME = 60
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON instead of a table.")
 @exam_options
 def command(spec: Path | None, **options: Any) -> int:
-    r"""Let a model sit exams, and print its scores.
+    """Let a model sit exams, and print its scores.
 
     RUN.yaml (or a run folder) repeats a run, or goes on with one that was stopped.
 
     \b
     proctor run --model smollm2 --tasks samples
     proctor run --model openai --model-args model=m,base_url=http://127.0.0.1:8000/v1 --tasks samples.science
-    """
+    """  # noqa: D301 - click reads the control character
     from proctor.running.spec import RunSpec
 
     mine = {name: options.pop(name) for name in ("retry_failed", "allow_failures", "every_score", "as_json")}

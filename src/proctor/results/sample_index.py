@@ -311,7 +311,7 @@ def read_line(line: bytes) -> dict[str, Any]:
     """Return a line as a record; a line that is none becomes a record with a failure that says so."""
     try:
         record = msgspec.json.decode(line)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         try:
             record = json.loads(line.decode("utf-8", "replace"))
         except ValueError as error:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
-from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -19,10 +16,9 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from proctor.errors import ProctorError
-from proctor.results.origins import COLOURS, label_of, part_of
-from proctor.results.summary import interval, shown
 from proctor.web import compare_pages, explorer_pages, run_pages
 from proctor.web.library import Library
+from proctor.web.rendering import part_styles, render
 from proctor.web.security import LOOPBACK, Guard
 
 Page = Callable[[Library, Request], tuple[str, dict[str, Any]]]
@@ -79,51 +75,3 @@ def _show_http_error(request: Request, error: Exception) -> Response:
 def _error_page(request: Request, problems: Sequence[Any], code: int) -> Response:
     page = render("error.html", path=request.url.path, problems=problems)
     return HTMLResponse(page.encode("utf-8", "backslashreplace"), code)
-
-
-@cache
-def environment() -> Environment:
-    """Return the templates: everything is escaped, an unknown name is an error."""
-    made = Environment(
-        loader=PackageLoader("proctor.web", "pages"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.filters |= {"shown": shown, "interval": interval, "visible": visible, "pretty": pretty}
-    made.globals |= {"label_of": label_of, "part_class": part_class, "parts": COLOURS}
-    return made
-
-
-def render(name: str, **values: Any) -> str:
-    """Return a page."""
-    return environment().get_template(name).render(**values)
-
-
-def part_class(origin: str) -> str:
-    """Return the style class of a part of a prompt."""
-    return "part-" + part_of(origin).replace(" ", "-")
-
-
-@cache
-def part_styles() -> str:
-    """Return the style sheet that gives parts their colours, made of the one table of colours."""
-    return "".join(f".part-{part.replace(' ', '-')} {{ color: {colour}; }}\n" for part, colour in COLOURS.items())
-
-
-_BIDI = {code: f"[U+{code:04X}]" for code in (0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))}
-_CONTROL = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\n\t"} | {0x7F: "␡"}
-_VISIBLE = {**_BIDI, **_CONTROL}
-
-
-def visible(text: object) -> str:
-    """Return a text whose control characters and direction marks can be seen and do nothing."""
-    return str(text).translate(_VISIBLE)
-
-
-def pretty(value: Any) -> str:
-    """Return a value as people read it: text as it is, everything else as indented JSON."""
-    if isinstance(value, str):
-        return visible(value)
-    return visible(json.dumps(value, indent=2, ensure_ascii=False, default=str))

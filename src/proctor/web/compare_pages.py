@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
-
-from starlette.requests import Request
 
 from proctor.errors import UsageError
 from proctor.results.compare import compare_runs, flips, rows_of
@@ -14,6 +12,9 @@ from proctor.running.stored import StoredRun
 from proctor.web.charts import difference_bar
 from proctor.web.library import Library
 from proctor.web.run_pages import choices_of, excerpt, question_of
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
 
 PAGE_SIZE = 10
 

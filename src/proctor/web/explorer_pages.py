@@ -7,10 +7,8 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
-
-from starlette.requests import Request
 
 from proctor.dialects.listing import entries
 from proctor.dialects.resolve import resolve_tasks
@@ -24,6 +22,9 @@ from proctor.results.preview import first_items
 from proctor.settings import settings
 from proctor.web.library import Library
 from proctor.web.prompt_view import explained_messages, request_view
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
 
 PAGE_SIZE = 200
 _LONGEST_DIFF = 20_000
@@ -173,7 +174,8 @@ def code_of(setting: Setting) -> list[tuple[str, str]]:
         "from proctor import load_dataset\n\n"
         f"dataset = load_dataset({recipe!r})\n"
         "for name, split in dataset.items():\n"
-        '    print(name, split[0]["source"], split[0]["references"])\n'
+        "    for row in split.take(3):\n"
+        '        print(name, row["source"], row["references"])\n'
     )
     return [
         ("Show it", f"proctor show {shlex.quote(recipe)} --docs 3"),

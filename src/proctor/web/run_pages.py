@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
-
-from starlette.requests import Request
 
 from proctor.dialects.spec_exams import exams_of_spec
 from proctor.errors import ProctorError, UsageError
@@ -18,6 +16,9 @@ from proctor.settings import settings
 from proctor.web.charts import choice_bar, interval_bar, scale_of
 from proctor.web.library import Library
 from proctor.web.prompt_view import explained_messages
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
 
 PAGE_SIZE = 50
 _LONGEST_EXCERPT = 160
@@ -43,7 +44,7 @@ def run(library: Library, request: Request) -> Values:
         "run": stored,
         "rows": [_linked(row, rows, run_id if stored.samples else "") for row in rows],
         "notes": failure_notes(rows),
-        "facts": _facts(stored),
+        "facts": facts_of(stored),
         "live": stored.state == "running",
     }
 
@@ -92,7 +93,7 @@ def sample(library: Library, request: Request) -> Values:
         "explanation": problem,
         "can_explain": stored.spec is not None and not wants_parts,
         "choices": choices_of(found.record),
-        "values": _values(found.record),
+        "values": values_of(found.record),
         "before": before,
         "after": after,
         "parameters": urlencode(_parameters(_query(request))),
@@ -106,11 +107,16 @@ def _stored(library: Library, request: Request) -> tuple[StoredRun, str]:
 
 
 def _linked(row: ScoreRow, rows: list[ScoreRow], run_id: str) -> dict[str, Any]:
-    entry: dict[str, Any] = {"row": row, "chart": interval_bar(row, _axis(row, rows))}
+    entry = score_view(row, rows)
     if run_id:
         exam = urlencode({"exam": row.task})
         entry |= {"link": f"/runs/{run_id}/samples?{exam}", "failures": f"/runs/{run_id}/samples?{exam}&failed=yes"}
     return entry
+
+
+def score_view(row: ScoreRow, rows: list[ScoreRow]) -> dict[str, Any]:
+    """Return a score with its picture, on the axis that fits all rows of the same metric."""
+    return {"row": row, "chart": interval_bar(row, _axis(row, rows))}
 
 
 def _axis(row: ScoreRow, rows: list[ScoreRow]) -> tuple[float, float]:
@@ -249,7 +255,7 @@ def choices_of(record: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _values(record: dict[str, Any]) -> list[dict[str, Any]]:
+def values_of(record: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the remaining parts of an instance under the names that people read, in reading order."""
     names = {
         "output": "Output",
@@ -278,7 +284,7 @@ def _cut(entry: dict[str, Any]) -> dict[str, Any]:
     return {**entry, "left_out": 0}
 
 
-def _facts(stored: StoredRun) -> list[tuple[str, str]]:
+def facts_of(stored: StoredRun) -> list[tuple[str, str]]:
     """Return what a reader wants to know about how a run was made."""
     details = stored.run
     requests = details.get("requests") or {}

@@ -1,0 +1,82 @@
+"""``proctor report``: the scores of runs in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from proctor.cli.commands import ProctorCommand
+from proctor.cli.problems import say
+from proctor.errors import OutputError, UsageError
+
+if TYPE_CHECKING:
+    from proctor.running.stored import StoredRun
+
+FORMATS = {"html": ".html", "md": ".md", "csv": ".csv", "parquet": ".parquet"}
+
+
+@click.command("report", cls=ProctorCommand)
+@click.argument(
+    "runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(exists=True, file_okay=False, path_type=Path)
+)
+@click.option(
+    "--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="The file.  [default: report.html]"
+)
+@click.option("--format", "form", type=click.Choice(list(FORMATS)), help="[default: by the name of the file]")
+@click.option(
+    "--samples", default=20, show_default=True, type=click.IntRange(0), help="Worst instances shown, per exam."
+)
+def command(runs: tuple[Path, ...], output: Path | None, form: str | None, samples: int) -> None:
+    """Write the scores of runs as HTML, Markdown, CSV or Parquet.
+
+    The HTML file needs nothing else and opens from a mail; with several runs it compares each with the first.
+    """
+    form = form or _form_of(output)
+    output = output or Path(f"report{FORMATS[form]}")
+    stored = [_load(path) for path in runs]
+    try:
+        _write(stored, form, output, samples)
+    except OSError as error:
+        raise OutputError(f"{output} cannot be written", why=str(error)) from None
+    say(f"report: {output}")
+
+
+def _form_of(output: Path | None) -> str:
+    if output is None:
+        return "html"
+    form = next((form for form, ending in FORMATS.items() if output.suffix.lower() == ending), None)
+    if form is None:
+        hint = f"name it report.html, or add --format {'|'.join(FORMATS)}"
+        raise UsageError(f"the ending of '{output.name}' tells no format", hint=hint)
+    return form
+
+
+def _load(path: Path) -> StoredRun:
+    from proctor.running.stored import is_run, load_run
+
+    if not is_run(path):
+        raise UsageError(f"{path} is no run folder", hint="it has neither run.yaml nor results.json")
+    run = load_run(path)
+    if run.problem:
+        say(f"warning: {path}: {run.problem}")
+    return run
+
+
+def _write(runs: list[StoredRun], form: str, output: Path, samples: int) -> None:
+    from proctor.results.export import score_records, to_csv, to_markdown, write_parquet
+    from proctor.results.summary import score_rows
+
+    if form == "html":
+        from proctor.web.report import report_of
+
+        output.write_bytes(report_of(runs, samples).encode("utf-8", "backslashreplace"))
+        return
+    listed = [(run.path.name, run.model, list(score_rows(run.results, every_score=True))) for run in runs]
+    if form == "md":
+        output.write_text(to_markdown(listed), encoding="utf-8")
+    elif form == "csv":
+        output.write_text(to_csv(score_records(listed)), encoding="utf-8")
+    else:
+        write_parquet(score_records(listed), output)

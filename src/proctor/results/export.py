@@ -1,0 +1,71 @@
+"""Scores of runs for other programs: Markdown, CSV, Parquet."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from proctor.errors import MissingExtraError
+from proctor.results.summary import ScoreRow, interval, shown
+
+COLUMNS = ("run", "model", "task", "metric", "value", "low", "high", "n", "failed", "is_main")
+
+
+def score_records(runs: Iterable[tuple[str, str, Iterable[ScoreRow]]]) -> list[dict[str, Any]]:
+    """Return one record per score; ``runs`` has the name, the model and the rows of each run."""
+    names = {entry.name for entry in fields(ScoreRow)}
+    return [
+        {"run": run, "model": model, **{name: getattr(row, name) for name in COLUMNS if name in names}}
+        for run, model, rows in runs
+        for row in rows
+    ]
+
+
+def to_csv(records: Iterable[Mapping[str, Any]]) -> str:
+    """Return records as CSV with a header; what is missing is empty."""
+    target = StringIO()
+    writer = csv.DictWriter(target, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: _safe(record[name]) for name in COLUMNS} for record in records)
+    return target.getvalue()
+
+
+def _safe(value: Any) -> Any:
+    """Keep spreadsheets from taking a text for a formula."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@" else value
+
+
+def to_markdown(runs: Iterable[tuple[str, str, Iterable[ScoreRow]]]) -> str:
+    """Return a table for documents and issues."""
+    lines = [
+        "| run | model | task | metric | value | 95% interval | n | failed |",
+        "|---|---|---|---|---:|---|---:|---:|",
+    ]
+    for run, model, rows in runs:
+        for row in rows:
+            cells = [run, model, row.task, row.metric, shown(row.value), interval(row), str(row.n), str(row.failed)]
+            lines.append("| " + " | ".join(map(_cell, cells)) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+
+
+def write_parquet(records: list[dict[str, Any]], path: Path) -> None:
+    """Write records as Parquet.
+
+    Raises:
+        MissingExtraError: pyarrow is not installed.
+    """
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError:
+        raise MissingExtraError.of("pyarrow", "all", "writing Parquet") from None
+    columns = {name: [record[name] for record in records] for name in COLUMNS}
+    parquet.write_table(pa.table(columns), path)

@@ -1,0 +1,94 @@
+"""A report: one HTML file that needs nothing else and opens from a mail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import Any
+
+from proctor.errors import DataError
+from proctor.results.compare import compare_runs, rows_of
+from proctor.results.sample_index import SampleIndex, SampleQuery
+from proctor.results.summary import failure_notes, score_rows
+from proctor.running.stored import StoredRun
+from proctor.web.charts import difference_bar
+from proctor.web.rendering import part_styles, render
+from proctor.web.run_pages import choices_of, facts_of, messages_of, score_view, values_of
+
+LARGEST_BYTES = 4_500_000
+"""Instances are left out from here on, so that mail servers take the file."""
+
+
+def report_of(runs: Sequence[StoredRun], samples_per_exam: int = 20) -> str:
+    """Return the report of some runs as HTML.
+
+    Args:
+        runs: The runs, the first of which the others are compared with.
+        samples_per_exam: Worst instances of each exam that are shown in full.
+    """
+    indexes = [_index(run) for run in runs]
+    views = [_run_view(run, index, samples_per_exam) for run, index in zip(runs, indexes, strict=True)]
+    styles = files("proctor.web").joinpath("static", "app.css").read_text(encoding="utf-8") + part_styles()
+    values = {"runs": views, "comparisons": _comparisons(runs, indexes), "styles": styles}
+    page = render("report.html", path="", **values)
+    while len(page.encode("utf-8", "backslashreplace")) > LARGEST_BYTES and any(view["samples"] for view in views):
+        for view in views:
+            view["left_out"] += len(view["samples"]) - len(view["samples"]) // 2
+            view["samples"] = view["samples"][: len(view["samples"]) // 2]
+        page = render("report.html", path="", **values)
+    return page
+
+
+def _index(run: StoredRun) -> SampleIndex | None:
+    if run.samples is None:
+        return None
+    index = SampleIndex(run.samples, {name: str(entry.get("score_name", "")) for name, entry in run.results.items()})
+    index.build()
+    return index
+
+
+def _run_view(run: StoredRun, index: SampleIndex | None, samples_per_exam: int) -> dict[str, Any]:
+    rows = list(score_rows(run.results, every_score=True))
+    samples: list[dict[str, Any]] = []
+    for exam in index.exams() if index is not None else ():
+        samples.extend(_worst(index, exam, samples_per_exam))  # type: ignore[arg-type]
+    return {
+        "run": run,
+        "rows": [score_view(row, rows) for row in rows],
+        "notes": failure_notes(rows),
+        "facts": facts_of(run),
+        "samples": samples,
+        "left_out": 0,
+    }
+
+
+def _worst(index: SampleIndex, exam: str, count: int) -> list[dict[str, Any]]:
+    found = index.page(SampleQuery(exam=exam, order="score"), 0, count).samples
+    return [
+        {
+            "sample": sample,
+            "messages": [{**message, "media": []} for message in messages_of(sample.record.get("prompt"))],
+            "choices": choices_of(sample.record),
+            "values": [each for each in values_of(sample.record) if each["key"] not in {"input", "usage", "timing"}],
+        }
+        for sample in found
+    ]
+
+
+def _comparisons(runs: Sequence[StoredRun], indexes: Sequence[SampleIndex | None]) -> list[dict[str, Any]]:
+    """Return the comparison of every later run with the first."""
+    if len(runs) < 2:  # noqa: PLR2004
+        return []
+    first = indexes[0]
+    if first is None or any(index is None for index in indexes):
+        raise DataError("runs can only be compared where all of them have samples.jsonl")
+    found = []
+    for run, index in zip(runs[1:], indexes[1:], strict=True):
+        rows = [row for row in rows_of(compare_runs(first, index)) if row["n"]] if index is not None else []
+        reach = max(
+            (abs(row[name]) for row in rows for name in ("low", "high", "difference") if row[name]), default=1.0
+        )
+        for row in rows:
+            row["chart"] = difference_bar(row["difference"], row["low"], row["high"], reach)
+        found.append({"first": runs[0].path.name, "second": run.path.name, "rows": rows})
+    return found
