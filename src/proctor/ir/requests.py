@@ -45,6 +45,20 @@ class Decoding(Struct, frozen=True, omit_defaults=True):
     count: int = 1
     extra: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def content(self) -> tuple[object, ...]:
+        """What keys digest: equal values give equal content, however they were written (0 or 0.0, given or default)."""
+        return (
+            self.max_tokens,
+            float(self.temperature),
+            None if self.top_p is None else float(self.top_p),
+            self.top_k,
+            tuple(self.stop),
+            self.seed,
+            self.count,
+            self.extra,
+        )
+
 
 class Generate(Struct, frozen=True):
     """Write an answer to a prompt."""
@@ -55,7 +69,7 @@ class Generate(Struct, frozen=True):
     @property
     def key(self) -> str:
         """Content key."""
-        return content_key("generate", self.prompt.payload, self.decoding)
+        return content_key("generate", self.prompt.payload, self.decoding.content)
 
 
 class Pair(Struct, frozen=True):
@@ -119,7 +133,7 @@ class Converse(Struct, frozen=True):
     @property
     def key(self) -> str:
         """Content key."""
-        return content_key("converse", self.turns, self.decoding)
+        return content_key("converse", self.turns, self.decoding.content)
 
 
 Score = Choose | Likelihood | Rolling

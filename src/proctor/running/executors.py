@@ -1,0 +1,294 @@
+"""Where an engine runs: in this process, or as workers on a Ray cluster.
+
+The plan and the response log stay in this process; workers get requests and give answers. So results are those of a
+single machine, and a worker that dies costs the answers it was working on and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Annotated, Any, ClassVar
+
+from proctor.artifacts import NON_POSITIONAL
+from proctor.engines.engine import Answers, Engine
+from proctor.errors import EngineError, MissingExtraError, ProctorError, UsageError, did_you_mean
+from proctor.ir import Choose, Failure, Generate, Likelihood, Pair, Prompt, Response, Score
+from proctor.running.plan import Kind, Single
+
+EXECUTORS = ("local", "ray")
+_DEATHS_PER_REQUEST = 2
+_CHUNKS_PER_WORKER = 2
+
+Numbered = tuple[int, Single]
+"""A request with its position in what was passed in."""
+
+
+def distribute(
+    engine: Engine, executor: str = "local", *, workers: int | None = None, address: str | None = None
+) -> Engine:
+    """Return an engine with the same answers that runs where ``executor`` says.
+
+    Args:
+        engine: Who answers.
+        executor: ``local`` (this process) or ``ray``.
+        workers: Ray actors, each with an engine of its own; by default one for each node of the cluster.
+        address: A Ray cluster (``auto``, ``ray://head:10001``); by default one is started on this machine.
+
+    Raises:
+        UsageError: There is no such executor, or a number of workers that cannot be.
+        MissingExtraError: Ray is not installed.
+    """
+    if executor not in EXECUTORS:
+        hint = did_you_mean(executor, EXECUTORS) or f"there are {' and '.join(EXECUTORS)}"
+        raise UsageError(f"there is no executor '{executor}'", hint=hint)
+    if workers is not None and workers < 1:
+        raise UsageError(f"{workers} workers cannot answer anything", hint="give --workers 1 or more")
+    return engine if executor == "local" else RayEngine(engine=engine, workers=workers, address=address)
+
+
+class RayEngine(Engine):
+    """An engine whose requests are answered by Ray actors, each with an engine of its own.
+
+    Attributes:
+        engine: What each worker runs. Its answers are filed under its own identity.
+        workers: Number of actors; by default one for each node.
+        address: The cluster; by default one is started on this machine.
+        chunk_size: Requests that a worker gets at once. Larger keeps a batching or concurrent engine busier; smaller
+            loses less when a worker dies.
+        cpus_per_worker, gpus_per_worker: What Ray reserves for each.
+    """
+
+    transient_fields: ClassVar[frozenset[str]] = Engine.transient_fields | {
+        "workers",
+        "address",
+        "chunk_size",
+        "cpus_per_worker",
+        "gpus_per_worker",
+    }
+    engine: Engine
+    workers: Annotated[int | None, NON_POSITIONAL] = None
+    address: Annotated[str | None, NON_POSITIONAL] = None
+    chunk_size: Annotated[int, NON_POSITIONAL] = 64
+    cpus_per_worker: Annotated[float, NON_POSITIONAL] = 1.0
+    gpus_per_worker: Annotated[float, NON_POSITIONAL] = 0.0
+
+    def prepare(self) -> None:
+        """Can do what its engine can."""
+        super().prepare()
+        object.__setattr__(self, "can_generate", self.engine.can_generate)
+        object.__setattr__(self, "can_score", self.engine.can_score)
+        self._crew: _Crew | None = None
+
+    @property
+    def identity(self) -> str:
+        """The identity of the engine that the workers run: where an answer was computed does not matter."""
+        return self.engine.identity
+
+    def identity_values(self) -> dict[str, Any]:
+        """Return the values of the engine that the workers run."""
+        return self.engine.identity_values()
+
+    @property
+    def label(self) -> str:
+        """The label of the engine that the workers run."""
+        return self.engine.label
+
+    def generate(self, requests: Iterable[Generate]) -> Answers:
+        """Answer generation requests on the workers."""
+        return self._answer("generate", requests)
+
+    def score(self, requests: Iterable[Score]) -> Answers:
+        """Answer requests for log-likelihoods on the workers."""
+        if not self.can_score:
+            return self.engine.score(requests)
+        return self._answer("score", requests)
+
+    def close(self) -> None:
+        """Let the workers go, and the cluster if it was started here."""
+        if self._crew is not None:
+            self._crew.dismiss()
+            self._crew = None
+        self.engine.close()
+
+    def _answer(self, kind: Kind, requests: Iterable[Single]) -> Answers:
+        if self._crew is None:
+            self._crew = _Crew(self)
+        yield from _Shift(self._crew, kind, enumerate(requests), self.chunk_size).answers()
+
+
+@dataclass(eq=False, slots=True)
+class _Chunk:
+    """Requests given to a worker, and those of them that are still open."""
+
+    worker: Any
+    stream: Any
+    open: dict[int, Single]
+
+
+class _Crew:
+    """The actors of an engine."""
+
+    def __init__(self, engine: RayEngine) -> None:
+        self.ray = _ray()
+        self._engine = engine
+        self._is_mine = not self.ray.is_initialized()
+        if self._is_mine:
+            self._start_cluster()
+        nodes = sum(1 for node in self.ray.nodes() if node["Alive"])
+        options = {"num_cpus": engine.cpus_per_worker, "num_gpus": engine.gpus_per_worker}
+        self._actor = self.ray.remote(**options)(_Worker)
+        self.workers = [self.hire() for _ in range(engine.workers or max(nodes, 1))]
+
+    def hire(self) -> Any:
+        """Start another worker."""
+        return self._actor.remote(self._engine.engine.to_dict())
+
+    def replace(self, worker: Any) -> Any:
+        """Start a worker in place of one that died."""
+        self.workers.remove(worker)
+        self.workers.append(self.hire())
+        return self.workers[-1]
+
+    def dismiss(self) -> None:
+        """End the workers, and the cluster if it was started here."""
+        for worker in self.workers:
+            self.ray.kill(worker)
+        if self._is_mine:
+            self.ray.shutdown()
+
+    def _start_cluster(self) -> None:
+        options: dict[str, Any] = {"log_to_driver": False, "configure_logging": False}
+        if self._engine.address is None:
+            cpus = (self._engine.workers or 1) * max(self._engine.cpus_per_worker, 1)
+            options |= {"num_cpus": int(cpus), "include_dashboard": False}
+        try:
+            self.ray.init(self._engine.address, **options)
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise EngineError(
+                f"the Ray cluster '{self._engine.address or 'local'}' cannot be used",
+                why=str(error),
+                hint="check the address, or leave it out to start a cluster on this machine",
+            ) from error
+
+
+class _Shift:
+    """One stream of requests on its way through the workers."""
+
+    def __init__(self, crew: _Crew, kind: Kind, requests: Iterator[Numbered], size: int) -> None:
+        self._crew = crew
+        self._kind = kind
+        self._requests = requests
+        self._size = size
+        self._again: deque[Numbered] = deque()
+        self._deaths: dict[int, int] = {}
+        self._running: dict[Any, _Chunk] = {}
+        self._failed: list[tuple[int, Response]] = []
+
+    def answers(self) -> Answers:
+        """Yield answers as they arrive."""
+        for _ in range(_CHUNKS_PER_WORKER):
+            for worker in list(self._crew.workers):
+                self._give(worker)
+        while self._running:
+            ready, _ = self._crew.ray.wait(list(self._running), num_returns=1, fetch_local=False)
+            yield from self._take(self._running[ready[0]])
+            failed, self._failed = self._failed, []
+            yield from failed
+
+    def _give(self, worker: Any) -> None:
+        """Give a worker its next chunk, if there is one."""
+        # What a worker may have died of is asked alone, so that nothing else is blamed for it.
+        numbered = [self._again.popleft()] if self._again else list(islice(self._requests, self._size))
+        if not numbered:
+            return
+        requests = [(number, bare(request)) for number, request in numbered]
+        stream = worker.answer.options(num_returns="streaming").remote(self._kind, requests)
+        self._running[stream] = _Chunk(worker, stream, dict(numbered))
+
+    def _take(self, chunk: _Chunk) -> Answers:
+        """Yield the next answer of a chunk, or note that it has ended or that its worker has died."""
+        exceptions = self._crew.ray.exceptions
+        try:
+            number, response = self._crew.ray.get(next(chunk.stream))
+        except StopIteration:
+            del self._running[chunk.stream]
+            self._give(chunk.worker)
+        except exceptions.RayActorError as error:
+            self._bury(chunk.worker, str(error).splitlines()[0])
+        except exceptions.RayTaskError as error:
+            raise _cause(error) from error
+        else:
+            chunk.open.pop(number, None)
+            yield number, response
+
+    def _bury(self, worker: Any, reason: str) -> None:
+        """Give what a dead worker had to others; what too many workers died of is a failure.
+
+        A worker takes its chunks one after the other, so it died of the first of them.
+        """
+        lost = [chunk for chunk in self._running.values() if chunk.worker is worker]
+        for number in lost[0].open:
+            self._deaths[number] = self._deaths.get(number, 0) + 1
+        for chunk in lost:
+            del self._running[chunk.stream]
+            for number, request in chunk.open.items():
+                if self._deaths.get(number, 0) < _DEATHS_PER_REQUEST:
+                    self._again.append((number, request))
+                else:
+                    failure = Failure("engine", f"workers die of it: {reason}", self._deaths[number])
+                    self._failed.append((number, Response(failure=failure)))
+        successor = self._crew.replace(worker)
+        for _ in lost:
+            self._give(successor)
+
+
+class _Worker:
+    """What runs in an actor: an engine of its own."""
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self._data = data
+        self._engine: Engine | None = None
+
+    def start(self) -> Engine:
+        """Build the engine; here and not in ``__init__``, so that its errors arrive as they are."""
+        if self._engine is None:
+            self._engine = Engine.from_dict(self._data)
+        return self._engine
+
+    def answer(self, kind: Kind, requests: Sequence[Numbered]) -> Answers:
+        """Yield the number and the response of each request."""
+        engine = self.start()
+        plain: list[Any] = [request for _, request in requests]
+        answers = engine.generate(plain) if kind == "generate" else engine.score(plain)
+        for position, response in answers:
+            yield requests[position][0], response
+
+
+def bare(request: Single) -> Single:
+    """Return a request without the explanations of its prompts, which other processes have no use for."""
+    match request:
+        case Generate():
+            return Generate(Prompt(request.prompt.payload), request.decoding)
+        case Choose():
+            return Choose(tuple(Pair(Prompt(pair.context.payload), pair.continuation) for pair in request.pairs))
+        case Likelihood():
+            return Likelihood(Prompt(request.context.payload), request.continuation)
+    return request
+
+
+def _cause(error: Any) -> ProctorError:
+    cause = getattr(error, "cause", None)
+    if isinstance(cause, ProctorError):
+        return cause
+    return EngineError("a worker's engine failed", why=str(cause or error).splitlines()[-1])
+
+
+def _ray() -> Any:
+    try:
+        import ray
+    except ImportError:
+        raise MissingExtraError.of("ray", "ray", "--executor ray") from None
+    return ray

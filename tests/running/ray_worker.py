@@ -1,0 +1,42 @@
+"""An engine for Ray workers: slow enough to be killed, and it notes in files what it was asked by which process."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from running_fakes import answer
+
+from proctor.engines.engine import Answers, Engine
+from proctor.errors import EngineError
+from proctor.ir import Generate
+
+
+class NotingSlowEngine(Engine):
+    folder: str
+    model: str = "slow"
+    transient_fields = frozenset({"data_classification_policy", "folder"})
+    can_score = True
+
+    def generate(self, requests) -> Answers:
+        return self._answer(requests)
+
+    def score(self, requests) -> Answers:
+        return self._answer(requests)
+
+    def _answer(self, requests) -> Answers:
+        with (Path(self.folder) / str(os.getpid())).open("a") as file:
+            for position, request in enumerate(requests):
+                if isinstance(request, Generate) and "poison" in request.prompt.text:
+                    os.kill(os.getpid(), 9)
+                if isinstance(request, Generate) and "broken" in request.prompt.text:
+                    raise EngineError("the model is broken")
+                time.sleep(0.005)
+                file.write(f"{request.key}\n")
+                file.flush()
+                yield position, answer(request)
+
+
+def setup() -> None:
+    """Runs in each worker process: importing this module has made the engine known."""
