@@ -228,6 +228,8 @@ def make_filter(step: Mapping[str, Any]) -> Filter:
     name = step["function"]
     if not isinstance(name, str):
         return _foreign(value_of(name, "filter_list"), arguments)
+    if name not in FILTERS and (registered := _registered(name)) is not None:
+        return _foreign(registered, arguments)
     if name not in FILTERS:
         raise ScoringError(
             f"there is no filter '{name}'", why=f"there are {', '.join(FILTERS)}", hint=did_you_mean(name, FILTERS)
@@ -236,6 +238,12 @@ def make_filter(step: Mapping[str, Any]) -> Filter:
         return FILTERS[name](**arguments)
     except TypeError as error:
         raise ScoringError(f"the filter '{name}' does not take these arguments", why=str(error)) from None
+
+
+def _registered(name: str) -> Any:
+    """Return the filter class that code of the task has registered with lm-eval itself."""
+    registry = getattr(sys.modules.get("lm_eval.api.registry"), "filter_registry", None)
+    return registry.get(name) if registry is not None and name in registry else None
 
 
 def _foreign(kind: Any, arguments: Mapping[str, Any]) -> Filter:

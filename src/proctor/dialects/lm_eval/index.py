@@ -21,7 +21,7 @@ from proctor.dialects.lm_eval.reader import TaskFile, TaskReader
 from proctor.errors import ProctorError, UsageError
 from proctor.settings import settings
 
-FORMAT = 3
+FORMAT = 4
 """Raised whenever what an index holds changes."""
 
 IGNORED_FOLDERS = frozenset({"__pycache__", ".ipynb_checkpoints", ".git"})
@@ -251,7 +251,8 @@ def _combine(folder: str, stamp: bytes, records: Mapping[str, _FileRecord]) -> _
         for entry in record.entries:
             first = entries.setdefault(entry.name, entry)
             if first is not entry:
-                duplicates.append((entry.name, first.file, path))
+                if first.file != path:
+                    duplicates.append((entry.name, first.file, path))
                 continue
             if entry.kind in (TASK, PYTHON_TASK):
                 for tag in entry.tags:
@@ -273,7 +274,7 @@ def file_entries(read: TaskFile) -> Iterator[Entry]:
     elif "group" in values:
         yield from _group_entries(str(values["group"]), values, read.path, "")
     elif isinstance(values.get("task_list"), list):
-        if isinstance(values.get("task"), str):
+        if isinstance(values.get("task"), str) and "task" in read.own:
             yield _task_entry(values["task"], values, read.path)
         yield from _listed(values, read.path)
     elif isinstance(values.get("task"), str):
@@ -331,7 +332,7 @@ def _member_names(members: object) -> Iterator[str]:
     for member in [members] if isinstance(members, str) else members if isinstance(members, list) else ():
         if isinstance(member, str):
             yield member
-        elif isinstance(member, dict) and (name := member.get("task") or member.get("group")):
+        elif isinstance(member, dict) and (name := member.get("group") or member.get("task")):
             yield str(name)
 
 

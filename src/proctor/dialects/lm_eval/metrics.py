@@ -436,7 +436,17 @@ TEXT_METRICS: dict[str, Callable[..., Any]] = {
 }
 """What each metric makes of gold and prediction of one document; corpus metrics keep both."""
 
+def _hf_wer(references: Sequence[Any], predictions: Sequence[Any], **arguments: Any) -> float:
+    del arguments
+    try:
+        from jiwer import wer
+    except ImportError:
+        raise MissingExtraError.of("jiwer", "text", "the metric 'wer'") from None
+    return float(wer(list(references), list(predictions)))
+
+
 EVALUATE_METRICS: dict[str, Callable[..., Any]] = {
+    "wer": _hf_wer,
     "exact_match": exact_match,
     "f1": _hf_f1,
     "accuracy": _hf_accuracy,

@@ -7,7 +7,7 @@ code. YAML 1.1 rules apply, as lm-eval reads it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -135,11 +135,13 @@ class TaskFile:
         path: The file that was asked for.
         values: The merged keys. Shared between readers of the same base: never change them.
         files: Every file that was read, the one that wins first.
+        own: The keys that the file itself sets.
     """
 
     path: str
     values: Mapping[str, Any]
-    files: tuple[str, ...] = field(default=())
+    files: tuple[str, ...] = ()
+    own: frozenset[str] = frozenset()
 
     def location(self, path: str) -> Location:
         """Return where a key (``metric_list[0].metric``) is set, looking in the file itself and then in its bases."""
@@ -205,7 +207,7 @@ class TaskReader:
             )
         includes = own.pop("include", None)
         if includes is None:
-            return TaskFile(path, own, (path,))
+            return TaskFile(path, own, (path,), frozenset(own))
         merged: dict[str, Any] = {}
         files: list[str] = []
         for name in includes if isinstance(includes, list) else [includes]:
@@ -214,7 +216,7 @@ class TaskReader:
                 merged.update((key, value) for key, value in base.values.items() if key not in NOT_INHERITED)
                 files[:0] = base.files
         merged.update(own)
-        return TaskFile(path, merged, (path, *files))
+        return TaskFile(path, merged, (path, *files), frozenset(own))
 
     def _include(self, name: object, path: str, content: bytes, below: tuple[str, ...]) -> TaskFile | None:
         folder = path.rpartition("/")[0]
@@ -222,8 +224,8 @@ class TaskReader:
         try:
             return self._read(target, below, Location(path)) if target else _refuse_include(name)
         except ProctorError as error:
-            if name in BUILT_IN_INCLUDES and not Path(target).exists():
-                return TaskFile(str(name), BUILT_IN_INCLUDES[str(name)], ())
+            if isinstance(name, str) and name in BUILT_IN_INCLUDES and not Path(target).exists():
+                return TaskFile(name, BUILT_IN_INCLUDES[name], ())
             if error.diagnostics[0].location == Location(path):
                 place = key_locations(content, path).get("include", Location(path))
                 first = error.diagnostics[0]

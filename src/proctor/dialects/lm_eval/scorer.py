@@ -228,6 +228,25 @@ class TaskScorer:
         target = self.view(answer.doc).target
         return target if isinstance(target, list) else [target]
 
+    def document_rows(self, answered: Iterable[Answered]) -> dict[str, list[dict[str, Any]]]:
+        """Return for each filter pipeline what became of every document: answers, filtered answers, metrics, failure."""
+        answers = [self._answer(each) for each in answered]
+        good = [each for each in answers if each.failure is None]
+        rows: dict[str, list[dict[str, Any]]] = {}
+        for pipeline in self.pipelines:
+            self._filter(pipeline, good)
+            failures = {place: each.failure for place, each in enumerate(answers) if each.failure is not None}
+            rows[pipeline.name] = [
+                {
+                    "metrics": self._scored(place, each, pipeline.name, failures),
+                    "answers": each.requests,
+                    "filtered": each.filtered.get(pipeline.name, []),
+                    "failure": failures.get(place),
+                }
+                for place, each in enumerate(answers)
+            ]
+        return rows
+
     # -- one document -----------------------------------------------------------------------------------------
 
     def document_scores(

@@ -1,0 +1,234 @@
+"""Checks of task files: everything that can be known without data and without running code, all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from proctor.dialects.lm_eval.config import OUTPUT_TYPES, group_problems, task_problems
+from proctor.dialects.lm_eval.factory import resolve_template, template_choices
+from proctor.dialects.lm_eval.filters import FILTERS
+from proctor.dialects.lm_eval.index import IGNORED_FOLDERS, TaskIndex, build_index, file_entries
+from proctor.dialects.lm_eval.jinja import compile_text, is_template
+from proctor.dialects.lm_eval.metrics import AGGREGATIONS, EVALUATE_METRICS, METRICS
+from proctor.dialects.lm_eval.reader import FunctionReference, TaskFile, TaskReader
+from proctor.dialects.lm_eval.selection import TaskFinder
+from proctor.errors import Diagnostic, Location, ProctorError, TrustError, did_you_mean
+
+_TEMPLATES = ("doc_to_text", "doc_to_target", "doc_to_choice", "description", "gen_prefix", "doc_to_decontamination_query")
+_NEEDED = {
+    "multiple_choice": ("doc_to_text", "doc_to_target", "doc_to_choice"),
+    "generate_until": ("doc_to_text", "doc_to_target"),
+    "loglikelihood": ("doc_to_text", "doc_to_target"),
+    "loglikelihood_rolling": ("doc_to_target",),
+}
+
+
+def validate(path: str | Path, *, installed: bool = True) -> list[Diagnostic]:
+    """Return every problem of a task file, or of all task files below a folder.
+
+    Args:
+        path: File or folder.
+        installed: Whether groups may name tasks of the installed ``lm_eval`` package.
+    """
+    place = Path(path).expanduser().resolve()
+    files = [place] if place.is_file() else _files(place)
+    folder = place.parent if place.is_file() else place
+    checker = _Checker(build_index([folder], installed=installed), installed=installed)
+    found = [problem for file in files for problem in checker.file(str(file))]
+    found += [_duplicate(*each) for each in checker.index.duplicates if Path(each[2]).is_relative_to(folder)]
+    return found
+
+
+def count_files(path: str | Path) -> int:
+    """Return how many task files :func:`validate` reads."""
+    place = Path(path).expanduser().resolve()
+    return 1 if place.is_file() else len(_files(place))
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(each for each in folder.rglob("*.yaml") if not IGNORED_FOLDERS & set(each.parts))
+
+
+def _duplicate(name: str, first: str, second: str) -> Diagnostic:
+    return Diagnostic(f"two files define '{name}'", Location(second), why=f"the other is {first}", hint="rename one")
+
+
+class _Checker:
+    def __init__(self, index: TaskIndex, *, installed: bool) -> None:
+        self.index = index
+        self._installed = installed
+        self._reader = TaskReader()
+
+    def file(self, path: str) -> Iterator[Diagnostic]:
+        try:
+            read = self._reader.read(path)
+        except ProctorError as error:
+            yield from error.diagnostics
+            return
+        values = read.values
+        if "class" in values:
+            yield from self._functions({"class": values["class"]}, "")
+        elif "group" in values:
+            yield from self._group(read)
+        elif isinstance(values.get("task_list"), list):
+            yield from self._task_list(read)
+        elif "task" in values:
+            yield from self._task(values, read, "")
+
+    def _task_list(self, read: TaskFile) -> Iterator[Diagnostic]:
+        common = {key: value for key, value in read.values.items() if key != "task_list"}
+        seen: dict[str, str] = {}
+        for number, each in enumerate(read.values["task_list"]):
+            path = f"task_list[{number}]"
+            own = {"task": each} if isinstance(each, str) else each
+            if not isinstance(own, Mapping) or not isinstance(own.get("task"), str):
+                yield Diagnostic("an entry names no task", read.location(path), f"$.{path}", hint="write - task: name")
+                continue
+            name = own["task"]
+            if name in seen:
+                why = f"first at {read.location(seen[name])}"
+                yield Diagnostic(f"task_list names '{name}' twice", read.location(path), f"$.{path}", why)
+                continue
+            seen[name] = path
+            problems = list(self._task({**common, **own}, read, ""))
+            yield from problems
+            if problems:
+                return  # what is common to the entries would be said again for each of them
+
+    def _task(self, values: Mapping[str, Any], read: TaskFile, item: str) -> Iterator[Diagnostic]:
+        def locate(path: str) -> Location:
+            return read.location(f"{item}.{path}" if item else path)
+
+        problems = list(task_problems(values, locate))
+        yield from problems
+        if problems:
+            return
+        yield from self._functions(values, "")
+        yield from self._templates(values, locate)
+        yield from self._names(values, locate, _registered(values))
+        yield from self._needs(values, read, locate)
+
+    @staticmethod
+    def _needs(values: Mapping[str, Any], read: TaskFile, locate: Any) -> Iterator[Diagnostic]:
+        if values.get("recipe") is not None or values.get("use_prompt") is not None:
+            return
+        kind = values.get("output_type", "generate_until")
+        places = _template_places(values.get("template"))
+        for key in _NEEDED.get(kind, ()):
+            if values.get(key) is None and key not in places:
+                yield Diagnostic(f"a task of output_type {kind} needs {key}", Location(read.path), f"$.{key}")
+        if values.get("test_split") is None and values.get("validation_split") is None:
+            what = "the task names neither test_split nor validation_split"
+            yield Diagnostic(what, Location(read.path), hint="test_split: test")
+        if values.get("dataset_path") is None and values.get("custom_dataset") is None:
+            yield Diagnostic("the task names no dataset_path", Location(read.path))
+        if values.get("template") is not None:
+            try:
+                for name in template_choices(values["template"]):
+                    resolve_template(values["template"], name)
+            except TrustError:
+                return
+            except ProctorError as error:
+                yield from error.located(locate("template")).diagnostics
+
+    @staticmethod
+    def _templates(values: Mapping[str, Any], locate: Any) -> Iterator[Diagnostic]:
+        fewshot = values.get("fewshot_config")
+        nested = {f"fewshot_config.{key}": value for key, value in fewshot.items()} if isinstance(fewshot, dict) else {}
+        for key, value in {**values, **nested}.items():
+            if key.rpartition(".")[2] in _TEMPLATES and isinstance(value, str) and is_template(value):
+                try:
+                    compile_text(value)
+                except ProctorError as error:
+                    yield from error.located(locate(key), f"$.{key}").diagnostics
+
+    @staticmethod
+    def _names(values: Mapping[str, Any], locate: Any, registered: str) -> Iterator[Diagnostic]:
+        computed = values.get("process_results") is not None
+        for number, entry in enumerate(values.get("metric_list") or ()):
+            metric, how = entry.get("metric"), entry.get("aggregation")
+            known = {**METRICS, **EVALUATE_METRICS}
+            if isinstance(metric, str) and not computed and metric not in known and metric not in registered:
+                path = f"metric_list[{number}].metric"
+                hint = did_you_mean(metric, known)
+                yield Diagnostic(f"there is no metric '{metric}'", locate(path), f"$.{path}", hint=hint)
+            if isinstance(how, str) and how not in AGGREGATIONS:
+                path = f"metric_list[{number}].aggregation"
+                hint = did_you_mean(how, AGGREGATIONS)
+                yield Diagnostic(f"there is no aggregation '{how}'", locate(path), f"$.{path}", hint=hint)
+        filters = values.get("filter_list")
+        for number, entry in enumerate(filters if isinstance(filters, list) else ()):
+            for step, each in enumerate(entry["filter"]):
+                name = each["function"]
+                if isinstance(name, str) and name not in FILTERS and repr(name)[1:-1] not in registered:
+                    path = f"filter_list[{number}].filter[{step}].function"
+                    hint = did_you_mean(name, FILTERS)
+                    yield Diagnostic(f"there is no filter '{name}'", locate(path), f"$.{path}", hint=hint)
+
+    def _functions(self, value: Any, path: str) -> Iterator[Diagnostic]:
+        if isinstance(value, FunctionReference):
+            yield from _function_problems(value, path)
+        elif isinstance(value, dict):
+            for key, each in value.items():
+                yield from self._functions(each, f"{path}.{key}" if path else str(key))
+        elif isinstance(value, list):
+            for number, each in enumerate(value):
+                yield from self._functions(each, f"{path}[{number}]")
+
+    def _group(self, read: TaskFile) -> Iterator[Diagnostic]:
+        problems = list(group_problems(read.values, read.location))
+        yield from problems
+        if problems:
+            return
+        finder = TaskFinder(installed=False)
+        finder.__dict__["index"] = self.index
+        for entry in list(file_entries(read))[:1]:
+            try:
+                members = finder.find(entry.name)
+            except TrustError:
+                return
+            except ProctorError as error:
+                yield from error.located(Location(read.path)).diagnostics
+                return
+            for member in members:
+                for leaf in member.leaves() if hasattr(member, "leaves") else ():
+                    if leaf.item:
+                        yield from self._task({**leaf.values, "task": leaf.name}, read, leaf.item)
+
+
+def _template_places(template: object) -> set[str]:
+    """Return which of the task's fields its templates set themselves."""
+    names = {"question": "doc_to_text", "answer": "doc_to_target", "choices": "doc_to_choice"}
+    specs = template.values() if isinstance(template, dict) else ()
+    return {names.get(key, str(key)) for spec in specs if isinstance(spec, dict) for key in spec}
+
+
+def _registered(value: Any) -> str:
+    """Return the text of the modules that a task names: code may register filters and metrics of its own."""
+    if isinstance(value, FunctionReference):
+        file = value.folder / f"{value.name.rpartition('.')[0].replace('.', '/')}.py"
+        text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+        return text if "register_" in text else ""
+    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return "".join(_registered(each) for each in parts)
+
+
+_WAYS_TO_MAKE_NAMES = ("globals()", "setattr(", "__getattr__", "import *", "exec(")
+
+
+def _function_problems(reference: FunctionReference, path: str) -> Iterator[Diagnostic]:
+    """Look for the function in its file's text; nothing is imported."""
+    module, _, name = reference.name.rpartition(".")
+    file = reference.folder / f"{module.replace('.', '/')}.py"
+    if not module:
+        hint = "write !function module.function"
+        yield Diagnostic(f"'{reference.name}' names no module", reference.location, f"$.{path}", hint=hint)
+    elif file.is_file():
+        text = file.read_text(encoding="utf-8", errors="replace")
+        if name not in text and not any(way in text for way in _WAYS_TO_MAKE_NAMES):
+            yield Diagnostic(f"{file} has no '{name}'", reference.location, f"$.{path}")
+
+
+__all__ = ["OUTPUT_TYPES", "count_files", "validate"]

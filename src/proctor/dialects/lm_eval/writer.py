@@ -1,0 +1,268 @@
+"""``results_*.json`` and ``samples_*.jsonl`` as lm-eval writes them, for the leaderboards and notebooks that read them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from proctor.dialects.lm_eval.exam import TaskExam
+from proctor.dialects.lm_eval.groups import group_scores
+from proctor.dialects.lm_eval.scorer import error_key, score_key
+from proctor.dialects.lm_eval.selection import Group
+from proctor.errors import OutputError
+from proctor.ir import Choose, Generate, Likelihood, Request, Rolling
+from proctor.recipes.exam import Answered
+from proctor.scoring.grade import Grade
+
+Answers = Callable[[TaskExam], Iterable[Answered]]
+"""Returns an exam's items with their responses, as often as it is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDescription:
+    """What the results say about the model.
+
+    Attributes:
+        source: Kind of model: ``hf``, ``openai`` …
+        name: Which one.
+        arguments: How it was loaded.
+        info: More keys of ``config``: ``batch_size``, ``device`` …
+        seconds: How long the run took.
+        started: Unix seconds.
+        chat_template: The chat template, where one was applied.
+    """
+
+    source: str
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    info: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+    started: float = 0.0
+    chat_template: str | None = None
+
+
+def write_files(
+    output: str | Path,
+    exams: Sequence[TaskExam],
+    grades: Mapping[str, Grade],
+    model: ModelDescription,
+    answers: Answers | None = None,
+) -> list[Path]:
+    """Write the files of a run, and return their paths, the results first.
+
+    Args:
+        output: A folder, in which a folder with the model's name appears; or a name that ends in ``.json``.
+        exams: The exams of the run.
+        grades: Their grades by name.
+        model: Who was asked.
+        answers: What was answered; without it no samples are written.
+
+    Raises:
+        OutputError: A file cannot be written.
+    """
+    place = Path(output)
+    stamp = datetime.now(UTC).replace(tzinfo=None).isoformat().replace(":", "-")
+    named = place.suffix == ".json"
+    folder = place.parent if named else place / sanitized(model.name)
+    hashes: dict[str, str] = {}
+    written: list[Path] = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if answers is not None:
+            for exam in exams:
+                path = folder / f"samples_{exam.name}_{stamp}.jsonl"
+                hashes[exam.name] = _write_samples(path, exam, answers(exam))
+                written.append(path)
+        path = folder / (f"{place.stem}_{stamp}.json" if named else f"results_{stamp}.json")
+        document = {**results_document(exams, grades, model), "task_hashes": hashes}
+        path.write_text(json.dumps(document, indent=2, default=_plain, ensure_ascii=False), encoding="utf-8")
+    except OSError as error:
+        raise OutputError(f"the results cannot be written to {folder}", why=error.strerror or str(error)) from None
+    return [path, *written]
+
+
+def _write_samples(path: Path, exam: TaskExam, answered: Iterable[Answered]) -> str:
+    digest = sha256()
+    with path.open("w", encoding="utf-8") as file:
+        for sample in samples(exam, answered):
+            digest.update((sample["doc_hash"] + sample["prompt_hash"] + sample["target_hash"]).encode())
+            file.write(json.dumps(sample, default=_plain, ensure_ascii=False) + "\n")
+    return digest.hexdigest()
+
+
+# -- results ----------------------------------------------------------------------------------------------------------
+
+
+def results_document(
+    exams: Sequence[TaskExam], grades: Mapping[str, Grade], model: ModelDescription
+) -> dict[str, Any]:
+    """Return what ``results_*.json`` holds."""
+    groups = {group.name: group for exam in exams for group in exam.groups}
+    scores = {name: grade.scores for name, grade in grades.items()}
+    results = {exam.name: _task_row(exam, grades[exam.name]) for exam in exams}
+    group_rows = {name: _group_row(group, scores) for name, group in groups.items() if group.metrics}
+    directions = {exam.name: exam.scorer.higher_is_better for exam in exams}
+    first = exams[0].options if exams else None
+    return {
+        "results": {**results, **{name: group_rows.get(name, _bare_row(group)) for name, group in groups.items()}},
+        **({"groups": group_rows} if group_rows else {}),
+        "group_subtasks": {name: [member.name for member in group.members] for name, group in groups.items()},
+        "configs": {exam.name: exam.config.to_dict() for exam in sorted(exams, key=lambda each: each.name)},
+        "versions": dict(sorted({**_group_versions(groups), **{e.name: e.config.version for e in exams}}.items())),
+        "n-shot": {exam.name: exam.num_fewshot for exam in sorted(exams, key=lambda each: each.name)},
+        "higher_is_better": dict(sorted(directions.items())),
+        "n-samples": {
+            exam.name: {
+                "original": len(exam.documents.asked()),
+                "effective": grades[exam.name].scores.get("num_of_instances", 0),
+            }
+            for exam in exams
+        },
+        "config": {
+            "model": model.source,
+            "model_args": dict(model.arguments),
+            **model.info,
+            "limit": None if first is None else first.limit,
+            "bootstrap_iters": None if first is None else first.resamples,
+            "gen_kwargs": dict(first.generation) if first is not None and first.generation else None,
+            "fewshot_seed": None if first is None else first.fewshot_seed,
+        },
+        "date": model.started,
+        "model_source": model.source,
+        "model_name": model.name,
+        "model_name_sanitized": sanitized(model.name),
+        "system_instruction": None if first is None else first.system_instruction,
+        "system_instruction_sha": _digest_or_none(None if first is None else first.system_instruction),
+        "fewshot_as_multiturn": None if first is None or first.chat is None else first.chat.multiturn,
+        "chat_template": model.chat_template,
+        "chat_template_sha": _digest_or_none(model.chat_template),
+        "total_evaluation_time_seconds": str(model.seconds),
+    }
+
+
+def _group_versions(groups: Mapping[str, Group]) -> dict[str, Any]:
+    return {name: group.metadata.get("version", "N/A") for name, group in groups.items()}
+
+
+def _task_row(exam: TaskExam, grade: Grade) -> dict[str, Any]:
+    row = {
+        "name": exam.name,
+        "alias": str(exam.config.task_alias or exam.name),
+        "sample_len": grade.scores.get("num_of_instances", 0) - len(grade.failures),
+    }
+    for metric, pipeline in metric_names(grade):
+        row[f"{metric},{pipeline}"] = grade.scores[score_key(metric, pipeline)]
+        row[f"{metric}_stderr,{pipeline}"] = grade.scores.get(error_key(metric, pipeline), "N/A")
+    return row
+
+
+def metric_names(grade: Grade) -> Iterator[tuple[str, str]]:
+    """Yield metric and filter pipeline of every score that documents have."""
+    for key in grade.instance_scores:
+        metric, comma, pipeline = key.partition(",")
+        yield metric, pipeline if comma else "none"
+
+
+def _bare_row(group: Group) -> dict[str, Any]:
+    return {"alias": group.alias or group.name, "name": group.name}
+
+
+def _group_row(group: Group, scores: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    found = group_scores(group, scores)
+    row = {**_bare_row(group), "sample_len": found["num_of_instances"]}
+    for key, value in found.items():
+        metric, comma, pipeline = key.partition(",")
+        if key.startswith(("score", "num_of_")) or metric.endswith(("_ci_low", "_ci_high", "_stderr")):
+            continue
+        if pipeline.endswith(("_ci_low", "_ci_high")):
+            continue
+        name = pipeline if comma else "none"
+        row[f"{metric},{name}"] = value
+        row[f"{metric}_stderr,{name}"] = found.get(error_key(metric, name), "N/A")
+    return row
+
+
+# -- samples ----------------------------------------------------------------------------------------------------------
+
+
+def samples(exam: TaskExam, answered: Iterable[Answered]) -> Iterator[dict[str, Any]]:
+    """Yield the lines of ``samples_*.jsonl``: one for each filter pipeline and document."""
+    items = list(answered)
+    scored = exam.scorer.document_rows(items)
+    for pipeline in exam.scorer.pipelines:
+        for each, row in zip(items, scored[pipeline.name], strict=True):
+            yield _sample(exam, each, pipeline.name, row)
+
+
+def _sample(exam: TaskExam, answered: Answered, pipeline: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    doc = answered.item.instance
+    target = exam.view(doc).target
+    arguments = [each for request in answered.item.requests[:1] for each in request_arguments(request, exam)]
+    metrics = row["metrics"] or {}
+    document = json.dumps(doc, indent=2, default=_plain, ensure_ascii=False)
+    sample = {
+        "doc_id": answered.item.doc_id,
+        "doc": doc,
+        "target": str(target),
+        "arguments": {
+            f"gen_args_{number}": {f"arg_{place}": part for place, part in enumerate(parts)}
+            for number, parts in enumerate(arguments)
+        },
+        "resps": as_texts(row["answers"]),
+        "filtered_resps": as_texts(row["filtered"]),
+        "filter": pipeline,
+        "metrics": list(metrics),
+        "doc_hash": _digest(document),
+        "prompt_hash": _digest(str(arguments[0][0])),
+        "target_hash": _digest(str(target)),
+        **metrics,
+    }
+    if row["failure"] is not None:
+        sample["failure"] = {"kind": row["failure"].kind, "message": row["failure"].message}
+    return sample
+
+
+def request_arguments(request: Request, exam: TaskExam) -> Iterator[tuple[Any, ...]]:
+    """Yield the arguments of the lm-eval requests that a request stands for."""
+    if isinstance(request, Choose | Likelihood):
+        for pair in request.pairs:
+            yield _payload(pair.context.payload), pair.continuation
+    elif isinstance(request, Generate):
+        yield _payload(request.prompt.payload), exam.config.generation_kwargs
+    elif isinstance(request, Rolling):
+        yield (request.text,)
+
+
+def _payload(payload: Any) -> str:
+    return payload if isinstance(payload, str) else json.dumps(list(payload), ensure_ascii=False)
+
+
+def as_texts(value: Any) -> Any:
+    """Return nested lists whose leaves are texts, as lm-eval files them."""
+    return [as_texts(each) for each in value] if isinstance(value, list | tuple) else str(value)
+
+
+def sanitized(name: str) -> str:
+    """Return a model's name as part of a path."""
+    return re.sub(r"[\"<>:/|\\?*\[\]]+", "__", name)
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _digest_or_none(text: str | None) -> str | None:
+    return None if text is None else _digest(text)
+
+
+def _plain(value: Any) -> Any:
+    item = getattr(value, "item", None)
+    if callable(item) and getattr(value, "size", 2) == 1:
+        return item()
+    return list(value) if isinstance(value, set) else str(value)
