@@ -1,0 +1,52 @@
+import pytest
+
+from proctor.ir import Choose, Exchange, Generate, Pair, Prompt, Span, Turn, turn
+from proctor.recipes.exam import Item
+from proctor.results.lint import warnings_of
+
+
+def warned(parts, fields=None, choices=(), references=(), gold=None, answer=None):
+    spans = tuple(Span(text, origin) for text, origin in parts)
+    prompt = Prompt("".join(span.text for span in spans), lambda: (Turn("user", spans),))
+    request = Choose(tuple(Pair(prompt, choice) for choice in choices)) if choices else Generate(prompt)
+    exchange = Exchange((turn("user", "?"),), answer=answer, references=references, choices=choices, gold=gold)
+    return list(warnings_of(Item(0, {"input_fields": fields or {}}, exchange, (request,)), request))
+
+
+def test_a_good_prompt_has_no_warning():
+    parts = [
+        ("Answer.\n", "instruction"),
+        ("2+2?", "demo[0].question"),
+        ("four", "demo[0].answer"),
+        ("3+3?", "question"),
+    ]
+    assert warned(parts, {"sum": "3+3?"}, references=("six",)) == []
+
+
+def test_the_answer_in_the_prompt():
+    assert warned([("What is Paris?", "question")], references=("paris",)) == [
+        "the answer 'paris' appears in the prompt"
+    ]
+
+
+def test_the_answer_in_a_demo_is_no_leak():
+    assert warned([("Paris", "demo[0].answer"), ("Capital?", "question")], references=("Paris",)) == []
+
+
+def test_a_short_answer_may_occur():
+    assert warned([("A cat?", "question")], references=("A",)) == []
+
+
+def test_a_demo_that_is_the_instance():
+    parts = [("3+3? ", "demo[1].question"), ("3+3?", "question")]
+    assert warned(parts) == ["demo 2 question is the instance itself"]
+
+
+def test_choices_that_are_alike():
+    assert warned([("?", "question")], choices=(" a", "b", " a")) == ["choices 1 and 3 are alike: 'a'"]
+
+
+@pytest.mark.parametrize("value, warns", [("a long passage", True), ("Paris", False), ("abc", False), (17, False)])
+def test_a_field_that_is_not_used(value, warns):
+    found = warned([("Capital?", "question")], {"context": value}, references=("Paris",))
+    assert found == (["the field 'context' is not in the prompt"] if warns else [])

@@ -1,0 +1,151 @@
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from proctor.errors import DataError, UsageError
+from proctor.results.sample_index import SampleIndex, SampleQuery, failure_of, main_score, read_line
+
+WORDS = ["red", "green", "blue", "Grün", "zwei Wörter"]
+RECORDS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "exam": st.sampled_from(["a", "b"]),
+            "output": st.sampled_from(WORDS),
+            "score": st.sampled_from([None, 0.0, 0.5, 1.0]),
+        }
+    ),
+    min_size=1,
+    max_size=30,
+)
+
+
+def lines_of(records):
+    return [
+        {
+            "exam": each["exam"],
+            "doc_id": number,
+            "output": each["output"],
+            "prompt": "say",
+            "scores": {"score": each["score"]},
+        }
+        | ({"failure": {"kind": "timeout"}} if each["score"] is None else {})
+        for number, each in enumerate(records)
+    ]
+
+
+def made(folder, records, **more):
+    path = folder / "samples.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in records))
+    return SampleIndex(path, index=folder / "index.db", **more)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@given(
+    RECORDS,
+    st.sampled_from([None, "a", "b"]),
+    st.sampled_from(["", "red", "gr*", "WÖRTER", "say blue", '"', "red OR blue"]),
+    st.sampled_from([None, True, False]),
+    st.sampled_from(["place", "score", "-score"]),
+)
+def test_pages_are_what_a_scan_of_the_file_finds(tmp_path_factory, records, exam, text, failed, order):
+    lines = lines_of(records)
+    index = made(tmp_path_factory.mktemp("index"), lines)
+    assert index.build()
+    query = SampleQuery(exam=exam, text=text, failed=failed, order=order)
+    wanted = [number for number, line in enumerate(lines) if matches(line, query)]
+    scores = [each["score"] for each in records]
+    if order == "score":
+        wanted.sort(key=lambda number: (scores[number] is not None, scores[number] or 0.0))
+    elif order == "-score":
+        wanted.sort(key=lambda number: (scores[number] is None, -(scores[number] or 0.0)))
+    page = index.page(query, 0, 100)
+    assert [sample.number for sample in page.samples] == wanted
+    assert page.total == len(wanted)
+    for place, number in enumerate(wanted):
+        before, after = index.neighbours(query, number)
+        assert before == (wanted[place - 1] if place else None)
+        assert after == (wanted[place + 1] if place + 1 < len(wanted) else None)
+
+
+def matches(line, query):
+    words = f"{line['output']} {line['prompt']}".lower().replace("ü", "u").replace("ö", "o").split()
+    for word in query.text.lower().replace('"', "").replace("ö", "o").split():
+        if not any(each == word or (word.endswith("*") and each.startswith(word[:-1])) for each in words):
+            return False
+    fails = "failure" in line
+    return query.exam in (None, line["exam"]) and query.failed in (None, fails)
+
+
+def test_building_goes_on_where_it_stopped(tmp_path, monkeypatch):
+    monkeypatch.setattr("proctor.results.sample_index._BATCH_BYTES", 200)
+    records = lines_of([{"exam": "a", "output": "red", "score": 1.0}] * 50)
+    index = made(tmp_path, records)
+    assert not index.build(seconds=0.0)
+    assert 0 < index.share < 1
+    seen = index.page(SampleQuery()).total
+    assert 0 < seen < 50
+    again = SampleIndex(tmp_path / "samples.jsonl", index=tmp_path / "index.db")
+    assert again.build()
+    assert again.page(SampleQuery(text="red")).total == 50
+    assert again.share == 1.0
+
+
+def test_a_file_that_changed_gets_a_new_index(tmp_path):
+    path = tmp_path / "samples.jsonl"
+    path.write_text('{"exam": "a"}\n')
+    first = SampleIndex(path)
+    path.write_text('{"exam": "a"}\n{"exam": "b"}\n')
+    second = SampleIndex(path)
+    assert first.index != second.index
+    second.build()
+    assert second.exams() == ["a", "b"]
+
+
+def test_pairs_are_found_by_document(tmp_path):
+    index = made(tmp_path, lines_of([{"exam": "a", "output": "red", "score": 0.5}] * 3))
+    index.build()
+    assert index.scores("a") == [(0, 0.5), (1, 0.5), (2, 0.5)]
+    assert index.find("a", 2).number == 2
+    assert index.find("a", 7) is None
+    assert index.find("b", 0) is None
+    with pytest.raises(UsageError, match="no instance 9"):
+        index.get(9)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(DataError, match="cannot be read"):
+        SampleIndex(tmp_path / "nothing.jsonl")
+
+
+@pytest.mark.parametrize(
+    "line, kind",
+    [
+        (b'{"output": "\xff"}', None),
+        (b'{"output": "\\ud800"}', None),
+        (b"{", "broken line"),
+        (b"[]", "broken line"),
+        (b"", "broken line"),
+        (b'{"failure": {"kind": "timeout"}}', "timeout"),
+        (b'{"failure": null, "scoring_failure": {"kind": "parse"}}', "parse"),
+        (b'{"failure": "text"}', "text"),
+    ],
+)
+def test_every_line_is_a_record(line, kind):
+    assert failure_of(read_line(line)) == kind
+
+
+@pytest.mark.parametrize(
+    "scores, name, expected",
+    [
+        ({"score": 0.5, "f1": 1.0}, "f1", 0.5),
+        ({"em": 0.25, "f1": 1.0}, "f1", 1.0),
+        ({"em": 0.25}, None, 0.25),
+        ({"note": "text", "ok": True, "em": 1}, None, 1.0),
+        ({}, None, None),
+        (None, None, None),
+    ],
+)
+def test_the_main_score(scores, name, expected):
+    assert main_score({"scores": scores}, name) == expected
