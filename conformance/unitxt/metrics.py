@@ -25,6 +25,8 @@ from typing import Any
 import metrics_cases
 from metrics_oracle import from_json
 
+from proctor.errors import MissingExtraError
+
 TOLERANCE = 1e-9
 HERE = Path(__file__).resolve().parent
 
@@ -89,7 +91,11 @@ def compare(metric: str, batches: list[dict[str, Any]], answers: list[Any]) -> d
     for number, (batch, theirs) in enumerate(zip(batches, answers, strict=True)):
         report["cases"] += len(batch["predictions"])
         started = time.process_time()
-        ours = proctor_scores(metric, batch)
+        try:
+            ours = proctor_scores(metric, batch)
+        except MissingExtraError as error:
+            report["explained"][f"not compared: {error.diagnostics[0].what}"] = 1
+            continue
         report["seconds"] = report.get("seconds", 0.0) + time.process_time() - started
         report["oracle_seconds"] = report.get("oracle_seconds", 0.0) + theirs.get("seconds", 0.0)
         if "error" in theirs:

@@ -11,6 +11,7 @@ An artifact is a pydantic model with a few habits of its own:
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from types import FunctionType
@@ -51,7 +52,20 @@ class ArtifactMeta(ModelMetaclass):
                 annotations[key] = ClassVar[Any]
             elif not key.startswith("_") and _is_default(value):
                 annotations[key] = _inherited_annotation(key, bases)
-        return super().__new__(mcs, name, bases, namespace, **kwargs)
+        with warnings.catch_warnings():  # a field may take the place of an overridable attribute (``description``)
+            warnings.filterwarnings("ignore", 'Field name "description" in .* shadows an attribute', UserWarning)
+            return super().__new__(mcs, name, bases, namespace, **kwargs)
+
+
+class _Overridable:
+    """A property whose place a field of a subclass may take."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self._function = function
+        self.__doc__ = function.__doc__
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else self._function(instance)
 
 
 def _is_default(value: Any) -> bool:
@@ -82,7 +96,7 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
         validate_default=False,
         protected_namespaces=(),
         coerce_numbers_to_str=True,
-        ignored_types=(FunctionType,),
+        ignored_types=(FunctionType, _Overridable),
     )
 
     _requirements_list: ClassVar[Any] = ()
@@ -130,7 +144,7 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
         """The catalog name or query that this artifact was fetched by; ``None`` if built or changed in code."""
         return self._artifact_id
 
-    @property
+    @_Overridable
     def description(self) -> str | None:
         """The ``__description__``."""
         return self._description

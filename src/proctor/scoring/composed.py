@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pydantic import Field
@@ -68,12 +69,11 @@ class MetricPipeline(Metric):
         if not self.preprocess_steps:
             return columns
         rows = _through(self.preprocess_steps, _rows(columns), self.name)
-        return Columns(
-            [row if isinstance(row, Failure) else row["prediction"] for row in rows],
-            [row if isinstance(row, Failure) else row["references"] for row in rows],  # type: ignore[misc]
-            [{} if isinstance(row, Failure) else row.get("task_data", {}) for row in rows],
-            columns.responses,
-            columns.classes,
+        return replace(
+            columns,
+            predictions=[row if isinstance(row, Failure) else row["prediction"] for row in rows],
+            references=[[] if isinstance(row, Failure) else row["references"] for row in rows],
+            task_data=[{} if isinstance(row, Failure) else row.get("task_data", {}) for row in rows],
         )
 
     def _postprocess(self, columns: Columns, found: MetricScores) -> None:
@@ -108,10 +108,11 @@ class MetricPipeline(Metric):
 
 
 def _rows(columns: Columns) -> list[dict[str, Any]]:
-    triples = zip(columns.predictions, columns.references, columns.all_fields(), strict=True)
+    rows = columns.rows or [{}] * len(columns)
+    columns_of_rows = zip(rows, columns.predictions, columns.references, columns.all_fields(), strict=True)
     return [
-        {"prediction": prediction, "references": references, "task_data": dict(fields)}
-        for prediction, references, fields in triples
+        {**row, "prediction": prediction, "references": references, "task_data": dict(fields)}
+        for row, prediction, references, fields in columns_of_rows
     ]
 
 

@@ -21,6 +21,7 @@ class Columns:
         task_data: Fields of the task, with ``metadata``.
         responses: The responses behind each prediction, where a model was asked here.
         classes: Data classification of each instance (``public``, ``proprietary`` …), where it is known.
+        rows: Further fields beside these, where instances are rows that no task made.
     """
 
     predictions: Sequence[Any]
@@ -28,6 +29,7 @@ class Columns:
     task_data: Sequence[Mapping[str, Any]] = ()
     responses: Sequence[Sequence[Response]] = ()
     classes: Sequence[Sequence[str]] = ()
+    rows: Sequence[Mapping[str, Any]] = ()
 
     def __len__(self) -> int:
         return len(self.predictions)
@@ -48,6 +50,7 @@ class Columns:
             LazyColumn(lambda: pick(self.task_data), len(pick(self.references))) if self.task_data else (),
             pick(self.responses) if self.responses else (),
             pick(self.classes) if self.classes else (),
+            pick(self.rows) if self.rows else (),
         )
 
     def all_fields(self) -> Sequence[Mapping[str, Any]]:

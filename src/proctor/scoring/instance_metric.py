@@ -184,8 +184,8 @@ class BulkInstanceMetric(ResampledInstancesMetric):
 
     def compute(
         self, references: list[list[Any]], predictions: list[Any], task_data: list[dict[str, Any]]
-    ) -> list[dict[str, Any]]:
-        """Return the scores of each instance."""
+    ) -> list[dict[str, Any]] | list[dict[str, Any] | Failure]:
+        """Return the scores of each instance; a :class:`~proctor.ir.Failure` where there are none."""
         raise ScoringError(f"{type(self).__name__} does not override compute")
 
     def _measure(self, columns: Columns, *, intervals: bool, instances: bool) -> MetricScores:
@@ -209,20 +209,26 @@ class BulkInstanceMetric(ResampledInstancesMetric):
 
     def _compute_all(self, columns: Columns) -> tuple[dict[int, dict[str, Any]], dict[int, Failure]]:
         try:
-            return dict(enumerate(self._compute(columns))), {}
+            return _sorted_out(self._compute(columns))
         except Exception as error:  # noqa: BLE001 - the reason becomes a value; one by one shows whose it is
             whole = failure_of(error)
         if len(columns) == 1:
             return {}, {0: whole}
-        rows, failures = {}, {}
+        rows: dict[int, dict[str, Any]] = {}
+        failures: dict[int, Failure] = {}
+        row: dict[str, Any] | Failure
         for position in range(len(columns)):
             try:
-                rows[position] = self._compute(columns.select([position]))[0]
+                row = self._compute(columns.select([position]))[0]
             except Exception as error:  # noqa: BLE001 - the reason becomes a value: this instance fails, the rest count
-                failures[position] = failure_of(error)
+                row = failure_of(error)
+            if isinstance(row, Failure):
+                failures[position] = row
+            else:
+                rows[position] = row
         return rows, failures
 
-    def _compute(self, columns: Columns) -> list[dict[str, Any]]:
+    def _compute(self, columns: Columns) -> list[dict[str, Any] | Failure]:
         if not len(columns):
             return []
         rows = self.compute(
@@ -232,7 +238,7 @@ class BulkInstanceMetric(ResampledInstancesMetric):
         )
         if len(rows) != len(columns):
             raise ScoringError(f"{self.name} returned {len(rows)} scores for {len(columns)} instances")
-        return [_checked(row, self) for row in rows]
+        return [row if isinstance(row, Failure) else _checked(row, self) for row in rows]
 
     def _mean_intervals(self, scores: Mapping[str, Sequence[Any]], intervals: bool, overall: Scores) -> None:
         names = self.ci_scores if self.ci_scores is not None else [self.main_score]
@@ -261,6 +267,13 @@ def _checked(scores: Any, metric: Metric) -> dict[str, Any]:
     if not isinstance(scores, dict) or metric.main_score not in scores:
         raise ScoringError(f"{metric.name} returned no '{metric.main_score}'", why=f"it returned {scores!r}"[:200])
     return {name: value for name, value in scores.items() if name not in ("score", "score_name")}
+
+
+def _sorted_out(
+    rows: Sequence[dict[str, Any] | Failure],
+) -> tuple[dict[int, dict[str, Any]], dict[int, Failure]]:
+    scored = {position: row for position, row in enumerate(rows) if not isinstance(row, Failure)}
+    return scored, {position: row for position, row in enumerate(rows) if isinstance(row, Failure)}
 
 
 def _nothing(metric: Metric) -> Scores:

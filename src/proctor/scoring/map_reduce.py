@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -162,16 +163,17 @@ def chosen_fields(columns: Columns, prediction_field: str, reference_field: str)
     """
     predictions, references = columns.predictions, columns.references
     if prediction_field != "prediction":
-        predictions = [_field(each, prediction_field) for each in columns.all_fields()]
+        predictions = [field_of(each, prediction_field) for each in columns.all_fields()]
     if reference_field != "references":
-        found = (_field(each, reference_field) for each in columns.all_fields())
+        found = (field_of(each, reference_field) for each in columns.all_fields())
         references = [each if isinstance(each, (list, Failure)) else [each] for each in found]  # type: ignore[misc]
     if predictions is columns.predictions and references is columns.references:
         return columns
-    return Columns(predictions, references, columns.task_data, columns.responses, columns.classes)
+    return replace(columns, predictions=predictions, references=references)
 
 
-def _field(task_data: Mapping[str, Any], name: str) -> Any:
+def field_of(task_data: Mapping[str, Any], name: str) -> Any:
+    """Return a field of the task data, by name or by a path with ``/``; a failure where there is none."""
     if name in task_data:
         return task_data[name]
     value: Any = task_data
@@ -231,7 +233,7 @@ class GroupMetric(MapReduceMetric[Prediction, Intermediate]):
         return str(self._named(task_data, self.item_id_field))
 
     def _named(self, task_data: Mapping[str, Any], name: str) -> Any:
-        value = _field(task_data, name)
+        value = field_of(task_data, name)
         if isinstance(value, Failure):
             raise ScoringError(f"{self.name} cannot group: {value.message}")
         return value

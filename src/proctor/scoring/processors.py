@@ -490,13 +490,20 @@ class ExtractMtBenchLabelJudgment(FieldOperator):
 
 
 class ExtractArenaHardNumericalJudgment(FieldOperator):
-    """Which of two answers won, in ``[[A>>B]]`` and its kin: 3, 1, 0, -1, -3; 0 where there is no verdict."""
+    """Which of two answers won, in ``[[A>>B]]`` and its kin: 3, 1, 0, -1, -3.
+
+    Attributes:
+        failure_default: What to return where there is no verdict.
+    """
+
+    failure_default: Any = 0
 
     def process_value(self, value: Any) -> Any:
         """Return the number."""
         match = re.search(r"\[\[([^\]]+)\]\]", value)
-        verdict = match.group(1) if match else ""
-        return {"A>B": 1, "A>>B": 3, "B>A": -1, "B>>A": -3}.get(verdict, 0)
+        if match is None:
+            return self.failure_default
+        return {"A>B": 1, "A>>B": 3, "B>A": -1, "B>>A": -3}.get(match.group(1), 0)
 
 
 class ExtractSafeUnsafeJudgment(FieldOperator):

@@ -1,0 +1,181 @@
+"""A judge that chooses among the options of a criterion."""
+# ruff: noqa: ARG002 - judges are called with all there is
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from proctor.ir import Failure
+from proctor.scoring.grade import Columns
+from proctor.scoring.judges.criteria import Criteria, CriteriaWithOptions
+from proctor.scoring.judges.steps import (
+    LLMJudge,
+    chosen_option,
+    failure_among,
+    reply,
+    user,
+    without_blanks,
+)
+from proctor.scoring.metric import MetricScores, failure_of
+
+DEFAULT_SCORE = "llm_as_judge"
+
+
+@dataclass(slots=True)
+class Hearing:
+    """One instance before the judge, with its options in one order.
+
+    Attributes:
+        assessment, choice: What the judge was asked, and said.
+    """
+
+    criteria: CriteriaWithOptions
+    prompt: Any
+    assessment: Any = None
+    choice_prompt: Any = None
+    choice: Any = None
+    selected: Any = None
+    summary_prompt: Any = None
+    summary: Any = None
+    failure: Failure | None = field(default=None)
+
+
+class LLMJudgeDirect(LLMJudge):
+    """Assesses an answer by a criterion, then chooses one of its options; the option's score is the score.
+
+    The score is named after the criterion where all instances have the same one, and ``llm_as_judge`` otherwise.
+    """
+
+    criteria: CriteriaWithOptions | None = None
+    main_score: str = DEFAULT_SCORE
+    reduction_map: dict[str, Any] = {"mean": [DEFAULT_SCORE]}
+
+    def _measure(self, columns: Columns, *, intervals: bool, instances: bool) -> MetricScores:
+        named = self.model_copy(update=self._names(columns))
+        return super(LLMJudgeDirect, named)._measure(columns, intervals=intervals, instances=instances)
+
+    def _names(self, columns: Columns) -> dict[str, Any]:
+        found = self.criteria_of(columns.all_fields(), CriteriaWithOptions)
+        names = {criteria.name for criteria in found if isinstance(criteria, Criteria)}
+        if len(names) != 1 or not (name := next(iter(names))) or self.main_score != DEFAULT_SCORE:
+            return {}
+        score = "_".join(name.lower().split(" "))
+        return {"main_score": score, "reduction_map": {"mean": [score]}}
+
+    def compute(
+        self, references: list[list[Any]], predictions: list[Any], task_data: list[dict[str, Any]]
+    ) -> list[dict[str, Any] | Failure]:
+        """Return the scores of each instance; a failure where the judge gave no verdict that can be read."""
+        criteria = self.criteria_of(task_data, CriteriaWithOptions)
+        cases = list(zip(predictions, task_data, criteria, strict=True))
+        hearings = [self._opened(*case, turned=False) for case in cases]
+        if self.check_positional_bias:
+            hearings += [self._opened(*case, turned=True) for case in cases]
+        self._assess(hearings)
+        if self.generate_summaries:
+            self._sum_up(hearings[: len(cases)])
+        self._choose(hearings)
+        second: Sequence[Hearing | None] = hearings[len(cases) :] or [None] * len(cases)
+        return [self._scores(one, two) for one, two in zip(hearings, second, strict=False)]
+
+    def _opened(self, prediction: Any, fields: Mapping[str, Any], criteria: Any, *, turned: bool) -> Hearing:
+        if isinstance(criteria, Failure):
+            return Hearing(_NOBODY, criteria, failure=criteria)
+        used = criteria.reversed() if turned else criteria
+        try:
+            context = self.context_of(fields, criteria)
+            answer = self.judged(prediction, fields, criteria)
+        except Exception as error:  # noqa: BLE001 - the reason becomes a value: this instance fails, the rest count
+            failure = failure_of(error)
+            return Hearing(used, failure, failure=failure)
+        return Hearing(used, user(assessment_question(used, context, answer)))
+
+    def _assess(self, hearings: Sequence[Hearing]) -> None:
+        answers = self.converse([hearing.prompt for hearing in hearings])
+        for hearing, answer in zip(hearings, answers, strict=True):
+            hearing.assessment = answer.prediction
+
+    def _sum_up(self, hearings: Sequence[Hearing]) -> None:
+        for hearing in hearings:
+            text = hearing.assessment
+            hearing.summary_prompt = text if isinstance(text, Failure) else user(f"{SUMMARY_QUESTION}\n\n{text}")
+        answers = self.converse([hearing.summary_prompt for hearing in hearings])
+        for hearing, answer in zip(hearings, answers, strict=True):
+            hearing.summary = answer.prediction
+
+    def _choose(self, hearings: Sequence[Hearing]) -> None:
+        for hearing in hearings:
+            hearing.choice_prompt = reply(hearing.prompt, hearing.assessment, choice_question(hearing.criteria))
+        answers = self.converse([hearing.choice_prompt for hearing in hearings])
+        for hearing, answer in zip(hearings, answers, strict=True):
+            hearing.choice = answer.prediction
+            hearing.selected = chosen_option(answer.prediction, [each.name for each in hearing.criteria.options])
+
+    def _scores(self, one: Hearing, two: Hearing | None) -> Any:
+        if failure := failure_among(one.failure, one.selected):
+            return failure
+        score = one.criteria.score_of(one.selected)
+        second = two is not None and not isinstance(two.selected, Failure)
+        details = {
+            self._key(): score,
+            "positional_bias": one.selected != two.selected if two is not None and second else None,
+            "selected_option": one.selected,
+            "positional_bias_selected_option": two.selected if two is not None and second else None,
+            "assessment": one.assessment,
+            "positional_bias_assessment": _plain(two.assessment) if two is not None else None,
+            "summary": _plain(one.summary),
+            "prompts": _prompts(one, two) if self.include_prompts_in_result else None,
+            "option_selection_completion": one.choice,
+            "positional_bias_option_selection_completion": _plain(two.choice) if two is not None else None,
+            "criteria": one.criteria.to_json(),
+        }
+        main = self.main_score
+        return without_blanks({main: score, **{f"{main}_{name}": value for name, value in details.items()}})
+
+
+_NOBODY = CriteriaWithOptions(name="", description="", options=[])
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, Failure) else value
+
+
+def _prompts(one: Hearing, two: Hearing | None) -> dict[str, Any]:
+    return {
+        "assessment": one.prompt,
+        "positional_bias_assessment": _plain(two.prompt) if two is not None else None,
+        "summarization": _plain(one.summary_prompt),
+        "option_selection": one.choice_prompt,
+        "positional_bias_option_selection": _plain(two.choice_prompt) if two is not None else None,
+    }
+
+
+SUMMARY_QUESTION = "Sum up this assessment of an answer in one or two sentences. Keep its verdict and its main reason."
+
+
+def assessment_question(criteria: CriteriaWithOptions, context: str, answer: Any) -> str:
+    """Return the question that asks for an assessment."""
+    parts = [
+        "You judge an answer by one criterion. Judge by this criterion only, not by what else is good or bad about it.",
+        f"Criterion: {criteria.description}\n{options_text(criteria)}",
+        f"Context:\n{context}" if context else "",
+        f"Answer:\n{answer}",
+        "Think step by step, briefly, about how well the answer meets the criterion.",
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def choice_question(criteria: CriteriaWithOptions) -> str:
+    """Return the question that asks for a decision."""
+    return (
+        "Now decide, in line with what you have just said. Reply with the name of one option and nothing else.\n\n"
+        f"Criterion: {criteria.description}\n{options_text(criteria)}"
+    )
+
+
+def options_text(criteria: CriteriaWithOptions) -> str:
+    """Return the options, one a line."""
+    lines = [f'- "{each.name}"' + (f" if {each.description}" if each.description else "") for each in criteria.options]
+    return "\n".join(["Options:", *lines])

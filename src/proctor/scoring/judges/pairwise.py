@@ -1,0 +1,188 @@
+"""A judge that compares the answers of systems, two at a time."""
+# ruff: noqa: ARG002 - judges are called with all there is
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from proctor.errors import ScoringError
+from proctor.ir import Failure
+from proctor.scoring.grade import Columns
+from proctor.scoring.judges.criteria import Criteria
+from proctor.scoring.judges.steps import LLMJudge, chosen_option, reply, user, without_blanks
+from proctor.scoring.metric import MetricScores, failure_of
+
+
+@dataclass(slots=True)
+class Contest:
+    """Two answers before the judge, in one order."""
+
+    instance: int
+    names: tuple[str, str]
+    prompt: Any
+    assessment: Any = None
+    choice_prompt: Any = None
+    choice: Any = None
+    selected: Any = None
+    summary: Any = None
+
+
+class LLMJudgePairwise(LLMJudge):
+    """Compares answers in pairs by a criterion; scores are the win rates of the systems, and their ranks.
+
+    A prediction is the answers of all systems to an instance: a dict by system, or a list (systems are then ``1``,
+    ``2`` …). The main score is the win rate of the first system.
+    """
+
+    main_score: str = "1_winrate"
+    reduction_map: dict[str, Any] = {"mean": ["1_winrate"]}
+
+    def _measure(self, columns: Columns, *, intervals: bool, instances: bool) -> MetricScores:
+        names = next((list(_by_system(each)) for each in columns.predictions if isinstance(each, (dict, list))), [])
+        if not names:
+            return super()._measure(columns, intervals=intervals, instances=instances)
+        scores = [f"{name}_winrate" for name in names]
+        update = {"main_score": scores[0], "reduction_map": {"mean": scores}}
+        named = self.model_copy(update=update)
+        return super(LLMJudgePairwise, named)._measure(columns, intervals=intervals, instances=instances)
+
+    def compute(
+        self, references: list[list[Any]], predictions: list[Any], task_data: list[dict[str, Any]]
+    ) -> list[dict[str, Any] | Failure]:
+        """Return the scores of each instance; a failure where the judge gave no verdict that can be read."""
+        criteria = self.criteria_of(task_data, Criteria)
+        contests: list[Contest] = []
+        failures: dict[int, Failure] = {}
+        systems: list[list[str]] = []
+        for position, (prediction, fields, each) in enumerate(zip(predictions, task_data, criteria, strict=True)):
+            try:
+                answers = self._answers(prediction, fields, each)
+                systems.append(list(answers))
+                contests += self._contests(position, answers, fields, each)  # type: ignore[arg-type]
+            except Exception as error:  # noqa: BLE001 - the reason becomes a value: this instance fails, the rest count
+                systems.append([])
+                failures[position] = each if isinstance(each, Failure) else failure_of(error)
+        self._hear(contests)
+        found: list[Any] = []
+        for position, names in enumerate(systems):
+            own = [contest for contest in contests if contest.instance == position]
+            found.append(failures.get(position) or self._scores(names, own, criteria[position]))
+        return found
+
+    def _answers(self, prediction: Any, fields: Mapping[str, Any], criteria: Any) -> dict[str, str]:
+        if isinstance(criteria, Failure):
+            raise ScoringError(criteria.message)
+        answers = _by_system(self.judged(prediction, fields, criteria))
+        if len(answers) <= 1:
+            raise ScoringError("a comparison needs the answers of two systems or more")
+        expected = self.main_score.removesuffix("_winrate")
+        if expected not in answers:
+            raise ScoringError(f"the system '{expected}' has no answer", why=f"there are {', '.join(answers)}")
+        return answers
+
+    def _contests(
+        self, position: int, answers: Mapping[str, str], fields: Mapping[str, Any], criteria: Criteria
+    ) -> list[Contest]:
+        context = self.context_of(fields, criteria)
+        pairs = list(combinations(answers, 2))
+        if self.check_positional_bias:
+            pairs += [(second, first) for first, second in pairs]
+        return [
+            Contest(position, (first, second), user(_question(criteria, context, answers, first, second)))
+            for first, second in pairs
+        ]
+
+    def _hear(self, contests: Sequence[Contest]) -> None:
+        for contest, answer in zip(contests, self.converse([each.prompt for each in contests]), strict=True):
+            contest.assessment = answer.prediction
+            contest.choice_prompt = reply(contest.prompt, answer.prediction, _choice(contest.names))
+        for contest, answer in zip(contests, self.converse([each.choice_prompt for each in contests]), strict=True):
+            contest.choice = answer.prediction
+            options = [f"Answer {name}" for name in contest.names]
+            chosen = chosen_option(answer.prediction, options)
+            if isinstance(chosen, Failure):
+                chosen = chosen_option(answer.prediction, contest.names)
+            contest.selected = chosen if isinstance(chosen, Failure) else chosen.removeprefix("Answer ")
+        if self.generate_summaries:
+            prompts = [
+                each.assessment if isinstance(each.assessment, Failure) else user(f"{_SUMMARY}\n\n{each.assessment}")
+                for each in contests
+            ]
+            for contest, answer in zip(contests, self.converse(prompts), strict=True):
+                contest.summary = answer.prediction
+
+    def _scores(self, names: Sequence[str], contests: Sequence[Contest], criteria: Any) -> Any:
+        count = len(contests) // 2 if self.check_positional_bias else len(contests)
+        first, second = contests[:count], contests[count:]
+        if failure := next((each.selected for each in first if isinstance(each.selected, Failure)), None):
+            return failure
+        rates = {name: _win_rate(name, first) for name in names}
+        scores: dict[str, Any] = {}
+        for name in names:
+            mine = [place for place, contest in enumerate(first) if name in contest.names]
+            details = self._details(name, [first[i] for i in mine], [second[i] for i in mine] if second else [])
+            rank = 1 + sum(rate > rates[name] for rate in rates.values())
+            details |= {"winrate": rates[name], "llm_as_judge": rates[name], "ranking": rank, "response_name": name}
+            scores |= {f"{name}_{key}": value for key, value in details.items()}
+        return without_blanks({**scores, "criteria": criteria.to_json()})
+
+    def _details(self, name: str, first: Sequence[Contest], second: Sequence[Contest]) -> dict[str, Any]:
+        prompts = {
+            "assessment": [each.prompt for each in first],
+            "positional_bias_assessment": [each.prompt for each in second],
+            "option_selection": [each.choice_prompt for each in first],
+            "positional_bias_option_selection": [each.choice_prompt for each in second],
+        }
+        return {
+            "summaries": [each.summary for each in first if each.summary is not None],
+            "contest_results": [each.selected == name for each in first],
+            "selections": [each.selected for each in first],
+            "compared_to": [next(other for other in each.names if other != name) for each in first],
+            "assessments": [each.assessment for each in first],
+            "positional_bias_assessments": [_plain(each.assessment) for each in second],
+            "option_selection_outputs": [each.choice for each in first],
+            "positional_bias": [one.selected != two.selected for one, two in zip(first, second, strict=False)],
+            "positional_bias_selection": [_plain(each.selected) for each in second],
+            "prompts": prompts if self.include_prompts_in_result else None,
+        }
+
+
+def _win_rate(name: str, contests: Sequence[Contest]) -> float:
+    own = [bool(contest.selected == name) for contest in contests if name in contest.names]
+    return sum(own) / len(own)
+
+
+def _by_system(prediction: Any) -> dict[str, str]:
+    if isinstance(prediction, Mapping):
+        return {str(name): answer for name, answer in prediction.items()}
+    if isinstance(prediction, (list, tuple)):
+        return {str(number): answer for number, answer in enumerate(prediction, start=1)}
+    raise ScoringError("a comparison needs a list or a dict of answers", why=f"it got a {type(prediction).__name__}")
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, Failure) else value
+
+
+_SUMMARY = "Sum up this comparison of two answers in one or two sentences. Say which answer won, and why."
+
+
+def _question(criteria: Criteria, context: str, answers: Mapping[str, str], first: str, second: str) -> str:
+    heading = f"{criteria.name}: {criteria.description}" if criteria.name else criteria.description
+    parts = [
+        "You compare two answers by one criterion. Their order says nothing about them.",
+        f"Criterion: {heading}",
+        f"Context:\n{context}" if context else "",
+        f"Answer {first}:\n{answers[first]}",
+        f"Answer {second}:\n{answers[second]}",
+        "Think step by step, briefly, about which answer meets the criterion better.",
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _choice(names: Sequence[str]) -> str:
+    options = " or ".join(f'"Answer {name}"' for name in names)
+    return f"Now decide, in line with what you have just said. Reply with {options} and nothing else."

@@ -1,0 +1,137 @@
+"""Prompts for judges: a task, a template, a system prompt and a format put instances in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from proctor.artifacts import Artifact, fetch_artifact
+from proctor.data.streams import INFERENCE_STREAM
+from proctor.formats import Format
+from proctor.ir import Failure
+from proctor.scoring.grade import Columns
+from proctor.scoring.judges.asking import Answer, ask
+from proctor.scoring.pipeline import process
+from proctor.scoring.processors import PostProcess
+from proctor.tasks.task import Task
+from proctor.templates import Template
+
+Messages = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a judge was asked and what came of it.
+
+    Attributes:
+        prompt: The prompt, as it was sent.
+        raw: What the judge wrote; a failure where it did not.
+        value: The verdict after the template's processors; a failure where it cannot be read.
+        instance: The instance as the template left it.
+        metadata: What the engine says about the answer.
+    """
+
+    prompt: Any
+    raw: Any
+    value: Any
+    instance: Mapping[str, Any]
+    metadata: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Where a judge sits: everything but the cases.
+
+    Attributes:
+        engine: Who judges.
+        task: The fields of a case.
+        template: The words.
+        format: The layout.
+        system_prompt: The system prompt.
+    """
+
+    engine: Artifact
+    task: Task
+    template: Template
+    format: Format
+    system_prompt: Artifact | None = None
+
+    def judge(
+        self,
+        cases: Sequence[Mapping[str, Any]],
+        *,
+        log_probabilities: bool = False,
+        previous: Sequence[Messages] = (),
+    ) -> list[Verdict]:
+        """Return a verdict on each case.
+
+        Args:
+            cases: Fields of the task, with ``data_classification_policy`` where it is known.
+            log_probabilities: Whether the template's processors read tokens with log-probabilities.
+            previous: Chat messages that come before each prompt.
+        """
+        instances = [self._in_words(case) for case in cases]
+        prompts = [self._prompt(instance) for instance in instances]
+        for position, messages in enumerate(previous):
+            prompts[position] = [*messages, *_as_messages(prompts[position])]
+        rows = [
+            {"source": prompt, "data_classification_policy": case.get("data_classification_policy") or []}
+            for prompt, case in zip(prompts, cases, strict=True)
+        ]
+        answers = ask(self.engine, rows, log_probabilities=log_probabilities)
+        return self._verdicts(prompts, answers, instances)
+
+    def _in_words(self, case: Mapping[str, Any]) -> dict[str, Any]:
+        instance = self.task.bind(INFERENCE_STREAM)(dict(case))
+        instance = self.template.process(instance, INFERENCE_STREAM)
+        if self.system_prompt is not None:
+            instance = self.system_prompt.process(instance, INFERENCE_STREAM)  # type: ignore[attr-defined]
+        return instance
+
+    def _prompt(self, instance: Mapping[str, Any]) -> Any:
+        return self.format.process(dict(instance), INFERENCE_STREAM)["source"]
+
+    def _verdicts(
+        self, prompts: Sequence[Any], answers: Sequence[Answer], instances: Sequence[Mapping[str, Any]]
+    ) -> list[Verdict]:
+        texts = [_without(answer.prediction, instance) for answer, instance in zip(answers, instances, strict=True)]
+        fields = [instance["input_fields"] for instance in instances]
+        columns = Columns(texts, [[]] * len(texts), fields)
+        done = process(columns, [strict(each) for each in self.template.postprocessors])
+        return [
+            Verdict(prompt, answer.prediction, value, instance, answer.metadata)
+            for prompt, answer, value, instance in zip(prompts, answers, done.predictions, instances, strict=True)
+        ]
+
+
+def strict(processor: Any) -> Artifact:
+    """Return a processor that fails where it would otherwise fall back to a default: an unread verdict is no 0."""
+    found = fetch_artifact(processor)
+    operator = getattr(found, "operator", found)
+    if "failure_default" not in type(operator).model_fields:
+        return found
+    failure = Failure("unreadable", "the judge's verdict cannot be read", retryable=False)
+    copy = operator.model_copy(update={"failure_default": failure})
+    return found.model_copy(update={"operator": copy}) if isinstance(found, PostProcess) else copy
+
+
+def _without(text: Any, instance: Mapping[str, Any]) -> Any:
+    prefix = instance.get("target_prefix") or ""
+    if not isinstance(text, str) or not prefix:
+        return text
+    stripped = text.lstrip()
+    return stripped[len(prefix) :].lstrip() if stripped.startswith(prefix) else text
+
+
+def _as_messages(prompt: Any) -> list[Mapping[str, Any]]:
+    return [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(prompt)
+
+
+def words_of(prompt: Any) -> str:
+    """Return a prompt that a model was given as one text."""
+    if isinstance(prompt, str):
+        return prompt
+    if len(prompt) <= 2:  # noqa: PLR2004 - a question, or a system prompt and a question
+        return "\n".join(str(message["content"]) for message in prompt)
+    return "\n".join(f"{message['role']}: {message['content']}" for message in prompt)
