@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 from typing import Any
 
 SEED = 20260101
 BATCH_SIZES = (1, 2, 3, 5, 9, 17, 40, 60)
-WORDS = ["the", "a", "an", "cat", "dog", "house", "Ünïcode", "naïve", "東京", "data", "model", "answer", "of", "in", "3.14", "1,000", "yes", "no", "red", "blue", "it's", "end.", "Paris", "London", "-5", "42%", "e.g.", "Müller-Lüdenscheidt", "straße", "😀", "don't", "(maybe)", "[x]", "A.B.C.", "U.S."]
+WORDS = [
+    *("the", "a", "an", "cat", "dog", "house", "Ünïcode", "naïve", "東京", "data", "model", "answer", "of", "in"),
+    *("3.14", "1,000", "yes", "no", "red", "blue", "it's", "end.", "Paris", "London", "-5", "42%", "e.g."),
+    *("Müller-Lüdenscheidt", "straße", "😀", "don't", "(maybe)", "[x]", "A.B.C.", "U.S."),
+]
 LABELS = ["yes", "no", "maybe", "", "Ünïcode", "not entailment", "a b"]
 ENTITIES = ["PER", "LOC", "ORG"]
 
@@ -83,6 +88,12 @@ def binary(rng: random.Random) -> Case:
     """A number and 0 or 1, with ties."""
     gold = int(rng.random() < 0.6)
     return rng.choice([0.0, 0.5, 0.501, 1.0, round(rng.random(), 2), rng.random()]), [gold], {}
+
+
+def float_binary(rng: random.Random) -> Case:
+    """A number and 0.0 or 1.0, with ties."""
+    prediction, references, fields = binary(rng)
+    return prediction, [float(references[0])], fields
 
 
 def floats(rng: random.Random) -> Case:
@@ -211,7 +222,7 @@ METRICS: dict[str, Callable[[random.Random], Case]] = {
     "metrics.precision_binary": binary,
     "metrics.recall_binary": binary,
     "metrics.max_f1_binary": binary,
-    "metrics.roc_auc": binary,
+    "metrics.roc_auc": float_binary,
     "metrics.exact_match_mm": options,
     "metrics.unsorted_list_exact_match": sortable_lists,
     "metrics.jaccard_index": value_lists,
@@ -274,11 +285,21 @@ def batches(metric: str, cases: int) -> list[Batch]:
     return found
 
 
+BINARY = ("metrics.f1_binary", "metrics.precision_binary", "metrics.recall_binary", "metrics.max_f1_binary")
+
+
 def explain(metric: str, kind: str, path: str, ours: Any, theirs: Any) -> str:
     """Return why a difference is meant; ``""`` where it is not."""
     name = path.rpartition(".")[2]
+    interval = name.endswith(("_ci_low", "_ci_high"))
     if metric in ("metrics.f1_strings", "metrics.prediction_length") and kind == "instances" and theirs == [ours]:
         return "Unitxt wraps the score in a list"
-    if name == "num_of_failures":
-        return ""
+    if metric in BINARY and interval and (name.startswith("score_ci") or theirs == "(absent)"):
+        return "score_ci is the interval of the main score; Unitxt's is that of the last score in ci_scores"
+    if metric == "metrics.max_f1_binary" and ("best_thr" in name or "_at_max_" in name):
+        return "of thresholds that are equally good the lowest is taken; Unitxt's is any (order of a set)"
+    if interval and isinstance(theirs, float) and math.isnan(theirs) and isinstance(ours, float):
+        return "all resamples are equal, so the interval has no width; rounding makes Unitxt's NaN"
+    if interval and metric == "metrics.weighted_win_rate_correlation":
+        return "all resamples are equal and the interval is undefined; rounding makes Unitxt's finite"
     return ""

@@ -41,7 +41,9 @@ def scores(metric: Any, batch: dict[str, Any]) -> dict[str, Any]:
     batch = from_json(batch)
     rows = [
         {"prediction": prediction, "references": references, "task_data": fields}
-        for prediction, references, fields in zip(batch["predictions"], batch["references"], batch["task_data"])
+        for prediction, references, fields in zip(
+            batch["predictions"], batch["references"], batch["task_data"], strict=True
+        )
     ]
     started = time.process_time()
     try:

@@ -108,7 +108,7 @@ class GlobalMetric(Metric):
         resamples = self.n_resamples or 0
         if not (intervals and self.confidence_interval_calculation and resamples > 1 and len(columns) > 1):
             return
-        names = list(dict.fromkeys(self.ci_scores or [self.main_score]))
+        names = list(dict.fromkeys([self.main_score, *(self.ci_scores or ())]))
         bootstrap = Bootstrap(resamples, self.confidence_level, self.ci_method, repair=True)
         bounds = bootstrap.intervals(self.resampler(columns, names))
         for name, (low, high) in zip(names, bounds, strict=True):

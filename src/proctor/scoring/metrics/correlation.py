@@ -129,7 +129,7 @@ def pearson(first: Floats, second: Floats) -> tuple[float, float]:
 
 def _pearson(first: Floats, second: Floats) -> float:
     one, two = first - first.mean(), second - second.mean()
-    norms = float(np.linalg.norm(one)) * float(np.linalg.norm(two))
+    norms = math.sqrt(float(one @ one) * float(two @ two))
     if not norms or (first == first[0]).all() or (second == second[0]).all():
         return math.nan
     return float(min(max(one @ two / norms, -1.0), 1.0))

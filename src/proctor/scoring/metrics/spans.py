@@ -92,7 +92,9 @@ class CustomF1(CountedMetric):
         return grouped
 
     def _finish(self, sums: Floats, order: list[Any]) -> Finished:
-        found, predicted, recalled, gold, seen, referred = sums.reshape(len(sums), len(order), -1).transpose(2, 0, 1)
+        found, predicted, recalled, gold, seen, referred = sums.reshape(len(sums), len(order), _KINDS + 2).transpose(
+            2, 0, 1
+        )
         reported = (seen > 0) & (np.isin(np.arange(len(order)), self._chosen(order)) if self.groups else referred > 0)
         precision, recall = ratio(found, predicted, self.zero_division), ratio(recalled, gold, self.zero_division)
         f1 = self._f1(precision, recall)
