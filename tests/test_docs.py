@@ -88,8 +88,9 @@ def test_every_skipped_block_says_why():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_page(page, tmp_path, monkeypatch, capsys):
+def test_page(page, tmp_path, tmp_path_factory, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    share_converted_models(tmp_path_factory.getbasetemp().parent)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("COLUMNS", "120")
     state = Page(tmp_path)
@@ -98,6 +99,14 @@ def test_page(page, tmp_path, monkeypatch, capsys):
             continue
         with capsys.disabled() if "debug" in block.marks else contextlib.nullcontext():
             run(block, state)
+
+
+def share_converted_models(folder: Path) -> None:
+    """Let all pages use one converted model; everything else in the cache is theirs alone."""
+    shared, cache = folder / "proctor-models", Path(os.environ["XDG_CACHE_HOME"]) / "proctor"
+    shared.mkdir(exist_ok=True)
+    cache.mkdir(parents=True, exist_ok=True)
+    (cache / "models").symlink_to(shared, target_is_directory=True)
 
 
 def available(block: Block, monkeypatch: pytest.MonkeyPatch) -> bool:
