@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, cast
 
@@ -240,8 +241,7 @@ class LoadJsonFile(FileLoader):
 
     def _read_lines(self, path: str) -> Iterator[Row]:
         options = {"lines": True, **self._options()}
-        with opened(path):
-            pass  # a missing file is reported before pandas is imported
+        check_lines(path, self.get_limit())  # pandas forgives what other readers of the file would not
         try:
             if self._is_large(path):
                 yield from self._read_pieces(path, {**options, "chunksize": self.chunksize})
@@ -249,7 +249,6 @@ class LoadJsonFile(FileLoader):
             with frames() as pd:
                 whole = pd.read_json(path, **options)
         except ValueError as error:
-            find_malformed_line(path)
             raise DataError("the file cannot be read as JSON lines", location=Location(path), why=str(error)) from None
         yield from records([whole])
 
@@ -281,12 +280,16 @@ def parse_json(text: bytes | str, path: str, line: int = 0) -> Any:
         raise DataError("the file is not UTF-8 text", location=Location(path, line), why=str(error)) from None
 
 
-def find_malformed_line(path: str) -> None:
-    """Raise an error that names the first line of a file that is not JSON, if there is one."""
+def check_lines(path: str, limit: int | None = None) -> None:
+    """Check that the first lines of a file are JSON objects.
+
+    Raises:
+        DataError: One is not; with line and column.
+    """
     with opened(path) as file:
-        for number, line in enumerate(file, 1):
-            if line.strip():
-                parse_json(line, path, number)
+        for number, line in enumerate(islice(file, limit), 1):
+            if line.strip() and not isinstance(parse_json(line, path, number), dict):
+                raise DataError("the line is no JSON object", location=Location(path, number, 1))
 
 
 class LoadIOB(LazyLoader):

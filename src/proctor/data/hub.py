@@ -185,10 +185,14 @@ def read_parquet(paths: Iterable[str]) -> Iterator[Row]:
 
 def needs_decoding(paths: Iterable[str]) -> bool:
     """Whether files hold media, which only ``datasets`` decodes."""
+    import pyarrow as pa
     from pyarrow import parquet
 
     for path in paths:
-        metadata = parquet.read_schema(path).metadata or {}
+        try:
+            metadata = parquet.read_schema(path).metadata or {}
+        except (pa.ArrowInvalid, OSError):
+            return False  # whoever reads the file says what is wrong with it
         features = metadata.get(b"huggingface", b"").decode()
         return any(f'"_type": "{name}"' in features for name in _DECODED_FEATURES)
     return False

@@ -255,16 +255,18 @@ class InstanceOperator(StreamOperator):
 
     def bind(self, stream_name: str | None = None) -> Step:
         """Return the function to apply to each row of a stream; later changes to the operator do not reach it."""
-        overridden = _definer(type(self), "process") is not _definer(type(self), "compile") and issubclass(
-            _definer(type(self), "process"), _definer(type(self), "compile")
-        )
-        step: Step = (lambda row: self.process(row, stream_name)) if overridden else self.compile(stream_name)
+        step: Step = self.compile(stream_name) if self._is_compiled() else lambda row: self.process(row, stream_name)
         if _is_foreign(self):
             own = step
             step = lambda row: own(container_copy(row))  # noqa: E731 - foreign code may change values in place
         if policy := policy_of(self):
             return _guarded(step, policy, self.artifact_id or type(self).__name__)
         return step
+
+    def _is_compiled(self) -> bool:
+        """Whether ``compile`` says what the operator does, and no descendant of its class overrides ``process``."""
+        process, compiled = _definer(type(self), "process"), _definer(type(self), "compile")
+        return process is compiled or not issubclass(process, compiled)
 
     def process_instance(self, instance: Row, stream_name: str = INSTANCE_STREAM) -> Row:
         """Return the new row for one row. For debugging."""
@@ -444,11 +446,8 @@ class FieldOperator(InstanceFieldOperator):
         return lambda value, _: convert(value)
 
     @override
-    def bind(self, stream_name: str | None = None) -> Step:
-        if not self._takes_value:
-            return super().bind(stream_name)
-        step = self.compile(stream_name)
-        return lambda row: step(container_copy(row))
+    def _is_compiled(self) -> bool:
+        return self._takes_value or super()._is_compiled()
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pytest
+
+from proctor.data.streams import GeneratorStream, ListStream, MultiStream
+from proctor.errors import DataError
+
+
+def test_streams_are_lazy_and_start_again():
+    made = []
+
+    def rows(count):
+        for i in range(count):
+            made.append(i)
+            yield {"a": i}
+
+    stream = GeneratorStream(rows, gen_kwargs={"count": 3})
+    assert made == []
+    assert stream.peek() == {"a": 0}
+    assert made == [0]
+    assert [row["a"] for row in stream] == [0, 1, 2]
+    assert [row["a"] for row in stream.take(2)] == [0, 1]
+
+
+def test_a_collection_of_rows_is_not_changed_by_those_who_read_it():
+    rows = [{"a": 1}]
+    for row in ListStream(rows):
+        row["a"] = 2
+    assert rows == [{"a": 1}]
+
+
+def test_an_empty_stream_has_no_first_row():
+    with pytest.raises(DataError, match="empty"):
+        ListStream([]).peek()
+
+
+def test_only_streams_are_streams():
+    with pytest.raises(DataError, match="cannot be the stream"):
+        MultiStream({"train": [{"a": 1}]})
+    with pytest.raises(DataError, match="cannot be the stream"):
+        MultiStream({3: ListStream([])})
+
+
+def test_a_missing_stream_is_answered_with_the_nearest():
+    with pytest.raises(DataError, match="did you mean 'train'"):
+        MultiStream({"train": ListStream([])})["tran"]
+
+
+def test_streams_become_datasets():
+    streams = MultiStream.from_iterables({"train": [{"a": 1, "b": "x"}, {"a": 2, "c": [1]}], "test": [{"a": 3}]})
+    dataset = streams.to_dataset()
+    assert dataset["train"][1] == {"a": 2, "b": None, "c": [1]}
+    assert dataset["test"].num_rows == 1
+    assert next(iter(streams.to_iterable_dataset()["train"]))["a"] == 1
+
+
+def test_functions_become_streams():
+    streams = MultiStream.from_generators({"train": lambda: iter([{"a": 1}])})
+    assert list(streams.get_generator("train")) == list(streams["train"]) == [{"a": 1}]
