@@ -327,9 +327,8 @@ class Purse:
     def spend(self, response: Response) -> None:
         self.left -= 1
 
-    @property
-    def exhausted(self) -> str | None:
-        return "the purse is empty" if self.left <= 0 else None
+    def refuses(self, in_flight: int) -> str | None:
+        return "the purse is empty" if self.left <= in_flight else None
 
 
 def test_a_budget_stops_asking_and_the_rest_is_failed_but_not_recorded(tmp_path):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from proctor.engines.engine import Answers, Engine
 from proctor.errors import EngineError
 from proctor.ir import Failure, Response
 from proctor.recipes.exam import Exam
+from proctor.running.budget import PriceTable
 from proctor.running.log import Key, ResponseLog
 from proctor.running.log_writer import LogWriter
 from proctor.running.plan import Filed, Kind, Single, Step, Wanted, batches, exam_items, kind_of, wanted
@@ -26,9 +27,8 @@ class Budget(Protocol):
     def spend(self, response: Response) -> None:
         """Count what an answer cost."""
 
-    @property
-    def exhausted(self) -> str | None:
-        """Why nothing more may be asked, or ``None``."""
+    def refuses(self, in_flight: int) -> str | None:
+        """Return why another request is too much while ``in_flight`` are on their way, or ``None``."""
 
 
 @dataclass(slots=True)
@@ -43,6 +43,8 @@ class Session:
         limit: Most items per exam.
         retry_failed: Whether to ask again what failed in an earlier run. A failure is no answer, so by default yes.
         budget: What may be spent.
+        prices: What models cost, where it is not the table that comes with Proctor.
+        stopped: Why the budget ended the run early, if it did.
         progress: The counts so far.
     """
 
@@ -53,10 +55,9 @@ class Session:
     limit: int | None = None
     retry_failed: bool = True
     budget: Budget | None = None
-    progress: Progress = None  # type: ignore[assignment]
-
-    def __post_init__(self) -> None:
-        self.progress = self.progress or Progress(started=time.monotonic())
+    prices: PriceTable | None = None
+    stopped: str | None = None
+    progress: Progress = field(default_factory=lambda: Progress(started=time.monotonic()))
 
 
 def ask(exams: Sequence[Exam], session: Session) -> None:
@@ -73,7 +74,7 @@ def ask(exams: Sequence[Exam], session: Session) -> None:
         pending: dict[Kind, list[Exam]] = {"generate": [], "score": []}
         for exam in exams:
             pending[_first_kind(exam, session.limit)].append(exam)
-        while any(pending.values()) and not asking.stopped:
+        while any(pending.values()) and session.stopped is None:
             for kind in ("generate", "score"):
                 todo, pending[kind] = pending[kind], []
                 if todo:
@@ -113,7 +114,6 @@ class _Asking:
     def __init__(self, session: Session, writer: LogWriter) -> None:
         self.session = session
         self.filed = Filed(session.log, session.number, with_failures=not session.retry_failed)
-        self.stopped = False
         self._writer = writer
         self._lock = threading.Lock()
         self._sent: dict[int, Key] = {}
@@ -171,10 +171,10 @@ class _Asking:
 
     def may_send(self) -> bool:
         """Whether the budget allows another request."""
-        budget = self.session.budget
-        if budget is not None and budget.exhausted is not None:
-            self.stopped = True
-        return not self.stopped
+        session = self.session
+        if session.stopped is None and session.budget is not None:
+            session.stopped = session.budget.refuses(len(self._sent))
+        return session.stopped is None
 
     def file(self, position: int, response: Response) -> None:
         """Store an answer and count it."""

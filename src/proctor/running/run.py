@@ -16,8 +16,9 @@ from typing import Any
 
 from proctor.engines.engine import Engine
 from proctor.errors import RunInterruptedError, UsageError
-from proctor.ir import Failure
+from proctor.ir import Failure, Usage
 from proctor.recipes.exam import Answered, Exam
+from proctor.running.budget import PriceTable, price_table
 from proctor.running.execute import Budget, Session, ask
 from proctor.running.folder import RunFolder, SampleWriter
 from proctor.running.log import ResponseLog
@@ -60,6 +61,7 @@ def run_exams(
     spec: RunSpec | None = None,
     retry_failed: bool = True,
     budget: Budget | None = None,
+    prices: PriceTable | None = None,
 ) -> RunResult:
     """Let an engine sit exams.
 
@@ -77,6 +79,7 @@ def run_exams(
         spec: What ``run.yaml`` says; made from engine and exams where it is not given.
         retry_failed: Ask again what failed in an earlier run. If not, recorded failures stand.
         budget: Stops asking when it is used up; what was not asked is then a failure in the results.
+        prices: What models cost, where it is not the table that comes with Proctor.
 
     Raises:
         RunInterruptedError: The user stopped the run; it says how to go on.
@@ -91,7 +94,7 @@ def run_exams(
         if folder is not None:
             folder.open(spec)
         number = open_log.engine_number(engine.identity, engine.label, without_secrets(engine.identity_values()))
-        session = Session(engine, open_log, number, observer, limit, retry_failed, budget)
+        session = Session(engine, open_log, number, observer, limit, retry_failed, budget, prices)
         stack.enter_context(_interruptible(session, folder))
         observer.started([exam.name for exam in exams], engine.label)
         stack.callback(observer.finished)
@@ -136,8 +139,11 @@ def _conclude(
     exams: Sequence[Exam], session: Session, folder: RunFolder | None, *, log_samples: bool, began: float
 ) -> RunResult:
     """Grade every exam from the log alone and write what there is to write."""
-    stopped = session.budget.exhausted if session.budget is not None else None
-    missing = Failure("budget", stopped) if stopped else Failure("missing", "the response log holds no answer")
+    missing = (
+        Failure("budget", session.stopped)
+        if session.stopped
+        else Failure("missing", "the response log holds no answer")
+    )
     filed = Filed(session.log, session.number, with_failures=True)
     grades: dict[str, Grade] = {}
     results: dict[str, dict[str, Any]] = {}
@@ -207,8 +213,27 @@ def _circumstances(session: Session, usage: dict[str, dict[str, int]], began: fl
             "from_log": progress.cached,
         },
         "usage": usage,
+        **_cost(session, usage),
         "machine": {"platform": platform.platform(), "python": platform.python_version()},
         "versions": {name: found for name in _VERSIONED if (found := _version(name)) is not None},
+    }
+
+
+def _cost(session: Session, usage: dict[str, dict[str, int]]) -> dict[str, Any]:
+    """Return what all answers cost at list prices, whenever they were given; nothing where no price is known."""
+    table = session.prices or price_table()
+    price = table.price_of(session.engine.label)
+    if price is None:
+        return {}
+    total = Usage(*(sum(each[name] for each in usage.values()) for name in ("prompt_tokens", "completion_tokens")))
+    asked = Usage(session.progress.prompt_tokens, session.progress.completion_tokens)
+    return {
+        "cost": {
+            "usd": round(price.cost(total), 6),
+            "usd_of_this_run": round(price.cost(asked), 6),
+            "usd_per_million_tokens": {"input": price.input, "output": price.output},
+            "prices_of": table.date,
+        }
     }
 
 

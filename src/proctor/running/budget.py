@@ -1,0 +1,125 @@
+"""What a run costs, and how to stop before it costs more.
+
+Prices change and this package does not: the table that comes with it has a date, which is written into the results,
+and a file of one's own replaces it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from proctor.errors import Location, UsageError
+from proctor.ir import Response, Usage
+
+_MILLION = 1_000_000
+_VERSION_SUFFIX = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2}|latest|\d{4})$")
+
+
+class Price(Struct, frozen=True):
+    """US dollars for a million tokens read (``input``) and written (``output``)."""
+
+    input: float
+    output: float
+
+    def cost(self, usage: Usage) -> float:
+        """Return what some tokens cost, in US dollars."""
+        return (usage.prompt_tokens * self.input + usage.completion_tokens * self.output) / _MILLION
+
+
+class PriceTable(Struct, frozen=True):
+    """Prices by model name, as they were on ``date``."""
+
+    date: str
+    models: dict[str, Price]
+
+    def price_of(self, model: str) -> Price | None:
+        """Return the price of a model; a provider before its name and a version after it do not matter."""
+        name = model.rpartition("/")[2].lower()
+        return self.models.get(name) or self.models.get(_VERSION_SUFFIX.sub("", name))
+
+
+@lru_cache(maxsize=8)
+def price_table(path: Path | None = None) -> PriceTable:
+    """Return the prices in a JSON file (``date`` and ``models``), by default those that come with Proctor.
+
+    Raises:
+        UsageError: The file cannot be read or has another form.
+    """
+    try:
+        text = path.read_bytes() if path else files("proctor.running").joinpath("prices.json").read_bytes()
+        return msgspec.json.decode(text, type=PriceTable)
+    except (OSError, msgspec.MsgspecError) as error:
+        example = json.dumps({"date": "2026-01-31", "models": {"my-model": {"input": 0.5, "output": 1.5}}})
+        hint = f"it looks like this, in US dollars per million tokens: {example}"
+        raise UsageError("this is no price table", location=Location(str(path)), why=str(error), hint=hint) from None
+
+
+@dataclass(slots=True)
+class Allowance:
+    """What a run may spend; a :class:`~proctor.running.execute.Budget`.
+
+    What is on its way is reckoned at the mean of what came back, so that a run ends within its means and not a
+    hundred requests beyond them. The first requests are sent before anybody knows what they cost.
+
+    Attributes:
+        max_tokens: Tokens read and written together; ``None`` for no limit.
+        max_usd: US dollars; needs ``price``.
+        price: What the model costs.
+    """
+
+    max_tokens: int | None = None
+    max_usd: float | None = None
+    price: Price | None = None
+    tokens: int = field(default=0, init=False)
+    usd: float = field(default=0.0, init=False)
+    answers: int = field(default=0, init=False)
+
+    def spend(self, response: Response) -> None:
+        """Count what an answer cost."""
+        self.answers += 1
+        self.tokens += response.usage.prompt_tokens + response.usage.completion_tokens
+        if self.price is not None:
+            self.usd += self.price.cost(response.usage)
+
+    def refuses(self, in_flight: int) -> str | None:
+        """Return why another request is too much while ``in_flight`` are on their way, or ``None``."""
+        factor = (self.answers + in_flight + 1) / self.answers if self.answers else 1.0
+        if self.max_tokens is not None and self.tokens * factor > self.max_tokens:
+            return f"the budget of {self.max_tokens:,} tokens is used up ({self.tokens:,} spent)"
+        if self.max_usd is not None and self.usd * factor > self.max_usd:
+            return f"the budget of ${self.max_usd:,.2f} is used up (${self.usd:,.4f} spent)"
+        return None
+
+
+def make_allowance(
+    model: str, *, tokens: int | None = None, usd: float | None = None, prices: Path | None = None
+) -> Allowance | None:
+    """Return what a run on a model may spend; ``None`` where nothing is limited.
+
+    Args:
+        model: The model's name, as :attr:`~proctor.engines.engine.Engine.label` has it.
+        tokens: Most tokens, read and written together.
+        usd: Most US dollars.
+        prices: A price table of one's own.
+
+    Raises:
+        UsageError: Dollars are limited and nobody knows what the model costs, or a limit is not positive.
+    """
+    if (tokens is not None and tokens <= 0) or (usd is not None and usd <= 0):
+        raise UsageError("a budget is more than nothing")
+    price = price_table(prices).price_of(model)
+    if usd is not None and price is None:
+        raise UsageError(
+            f"a budget in dollars needs to know what '{model}' costs",
+            why=f"the price table of {price_table(prices).date} does not have it",
+            hint="name a table of your own with --prices FILE.json, or limit tokens with --budget-tokens",
+        )
+    return Allowance(tokens, usd, price) if tokens is not None or usd is not None else None
