@@ -286,6 +286,26 @@ def test_an_engine_is_closed_when_a_run_ends_early(tmp_path):
     assert closed == [True]
 
 
+class Listed(ToyEngine):
+    """Answers with numbers, whatever is asked."""
+
+    @property
+    def answers_in_order(self) -> bool:
+        return True
+
+    def generate(self, requests):
+        return ((at, Response(texts=(str(at),))) for at, _ in enumerate(requests))
+
+
+def test_answers_that_belong_to_places_are_not_shared_or_kept(tmp_path):
+    exams = [ToyExam("a", 300, distinct=2), ToyExam("b", 3)]
+    for name in ("first", "second"):
+        result = run(tmp_path, exams, Listed(), name)
+        assert result.grades["a"].predictions == [[[str(number)]] for number in range(300)]
+        assert result.grades["b"].predictions == [[["300"]], [["301"]], [["302"]]]
+    assert not (tmp_path / "log.db").exists()
+
+
 class Watching(SilentObserver):
     def __init__(self) -> None:
         self.events: list[object] = []

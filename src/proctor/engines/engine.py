@@ -49,6 +49,14 @@ class Engine(Artifact):
         }
 
     @property
+    def answers_in_order(self) -> bool:
+        """Whether answers depend on the place of a request rather than on the request (a list of recorded answers).
+
+        A run then asks for every instance, in order, and takes nothing from the response log.
+        """
+        return False
+
+    @property
     def label(self) -> str:
         """What people call this engine, in tables and file names."""
         return str(getattr(self, "model", None) or getattr(self, "model_name", None) or self.type_name())

@@ -261,8 +261,9 @@ class _Stream:
     def _steps(self, exam: Exam) -> Iterator[list[Step]]:
         again: set[Kind] = set()
         first_time = self._asking.visit(self._kind, exam)
+        place = exam.name if self._asking.session.engine.answers_in_order else ""
         for batch in batches(exam_items(exam, self._asking.session.limit)):
-            entries = [entry for item in batch for entry in wanted(item)]
+            entries = [entry for item in batch for entry in wanted(item, place)]
             mine = [entry for entry in entries if kind_of(entry.request) == self._kind]
             if len(mine) < len(entries) and not self._asking.has_visited(self._other, exam):
                 again.add(self._other)

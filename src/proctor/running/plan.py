@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeVar
 
-from proctor.ir import Converse, Failure, Generate, Prompt, Request, Response, Score, Timing, Usage
+from proctor.ir import Converse, Failure, Generate, Prompt, Request, Response, Score, Timing, Usage, content_key
 from proctor.recipes.exam import Answered, Exam, Item
 from proctor.running.log import Key, ResponseLog
 
@@ -47,8 +47,16 @@ class Step:
     is_last: bool = True
 
 
-def wanted(item: Item) -> list[Wanted]:
-    """Return the requests of an item with their keys. Scores do not vary, so equal ones share one entry."""
+def wanted(item: Item, place: str = "") -> list[Wanted]:
+    """Return the requests of an item with their keys. Scores do not vary, so equal ones share one entry.
+
+    Args:
+        item: The item.
+        place: Name of the exam where answers belong to places rather than to requests; keys are then those of places.
+    """
+    if place:
+        keys = [content_key("place", place, item.doc_id, number) for number in range(len(item.requests))]
+        return [Wanted(request, Key.of(key)) for request, key in zip(item.requests, keys, strict=True)]
     seen: dict[str, int] = {}
     found = []
     for request in item.requests:
@@ -178,11 +186,11 @@ def exam_items(exam: Exam, limit: int | None) -> Iterator[Item]:
     return islice(exam.items(), limit)
 
 
-def answered(items: Iterable[Item], filed: Filed, missing: Failure) -> Iterator[Answered]:
-    """Yield items with their responses; ``missing`` is the reason where the log has none."""
+def answered(items: Iterable[Item], filed: Filed, missing: Failure, place: str = "") -> Iterator[Answered]:
+    """Yield items with their responses; ``missing`` is the reason where the log has none, ``place`` as in `wanted`."""
     unanswered = Response(failure=missing)
     for batch in batches(items):
-        requests = [wanted(item) for item in batch]
+        requests = [wanted(item, place) for item in batch]
         responses = iter(filed.assemble([entry for entries in requests for entry in entries]))
         for item, entries in zip(batch, requests, strict=True):
             yield Answered(item, tuple(response or unanswered for response in islice(responses, len(entries))))

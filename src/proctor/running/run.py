@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from proctor.engines.engine import Engine
@@ -89,7 +90,7 @@ def run_exams(
     observer = observer or SilentObserver()
     spec = _complete_spec(spec, exams, engine, limit, log_samples=log_samples)
     with ExitStack() as stack:
-        open_log = log if isinstance(log, ResponseLog) else stack.enter_context(ResponseLog(log))
+        open_log = _open_log(log, engine, stack)
         folder = RunFolder(output) if output is not None else None
         if folder is not None:
             folder.open(spec)
@@ -101,6 +102,13 @@ def run_exams(
         began = time.time()
         ask(exams, session)
         return _conclude(exams, session, folder, log_samples=log_samples, began=began)
+
+
+def _open_log(log: ResponseLog | str | Path | None, engine: Engine, stack: ExitStack) -> ResponseLog:
+    """Return the log; one that is thrown away where answers belong to places and could not be found again."""
+    if engine.answers_in_order:
+        log = Path(stack.enter_context(TemporaryDirectory(prefix="proctor-"))) / "responses.db"
+    return log if isinstance(log, ResponseLog) else stack.enter_context(ResponseLog(log))
 
 
 def _check_names(exams: Sequence[Exam]) -> None:
@@ -152,7 +160,8 @@ def _conclude(
         samples = stack.enter_context(folder.samples()) if folder is not None and log_samples else None
         for exam in exams:
             session.observer.grading(exam.name)
-            tally = _Tally(answered(exam_items(exam, session.limit), filed, missing))
+            place = exam.name if session.engine.answers_in_order else ""
+            tally = _Tally(answered(exam_items(exam, session.limit), filed, missing, place))
             grades[exam.name] = grade = _grade(exam, tally, samples)
             results[exam.name] = _entry(grade, tally)
             usage[exam.name] = {"prompt_tokens": tally.prompt_tokens, "completion_tokens": tally.completion_tokens}
