@@ -1,1 +1,36 @@
-"""See docs/architecture.md."""
+"""Programs written for other systems, run by Proctor.
+
+``python -m proctor.compat program.py arguments…`` runs a program unchanged; or call :func:`install` before it imports
+anything. Imports of ``unitxt`` are then answered by Proctor, whether Unitxt is installed or not; imports of names that
+no release of ``lm_eval`` has (its templates) too.
+"""
+
+from __future__ import annotations
+
+from proctor.compat.aliases import Alias, install_alias, uninstall_alias
+
+__all__ = ["Alias", "install", "install_alias", "uninstall"]
+
+
+def install() -> None:
+    """Answer imports of other systems from now on.
+
+    Raises:
+        ImportError: ``unitxt`` itself has been imported already.
+    """
+    from proctor.compat.hugging_face import install_hugging_face
+    from proctor.compat.lm_eval import LM_EVAL
+    from proctor.compat.unitxt import UNITXT
+
+    install_alias(UNITXT)
+    install_alias(LM_EVAL)
+    install_hugging_face()
+
+
+def uninstall() -> None:
+    """Take back :func:`install`."""
+    from proctor.compat.hugging_face import uninstall_hugging_face
+
+    uninstall_alias("unitxt")
+    uninstall_alias("lm_eval")
+    uninstall_hugging_face()

@@ -178,7 +178,7 @@ class DatasetRecipe(Recipe):
         return (chosen,)
 
     def _template_of_card(self) -> Template:
-        templates = _collection(self.card.templates if self.card is not None else None)
+        templates = card_templates(self.card) if self.card is not None else {}
         index = self.template_card_index
         if index is None:
             default = self.used_task.default_template
@@ -286,7 +286,9 @@ class DatasetRecipe(Recipe):
         return self.compile().render(split or self.split)
 
 
-def _collection(templates: Any) -> dict[Any, Any]:
+def card_templates(card: TaskCard) -> dict[Any, Any]:
+    """Return the templates of a card by position or name; names of templates are not fetched."""
+    templates: Any = card.templates
     if templates is None:
         return {}
     if isinstance(templates, str):

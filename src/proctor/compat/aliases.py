@@ -1,0 +1,170 @@
+"""Other systems' import names, answered by Proctor.
+
+An :class:`Alias` stands in for one package. Its modules are made when they are imported; a name in one of them is
+looked up in the alias's table, and then among Proctor's artifact classes, whose names are those of the field. A name
+that Proctor does not have fails with an ImportError that says so, and what to use instead.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from proctor.artifacts.names import snake_case
+from proctor.artifacts.registry import builtin_types, registry
+from proctor.errors import did_you_mean
+
+
+@dataclass(frozen=True)
+class Alias:
+    """A package that Proctor stands in for.
+
+    Attributes:
+        package: Its name.
+        modules: Modules it has, each with names and where Proctor has them (``module:attribute``).
+        artifacts: Whether names of Proctor's artifact classes are found in every module.
+        instead: What to use instead of names that Proctor does not have.
+        gaps_only: Leave modules alone that the real package, where it is installed, has itself.
+    """
+
+    package: str
+    modules: Mapping[str, Mapping[str, str]]
+    artifacts: bool = True
+    instead: Mapping[str, str] = field(default_factory=dict)
+    gaps_only: bool = False
+
+    def has(self, module: str) -> bool:
+        """Whether this alias has a module (or a package above one)."""
+        return module in self.modules or any(name.startswith(f"{module}.") for name in self.modules)
+
+    def look_up(self, module: str, name: str) -> Any:
+        """Return what a name in a module means here.
+
+        Raises:
+            ImportError: Proctor does not have it; the message says what to do. (Python would replace the message of
+                an AttributeError by its own.)
+        """
+        place = self.modules.get(module, {}).get(name)
+        if place is None and self.artifacts and snake_case(name) in registry:
+            found = registry.get(snake_case(name))
+            if found.__name__ == name:
+                return found
+        if place is None:
+            raise ImportError(self._missing(module, name), name=name)
+        home, _, attribute = place.partition(":")
+        target = importlib.import_module(home)
+        return getattr(target, attribute) if attribute else target
+
+    def names(self, module: str) -> list[str]:
+        """Return the names in a module's table."""
+        return sorted(self.modules.get(module, ()))
+
+    def _missing(self, module: str, name: str) -> str:
+        message = f"Proctor has no '{name}' of '{module}'"
+        if advice := self.instead.get(name):
+            return f"{message}: {advice}"
+        classes = (place.rpartition(":")[2] for place in builtin_types().values()) if self.artifacts else ()
+        known = [*self.modules.get(module, ()), *classes]
+        return f"{message}. {did_you_mean(name, known) or 'docs/compatibility.md lists what differs'}"
+
+
+class _AliasModule(ModuleType):
+    """A module whose names are looked up when they are used."""
+
+    def __init__(self, name: str, alias: Alias) -> None:
+        super().__init__(name, f"Proctor's answers to imports of {name}.")
+        self.__alias = alias
+        self.__path__: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        try:
+            value = self.__alias.look_up(self.__name__, name)
+        except ImportError:
+            child = f"{self.__name__}.{name}"
+            if not self.__alias.has(child):
+                raise
+            value = importlib.import_module(child)
+        setattr(self, name, value)
+        return value
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.__alias.names(self.__name__)]
+
+
+class AliasFinder(MetaPathFinder, Loader):
+    """Finds the modules of aliases before anything else does."""
+
+    def __init__(self) -> None:
+        self.aliases: dict[str, Alias] = {}
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return the spec of an aliased module."""
+        alias = self.aliases.get(fullname.partition(".")[0])
+        if alias is None:
+            return None
+        if alias.gaps_only and _found_elsewhere(fullname, path, target, self):
+            return None
+        if not alias.has(fullname):
+            parent, _, name = fullname.rpartition(".")
+            raise ModuleNotFoundError(
+                f"Proctor has no module '{fullname}'. "
+                f"{did_you_mean(fullname, alias.modules) or f'{parent or name} is answered by Proctor here'}",
+                name=fullname,
+            )
+        return ModuleSpec(fullname, self, origin="proctor", is_package=True)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Return the module, empty."""
+        return _AliasModule(spec.name, self.aliases[spec.name.partition(".")[0]])
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Nothing to run."""
+
+
+def _found_elsewhere(
+    fullname: str, path: Sequence[str] | None, target: ModuleType | None, finder: MetaPathFinder
+) -> bool:
+    for other in sys.meta_path:
+        if other is not finder and (find := getattr(other, "find_spec", None)) and find(fullname, path, target):
+            return True
+    return False
+
+
+finder = AliasFinder()
+"""The finder of this process."""
+
+
+def install_alias(alias: Alias) -> None:
+    """Let imports of a package be answered by Proctor from now on.
+
+    Raises:
+        ImportError: The real package has been imported already.
+    """
+    loaded = sys.modules.get(alias.package)
+    if loaded is not None and not isinstance(loaded, _AliasModule) and not alias.gaps_only:
+        raise ImportError(
+            f"'{alias.package}' has been imported already; call proctor.compat.install() before the first import of it"
+        )
+    finder.aliases[alias.package] = alias
+    if finder not in sys.meta_path:
+        sys.meta_path.insert(0, finder)
+
+
+def uninstall_alias(package: str) -> None:
+    """Take back :func:`install_alias`; modules that were made are forgotten."""
+    finder.aliases.pop(package, None)
+    for name in [name for name, module in sys.modules.items() if isinstance(module, _AliasModule)]:
+        if name.partition(".")[0] == package:
+            del sys.modules[name]
+    if not finder.aliases and finder in sys.meta_path:
+        sys.meta_path.remove(finder)
