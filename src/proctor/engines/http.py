@@ -90,7 +90,7 @@ class AiohttpTransport:
     async def post(self, url: str, body: bytes, headers: Mapping[str, str], timeout_seconds: float) -> Reply:
         """See :class:`Transport`."""
         if url not in self._urls:
-            self._urls[url] = (self._url_of(url), _proxy_of(url))
+            self._urls[url] = (self._url_of(url, encoded="%" in url), _proxy_of(url))
         target, proxy = self._urls[url]
         errors = self._errors
         try:

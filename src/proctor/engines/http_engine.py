@@ -75,6 +75,10 @@ class HTTPEngine(Engine):
             data["extra_headers"] = {name: value for name, value in headers.items() if not _SECRET.search(name)}
         return data
 
+    def __repr__(self) -> str:
+        given = [name for name in type(self).model_fields if name in self.model_fields_set - self.secret_fields]
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in given)})"
+
     def _run(self, requests: Iterable[Any], answering: Answering) -> Answers:
         """Answer requests, ``max_concurrency`` at once."""
         workers = self._workers()

