@@ -60,7 +60,8 @@ class Adder(Engine):
         """Add."""
         for position, request in enumerate(requests):
             number = int(request.prompt.text.split()[3])
-            yield position, Response((str(2 * number),), (), ("stop",), (), Usage(12, 3), Timing(1.79e9 + position, 0.25))
+            timing = Timing(1.79e9 + position, 0.25)
+            yield position, Response((str(2 * number),), (), ("stop",), (), Usage(12, 3), timing)
 
 
 def peak_megabytes() -> float:

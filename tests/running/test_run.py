@@ -333,6 +333,20 @@ def test_an_observer_sees_the_run(tmp_path):
     assert watching.last.completion_tokens == 5
 
 
+def test_an_observer_may_know_the_total_from_the_start(tmp_path):
+    class Counting(Watching):
+        wants_total = True
+        totals = ()
+
+        def asking(self, progress):
+            self.totals += (progress.total,)
+
+    counting = Counting()
+    run(tmp_path, [ToyExam("a", 10), ToyExam("b", 2, talk, choice)], ToyEngine(), observer=counting)
+    assert counting.totals[0] == 10 + 2 * (3 + 1)
+    assert counting.totals[-1] == 10 + 2 * (3 + 1)
+
+
 def test_an_observer_is_told_of_the_end_of_a_run_that_fails(tmp_path):
     watching = Watching()
     with pytest.raises(EngineError):

@@ -15,9 +15,10 @@ from proctor.recipes.exam import Exam
 from proctor.running.budget import PriceTable
 from proctor.running.log import Key, ResponseLog
 from proctor.running.log_writer import LogWriter
-from proctor.running.plan import Filed, Kind, Single, Step, Wanted, batches, exam_items, kind_of, wanted
+from proctor.running.plan import Filed, Kind, Single, Step, Wanted, batches, exam_items, kind_of, steps_of, wanted
 from proctor.running.progress import Observer, Progress
 
+_COUNTING_SECONDS = 1.0
 _NO_ANSWER = Failure("engine", "the engine ended without answering this request")
 
 
@@ -69,6 +70,8 @@ def ask(exams: Sequence[Exam], session: Session) -> None:
         EngineError: The engine cannot work; what it answered before is kept.
         LogError: An answer could not be stored.
     """
+    if session.observer.wants_total:
+        session.progress.total = _count(exams, session.limit)
     with LogWriter(session.log, session.number) as writer:
         asking = _Asking(session, writer)
         pending: dict[Kind, list[Exam]] = {"generate": [], "score": []}
@@ -82,6 +85,21 @@ def ask(exams: Sequence[Exam], session: Session) -> None:
                     writer.flush()  # the next round of a conversation reads the answers of this one
     session.progress.total = session.progress.done
     session.observer.asking(session.progress)
+
+
+def _count(exams: Sequence[Exam], limit: int | None) -> int | None:
+    """Return how many requests the exams make, or ``None`` where that takes too long to find out.
+
+    It is an upper bound: requests that are equal are asked once.
+    """
+    give_up = time.monotonic() + _COUNTING_SECONDS
+    total = 0
+    for exam in exams:
+        for item in exam_items(exam, limit):
+            total += sum(steps_of(request) for request in item.requests)
+            if time.monotonic() > give_up:
+                return None
+    return total
 
 
 def _first_kind(exam: Exam, limit: int | None) -> Kind:

@@ -30,6 +30,11 @@ def kind_of(request: Request) -> Kind:
     return "generate" if isinstance(request, (Generate, Converse)) else "score"
 
 
+def steps_of(request: Request) -> int:
+    """Return how many answers a request needs: one, or one for each generated turn."""
+    return sum(turn is None for turn in request.turns) if isinstance(request, Converse) else 1
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """A request and its repeat: equal generation requests of one item are separate draws."""
@@ -135,7 +140,7 @@ class _Talk:
         self._request = request
         self._repeat = repeat
         self._replies: list[Response] = []
-        self._count = sum(turn is None for turn in request.turns)
+        self._count = steps_of(request)
         self.step = self._next()
 
     def hear(self, reply: Response) -> None:

@@ -25,7 +25,7 @@ class Progress:
     """Counts of a run so far.
 
     Attributes:
-        total: Requests that the run needs, as far as it is known; ``None`` before the plan has been read to its end.
+        total: Requests that the run needs, at most; ``None`` where counting them would take long.
         cached: Requests that the log could answer.
         asked: Requests sent to the engine.
         answered: Answers that came back, failures included.
@@ -74,7 +74,13 @@ class Progress:
 
 
 class Observer(Protocol):
-    """Somebody who watches a run. Methods are called in the thread that runs it, ``asking`` after every answer."""
+    """Somebody who watches a run. Methods are called in the thread that runs it, ``asking`` after every answer.
+
+    Attributes:
+        wants_total: Whether to count the requests before the first is sent, which takes up to a second.
+    """
+
+    wants_total: bool
 
     def started(self, exams: Sequence[str], engine: str) -> None:
         """The run begins."""
@@ -95,6 +101,8 @@ class Observer(Protocol):
 class SilentObserver:
     """Shows nothing."""
 
+    wants_total = False
+
     def started(self, exams: Sequence[str], engine: str) -> None:
         """See :class:`Observer`."""
 
@@ -113,6 +121,8 @@ class SilentObserver:
 
 class LineObserver(SilentObserver):
     """Writes a line now and then, for log files and terminals without cursor control."""
+
+    wants_total = True
 
     def __init__(self, stream: TextIO | None = None, every_seconds: float = _LINE_SECONDS) -> None:
         self._stream = stream or sys.stderr
@@ -155,6 +165,8 @@ class LineObserver(SilentObserver):
 
 class LiveObserver(SilentObserver):
     """Shows a bar with rate, time left and tokens on a terminal."""
+
+    wants_total = True
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr

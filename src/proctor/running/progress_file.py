@@ -26,6 +26,8 @@ class ProgressFileObserver:
         folder: The run folder; nothing is written while it does not exist.
     """
 
+    wants_total = True
+
     def __init__(self, inner: Observer, folder: Path) -> None:
         self._inner = inner
         self._file = folder / PROGRESS
