@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, ClassVar, Literal, TypeVar
 
@@ -40,6 +40,7 @@ class HFEngine(Engine):
         truncate: What to do with a prompt that is too long: ``left`` drops its beginning (as lm-eval does), ``none``
             answers with a failure that says by how much.
         think_end_token: What ends a model's thinking; everything up to it is removed from answers.
+        generation_kwargs: Parameters of ``generate`` beside those named here (``num_beams``, ``repetition_penalty`` …).
         model_kwargs: Everything else that ``from_pretrained`` takes (``quantization_config`` …).
     """
 
@@ -67,6 +68,7 @@ class HFEngine(Engine):
     top_p: float | None = None
     top_k: int | None = None
     seed: int | None = None
+    generation_kwargs: dict[str, Any] = {}
     trust_remote_code: bool = False
     peft: str | None = None
     gguf_file: str | None = None
@@ -133,6 +135,17 @@ class HFEngine(Engine):
         scorer = Scorer(self, self.loaded, self._encoder())
         for start, window in _windows(requests):
             yield from ((start + position, response) for position, response in scorer.answer(window))
+
+    def decoding_defaults(self) -> Mapping[str, Any]:
+        """Return the decoding that the fields ask for."""
+        return {
+            "max_tokens": self.max_new_tokens,
+            "temperature": self.temperature,
+            "top_p": self.top_p,
+            "top_k": self.top_k,
+            "seed": self.seed,
+            "extra": self.generation_kwargs,
+        }
 
     # -- the model --------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import structs
@@ -15,12 +15,13 @@ from proctor.engines.decoding import with_defaults
 from proctor.engines.engine import Answers
 from proctor.engines.hf_batches import OUT_OF_MEMORY, Budget, free_memory, is_out_of_memory, run_batches
 from proctor.engines.hf_load import LoadedModel
+from proctor.engines.hf_media import encode_pictures, has_pictures
 from proctor.engines.hf_packed import can_pack, score_packed
 from proctor.engines.hf_padded import score_batch
 from proctor.engines.hf_prefix import Limits
 from proctor.engines.hf_tokens import Encoder, Ids, RefusedError, Scorable
 from proctor.engines.hf_write import Draft, Written, is_sampled, write
-from proctor.ir import Decoding, Failure, Generate, Pair, Response, Rolling, Score, Scored, Timing, Usage
+from proctor.ir import Decoding, Failure, Generate, Pair, Prompt, Response, Rolling, Score, Scored, Timing, Usage
 from proctor.randomness import random_stream
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class _Job:
     request: Generate
     decoding: Decoding
     ids: Ids
+    media: dict[str, Any] = field(default_factory=dict)
     written: dict[int, Written] = field(default_factory=dict)
     timing: Timing | None = None
 
@@ -78,7 +80,7 @@ class _Job:
         stream = None
         if is_sampled(self.decoding):
             stream = random_stream(f"{self.request.key}/{number}", self.decoding.seed)
-        return Draft(self.ids, self.decoding.stop, stream)
+        return Draft(self.ids, self.decoding.stop, stream, self.media)
 
     def response(self) -> Response:
         answers = [self.written[number % self.draft_count] for number in range(self.decoding.count)]
@@ -97,14 +99,10 @@ class Writer:
     def __init__(self, engine: HFEngine, loaded: LoadedModel, encoder: Encoder) -> None:
         self._engine, self._loaded, self._encoder = engine, loaded, encoder
         self._budget = budget_of(engine, loaded)
-        self._defaults = {
-            # A default must not make requests impossible that name no limit.
-            "max_tokens": min(engine.max_new_tokens, max(1, encoder.max_length // 2)),
-            "temperature": engine.temperature,
-            "top_p": engine.top_p,
-            "top_k": engine.top_k,
-            "seed": engine.seed,
-        }
+        self._defaults = dict(engine.decoding_defaults())
+        # A default must not make requests impossible that name no limit.
+        limits = (self._defaults.get("max_tokens") or engine.max_new_tokens, max(1, encoder.max_length // 2))
+        self._defaults["max_tokens"] = min(limits)
 
     def answer(self, window: Sequence[Generate]) -> Answers:
         """Yield a response for every request of a window; equal requests are answered once."""
@@ -116,45 +114,57 @@ class Writer:
             yield from ((position, response) for position in positions)
         groups: dict[bytes, list[_Job]] = defaultdict(list)
         for job in jobs:
-            groups[_KEY_ENCODER.encode(_shared(job.decoding))].append(job)
+            groups[_KEY_ENCODER.encode((_shared(job.decoding), bool(job.media)))].append(job)
         for group in groups.values():
             yield from self._answer_group(group)
 
     def _jobs(
         self, distinct: Sequence[tuple[list[int], Generate]]
     ) -> tuple[list[_Job], list[tuple[list[int], Response]]]:
+        """Return what can be answered, and refusals for the rest. All strings are encoded at once."""
         refused: list[tuple[list[int], Response]] = []
-        rendered: list[tuple[list[int], Generate, str]] = []
+        texts: list[tuple[_Job, str]] = []
+        jobs: list[_Job] = []
         for positions, request in distinct:
+            job = _Job(positions, request, with_defaults(request.decoding, self._defaults), [])
             try:
-                rendered.append((positions, request, self._encoder.text_of(request.prompt)))
+                if self._shows_pictures(request.prompt):
+                    job.ids, job.media = encode_pictures(self._loaded.processor, self._encoder, request.prompt.messages)
+                    job.ids = self._fit(job)
+                    jobs.append(job)
+                else:
+                    texts.append((job, self._encoder.text_of(request.prompt, job.decoding.extra.get("tools"))))
             except RefusedError as error:
                 refused.append((positions, failed(error.kind, str(error))))
-        jobs = []
-        ids_of = self._encoder.encode_prompts([text for _, _, text in rendered])
-        for (positions, request, _), ids in zip(rendered, ids_of, strict=True):
-            decoding = with_defaults(request.decoding, self._defaults)
+        encoded = self._encoder.encode_prompts([text for _, text in texts])
+        for (job, _), ids in zip(texts, encoded, strict=True):
+            job.ids = ids
             try:
-                jobs.append(_Job(positions, request, decoding, self._fit(ids, decoding)))
+                job.ids = self._fit(job)
+                jobs.append(job)
             except RefusedError as error:
-                refused.append((positions, failed(error.kind, str(error))))
+                refused.append((job.positions, failed(error.kind, str(error))))
         return jobs, refused
 
-    def _fit(self, ids: Ids, decoding: Decoding) -> Ids:
+    def _shows_pictures(self, prompt: Prompt) -> bool:
+        return self._loaded.processor is not None and prompt.is_chat and has_pictures(prompt.messages)
+
+    def _fit(self, job: _Job) -> Ids:
         """Return a prompt that leaves room for its answer."""
-        room = self._encoder.max_length - (decoding.max_tokens or 0 if self._encoder.joined else 0)
+        most = job.decoding.max_tokens or 0
+        room = self._encoder.max_length - (most if self._encoder.joined else 0)
         if room <= 0:
             raise RefusedError(
                 "context_too_long",
-                f"{decoding.max_tokens} tokens to write leave no room in a context of {self._encoder.max_length}",
+                f"{most} tokens to write leave no room in a context of {self._encoder.max_length}",
             )
-        if not ids:
+        if not job.ids:
             return [self._encoder.prefix]
-        if (excess := len(ids) - room) > 0 and self._engine.truncate == "none":
+        if (excess := len(job.ids) - room) > 0 and (job.media or self._engine.truncate == "none"):
             raise RefusedError(
                 "context_too_long", f"the prompt is {excess} tokens longer than the {room} there is room for"
             )
-        return ids[-room:]
+        return job.ids[-room:]
 
     def _answer_group(self, group: Sequence[_Job]) -> Answers:
         decoding = group[0].decoding
@@ -170,8 +180,9 @@ class Writer:
                 job.timing = timing
             return written
 
+        budget = Budget(1, 1) if group[0].media else self._budget
         try:
-            for (job, number), written in run_batches(drafts, lambda d: len(d[0].ids) + room, self._budget, run):
+            for (job, number), written in run_batches(drafts, lambda d: len(d[0].ids) + room, budget, run):
                 if written is None:
                     yield from ((position, failed("out_of_memory", OUT_OF_MEMORY)) for position in job.positions)
                     continue

@@ -85,7 +85,7 @@ def _look_up(logits: torch.Tensor, step: Step, rows: dict[int, int]) -> list[Fou
     logits = logits.float()
     at = torch.tensor([rows[node] for node, _, _ in step.lookups], device=logits.device)
     targets = torch.tensor([target for _, _, target in step.lookups], device=logits.device)
-    values = (logits[at, targets] - logits.logsumexp(-1)[at]).tolist()
+    values = logits.log_softmax(-1)[at, targets].tolist()
     best = (logits.argmax(-1)[at] == targets).tolist()
     return [(index, value, hit) for (_, index, _), value, hit in zip(step.lookups, values, best, strict=True)]
 

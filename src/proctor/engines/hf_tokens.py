@@ -59,44 +59,47 @@ class Encoder:
 
     # -- text -------------------------------------------------------------------------------------------------
 
-    def text_of(self, prompt: Prompt) -> str:
+    def text_of(self, prompt: Prompt, tools: Sequence[Any] | None = None) -> str:
         """Return the string that the model reads: the payload, or its messages in the model's chat template.
 
         A conversation that ends with an assistant message is continued, not answered.
+
+        Args:
+            prompt: What is asked.
+            tools: Descriptions of functions, for chat templates that show them.
 
         Raises:
             RefusedError: There is no chat template, or it does not take these messages.
         """
         if isinstance(prompt.payload, str):
             return prompt.payload
-        return self.render_chat([_plain(message) for message in prompt.payload])
+        return self.render_chat([_plain(message) for message in prompt.payload], tools=tools)
 
-    def render_chat(self, messages: list[Message]) -> str:
+    def render_chat(self, messages: list[Message], processor: Any = None, tools: Sequence[Any] | None = None) -> str:
         """Return messages in the model's chat template; without the system message where it takes none."""
         from jinja2.exceptions import TemplateError
 
-        if not (self.chat_template or self.tokenizer.chat_template):
+        renderer = processor or self.tokenizer
+        if not (self.chat_template or renderer.chat_template):
             raise RefusedError("engine", "the prompt is chat messages, and this model has no chat template")
         try:
-            return self._apply_template(messages)
+            return self._apply_template(renderer, messages, tools)
         except TemplateError as error:
             rest = [message for message in messages if message["role"] != "system"]
             if len(rest) == len(messages):
                 raise RefusedError("engine", f"the chat template refuses the messages: {error}") from None
         try:
-            return self._apply_template(rest)
+            return self._apply_template(renderer, rest, tools)
         except TemplateError as error:
             raise RefusedError("engine", f"the chat template refuses the messages: {error}") from None
 
-    def _apply_template(self, messages: list[Message]) -> str:
+    def _apply_template(self, renderer: Any, messages: list[Message], tools: Sequence[Any] | None) -> str:
         continued = bool(messages) and messages[-1]["role"] == "assistant"
-        rendered = self.tokenizer.apply_chat_template(
-            messages,
-            tokenize=False,
-            chat_template=self.chat_template,
-            add_generation_prompt=not continued,
-            continue_final_message=continued,
-            **self.chat_options,
+        options = {**self.chat_options, **({"tools": list(tools)} if tools else {})}
+        if self.chat_template:
+            options["chat_template"] = self.chat_template
+        rendered = renderer.apply_chat_template(
+            messages, tokenize=False, add_generation_prompt=not continued, continue_final_message=continued, **options
         )
         return str(rendered)
 

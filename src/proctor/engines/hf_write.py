@@ -18,7 +18,9 @@ from proctor.ir import Decoding, TokenLogProbability
 if TYPE_CHECKING:
     import torch
 
-_OURS = frozenset({"do_sample", "logprobs", "temperature", "top_p", "top_k", "max_new_tokens", "max_length"})
+_OURS = frozenset(
+    {"do_sample", "logprobs", "top_logprobs", "tools", "temperature", "top_p", "top_k", "max_new_tokens", "max_length"}
+)
 
 
 @dataclass(slots=True)
@@ -63,7 +65,7 @@ def write(
     inputs, mask = _left_padded(drafts, loaded)
     start = 1 if loaded.family == "seq2seq" else inputs.shape[1]
     ending = _StopAtText(loaded.tokenizer, [draft.stop for draft in drafts], start, think_end)
-    recorder = _Recorder(decoding.extra.get("logprobs"))
+    recorder = _Recorder(decoding.extra.get("logprobs"), decoding.extra.get("top_logprobs"))
     processors: list[Any] = [recorder.look] if recorder.wanted else []
     criteria: list[Any] = [ending, recorder.note] if recorder.wanted else [ending]
     if all(draft.random is not None for draft in drafts):
@@ -75,7 +77,7 @@ def write(
             generation_config=config,
             logits_processor=LogitsProcessorList(processors),
             stopping_criteria=StoppingCriteriaList(criteria),
-            **_joined_media(drafts),
+            **_media(drafts, loaded),
         )
     cutter = _Cutter(loaded.tokenizer, _token_set(config.eos_token_id), think_end)
     return [
@@ -119,11 +121,11 @@ def _left_padded(drafts: Sequence[Draft], loaded: LoadedModel) -> tuple[torch.Te
     return torch.tensor(ids, device=loaded.device), torch.tensor(mask, device=loaded.device)
 
 
-def _joined_media(drafts: Sequence[Draft]) -> dict[str, Any]:
-    import torch
-
-    names = dict.fromkeys(name for draft in drafts for name in draft.media)
-    return {name: torch.cat([draft.media[name] for draft in drafts if name in draft.media]) for name in names}
+def _media(drafts: Sequence[Draft], loaded: LoadedModel) -> dict[str, Any]:
+    """Return the tensors beside the ids; drafts with pictures are alone in their batch."""
+    found = {name: value for draft in drafts for name, value in draft.media.items()}
+    moved = {name: value.to(loaded.device) for name, value in found.items()}
+    return {name: v.to(loaded.model.dtype) if v.is_floating_point() else v for name, v in moved.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,9 +222,9 @@ class _Sampler:
 class _Recorder:
     """Keeps the log-probabilities of what is written: looks at the logits first, and at the choice afterwards."""
 
-    def __init__(self, top: Any) -> None:
-        self.wanted = top is not None and top is not False
-        self._top = 0 if top is True or not self.wanted else int(top)
+    def __init__(self, logprobs: Any, top: Any) -> None:
+        self.wanted = logprobs is not None and logprobs is not False
+        self._top = int(top or 0) if isinstance(logprobs, bool) else int(logprobs or 0)
         self._latest: torch.Tensor | None = None
         self._steps: list[tuple[list[int], list[float], list[list[int]], list[list[float]]]] = []
 
