@@ -16,6 +16,7 @@ from proctor.data.streams import INFERENCE_STREAM
 from proctor.errors import ScoringError, ValidationError
 from proctor.formats import Format, SystemFormat
 from proctor.ir import Failure
+from proctor.randomness import random_stream
 from proctor.scoring.grade import Columns
 from proctor.scoring.instance_metric import BulkInstanceMetric
 from proctor.scoring.judges.asking import check_engine, engine_name
@@ -32,6 +33,7 @@ SHORT_TASK = {
     ),
 }
 BASELINE = "baseline_model"
+_HALF = 0.5
 
 
 class LLMAsJudgeBase(BulkInstanceMetric):
@@ -137,13 +139,16 @@ class LLMAsJudge(LLMAsJudgeBase):
             return {"question": question, "answer": prediction}
         if self.task == "rating.single_turn_with_reference":
             return {"question": question, "answer": prediction, "reference_answer": reference}
-        return {
+        case = {
             "question": question,
             "answer_a": prediction,
             "answer_b": reference,
             "model_a": "input_model",
             "model_b": BASELINE,
         }
+        if getattr(self.template, "shuffle", False) and random_stream(case).random() < _HALF:
+            case.update(answer_a=reference, answer_b=prediction, model_a=BASELINE, model_b="input_model")
+        return case
 
     def _question(self, fields: Mapping[str, Any]) -> Any:
         template = (fields.get("metadata") or {}).get("template")
@@ -159,7 +164,7 @@ class LLMAsJudge(LLMAsJudgeBase):
         """Return the rating, or the preference from the side of the prediction."""
         value = verdict.value
         if self.task.startswith("pairwise") and verdict.instance["input_fields"]["model_b"] != BASELINE:
-            value = -value  # the template has swapped the answers
+            value = -value  # the answers were swapped
         return {self.main_score: value, **self._raw(verdict)}
 
 
