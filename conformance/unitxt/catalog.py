@@ -11,12 +11,11 @@ import json
 import time
 import warnings
 from collections import Counter, defaultdict
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from proctor.artifacts import LocalCatalog, fetch_artifact, register_catalog
-from proctor.artifacts.catalogs import find, read_json
+from proctor.artifacts.catalogs import catalogs, read_json
 from proctor.artifacts.names import is_name
 from proctor.artifacts.types import parse_type_string, to_type_string
 from proctor.errors import ProctorError
@@ -28,12 +27,11 @@ OUTSIDE = ("metrics", "engines")
 def linked(text: str) -> str:
     """Return the name that a link leads to, with its overwrites; other text as it is."""
     name = text.partition("[")[0]
-    if "." not in name or not is_name(name):
+    if "." not in name or not is_name(name) or "" in name.split("."):
         return text
-    with suppress(ProctorError):
-        data = read_json(find(name))
-        if data["__type__"] == "artifact_link":
-            return f"{data['to']}{text[len(name) :]}"
+    path = next((path for catalog in catalogs() if (path := catalog.path_of(name)) is not None), None)
+    if path is not None and (data := read_json(path))["__type__"] == "artifact_link":
+        return f"{data['to']}{text[len(name) :]}"
     return text
 
 

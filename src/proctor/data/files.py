@@ -30,6 +30,7 @@ WHOLE_FILE_BYTES = 64 * 1024 * 1024
 """Files up to this size are read at once."""
 
 
+_PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst", ".tar")
 _EXPECTED_CELLS = re.compile(r"Expected (?P<cells>\d+) fields in line (?P<line>\d+)")
 
 
@@ -241,7 +242,8 @@ class LoadJsonFile(FileLoader):
 
     def _read_lines(self, path: str) -> Iterator[Row]:
         options = {"lines": True, **self._options()}
-        check_lines(path, self.get_limit())  # pandas forgives what other readers of the file would not
+        if self.compression is None and not path.endswith(_PACKED):
+            check_lines(path, self.get_limit())  # pandas forgives what other readers of the file would not
         try:
             if self._is_large(path):
                 yield from self._read_pieces(path, {**options, "chunksize": self.chunksize})
