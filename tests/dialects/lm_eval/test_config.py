@@ -10,13 +10,49 @@ def problems(**values):
 
 
 def test_every_key_of_the_surface_is_known():
-    keys = (
-        "task task_alias tag group include task_list recipe custom_dataset dataset_path dataset_name dataset_kwargs "
-        "training_split validation_split test_split fewshot_split process_docs doc_to_text doc_to_target doc_to_choice "
-        "doc_to_image doc_to_audio process_results use_prompt description target_delimiter fewshot_delimiter "
-        "fewshot_config gen_prefix num_fewshot output_type generation_kwargs repeats filter_list metric_list "
-        "should_decontaminate doc_to_decontamination_query unsafe_code metadata template chat_override class"
-    ).split()
+    keys = [
+        "task",
+        "task_alias",
+        "tag",
+        "group",
+        "include",
+        "task_list",
+        "recipe",
+        "custom_dataset",
+        "dataset_path",
+        "dataset_name",
+        "dataset_kwargs",
+        "training_split",
+        "validation_split",
+        "test_split",
+        "fewshot_split",
+        "process_docs",
+        "doc_to_text",
+        "doc_to_target",
+        "doc_to_choice",
+        "doc_to_image",
+        "doc_to_audio",
+        "process_results",
+        "use_prompt",
+        "description",
+        "target_delimiter",
+        "fewshot_delimiter",
+        "fewshot_config",
+        "gen_prefix",
+        "num_fewshot",
+        "output_type",
+        "generation_kwargs",
+        "repeats",
+        "filter_list",
+        "metric_list",
+        "should_decontaminate",
+        "doc_to_decontamination_query",
+        "unsafe_code",
+        "metadata",
+        "template",
+        "chat_override",
+        "class",
+    ]
     assert not problems(**dict.fromkeys(keys))
 
 
@@ -27,7 +63,7 @@ def test_an_unknown_key_with_the_closest_one():
 
 
 @pytest.mark.parametrize(
-    ("key", "value"),
+    "key, value",
     [
         ("num_fewshot", "five"),
         ("metric_list", {"metric": "acc"}),

@@ -34,7 +34,7 @@ DOC = {"choices": ["Guilty", "Guilty of Romance", "Other!"]}
 
 
 @pytest.mark.parametrize(
-    ("answer", "expected"),
+    "answer, expected",
     [
         ("the answer is (B)", "(B)"),
         ("I pick Guilty of Romance", "(B)"),
@@ -75,13 +75,20 @@ def test_choosing_answers():
 
 
 def test_a_function_of_the_task():
-    made = make_filter({"function": "custom", "filter_fn": lambda answers, docs: [[a + d["x"] for a in some] for some, d in zip(answers, docs)]})
+    made = make_filter(
+        {
+            "function": "custom",
+            "filter_fn": lambda answers, docs: [
+                [a + d["x"] for a in some] for some, d in zip(answers, docs, strict=False)
+            ],
+        }
+    )
     assert made([["a"]], [{"x": "!"}]) == [["a!"]]
 
 
 def test_a_function_needs_trust(tmp_path):
     reference = FunctionReference("utils.f", Location(str(tmp_path / "t.yaml"), 3, 4))
-    with pytest.raises(TrustError, match="filter_fn is Python code: 'utils.f'"):
+    with pytest.raises(TrustError, match=r"filter_fn is Python code: 'utils.f'"):
         make_filter({"function": "custom", "filter_fn": reference})
 
 
@@ -113,7 +120,10 @@ def test_pipelines():
     assert default.only_takes_first
 
 
-@given(answers=st.lists(st.lists(st.text(), min_size=1), min_size=1, max_size=4), name=st.sampled_from(["remove_whitespace", "lowercase", "regex", "format_span", "regex_pos", "map"]))
+@given(
+    answers=st.lists(st.lists(st.text(), min_size=1), min_size=1, max_size=4),
+    name=st.sampled_from(["remove_whitespace", "lowercase", "regex", "format_span", "regex_pos", "map"]),
+)
 def test_as_many_come_out_as_go_in(answers, name):
     found = FILTERS[name]()(answers, [{}] * len(answers))
     assert [len(each) for each in found] == [len(each) for each in answers]

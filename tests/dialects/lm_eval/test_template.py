@@ -122,7 +122,10 @@ class TestExamples:
 
     def test_example_3_the_cloze_file(self):
         config = TaskConfig(
-            task="task_cloze", doc_to_text="{{question}}", doc_to_choice="{{choices}}", template={"template_type": "cloze"}
+            task="task_cloze",
+            doc_to_text="{{question}}",
+            doc_to_choice="{{choices}}",
+            template={"template_type": "cloze"},
         )
         assert isinstance(config.template_config, ClozeTemplateConfig)
 
@@ -165,10 +168,12 @@ class TestExamples:
     def test_complex_template_as_question(self):
         template = TemplateFactory.create_mmlu_style()
         wrapped = template.wrap_doc_to_text("{{subject}}: {{question}}", "{{choices}}")
-        assert wrapped({"subject": "Art", "question": "Who?", "choices": ["a", "b"]}) == "Art: Who?\nA. a\nB. b\nAnswer:"
+        assert (
+            wrapped({"subject": "Art", "question": "Who?", "choices": ["a", "b"]}) == "Art: Who?\nA. a\nB. b\nAnswer:"
+        )
 
     @pytest.mark.parametrize(
-        ("template", "text", "labels"),
+        "template, text, labels",
         [
             ("mcq::mmlu", "Q\nA. x\nB. y\nAnswer:", ["A", "B"]),
             ("mcq::gpqa", "Q\n(A) x\n(B) y\nAnswer:", ["(A)", "(B)"]),
@@ -266,7 +271,9 @@ class TestQuestionsAndAnswers:
         assert TemplateFactory.from_dict(made.to_dict()) == made
 
     @given(
-        question=st.text(min_size=1), choices=st.lists(st.text(min_size=1), min_size=1, max_size=6), prefix=st.text(max_size=4)
+        question=st.text(min_size=1),
+        choices=st.lists(st.text(min_size=1), min_size=1, max_size=6),
+        prefix=st.text(max_size=4),
     )
     def test_empty_parts_leave_no_stray_newline(self, question, choices, prefix):
         text = MCQTemplateConfig(prefix=prefix, suffix="").format_prompt(question, choices)
@@ -278,7 +285,7 @@ class TestProposal:
     """The templates of the task configuration proposal (seed 003)."""
 
     @pytest.mark.parametrize(
-        ("name", "text", "choices", "target", "output_type"),
+        "name, text, choices, target, output_type",
         [
             ("mmlu", "Question: Q\nA. x\nB. y\nAnswer:", ["A", "B"], 1, "multiple_choice"),
             ("cloze", "Question: Q\nAnswer:", ["x", "y"], 1, "multiple_choice"),
@@ -324,7 +331,11 @@ class TestProposal:
         config = TaskConfig(output_type="multiple_choice", template=spec)
         doc = {"question": "Q", "answer": 0, "choices": ["x"]}
         config = TaskConfig(
-            output_type="multiple_choice", template=spec, doc_to_text="other", doc_to_choice="other", doc_to_target="other"
+            output_type="multiple_choice",
+            template=spec,
+            doc_to_text="other",
+            doc_to_choice="other",
+            doc_to_target="other",
         )
         assert config.doc_to_text(doc) == "Question: Q\nA. x\nAnswer:"
 

@@ -13,7 +13,7 @@ from typing import Any
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.templates.styles import ChoiceLabels, QuestionStyle
 
-LABEL_LENGTH = 4
+LOOKED_AT = 5
 STYLE = QuestionStyle("generate", suffix="\nAnswer with the label of the right choice only.\nAnswer:")
 LABELS = ChoiceLabels()
 
@@ -23,24 +23,21 @@ def asked_as_text(config: TaskConfig) -> TaskConfig:
     from proctor.dialects.lm_eval.builder import compile_fields
     from proctor.dialects.lm_eval.documents import TaskDocuments
 
-    fields = compile_fields(config, TaskDocuments(config).columns()).asked
+    documents = TaskDocuments(config)
+    fields = compile_fields(config, documents.columns()).asked
     find_text, find_target, find_choices = fields.text, fields.target, fields.choices
     if find_choices is None:
         return config
+    are_labels = _are_labels([find_choices(doc) for doc in documents.asked()[:LOOKED_AT]])
 
     def labels_of(choices: Sequence[Any]) -> list[str]:
-        texts = [str(each).strip() for each in choices]
-        return texts if all(len(each) <= LABEL_LENGTH for each in texts) else LABELS.take(len(texts))
+        return [str(each).strip() for each in choices] if are_labels else LABELS.take(len(choices))
 
     def text(doc: Mapping[str, Any]) -> str:
         choices, question = [str(each) for each in find_choices(doc)], find_text(doc)
         if isinstance(question, int):
             return STYLE.prompt(f"Which is right?\n{find_target(doc)}", choices)
-        return (
-            str(question)
-            if labels_of(choices) == [each.strip() for each in choices]
-            else STYLE.prompt(question, choices)
-        )
+        return str(question) if are_labels else STYLE.prompt(question, choices)
 
     def target(doc: Mapping[str, Any]) -> Any:
         choices, question = find_choices(doc), find_text(doc)
@@ -74,6 +71,12 @@ def asked_as_text(config: TaskConfig) -> TaskConfig:
         process_results=None,
         metadata={**metadata, "asked_as": "text"},
     )
+
+
+def _are_labels(choices: Sequence[Sequence[Any]]) -> bool:
+    """Return whether documents share their choices: then these are labels, or words to answer with."""
+    longest = max(choices, key=len, default=[])
+    return len(choices) > 1 and all(list(each) == list(longest[: len(each)]) for each in choices)
 
 
 def label_finder(labels: Sequence[str]) -> Callable[[str], str]:

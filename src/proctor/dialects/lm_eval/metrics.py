@@ -436,6 +436,7 @@ TEXT_METRICS: dict[str, Callable[..., Any]] = {
 }
 """What each metric makes of gold and prediction of one document; corpus metrics keep both."""
 
+
 def _hf_wer(references: Sequence[Any], predictions: Sequence[Any], **arguments: Any) -> float:
     del arguments
     try:

@@ -229,7 +229,7 @@ class TaskScorer:
         return target if isinstance(target, list) else [target]
 
     def document_rows(self, answered: Iterable[Answered]) -> dict[str, list[dict[str, Any]]]:
-        """Return for each filter pipeline what became of every document: answers, filtered answers, metrics, failure."""
+        """Return by filter pipeline what became of every document: answers, filtered answers, metrics, failure."""
         answers = [self._answer(each) for each in answered]
         good = [each for each in answers if each.failure is None]
         rows: dict[str, list[dict[str, Any]]] = {}

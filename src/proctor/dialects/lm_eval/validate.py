@@ -16,7 +16,14 @@ from proctor.dialects.lm_eval.reader import FunctionReference, TaskFile, TaskRea
 from proctor.dialects.lm_eval.selection import TaskFinder
 from proctor.errors import Diagnostic, Location, ProctorError, TrustError, did_you_mean
 
-_TEMPLATES = ("doc_to_text", "doc_to_target", "doc_to_choice", "description", "gen_prefix", "doc_to_decontamination_query")
+_TEMPLATES = (
+    "doc_to_text",
+    "doc_to_target",
+    "doc_to_choice",
+    "description",
+    "gen_prefix",
+    "doc_to_decontamination_query",
+)
 _NEEDED = {
     "multiple_choice": ("doc_to_text", "doc_to_target", "doc_to_choice"),
     "generate_until": ("doc_to_text", "doc_to_target"),

@@ -1,4 +1,4 @@
-"""``results_*.json`` and ``samples_*.jsonl`` as lm-eval writes them, for the leaderboards and notebooks that read them."""
+"""``results_*.json`` and ``samples_*.jsonl`` as lm-eval writes them, for leaderboards and notebooks that read them."""
 
 from __future__ import annotations
 
@@ -99,9 +99,7 @@ def _write_samples(path: Path, exam: TaskExam, answered: Iterable[Answered]) -> 
 # -- results ----------------------------------------------------------------------------------------------------------
 
 
-def results_document(
-    exams: Sequence[TaskExam], grades: Mapping[str, Grade], model: ModelDescription
-) -> dict[str, Any]:
+def results_document(exams: Sequence[TaskExam], grades: Mapping[str, Grade], model: ModelDescription) -> dict[str, Any]:
     """Return what ``results_*.json`` holds."""
     groups = {group.name: group for exam in exams for group in exam.groups}
     scores = {name: grade.scores for name, grade in grades.items()}
@@ -120,7 +118,7 @@ def results_document(
         "n-samples": {
             exam.name: {
                 "original": len(exam.documents.asked()),
-                "effective": grades[exam.name].scores.get("num_of_instances", 0),
+                "effective": results[exam.name]["sample_len"],
             }
             for exam in exams
         },

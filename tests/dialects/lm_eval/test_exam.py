@@ -1,0 +1,504 @@
+"""Whole tasks: from a file and rows to requests, and from answers to scores."""
+
+import json
+import math
+
+import pytest
+
+from proctor.dialects.lm_eval.resolve import resolve, resolve_name, task_names
+from proctor.errors import (
+    DataError,
+    DemosError,
+    ProctorError,
+    ScoringError,
+    TemplateError,
+    TrustError,
+    UsageError,
+    ValidationError,
+)
+from proctor.ir import Choose, Failure, Generate, Likelihood, Response, Rolling, Scored
+from proctor.recipes.exam import Answered
+from proctor.recipes.options import RecipeOptions
+from proctor.settings import settings
+
+ROWS = [
+    {
+        "question": f"Q{n}?",
+        "choices": {"text": [f"w{n}", f"x{n}", f"y{n}"], "label": ["A", "B", "C"]},
+        "answerKey": "ABC"[n % 3],
+        "n": n % 3,
+    }
+    for n in range(6)
+]
+DEMOS = [{**ROWS[0], "question": f"D{n}?", "answerKey": "B", "n": 1} for n in range(8)]
+HEAD = """
+dataset_path: json
+dataset_kwargs: {data_files: {test: test.jsonl, train: train.jsonl}}
+test_split: test
+training_split: train
+"""
+CHOICE = f"""{HEAD}
+output_type: multiple_choice
+doc_to_text: "Question: {{{{question}}}}\\nAnswer:"
+doc_to_choice: "{{{{choices.text}}}}"
+doc_to_target: "{{{{choices.label.index(answerKey)}}}}"
+"""
+TEXT = f"""{HEAD}
+doc_to_text: "{{{{question}}}}"
+doc_to_target: "{{{{answerKey}}}}"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "test.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
+    (tmp_path / "train.jsonl").write_text("\n".join(map(json.dumps, DEMOS)))
+    return tmp_path
+
+
+@pytest.fixture
+def exam(folder):
+    def make(text, name="t", **options):
+        (folder / "t.yaml").write_text(f"task: {name.partition('@')[0]}\n{text}")
+        (found,) = resolve([name], [str(folder)], RecipeOptions(**options))
+        return found
+
+    return make
+
+
+def requests(exam):
+    return [request for item in exam.items() for request in item.requests]
+
+
+def answer(exam, reply):
+    """Grade an exam whose answers a function of (item, request) gives."""
+    return exam.grade(Answered(item, tuple(reply(item, each) for each in item.requests)) for item in exam.items())
+
+
+def says(*texts):
+    return Response(texts=texts)
+
+
+def likes(place, count=3):
+    return Response(scores=tuple(Scored(-1.0 if each == place else -2.0, each == place) for each in range(count)))
+
+
+class TestRequests:
+    def test_multiple_choice(self, exam):
+        first = requests(exam(CHOICE))[0]
+        assert isinstance(first, Choose)
+        assert [(pair.context.text, pair.continuation) for pair in first.pairs] == [
+            ("Question: Q0?\nAnswer:", " w0"),
+            ("Question: Q0?\nAnswer:", " x0"),
+            ("Question: Q0?\nAnswer:", " y0"),
+        ]
+
+    def test_demos_description_and_system(self, exam):
+        made = exam(
+            f"{CHOICE}\ndescription: 'About {{{{n}}}}.'\nfewshot_config: {{sampler: first_n}}",
+            num_demos=2,
+            system_prompt="S",
+        )
+        assert requests(made)[1].pairs[0].context.text == (
+            "S\n\nAbout 1.Question: D0?\nAnswer: x0\n\nQuestion: D1?\nAnswer: x0\n\nQuestion: Q1?\nAnswer:"
+        )
+
+    def test_zero_shots_of_the_task_stay(self, exam):
+        assert exam(f"{CHOICE}\nnum_fewshot: 0", num_demos=5).num_fewshot == 0
+        assert exam(f"{CHOICE}\nnum_fewshot: 2", num_demos=1).num_fewshot == 1
+        assert exam(f"{CHOICE}\nnum_fewshot: 2").num_fewshot == 2
+
+    def test_several_inputs(self, exam):
+        made = exam(
+            f"{HEAD}\noutput_type: multiple_choice\ndoc_to_text: n\ndoc_to_choice: '{{{{choices.text}}}}'\ndoc_to_target: ' end'\ntarget_delimiter: ''",
+            num_demos=1,
+        )
+        pairs = requests(made)[2].pairs
+        assert [pair.context.text[-2:] for pair in pairs] == ["w2", "x2", "y2"]
+        assert {pair.continuation for pair in pairs} == {" end"}
+        assert pairs[0].context.text.startswith("x0 end\n\n")
+        assert answer(made, lambda item, each: likes(item.instance["n"])).scores["acc"] == 1.0
+
+    def test_generation(self, exam):
+        made = exam(
+            f"{TEXT}\ngeneration_kwargs: {{until: [STOP], max_gen_toks: 7, top_p: 0.5, num_beams: 3}}\nrepeats: 2"
+        )
+        assert len(next(iter(made.items())).requests) == 2
+        first = requests(made)[0]
+        assert isinstance(first, Generate)
+        decoding = first.decoding
+        assert (decoding.stop, decoding.max_tokens, decoding.top_p, decoding.extra) == (
+            ("STOP",),
+            7,
+            0.5,
+            {"num_beams": 3},
+        )
+
+    def test_options_change_generation(self, exam):
+        made = exam(
+            TEXT, decoding={"max_tokens": 9}, dialect_options={"gen_kwargs": {"temperature": 0.5, "do_sample": True}}
+        )
+        decoding = requests(made)[0].decoding
+        assert (decoding.max_tokens, decoding.temperature) == (9, 0.5)
+
+    def test_likelihood_and_rolling(self, exam):
+        first = requests(exam(f"{TEXT}\noutput_type: loglikelihood"))[0]
+        assert isinstance(first, Likelihood)
+        assert (first.context.text, first.continuation) == ("Q0?", "A")
+        first = requests(exam(f"{TEXT}\noutput_type: loglikelihood_rolling"))[0]
+        assert isinstance(first, Rolling)
+        assert first.text == "A"
+
+    def test_unconditional_likelihoods(self, exam):
+        first = requests(exam(f"{CHOICE}\nmetric_list: [{{metric: acc_mutual_info}}]"))[0]
+        assert [pair.context.text for pair in first.pairs[3:]] == ["", "", ""]
+        assert first.pairs[3].continuation == " w0"
+
+    def test_chat(self, exam):
+        made = exam(CHOICE, num_demos=1, apply_chat_template=True, system_prompt="S")
+        pair = requests(made)[0].pairs[0]
+        assert [message["role"] for message in pair.context.messages] == ["system", "user", "assistant", "user"]
+        assert pair.continuation == "w0"
+        made = exam(CHOICE, num_demos=1, apply_chat_template=True, demos_as_turns=False)
+        assert [message["role"] for message in requests(made)[0].pairs[0].context.messages] == ["user"]
+
+    def test_an_answer_prefix_in_chat_needs_the_delimiter(self, exam):
+        made = exam(f"{CHOICE}\ngen_prefix: So", apply_chat_template=True)
+        pair = requests(made)[0].pairs[0]
+        assert pair.context.messages[-1] == {"role": "assistant", "content": "So"}
+        assert pair.continuation == " w0"
+
+    def test_chat_override(self, exam):
+        text = f"{CHOICE}\nchat_override: {{doc_to_text: 'Chat: {{{{question}}}}'}}"
+        assert requests(exam(text))[0].pairs[0].context.text.startswith("Question")
+        assert requests(exam(text, apply_chat_template=True))[0].pairs[0].context.text == "Chat: Q0?"
+        assert requests(exam(text, dialect_options={"chat_override": True}))[0].pairs[0].context.text == "Chat: Q0?"
+
+    def test_limits_and_samples(self, exam):
+        assert [item.doc_id for item in exam(CHOICE, limit=2).items()] == [0, 1]
+        assert len(list(exam(CHOICE, limit=0.4).items())) == 3
+        assert len(list(exam(CHOICE, limit=100).items())) == 6
+        made = exam(CHOICE, dialect_options={"samples": {"t": [4, 1]}})
+        assert [item.doc_id for item in made.items()] == [1, 4]
+        with pytest.raises(DataError, match="has no document 9"):
+            list(exam(CHOICE, dialect_options={"samples": {"t": [9]}}).items())
+
+    def test_every_call_gives_equal_items(self, exam):
+        made = exam(CHOICE, num_demos=3)
+        assert [request.key for request in requests(made)] == [request.key for request in requests(made)]
+
+    def test_chosen_demos(self, exam):
+        made = exam(f"{CHOICE}\nfewshot_config: {{sampler: first_n, fewshot_indices: [5, 3]}}", num_demos=2)
+        assert requests(made)[0].pairs[0].context.text.startswith("Question: D5?\nAnswer: x0\n\nQuestion: D3?")
+        made = exam(
+            f"{CHOICE}\nfewshot_config: {{sampler: first_n, samples: [{{question: Given, choices: {{text: [z], label: [A]}}, answerKey: A}}]}}",
+            num_demos=1,
+        )
+        assert requests(made)[0].pairs[0].context.text.startswith("Question: Given\nAnswer: z\n\n")
+
+    def test_fields_of_demos(self, exam):
+        made = exam(
+            f"{CHOICE}\nfewshot_config: {{doc_to_text: 'Demo {{{{question}}}}', target_delimiter: '=', fewshot_delimiter: '; '}}",
+            num_demos=1,
+        )
+        assert "Demo D" in requests(made)[0].pairs[0].context.text
+        assert "?=x0; Question" in requests(made)[0].pairs[0].context.text
+
+    def test_named_prompts(self, exam, folder):
+        assert requests(exam(f"{TEXT}\nuse_prompt: 'qa-basic:q-newline-a'"))[0].prompt.text == "Q: Q0?\nA:"
+        (folder / "prompts.yaml").write_text(
+            "prompts:\n  mine: {doc_to_text: 'M {{question}}', doc_to_target: '{{n}}'}\n"
+        )
+        made = exam(f"{TEXT}\nuse_prompt: 'prompts.yaml:mine'")
+        assert requests(made)[0].prompt.text == "M Q0?"
+        with pytest.raises(TemplateError, match="no prompt"):
+            list(exam(f"{TEXT}\nuse_prompt: 'qa-basic:nope'").items())
+
+
+class TestTemplates:
+    FIELDS = f"{HEAD}\noutput_type: multiple_choice\ndoc_to_text: '{{{{question}}}}'\ndoc_to_choice: '{{{{choices.text}}}}'\ndoc_to_target: n\n"
+
+    def test_mmlu_scores_labels(self, exam):
+        made = exam(f"{self.FIELDS}template: mmlu")
+        first = requests(made)[1]
+        assert first.pairs[0].context.text == "Question: Q1?\nA. w1\nB. x1\nC. y1\nAnswer:"
+        assert [pair.continuation for pair in first.pairs] == [" A", " B", " C"]
+        assert answer(made, lambda item, each: likes(item.instance["n"])).scores["acc"] == 1.0
+
+    def test_cloze_scores_texts(self, exam):
+        made = exam(f"{self.FIELDS}template: mmlu", "t@cloze")
+        assert [pair.continuation for pair in requests(made)[1].pairs] == [" w1", " x1", " y1"]
+
+    def test_generation_finds_the_label(self, exam):
+        made = exam(f"{self.FIELDS}template: mmlu", template="generate_until", name="t", num_demos=1)
+        assert requests(made)[0].prompt.text.endswith("C. y0\nAnswer:")
+        assert "Answer: B\n\n" in requests(made)[0].prompt.text
+        grade = answer(made, lambda item, each: says(f" {'ABC'[item.instance['n']]}. because"))
+        assert grade.scores["exact_match,extract-answer"] == 1.0
+
+    def test_boxed_answers(self, exam):
+        made = exam(f"{TEXT}template: boxed")
+        grade = answer(made, lambda item, each: says(f"so \\boxed{{{item.instance['answerKey']}}} done"))
+        assert grade.scores["score"] == 1.0
+
+    def test_chain_of_thought(self, exam):
+        made = exam(f"{TEXT}template: cot")
+        grade = answer(made, lambda item, each: says(f"Hm. The answer is {item.instance['answerKey']}."))
+        assert grade.scores["score"] == 1.0
+
+    def test_choices_for_engines_without_likelihoods(self, exam):
+        made = exam(CHOICE, dialect_options={"choices_as_text": True}, num_demos=1)
+        assert "\nA. w0\nB. x0\nC. y0\nAnswer with the label" in requests(made)[0].prompt.text
+        grade = answer(made, lambda item, each: says(f"The answer is ({'ABC'[item.instance['n']]})"))
+        assert grade.scores["score"] == 1.0
+        assert made.specification()["task"]["metadata"]["asked_as"] == "text"
+
+
+class TestScores:
+    def test_accuracy_and_its_error(self, exam):
+        grade = answer(exam(CHOICE), lambda item, each: likes(item.instance["n"] if item.doc_id else 1))
+        assert grade.scores["acc"] == pytest.approx(5 / 6)
+        assert grade.scores["acc_stderr"] == pytest.approx(math.sqrt((5 / 6 * 1 / 6) / 5))
+        assert grade.scores["score_name"] == "acc"
+        assert grade.scores["acc_ci_low"] < 5 / 6 < grade.scores["acc_ci_high"]
+        assert grade.scores["num_of_instances"] == 6
+        assert grade.instance_scores["acc"][0] == 0.0
+        assert grade.processed_predictions[1] == "x1"
+
+    def test_every_choice_metric(self, exam):
+        names = [
+            "acc",
+            "acc_norm",
+            "acc_bytes",
+            "acc_mutual_info",
+            "exact_match",
+            "brier_score",
+            "f1",
+            "mcc",
+            "likelihood",
+        ]
+        made = exam(
+            f"{CHOICE}\nmetric_list: [{', '.join(f'{{metric: {name}}}' for name in names if name not in ('f1', 'mcc'))}]"
+        )
+        grade = answer(made, lambda item, each: likes(item.instance["n"], 6))
+        for name in ("acc", "acc_norm", "acc_bytes", "exact_match"):
+            assert grade.scores[name] == 1.0
+        assert grade.scores["acc_mutual_info"] == 1.0
+        assert grade.scores["likelihood"] == -1.0
+        wrong = 2 * (1 / (math.e + 2)) ** 2 + (1 - math.e / (math.e + 2)) ** 2
+        assert grade.scores["brier_score"] == pytest.approx(wrong)
+
+    def test_length_normalisation(self, exam):
+        text = CHOICE.replace("{{choices.text}}", "{{['ab', 'abcd', 'é']}}")
+        reply = Response(scores=(Scored(-3.0), Scored(-4.0), Scored(-2.5)))
+        grade = answer(
+            exam(f"{text}\nmetric_list: [{{metric: acc}}, {{metric: acc_norm}}, {{metric: acc_bytes}}]"),
+            lambda item, each: reply,
+        )
+        golds = [row["n"] for row in ROWS]
+        assert grade.instance_scores["acc"] == [float(gold == 2) for gold in golds]
+        assert grade.instance_scores["acc_norm"] == [float(gold == 1) for gold in golds]
+        assert grade.instance_scores["acc_bytes"] == [float(gold == 1) for gold in golds]
+
+    def test_several_right_answers(self, exam):
+        text = CHOICE.replace('doc_to_target: "{{choices.label.index(answerKey)}}"', "doc_to_target: [0, 2]")
+        assert answer(exam(text), lambda item, each: likes(2)).scores["acc"] == 1.0
+        assert answer(exam(text), lambda item, each: likes(1)).scores["acc"] == 0.0
+
+    def test_gold_outside_the_choices_is_wrong(self, exam):
+        text = CHOICE.replace('doc_to_target: "{{choices.label.index(answerKey)}}"', "doc_to_target: 7")
+        assert answer(exam(text), lambda item, each: likes(0)).scores["acc"] == 0.0
+
+    def test_filters_have_scores_of_their_own(self, exam):
+        text = f"{TEXT}\nfilter_list:\n  - {{name: strict, filter: [{{function: regex, regex_pattern: '^(A|B|C)$'}}, {{function: take_first}}]}}\n  - {{name: loose, filter: [{{function: regex, regex_pattern: '(A|B|C)'}}, {{function: take_first}}]}}"
+        grade = answer(exam(text), lambda item, each: says(f" {item.instance['answerKey']}"))
+        assert grade.scores["exact_match,strict"] == 0.0
+        assert grade.scores["exact_match,loose"] == 1.0
+        assert "exact_match_stderr,loose" in grade.scores
+
+    def test_a_failed_answer_is_a_value_and_no_zero(self, exam):
+        failure = Response(failure=Failure("timeout", "too slow"))
+        grade = answer(exam(CHOICE), lambda item, each: failure if item.doc_id == 2 else likes(item.instance["n"]))
+        assert grade.scores["acc"] == 1.0
+        assert grade.scores["acc_n"] == 5
+        assert grade.scores["num_of_instances"] == 6
+        assert list(grade.failures) == [2]
+        assert grade.instance_scores["acc"][2] is None
+
+    def test_a_metric_that_fails_on_a_document(self, exam):
+        text = f"{TEXT}\nmetric_list: [{{metric: exact_match}}]\nfilter_list: [{{name: f, filter: [{{function: map, mapping_dict: {{A: A}}}}, {{function: take_first}}]}}]"
+        grade = answer(exam(text), lambda item, each: says("A" if item.doc_id else "?"))
+        assert grade.failures[0].kind == "scoring"
+
+    def test_likelihood_and_rolling(self, exam):
+        made = exam(f"{TEXT}\noutput_type: loglikelihood")
+        grade = answer(made, lambda item, each: Response(scores=(Scored(-2.0, item.doc_id < 3),)))
+        assert grade.scores["perplexity"] == pytest.approx(math.exp(2))
+        assert grade.scores["acc"] == 0.5
+        made = exam(f"{HEAD}\noutput_type: loglikelihood_rolling\ndoc_to_text: ''\ndoc_to_target: 'a bc é'")
+        grade = answer(made, lambda item, each: Response(scores=(Scored(-6.0),)))
+        assert grade.scores["word_perplexity"] == pytest.approx(math.exp(2))
+        assert grade.scores["byte_perplexity"] == pytest.approx(math.exp(6 / 7))
+        assert grade.scores["bits_per_byte"] == pytest.approx(6 / 7 / math.log(2))
+
+    def test_repeats(self, exam):
+        text = f"{TEXT}\nrepeats: 4\nmetric_list: [{{metric: 'pass@k', k: [1, 2]}}, {{metric: 'avg@k'}}, {{metric: 'maj@k', k: 3}}]"
+        replies = ["A", "x", "A", "x"]
+
+        made = exam(text, limit=1)
+        items = list(made.items())
+        grade = made.grade([Answered(items[0], tuple(says(each) for each in replies))])
+        assert grade.scores["pass@1"] == pytest.approx(0.5)
+        assert grade.scores["pass@2"] == pytest.approx(1 - 1 / 6)
+        assert grade.scores["avg@4"] == 0.5
+        assert grade.scores["maj@3"] == 1.0
+
+    def test_more_repeats_than_answers(self, exam):
+        made = exam(f"{TEXT}\nmetric_list: [{{metric: 'pass@k', k: 3}}]", limit=1)
+        grade = answer(made, lambda item, each: says("A"))
+        assert "needs 3 answers" in grade.failures[0].message
+
+    def test_predictions_only(self, exam):
+        grade = answer(exam(TEXT, dialect_options={"predict_only": True}), lambda item, each: says("x"))
+        assert grade.scores["bypass"] == 999
+
+
+class TestCode:
+    UTILS = """
+import json
+def process_docs(dataset):
+    return dataset.map(lambda row: {"question": row["question"].lower()})
+def process_results(doc, results):
+    return {"length": len(results[0]), "pair": (1, 2)}
+def total(values):
+    return sum(each[1] for each in values)
+def text(doc):
+    return "F " + doc["question"]
+def broken(doc):
+    raise SystemExit("enough")
+"""
+
+    def test_functions_need_trust_and_say_what_would_run(self, exam, folder):
+        (folder / "utils.py").write_text(self.UTILS)
+        made = exam(f"{TEXT}\nprocess_docs: !function utils.process_docs")
+        with pytest.raises(TrustError) as caught:
+            list(made.items())
+        text = str(caught.value)
+        assert "process_docs is Python code: 'utils.process_docs'" in text
+        assert f"would run {folder}/utils.py" in text
+        line = (folder / "t.yaml").read_text().splitlines().index("process_docs: !function utils.process_docs") + 1
+        assert f"t.yaml:{line}:15" in text
+        assert "--trust-code" in text
+
+    def test_functions_of_the_task_folder(self, exam, folder):
+        (folder / "utils.py").write_text(self.UTILS)
+        with settings.context(trust_code=True):
+            made = exam(
+                f"{TEXT}\nprocess_docs: !function utils.process_docs\nprocess_results: !function utils.process_results\n"
+                "metric_list: [{metric: length}, {metric: pair, aggregation: !function utils.total}]"
+            )
+            assert requests(made)[0].prompt.text == "q0?"
+            grade = answer(made, lambda item, each: says("four"))
+        assert grade.scores["length"] == 4
+        assert grade.scores["pair"] == 12
+
+    def test_code_that_fails_says_whose_it_is(self, exam, folder):
+        (folder / "utils.py").write_text(self.UTILS)
+        with settings.context(trust_code=True), pytest.raises(ProctorError, match=r"doc_to_text.*fails") as caught:
+            list(exam(TEXT.replace('"{{question}}"', "!function utils.broken")).items())
+        assert "SystemExit: enough" in str(caught.value)
+
+    @pytest.mark.parametrize(
+        "code, message",
+        [
+            ("import nothing_of_the_kind", "nothing_of_the_kind"),
+            ("raise SystemExit(3)", "SystemExit"),
+            ("x = 1", "has no 'text'"),
+            ("def (", "SyntaxError"),
+        ],
+    )
+    def test_modules_that_cannot_be_imported(self, exam, folder, code, message):
+        (folder / "utils.py").write_text(code)
+        with settings.context(trust_code=True), pytest.raises(ProctorError, match=message):
+            list(exam(TEXT.replace('"{{question}}"', "!function utils.text")).items())
+
+    def test_a_dataset_made_by_code(self, exam, folder):
+        (folder / "data.py").write_text(
+            "def make(size=1, **more):\n    return {'test': [{'question': f'C{n}', 'answerKey': 'A'} for n in range(size)]}\n"
+        )
+        with settings.context(trust_code=True):
+            made = exam(
+                "custom_dataset: !function data.make\nmetadata: {size: 3}\ntest_split: test\ndoc_to_text: question\ndoc_to_target: answerKey"
+            )
+            assert [each.prompt.text for each in requests(made)] == ["C0", "C1", "C2"]
+
+
+class TestBadInput:
+    def test_an_undefined_variable_names_task_document_and_columns(self, exam):
+        with pytest.raises(TemplateError) as caught:
+            list(exam(CHOICE.replace("{{question}}", "{{questoin}}")).items())
+        text = str(caught.value)
+        assert "t[0]" in text
+        assert "'questoin' is undefined" in text
+        assert "question, choices, answerKey, n" in text
+
+    def test_choices_that_are_no_list(self, exam):
+        with pytest.raises(TemplateError, match="doc_to_choice does not give a list"):
+            list(exam(CHOICE.replace("{{choices.text}}", "{{question}}")).items())
+
+    def test_too_few_documents_for_the_demos(self, exam):
+        with pytest.raises(DemosError, match="drawn from a pool of 8"):
+            list(exam(CHOICE, num_demos=9).items())
+
+    def test_a_missing_split(self, exam):
+        with pytest.raises(ProctorError, match="neither test_split nor validation_split"):
+            list(exam(CHOICE.replace("test_split: test", "")).items())
+
+    def test_unknown_metrics_filters_aggregations(self, exam):
+        with pytest.raises(ScoringError, match="no metric 'acuracy'"):
+            exam(f"{TEXT}\nmetric_list: [{{metric: acuracy}}]").grade([])
+        with pytest.raises(ScoringError, match="no filter 'regx'"):
+            exam(f"{TEXT}\nfilter_list: [{{name: x, filter: [{{function: regx}}]}}]").grade([])
+
+    def test_all_broken_tasks_of_a_group_at_once(self, folder):
+        (folder / "a.yaml").write_text("task: a\nx: 1\ntag: broken\n")
+        (folder / "b.yaml").write_text("task: b\ny: 1\ntag: broken\n")
+        with pytest.raises(ValidationError) as caught:
+            resolve(["broken"], [str(folder)])
+        assert len(caught.value.diagnostics) == 2
+
+    def test_all_unknown_names_at_once(self, folder):
+        with pytest.raises(UsageError) as caught:
+            resolve(["nope", "nada"], [str(folder)])
+        assert len(caught.value.diagnostics) == 2
+
+    def test_an_option_that_nobody_knows(self, exam):
+        with pytest.raises(UsageError, match="know no option 'smaples'"):
+            exam(CHOICE, dialect_options={"smaples": 1})
+
+
+def test_the_door_of_the_dialect(folder):
+    (folder / "t.yaml").write_text(f"task: t\ntag: some\n{CHOICE}")
+    options = RecipeOptions(include_paths=(str(folder),))
+    assert [exam.name for exam in resolve_name("t", options)] == ["t"]
+    assert resolve_name("nothing_like_it", options) is None
+    assert resolve_name("card=cards.wnli", options) is None
+    assert {"t", "some"} <= set(task_names([str(folder)]))
+
+
+def test_groups_know_their_exams(folder):
+    (folder / "t.yaml").write_text(f"task: t\n{CHOICE}")
+    (folder / "g.yaml").write_text(
+        "group: g\ntask: [{task: t, num_fewshot: 1}]\naggregate_metric_list: [{metric: acc}]\n"
+    )
+    (exam,) = resolve(["g"], [str(folder)])
+    assert [group.name for group in exam.groups] == ["g"]
+    assert exam.num_fewshot == 1
+
+
+def test_a_specification_is_plain_data(exam):
+    made = exam(f"{CHOICE}\nprocess_results: !function utils.f", num_demos=1, limit=2)
+    found = json.loads(json.dumps(made.specification()))
+    assert found["options"]["num_fewshot"] == 1
+    assert found["task"]["process_results"] == "!function utils.f"
+    assert "multiple choice on json" in made.description

@@ -1,0 +1,91 @@
+import json
+
+import pytest
+
+from proctor.dialects.lm_eval.flags import FLAGS, dialect_options, flag, parse_pairs, parse_samples, parse_seeds
+from proctor.dialects.lm_eval.resolve import OWN_OPTIONS
+from proctor.errors import UsageError
+
+LM_EVAL = [
+    "--model",
+    "--model_args",
+    "--tasks",
+    "--num_fewshot",
+    "--batch_size",
+    "--max_batch_size",
+    "--device",
+    "--output_path",
+    "--limit",
+    "--samples",
+    "--use_cache",
+    "--cache_requests",
+    "--check_integrity",
+    "--write_out",
+    "--log_samples",
+    "--system_instruction",
+    "--apply_chat_template",
+    "--fewshot_as_multiturn",
+    "--show_config",
+    "--include_path",
+    "--gen_kwargs",
+    "--predict_only",
+    "--seed",
+    "--trust_remote_code",
+    "--confirm_run_unsafe_code",
+    "--metadata",
+]
+
+
+@pytest.mark.parametrize("name", LM_EVAL)
+def test_every_flag_means_something_or_says_why_not(name):
+    found = flag(name)
+    assert found is not None
+    assert found.ours or found.option or found.note
+    assert flag(name.replace("_", "-").replace("--", "--")) is found
+
+
+def test_options_are_known_to_the_dialect():
+    assert {each.option for each in FLAGS if each.option} <= OWN_OPTIONS
+
+
+def test_seeds():
+    assert parse_seeds("7") == 7
+    assert parse_seeds("0,1234,1234,99") == 99
+    assert parse_seeds("0,1,2,None") is None
+    for text in ("a", "1,2", "1,2,3"):
+        with pytest.raises(UsageError):
+            parse_seeds(text)
+
+
+def test_samples(tmp_path):
+    assert parse_samples('{"t": [1, 2]}') == {"t": [1, 2]}
+    (tmp_path / "s.json").write_text(json.dumps({"t": [3]}))
+    assert parse_samples(str(tmp_path / "s.json")) == {"t": [3]}
+    for text in ("{", "[1]", '{"t": 1}'):
+        with pytest.raises(UsageError):
+            parse_samples(text)
+
+
+def test_pairs():
+    assert parse_pairs("a=1, b=0.5,c=true,d=None,e=x") == {"a": 1, "b": 0.5, "c": True, "d": None, "e": "x"}
+    assert parse_pairs('{"until": ["a"]}') == {"until": ["a"]}
+    with pytest.raises(UsageError, match="no key=value"):
+        parse_pairs("x")
+    with pytest.raises(UsageError, match="no JSON"):
+        parse_pairs("{x")
+
+
+def test_dialect_options():
+    given = {
+        "seed": "0,1,2,3",
+        "samples": '{"t": [0]}',
+        "gen_kwargs": "top_p=1",
+        "predict_only": True,
+        "metadata": None,
+    }
+    assert dialect_options(given) == {
+        "fewshot_seed": 3,
+        "samples": {"t": [0]},
+        "gen_kwargs": {"top_p": 1},
+        "predict_only": True,
+    }

@@ -1,0 +1,127 @@
+import json
+from hashlib import sha256
+
+import pytest
+
+from proctor.dialects.lm_eval.resolve import resolve
+from proctor.dialects.lm_eval.writer import ModelDescription, as_texts, sanitized, write_files
+from proctor.errors import OutputError
+from proctor.ir import Failure, Response, Scored
+from proctor.recipes.exam import Answered
+from proctor.recipes.options import RecipeOptions
+
+TASK = """
+task: t
+task_alias: Tee
+dataset_path: json
+dataset_kwargs: {data_files: {test: test.jsonl}}
+test_split: test
+output_type: multiple_choice
+doc_to_text: "{{q}}"
+doc_to_choice: ["yes", "no"]
+doc_to_target: a
+metadata: {version: 2}
+"""
+
+
+@pytest.fixture
+def written(tmp_path):
+    (tmp_path / "test.jsonl").write_text("\n".join(json.dumps({"q": f"Q{n}", "a": n % 2}) for n in range(4)))
+    (tmp_path / "t.yaml").write_text(TASK)
+    (tmp_path / "u.yaml").write_text(
+        "task: u\ninclude: t.yaml\noutput_type: generate_until\nrepeats: 2\ndoc_to_choice: null\ndoc_to_target: '{{q}}'\n"
+        "filter_list: [{name: f, filter: [{function: lowercase}, {function: take_first}]}]\n"
+    )
+    (tmp_path / "g.yaml").write_text(
+        "group: g\ngroup_alias: Gee\ntask: [t, u]\naggregate_metric_list: [{metric: acc}]\nmetadata: {version: 3}\n"
+    )
+    exams = resolve(["g"], [str(tmp_path)], RecipeOptions(system_prompt="S"))
+
+    def answers(exam):
+        for item in exam.items():
+            if item.doc_id == 3:
+                yield Answered(item, (Response(failure=Failure("timeout", "slow")),) * len(item.requests))
+            elif exam.name == "t":
+                yield Answered(item, (Response(scores=(Scored(-1.0, True), Scored(-2.0))),))
+            else:
+                yield Answered(item, tuple(Response(texts=(f"{item.instance['q']} {n}",)) for n in range(2)))
+
+    grades = {exam.name: exam.grade(answers(exam)) for exam in exams}
+    model = ModelDescription("hf", "org/model:x", {"pretrained": "org/model"}, {"batch_size": 4}, seconds=1.5)
+    paths = write_files(tmp_path / "out", exams, grades, model, answers)
+    samples = {
+        path.name.split("_")[1]: [json.loads(line) for line in path.read_text().splitlines()] for path in paths[1:]
+    }
+    return paths, json.loads(paths[0].read_text()), samples
+
+
+def test_names_of_files(written, tmp_path):
+    paths, _, _ = written
+    assert paths[0].parent == tmp_path / "out" / "org__model__x"
+    assert paths[0].name.startswith("results_2")
+    assert ":" not in paths[0].name
+    assert [path.name.rpartition("_")[0] for path in paths[1:]] == ["samples_t", "samples_u"]
+
+
+def test_results(written):
+    _, results, _ = written
+    row = results["results"]["t"]
+    assert row["alias"] == "Tee"
+    assert row["sample_len"] == 3
+    assert row["acc,none"] == pytest.approx(2 / 3)
+    assert row["acc_stderr,none"] == pytest.approx(1 / 3)
+    assert results["results"]["u"]["exact_match,f"] == 0.0
+    assert results["groups"]["g"]["acc,none"] == pytest.approx(2 / 3)
+    assert results["groups"]["g"]["alias"] == "Gee"
+    assert results["group_subtasks"] == {"g": ["t", "u"]}
+    assert results["versions"] == {"g": 3, "t": 2, "u": 2}
+    assert results["n-shot"] == {"t": 0, "u": 0}
+    assert results["higher_is_better"]["t"] == {"acc": True, "acc_norm": True}
+    assert results["n-samples"]["t"] == {"original": 4, "effective": 3}
+    assert results["configs"]["t"]["doc_to_text"] == "{{q}}"
+    assert results["config"]["model_args"] == {"pretrained": "org/model"}
+    assert results["system_instruction_sha"] == sha256(b"S").hexdigest()
+    assert set(results["task_hashes"]) == {"t", "u"}
+    assert results["total_evaluation_time_seconds"] == "1.5"
+
+
+def test_samples(written):
+    _, _, samples = written
+    first = samples["t"][0]
+    assert first["arguments"] == {
+        "gen_args_0": {"arg_0": "SQ0", "arg_1": " yes"},
+        "gen_args_1": {"arg_0": "SQ0", "arg_1": " no"},
+    }
+    assert first["resps"] == [[["-1.0", "True"]], [["-2.0", "False"]]]
+    assert first["filtered_resps"] == [["-1.0", "True"], ["-2.0", "False"]]
+    assert first["metrics"] == ["acc", "acc_norm"]
+    assert (first["acc"], first["target"], first["filter"]) == (1.0, "0", "none")
+    assert first["prompt_hash"] == sha256(b"SQ0").hexdigest()
+    document = json.dumps({"q": "Q0", "a": 0}, indent=2, ensure_ascii=False)
+    assert first["doc_hash"] == sha256(document.encode()).hexdigest()
+    second = samples["u"][1]
+    assert second["resps"] == [["Q1 0", "Q1 1"]]
+    assert second["filtered_resps"] == ["q1 0"]
+    assert second["arguments"]["gen_args_0"]["arg_1"]["until"] == ["\n\n"]
+
+
+def test_failures_are_written_as_failures(written):
+    _, _, samples = written
+    assert samples["t"][3]["failure"] == {"kind": "timeout", "message": "slow"}
+    assert samples["t"][3]["metrics"] == []
+
+
+def test_a_name_of_ones_own(tmp_path):
+    paths = write_files(tmp_path / "deep" / "mine.json", [], {}, ModelDescription("hf", "m"))
+    assert paths[0].name.startswith("mine_2")
+
+
+def test_a_place_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="cannot be written"):
+        write_files(tmp_path / "file" / "x", [], {}, ModelDescription("hf", "m"))
+
+
+def test_small_parts():
+    assert sanitized('a/b:c"d') == "a__b__c__d"
+    assert as_texts([(1, True), [None]]) == [["1", "True"], ["None"]]
