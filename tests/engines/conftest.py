@@ -40,6 +40,12 @@ _TEMPLATE = (
     "{% if add_generation_prompt %}<s>assistant: {% endif %}"
 )
 
+_PICTURE_TEMPLATE = (
+    "{% for m in messages %}<s>{{ m.role }}: {% for c in m.content %}"
+    "{% if c.type == 'image' %}<image>{% else %}{{ c.text }}{% endif %}{% endfor %}</s>{% endfor %}"
+    "{% if add_generation_prompt %}<s>assistant: {% endif %}"
+)
+
 
 def build_tokenizer(folder: Path) -> Any:
     """Save and return a byte-level BPE tokenizer of a few hundred tokens with <s>, </s> and <pad>."""
@@ -99,6 +105,53 @@ def build_model(folder: Path, kind: str) -> Path:
     }
     models[kind]().save_pretrained(folder)
     return folder
+
+
+def build_llava(folder: Path) -> Path:
+    """Save a tiny random model of text and pictures with its processor."""
+    import torch
+    import transformers
+
+    tokenizer = build_tokenizer(folder)
+    tokenizer.add_special_tokens({"additional_special_tokens": ["<image>"]})
+    vision = transformers.CLIPVisionConfig(
+        hidden_size=16, intermediate_size=32, num_hidden_layers=2, num_attention_heads=2, image_size=16, patch_size=8
+    )
+    text = transformers.LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        max_position_embeddings=128,
+        initializer_range=0.5,
+        bos_token_id=1,
+        eos_token_id=2,
+        pad_token_id=0,
+    )
+    image_token = tokenizer.convert_tokens_to_ids("<image>")
+    torch.manual_seed(0)
+    config = transformers.LlavaConfig(
+        vision_config=vision, text_config=text, image_token_index=image_token, vision_feature_layer=-1
+    )
+    transformers.LlavaForConditionalGeneration(config).save_pretrained(folder)
+    images = transformers.CLIPImageProcessorPil(size={"shortest_edge": 16}, crop_size={"height": 16, "width": 16})
+    transformers.LlavaProcessor(
+        images,
+        tokenizer,
+        patch_size=8,
+        vision_feature_select_strategy="default",
+        num_additional_image_tokens=1,
+        chat_template=_PICTURE_TEMPLATE,
+    ).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_llava(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a tiny model of text and pictures."""
+    pytest.importorskip("PIL")
+    return build_llava(tmp_path_factory.mktemp("llava"))
 
 
 @pytest.fixture(scope="session", params=["llama", "gpt2"])

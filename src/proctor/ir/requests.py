@@ -15,8 +15,17 @@ from msgspec import Struct, field
 
 from proctor.ir.prompt import Message, Prompt
 
-_ENCODER = msgspec.json.Encoder(order="deterministic")
+
+def _plain(value: Any) -> Any:
+    """Return a picture in memory (PIL, numpy) as data, so that it counts by its content."""
+    if (raw := getattr(value, "tobytes", None)) is not None:
+        shape = (getattr(value, "mode", None), getattr(value, "size", None), getattr(value, "shape", None))
+        return [shape, blake2b(raw(), digest_size=KEY_BYTES).hexdigest()]
+    raise TypeError(f"a request cannot hold a {type(value).__name__}")
+
+
 KEY_BYTES = 16
+_ENCODER = msgspec.json.Encoder(order="deterministic", enc_hook=_plain)
 
 
 def content_key(kind: str, *content: object) -> str:
