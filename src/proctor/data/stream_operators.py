@@ -9,11 +9,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 from typing_extensions import override
 
+from proctor.artifacts import NON_POSITIONAL
 from proctor.data.fields import MISSING, Row, finder, getter
 from proctor.data.frames import frames
 from proctor.data.instance_operators import ROW_METADATA, ExpressionMixin, Set
@@ -64,7 +65,7 @@ class RowFilter(StreamOperator):
         error_on_filtered_all: It is an error when nothing is left of a stream.
     """
 
-    error_on_filtered_all: bool = True
+    error_on_filtered_all: Annotated[bool, NON_POSITIONAL] = True
 
     def keeps(self) -> Callable[[Row], Any]:
         """Return the function that says whether a row stays."""
