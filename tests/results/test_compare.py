@@ -1,74 +1,149 @@
+from __future__ import annotations
+
 import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proctor.results.compare import compare_scores, holm, mcnemar
+from proctor.errors import ScoringError, UsageError
+from proctor.results import compare as c
+from proctor.scoring.intervals import Bootstrap
 
-stats = pytest.importorskip("scipy.stats")
+scipy_stats = pytest.importorskip("scipy.stats")
+scores = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=3, max_size=40)
+binary = st.lists(st.tuples(st.sampled_from([0.0, 1.0]), st.sampled_from([0.0, 1.0])), min_size=2, max_size=120)
 
 
-@given(st.integers(2, 60), st.integers(0, 10**6))
-def test_intervals_and_p_equal_scipy(n, seed):
-    rng = np.random.default_rng(seed)
-    first, second = rng.random(n).tolist(), rng.random(n).tolist()
-    found = compare_scores("exam", first, second)
-    expected = stats.ttest_rel(second, first)
+@settings(deadline=None)
+@given(scores)
+def test_paired_differences_equal_scipys_t_test(pairs):
+    one, two = map(list, zip(*pairs, strict=True))
+    if np.ptp(np.subtract(two, one)) < 1e-6:
+        return
+    found = c.compare(one, two, test="t")
+    expected = scipy_stats.ttest_rel(two, one)
     interval = expected.confidence_interval(0.95)
-    assert found.difference == pytest.approx(np.mean(second) - np.mean(first), abs=1e-12)
-    assert found.p == pytest.approx(expected.pvalue, abs=1e-9)
+    assert found.p_value == pytest.approx(expected.pvalue, abs=1e-9)
     assert (found.low, found.high) == pytest.approx((interval.low, interval.high), abs=1e-9)
+    assert found.difference == pytest.approx(np.mean(two) - np.mean(one))
 
 
-@given(st.integers(0, 200), st.integers(0, 200))
-def test_mcnemar_equals_the_binomial_test(better, worse):
-    expected = stats.binomtest(better, better + worse, 0.5).pvalue if better + worse else 1.0
-    assert mcnemar(better, worse) == pytest.approx(expected, abs=1e-9)
+@settings(deadline=None)
+@given(binary)
+def test_mcnemar_equals_the_binomial_and_the_chi_square_test(pairs):
+    one, two = map(np.array, zip(*pairs, strict=True))
+    lost, won = int(((one == 1) & (two == 0)).sum()), int(((one == 0) & (two == 1)).sum())
+    found = c.compare(list(one), list(two))
+    assert found.test == "mcnemar"
+    if lost + won == 0:
+        assert found.p_value == 1.0
+    elif lost + won <= c.FEW_DISCORDANT:
+        assert found.p_value == pytest.approx(scipy_stats.binomtest(lost, lost + won).pvalue, abs=1e-9)
+    else:
+        expected = scipy_stats.chi2.sf((abs(lost - won) - 1) ** 2 / (lost + won), 1)
+        assert found.p_value == pytest.approx(expected, rel=1e-9)
 
 
-def test_binary_scores_are_tested_by_their_flips():
-    found = compare_scores("exam", [1.0, 1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 1.0])
-    assert (found.better, found.worse, found.n) == (1, 3, 5)
-    assert found.p == mcnemar(1, 3)
+def test_corrections_equal_statsmodels():
+    multitest = pytest.importorskip("statsmodels.stats.multitest")
+    generator = np.random.default_rng(0)
+    for count in (1, 2, 7, 30):
+        p_values = list(generator.random(count) ** 3)
+        assert c.holm(p_values) == pytest.approx(list(multitest.multipletests(p_values, method="holm")[1]), abs=1e-12)
+        expected = list(multitest.multipletests(p_values, method="fdr_bh")[1])
+        assert c.benjamini_hochberg(p_values) == pytest.approx(expected, abs=1e-12)
 
 
-def test_no_difference_and_a_constant_one():
-    same = compare_scores("exam", [0.5, 0.25], [0.5, 0.25])
-    assert (same.difference, same.low, same.high, same.p) == (0.0, 0.0, 0.0, 1.0)
-    shifted = compare_scores("exam", [0.5, 0.25], [0.75, 0.5])
-    assert (shifted.difference, shifted.p) == (0.25, 0.0)
+def test_corrections_by_hand():
+    assert c.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert c.benjamini_hochberg([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.04, 0.04])
+    assert c.holm([0.9, 0.8]) == [1.0, 1.0]
 
 
-def test_too_few_pairs_for_an_interval():
-    one = compare_scores("exam", [0.0], [1.0])
-    assert (one.n, one.difference, one.low, one.p) == (1, 1.0, None, None)
-    none = compare_scores("exam", [], [], left_out=4)
-    assert none.n == 0
-    assert math.isnan(none.difference)
+def test_clustered_errors_equal_statsmodels():
+    api = pytest.importorskip("statsmodels.api")
+    generator = np.random.default_rng(1)
+    clusters = generator.integers(0, 8, 60)
+    values = generator.random(60) + clusters / 4
+    fit = api.OLS(values, np.ones(60)).fit(cov_type="cluster", cov_kwds={"groups": clusters})
+    expected = float(fit.bse[0]) / math.sqrt((60 - 1) / (60 - 1))
+    assert c.cluster_standard_error(values, list(clusters)) == pytest.approx(expected, rel=1e-9)
+
+
+def test_clusters_of_one_are_no_clusters():
+    values = np.random.default_rng(2).random(20)
+    assert c.cluster_standard_error(values, list(range(20))) == pytest.approx(c.standard_error(values))
+    doubled = np.repeat(values, 2)
+    clusters = [number // 2 for number in range(40)]
+    assert c.cluster_standard_error(doubled, clusters) == pytest.approx(c.standard_error(values))
+    assert c.cluster_standard_error(doubled, clusters) > c.standard_error(doubled)
+
+
+def test_clusters_widen_a_comparison():
+    one, two = [0.0] * 20, [0.0, 1.0] * 10
+    alone = c.compare(one, two, test="t")
+    together = c.compare(one, two, clusters=[number % 2 for number in range(20)])
+    assert together.test == "t"
+    assert together.standard_error > alone.standard_error
+    with pytest.raises(UsageError, match="clusters"):
+        c.compare(one, two, test="bootstrap", clusters=[0] * 20)
+
+
+def test_a_bootstrap_needs_no_distribution():
+    generator = np.random.default_rng(3)
+    one = generator.random(80)
+    two = one + generator.exponential(0.1, 80)
+    found = c.compare(list(one), list(two), test="bootstrap", seed=1)
+    assert found.p_value == 0.0
+    assert found.low > 0
+    same = c.paired_bootstrap(np.full(10, 0.25), Bootstrap(50))
+    assert same == ((0.25, 0.25), 0.0)
+
+
+def test_instances_that_one_run_did_not_score_are_left_out():
+    found = c.compare([1.0, None, 0.0, math.nan, 1.0], [1.0, 1.0, 1.0, 1.0, 0.0])
+    assert (found.count, found.left_out) == (3, 2)
+    with pytest.raises(ScoringError, match="only 1"):
+        c.compare([1.0, None], [1.0, 1.0])
+    with pytest.raises(UsageError, match="2 and 1"):
+        c.compare([1.0, 0.0], [1.0])
+    with pytest.raises(UsageError, match="0 and 1"):
+        c.compare([0.5, 0.2], [0.1, 0.2], test="mcnemar")
 
 
 def test_the_detectable_difference_is_found_four_times_of_five():
-    rng = np.random.default_rng(0)
-    noise = rng.normal(size=(2000, 50))
-    spread = compare_scores("exam", [0.0] * 50, noise[0].tolist())
-    true = spread.detectable * 1.0 / (noise[0].std(ddof=1))
-    found = [stats.ttest_1samp(row + true, 0.0).pvalue < 0.05 for row in noise[1:]]
-    assert np.mean(found) == pytest.approx(0.8, abs=0.04)
+    assert c.power_of(c.detectable_difference(0.02), 0.02) == pytest.approx(0.8, abs=1e-3)
+    n = c.needed_instances(0.03, 0.5)
+    assert c.detectable_difference(0.5 / math.sqrt(n)) <= 0.03 < c.detectable_difference(0.5 / math.sqrt(n - 1))
+    with pytest.raises(UsageError):
+        c.needed_instances(0.0, 1.0)
 
 
-def test_holm_by_hand():
-    assert holm([0.01, 0.04, 0.03, None]) == pytest.approx([0.03, 0.06, 0.06, None])
-    assert holm([0.9, 0.9]) == [1.0, 1.0]
-    assert holm([]) == []
+def test_runs_that_are_equal_do_not_differ():
+    found = c.compare([0.5, 0.5, 0.5], [0.5, 0.5, 0.5])
+    assert (found.difference, found.low, found.high, found.p_value) == (0.0, 0.0, 0.0, 1.0)
+    assert c.compare([0.5, 0.5], [0.75, 0.75]).p_value == 0.0
 
 
-@given(st.lists(st.floats(0, 1), min_size=1))
-def test_holm_only_raises_and_keeps_the_order(values):
-    corrected = holm(values)
-    assert all(after >= before for before, after in zip(values, corrected, strict=True))
-    for a in range(len(values)):
-        for b in range(len(values)):
-            if values[a] < values[b]:
-                assert corrected[a] <= corrected[b]
+def test_all_shared_scores_are_compared_and_corrected():
+    first = {"accuracy": [1.0, 0.0, 1.0, 0.0], "f1": [0.5, 0.1, 0.2, 0.3], "score": [1, 0, 1, 0], "name": ["a"] * 4, "only": [1] * 4}
+    second = {"accuracy": [1.0, 1.0, 1.0, 1.0], "f1": [0.6, 0.4, 0.2, 0.5], "score": [1, 1, 1, 1], "name": ["b"] * 4}
+    found = c.compare_all(first, second)
+    assert [each.name for each in found] == ["accuracy", "f1"]
+    assert all(each.adjusted_p_value >= each.p_value for each in found)
+    table = c.comparison_table(found)
+    assert table.splitlines()[2].startswith("| accuracy     |   0.5   |    1     |")
+    assert "[-0.4187, +1.4187]" in table
+    with pytest.raises(ScoringError, match="in common"):
+        c.compare_all({"a": [1.0]}, {"b": [1.0]})
+
+
+def test_a_true_null_is_seldom_rejected():
+    generator = np.random.default_rng(4)
+    p_values = []
+    for _ in range(400):
+        one, two = generator.random((2, 60))
+        p_values.append(c.compare(list(one), list(two), test="t").p_value)
+    assert 0.02 < np.mean(np.array(p_values) < 0.05) < 0.085
