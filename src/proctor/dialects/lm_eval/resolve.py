@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from proctor.dialects.lm_eval.as_text import asked_as_text
-from proctor.dialects.lm_eval.config import TaskConfig
+from proctor.dialects.lm_eval.config import DEFAULT_MAX_TOKENS, TaskConfig
 from proctor.dialects.lm_eval.exam import TaskExam, TaskOptions
 from proctor.dialects.lm_eval.metrics import BOOTSTRAP_RESAMPLES
 from proctor.dialects.lm_eval.prompts import ChatOptions, RenderChat
@@ -47,7 +47,7 @@ def resolve(
     if include_paths:
         chosen = replace(chosen, include_paths=(*chosen.include_paths, *map(str, include_paths)))
     finder = _finder(chosen)
-    exams: dict[str, TaskExam] = {}
+    exams: dict[str, Exam] = {}
     problems: list[ProctorError] = []
     for name in names:
         try:
@@ -72,7 +72,7 @@ def resolve_name(name: str, options: RecipeOptions) -> list[Exam] | None:
     if not _may_know(name, finder):
         return None
     try:
-        return list(exams_of_members(finder.find(name), options))
+        return exams_of_members(finder.find(name), options)
     except UnknownArtifactError:
         if "::" in name and finder.entry(name.partition("::")[0]) is not None:
             raise
@@ -97,14 +97,14 @@ def _finder(options: RecipeOptions) -> TaskFinder:
     return TaskFinder(options.include_paths, template=options.template, metadata=metadata)
 
 
-def exams_of_members(members: Sequence[Member], options: RecipeOptions) -> list[TaskExam]:
+def exams_of_members(members: Sequence[Member], options: RecipeOptions) -> list[Exam]:
     """Return the exams of tasks and groups; each knows the groups that it belongs to."""
     unknown = [key for key in options.dialect_options if key not in OWN_OPTIONS]
     if unknown:
         raise UsageError(
             f"lm-eval tasks know no option '{unknown[0]}'", why=f"they know {', '.join(sorted(OWN_OPTIONS))}"
         )
-    exams: dict[str, TaskExam] = {}
+    exams: dict[str, Exam] = {}
     problems: list[ProctorError] = []
     for member in members:
         for leaf, groups in _with_groups(member, ()):
@@ -113,7 +113,8 @@ def exams_of_members(members: Sequence[Member], options: RecipeOptions) -> list[
             except ProctorError as error:
                 problems.append(error)
                 continue
-            exam.groups = (*exam.groups, *groups)
+            if isinstance(exam, TaskExam):
+                exam.groups = (*exam.groups, *groups)
             exams.setdefault(exam.name, exam)
     if problems:
         first = problems[0]
@@ -129,18 +130,40 @@ def _with_groups(member: Member, above: tuple[Group, ...]) -> Iterable[tuple[Lea
         yield from _with_groups(each, (*above, member))
 
 
-def exam_of(leaf: Leaf, options: RecipeOptions) -> TaskExam:
-    """Return the exam of a task.
+def exam_of(leaf: Leaf, options: RecipeOptions) -> Exam:
+    """Return the exam of a task: of a Unitxt recipe where the task names one.
 
     Raises:
         ValidationError: With every problem of the file.
+        UsageError: The task is a Python class of lm-eval's own.
     """
+    if isinstance(recipe := leaf.values.get("recipe"), str):
+        return _recipe_exam(leaf.name, recipe, options)
+    if "class" in leaf.values:
+        raise UsageError(
+            f"the task '{leaf.name}' is a Python class ({leaf.values['class']}), which only lm-eval itself can run",
+            location=leaf.source.location("class") if leaf.source is not None else None,
+            hint="tasks described by keys, and Unitxt recipes (recipe: card=…), run here",
+        )
     leaf = _with_chat_override(leaf, options)
     own = options.dialect_options
     config = leaf.config()
     if own.get("choices_as_text") and config.output_type == "multiple_choice":
         config = asked_as_text(config)
     return TaskExam(leaf.name, config, task_options(leaf.name, config, options))
+
+
+def _recipe_exam(name: str, recipe: str, options: RecipeOptions) -> Exam:
+    """Return the exam of a recipe; like lm-eval, an answer ends with its line."""
+    from proctor.artifacts import fetch_artifact
+    from proctor.recipes.recipe import DatasetRecipe
+    from proctor.recipes.recipe_exam import RecipeExam
+
+    fetched = fetch_artifact(recipe)
+    if not isinstance(fetched, DatasetRecipe):
+        raise UsageError(f"the recipe of '{name}' is a {type(fetched).__name__}", hint="recipe: card=…,template=…")
+    decoding = {"stop": ("\n",), "max_tokens": DEFAULT_MAX_TOKENS, **options.decoding}
+    return RecipeExam(name, fetched, replace(options, decoding=decoding, template=None))
 
 
 def _with_chat_override(leaf: Leaf, options: RecipeOptions) -> Leaf:

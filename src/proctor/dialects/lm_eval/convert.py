@@ -1,0 +1,327 @@
+"""Tasks written anew: with another template, in keys that lm-eval itself knows, or as a Unitxt card.
+
+What the other form cannot express is named beside the result; nothing falls away silently.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from proctor.dialects.lm_eval.config import TaskConfig, plain
+from proctor.dialects.lm_eval.factory import resolve_template
+from proctor.dialects.lm_eval.jinja import is_template, single_expression
+from proctor.dialects.lm_eval.reader import FunctionReference
+from proctor.dialects.lm_eval.selection import Leaf, TaskFinder
+from proctor.dialects.lm_eval.template import QuestionTemplate, StyledTemplate
+from proctor.errors import TemplateError, UsageError, did_you_mean
+from proctor.templates.styles import QuestionStyle
+
+TARGETS = ("proctor", "lm-eval", "unitxt")
+SHORT_NAMES = {"mcq": "mmlu", "generate": "generate_until"}
+_OWN_KEYS = frozenset({"template", "chat_override", "task_list", "children"})
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_DROPPED_BY_UNITXT = (
+    "process_docs",
+    "process_results",
+    "filter_list",
+    "generation_kwargs",
+    "gen_prefix",
+    "fewshot_config",
+    "metric_list",
+    "repeats",
+    "doc_to_image",
+    "doc_to_audio",
+    "description",
+    "use_prompt",
+    "custom_dataset",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """A task in another form.
+
+    Attributes:
+        text: YAML or JSON.
+        lost: What the other form does not say, each with its reason.
+    """
+
+    text: str
+    lost: tuple[str, ...] = ()
+
+
+def convert(
+    name: str, *, template: str | None = None, to: str = "proctor", include_paths: tuple[str, ...] = ()
+) -> Converted:
+    """Return a task in another form.
+
+    Args:
+        name: A task's name, address or file.
+        template: The template to use: ``cloze``, ``mcq``, ``generate`` or any other name.
+        to: ``proctor`` keeps ``template:``; ``lm-eval`` writes it out in Jinja; ``unitxt`` makes a card.
+        include_paths: More folders with tasks.
+
+    Raises:
+        UsageError: The name is a group, or there is no such form.
+        TemplateError: The task has nothing that a template could wrap.
+    """
+    if to not in TARGETS:
+        raise UsageError(
+            f"there is no form '{to}'", why=f"there are {', '.join(TARGETS)}", hint=did_you_mean(to, TARGETS)
+        )
+    found = TaskFinder(include_paths).find(name)
+    if len(found) != 1 or not isinstance(found[0], Leaf):
+        raise UsageError(f"'{name}' is no single task", hint="convert its tasks one by one")
+    leaf = found[0]
+    chosen = leaf.template if template is None else SHORT_NAMES.get(template, template)
+    leaf.config()
+    values = {key: value for key, value in leaf.values.items() if key not in {"tag", "group"}}
+    values["task"] = _new_name(leaf, chosen)
+    if to == "unitxt":
+        return _to_unitxt(values)
+    if to == "proctor":
+        return _to_proctor(values, chosen, leaf)
+    return _to_lm_eval(values, chosen, leaf)
+
+
+def _new_name(leaf: Leaf, chosen: str | None) -> str:
+    base = leaf.name.partition("@")[0].replace("::", "_")
+    return base if chosen is None else f"{base}_{chosen.replace('::', '_')}"
+
+
+def _to_proctor(values: dict[str, Any], chosen: str | None, leaf: Leaf) -> Converted:
+    if chosen is not None:
+        made, _ = resolve_template(values.get("template"), chosen)
+        spec = made.to_dict()
+        values["template"] = chosen if set(spec) <= {"template_type", "format"} else spec
+    return Converted(_yaml(values), tuple(_function_notes(values, leaf)))
+
+
+# -- lm-eval ----------------------------------------------------------------------------------------------------------
+
+
+def _to_lm_eval(values: dict[str, Any], chosen: str | None, leaf: Leaf) -> Converted:
+    lost = [f"{key}: lm-eval has no such key" for key in _OWN_KEYS & set(values) if key != "template"]
+    template = values.get("template")
+    if template is None and chosen is None:
+        kept = {key: value for key, value in values.items() if key not in _OWN_KEYS}
+        return Converted(_yaml(kept), (*lost, *_function_notes(values, leaf)))
+    made, places = resolve_template(template, chosen)
+    if not isinstance(made, StyledTemplate):
+        raise TemplateError(f"the template {type(made).__name__} is Python code, which no task file can express")
+    values = {**values, **places}
+    kept = {key: value for key, value in values.items() if key not in _OWN_KEYS}
+    config = TaskConfig(
+        **{key: value for key, value in values.items() if key in TaskConfig.__dataclass_fields__},
+        template_choice=chosen,
+    )
+    written = _Jinja(made.style, values, answers_with_text=isinstance(made, QuestionTemplate))
+    kept.update(doc_to_text=written.text(), output_type=config.output_type)
+    if config.output_type == "multiple_choice":
+        kept["doc_to_choice"] = written.choices()
+    else:
+        kept.pop("doc_to_choice", None)
+        kept["doc_to_target"] = written.target()
+    for key in ("generation_kwargs", "filter_list", "metric_list", "fewshot_delimiter"):
+        value = getattr(config, key)
+        if value is not None and (key != "fewshot_delimiter" or value != "\n\n"):
+            kept[key] = value
+        elif key in kept and value is None:
+            del kept[key]
+    return Converted(_yaml(kept), (*lost, *written.lost, *_function_notes(values, leaf)))
+
+
+class _Jinja:
+    """Writes a question style out in Jinja."""
+
+    def __init__(self, style: QuestionStyle, values: Mapping[str, Any], *, answers_with_text: bool) -> None:
+        self._style = style
+        self._values = values
+        self._with_text = answers_with_text
+        self.lost: list[str] = []
+
+    def text(self) -> str:
+        style = self._style
+        question = self._inline("doc_to_text")
+        asked = f"{question} {style.blank}" if style.blank else question
+        shown = self._shown() if style.shows_choices and self._values.get("doc_to_choice") is not None else ""
+        if shown and style.choices_prefix:
+            asked, shown = f"{asked}{style.choices_prefix}{shown}", ""
+        if style.joins_parts:
+            parts = [part for part in (style.prefix, asked, shown, style.suffix) if part]
+            return style.question_choice_delimiter.join(parts)
+        return f"{style.prefix}{asked}{style.question_choice_delimiter if shown else ''}{shown}{style.suffix}"
+
+    def _shown(self) -> str:
+        choices = self._expression("doc_to_choice")
+        one = self._one_choice("choice")
+        between = f"{{% if not loop.last %}}{self._style.choice_delimiter}{{% endif %}}"
+        return f"{{% for choice in {choices} %}}{one}{between}{{% endfor %}}"
+
+    def _one_choice(self, choice: str) -> str:
+        form = self._style.choice_format or "{choice}"
+        return form.replace("{label}", f"{{{{{self._label('loop.index0')}}}}}").replace("{choice}", f"{{{{{choice}}}}}")
+
+    def _label(self, position: str) -> str:
+        labels = self._style.labels
+        if labels.given is not None:
+            return f"{list(labels.given)!r}[{position}]"
+        if labels.alphabet == "numbers":
+            bare = f"{position} + 1"
+        else:
+            alphabet = _LETTERS if labels.alphabet == "letters" else _LETTERS.lower()
+            self._note(f"labels: '{labels.alphabet}' end after {len(alphabet)} choices")
+            bare = f"{alphabet!r}[{position}]"
+        before, _, after = labels.form.partition("{}")
+        parts = [repr(before)] * bool(before) + [f"({bare})"] + [repr(after)] * bool(after)
+        return " ~ ".join(parts) if len(parts) > 1 else bare
+
+    def choices(self) -> Any:
+        given = self._values.get("doc_to_choice")
+        if self._style.kind == "cloze" and not (self._style.formats_continuations and self._style.choice_format):
+            return given
+        choices = self._expression("doc_to_choice")
+        if self._style.kind == "cloze":
+            one = self._one_choice("choice")
+            self._note("choices: an apostrophe in a choice would end the text in the list that Jinja writes")
+            return f"[{{% for choice in {choices} %}}'{one}'{{% if not loop.last %}}, {{% endif %}}{{% endfor %}}]"
+        label = self._label("loop.index0")
+        return (
+            f"[{{% for choice in {choices} %}}'{{{{{label}}}}}'{{% if not loop.last %}}, {{% endif %}}{{% endfor %}}]"
+        )
+
+    def target(self) -> Any:
+        given = self._values.get("doc_to_target")
+        if self._values.get("doc_to_choice") is None:
+            return given
+        position = str(given) if isinstance(given, int) else self._expression("doc_to_target")
+        self._note("doc_to_target: taken as the position of the right choice")
+        if self._with_text:
+            return f"{{{{ ({self._expression('doc_to_choice')})[({position})|int] }}}}"
+        return f"{{{{ {self._label(f'({position})|int')} }}}}"
+
+    def _inline(self, key: str) -> str:
+        value = self._values.get(key)
+        if isinstance(value, str):
+            return value if is_template(value) else f"{{{{{value}}}}}"
+        raise TemplateError(
+            f"{key} is {plain(value)!r}, which a template cannot wrap in Jinja", hint="write a column or a template"
+        )
+
+    def _expression(self, key: str) -> str:
+        value = self._values.get(key)
+        if isinstance(value, list | dict):
+            return repr(list(value.values()) if isinstance(value, dict) else value)
+        text = self._inline(key).strip()
+        if single_expression(text) is None:
+            raise TemplateError(f"{key} is {value!r}, which is no single expression", hint="write {{ expression }}")
+        return text[2:-2].strip()
+
+    def _note(self, text: str) -> None:
+        if text not in self.lost:
+            self.lost.append(text)
+
+
+def _function_notes(values: Mapping[str, Any], leaf: Leaf) -> list[str]:
+    names = [f"{key} ({value.name})" for key, value in values.items() if isinstance(value, FunctionReference)]
+    if not names or leaf.source is None:
+        return []
+    return [
+        f"functions: {', '.join(names)} are looked for beside the file; put it into the folder of {leaf.source.path}"
+    ]
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes functions as tags and texts of several lines as they read."""
+
+
+_Dumper.add_representer(FunctionReference, lambda dumper, value: dumper.represent_scalar("!function", value.name))
+_Dumper.add_representer(tuple, lambda dumper, value: dumper.represent_list(list(value)))
+
+
+def _yaml(values: Mapping[str, Any]) -> str:
+    ordered = {"task": values["task"], **values}
+    return str(yaml.dump(ordered, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120))
+
+
+# -- Unitxt -----------------------------------------------------------------------------------------------------------
+
+
+def _to_unitxt(values: Mapping[str, Any]) -> Converted:
+    """Return a card; a multiple-choice task becomes an instance of Unitxt's question answering with choices."""
+    lost = [f"{key}: a card has no place for it" for key in _DROPPED_BY_UNITXT if values.get(key) is not None]
+    kind = values.get("output_type", "generate_until")
+    choice = kind == "multiple_choice"
+    if kind.startswith("loglikelihood"):
+        raise UsageError(f"a task of output_type {kind} is no Unitxt card", why="Unitxt generates, or chooses")
+    if values.get("dataset_path") is None:
+        raise UsageError("a task without dataset_path is no Unitxt card")
+    steps: list[dict[str, Any]] = [_renamed_splits(values)]
+    steps += _field_steps(values, "doc_to_text", "question", lost)
+    if choice:  # the answer first: the choices may replace the column that it is looked up in
+        steps += _field_steps(values, "doc_to_target", "answer", lost)
+        steps += _field_steps(values, "doc_to_choice", "choices", lost)
+    else:
+        steps += _field_steps(values, "doc_to_target", "answers", lost)
+        steps.append({"__type__": "list_field_values", "fields": ["answers"], "to_field": "answers"})
+    loader = {"__type__": "load_hf", "path": values["dataset_path"]}
+    if values.get("dataset_name") is not None:
+        loader["name"] = values["dataset_name"]
+    card = {
+        "__type__": "task_card",
+        "loader": loader,
+        "preprocess_steps": [step for step in steps if step],
+        "task": "tasks.qa.multiple_choice.open" if choice else "tasks.qa.open",
+        "templates": "templates.qa.multiple_choice.open.all" if choice else "templates.qa.open.all",
+    }
+    return Converted(json.dumps(card, indent=4, ensure_ascii=False), tuple(lost))
+
+
+def _renamed_splits(values: Mapping[str, Any]) -> dict[str, Any]:
+    mapper: dict[str, str] = {}
+    for ours, key in (("train", "training_split"), ("validation", "validation_split"), ("test", "test_split")):
+        if values.get(key) is not None:
+            mapper[str(values[key])] = ours
+    if (
+        values.get("test_split") is None and values.get("validation_split") is not None
+    ):  # what is asked about is the test
+        mapper[str(values["validation_split"])] = "test"
+    return {"__type__": "rename_splits", "mapper": mapper}
+
+
+def _field_steps(values: Mapping[str, Any], key: str, field: str, lost: list[str]) -> list[dict[str, Any]]:
+    """Return the operators that put what a field specification finds into a field of the task."""
+    spec = values.get(key)
+    if isinstance(spec, list | dict | int):
+        constant = list(spec.values()) if isinstance(spec, dict) else spec
+        return [{"__type__": "set", "fields": {field: constant}}]
+    text = str(spec).strip() if isinstance(spec, str) else ""
+    path = text if text and not is_template(text) else _path(text)
+    if path is not None:
+        return [] if path == field else [{"__type__": "copy", "field": path, "to_field": field}]
+    if (indexed := _indexed(text)) is not None:
+        search_in, index_of = indexed
+        return [{"__type__": "index_of", "search_in": search_in, "index_of": index_of, "to_field": field}]
+    lost.append(f"{key}: {plain(spec)!r} is more than a path, fill the field '{field}' yourself")
+    return []
+
+
+def _path(template: str) -> str | None:
+    """Return ``choices/text`` for ``{{choices.text}}``; ``None`` for whatever does more than walk."""
+    inner = template[2:-2].strip() if template.startswith("{{") and template.endswith("}}") else ""
+    parts = inner.split(".")
+    return "/".join(parts) if inner and all(part.isidentifier() for part in parts) else None
+
+
+def _indexed(template: str) -> tuple[str, str] | None:
+    inner = template[2:-2].strip() if template.startswith("{{") and template.endswith("}}") else ""
+    place, call, argument = inner.partition(".index(")
+    if not call or not argument.endswith(")"):
+        return None
+    search_in, index_of = _path(f"{{{{{place}}}}}"), _path(f"{{{{{argument[:-1]}}}}}")
+    return (search_in, index_of) if search_in and index_of else None

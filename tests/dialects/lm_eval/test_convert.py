@@ -1,0 +1,131 @@
+import json
+
+import pytest
+import yaml
+
+from proctor.artifacts import build
+from proctor.dialects.lm_eval.convert import convert
+from proctor.dialects.lm_eval.resolve import resolve
+from proctor.errors import TemplateError, UsageError
+from proctor.ir import Choose
+from proctor.recipes.options import RecipeOptions
+
+ROWS = [
+    {"q": f"Q{n}?", "choices": {"text": [f"w{n}", f"x{n}", "it's"], "label": ["A", "B", "C"]}, "key": "ABC"[n % 3]}
+    for n in range(5)
+]
+TASK = """
+task: t
+dataset_path: json
+dataset_kwargs: {data_files: {test: test.jsonl}}
+test_split: test
+output_type: multiple_choice
+doc_to_text: "{{q}}"
+doc_to_choice: "{{choices.text}}"
+doc_to_target: "{{choices.label.index(key)}}"
+metric_list: [{metric: acc}]
+template: {mmlu: {prefix: "Ask: "}, "mcq::gpqa": {}}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "test.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
+    (tmp_path / "t.yaml").write_text(TASK)
+    return tmp_path
+
+
+def asked(name, folder):
+    (exam,) = resolve([name], [str(folder)], RecipeOptions(num_demos=2))
+    requests = [request for item in exam.items() for request in item.requests]
+    if isinstance(requests[0], Choose):
+        return [[(pair.context.text, pair.continuation) for pair in request.pairs] for request in requests]
+    return [(request.prompt.text, request.decoding) for request in requests]
+
+
+@pytest.mark.parametrize(
+    "template", [None, "mcq", "cloze", "generate", "mcq::gpqa", "mcq::numbered", "cloze::options", "question"]
+)
+def test_templates_written_out_in_jinja_ask_the_same(folder, template):
+    name = {None: "t", "mcq": "t@mmlu", "generate": "t@generate_until"}.get(template, f"t@{template}")
+    expected = asked(name, folder)
+    made = convert("t", template=template, to="lm-eval", include_paths=(str(folder),))
+    values = yaml.safe_load(made.text)
+    assert "template" not in values
+    (folder / "new.yaml").write_text(made.text.replace(f"task: {values['task']}", "task: converted"))
+    assert asked("converted", folder) == expected
+
+
+@pytest.mark.parametrize("template", ["mcq", "cloze", "generate"])
+def test_another_template_in_our_own_form(folder, template):
+    made = convert("t", template=template, include_paths=(str(folder),))
+    (folder / "new.yaml").write_text(made.text)
+    name = {"mcq": "mmlu", "generate": "generate_until"}.get(template, template)
+    assert asked(f"t_{name}", folder) == asked(f"t@{name}", folder)
+    assert made.lost == ()
+
+
+def test_what_lm_eval_cannot_express_is_named(folder):
+    (folder / "u.yaml").write_text(
+        "task: u\ninclude: t.yaml\nchat_override: {description: x}\nprocess_docs: !function utils.f\n"
+    )
+    lost = convert("u", to="lm-eval", include_paths=(str(folder),)).lost
+    assert any(each.startswith("chat_override") for each in lost)
+    assert any("process_docs (utils.f)" in each and str(folder) in each for each in lost)
+    assert any("26 choices" in each for each in lost)
+
+
+def test_a_function_cannot_be_wrapped_in_jinja(folder):
+    (folder / "u.yaml").write_text("task: u\ninclude: t.yaml\ndoc_to_text: !function utils.f\n")
+    from proctor.settings import settings
+
+    (folder / "utils.py").write_text("def f(doc): return 'x'")
+    with settings.context(trust_code=True), pytest.raises(TemplateError, match="cannot wrap in Jinja"):
+        convert("u", to="lm-eval", include_paths=(str(folder),))
+
+
+def test_a_unitxt_card(folder):
+    (folder / "arc.yaml").write_text(
+        "task: arc\ndataset_path: allenai/ai2_arc\ndataset_name: ARC-Easy\ntest_split: test\ntraining_split: train\n"
+        "output_type: multiple_choice\ndoc_to_text: question\ndoc_to_choice: '{{choices.text}}'\n"
+        "doc_to_target: '{{choices.label.index(answerKey)}}'\nprocess_docs: !function utils.f\n"
+    )
+    made = convert("arc", to="unitxt", include_paths=(str(folder),))
+    card = build(json.loads(made.text))
+    assert card.loader.path == "allenai/ai2_arc"
+    assert made.lost == ("process_docs: a card has no place for it",)
+
+
+def test_a_unitxt_card_has_the_same_instances(folder, hub_dir):
+    from proctor.settings import settings
+
+    test_a_unitxt_card(folder)
+    card = json.loads(convert("arc", to="unitxt", include_paths=(str(folder),)).text)
+    recipe = build({"__type__": "dataset_recipe", "card": card, "template_card_index": 0, "loader_limit": 5})
+    with settings.context(hub_dir=hub_dir):
+        row = next(iter(recipe()["test"]))
+    data = json.loads(row["task_data"]) if isinstance(row["task_data"], str) else row["task_data"]
+    assert len(data["choices"]) == 4
+    assert data["question"] in row["source"]
+
+
+def test_fields_that_are_more_than_paths_are_named(folder):
+    (folder / "u.yaml").write_text(
+        "task: u\ninclude: t.yaml\ndoc_to_text: 'So: {{q}}'\ndoc_to_choice: [a, b]\ndoc_to_target: 1\n"
+    )
+    made = convert("u", to="unitxt", include_paths=(str(folder),))
+    assert any("'So: {{q}}' is more than a path" in each for each in made.lost)
+    assert {"__type__": "set", "fields": {"choices": ["a", "b"]}} in json.loads(made.text)["preprocess_steps"]
+
+
+def test_bad_requests(folder):
+    (folder / "g.yaml").write_text("group: g\ntask: [t]\n")
+    with pytest.raises(UsageError, match="no single task"):
+        convert("g", include_paths=(str(folder),))
+    with pytest.raises(UsageError, match="no form 'unitx'"):
+        convert("t", to="unitx", include_paths=(str(folder),))
+    (folder / "p.yaml").write_text(
+        "task: p\ndataset_path: d\noutput_type: loglikelihood_rolling\ndoc_to_text: ''\ndoc_to_target: x\n"
+    )
+    with pytest.raises(UsageError, match="no Unitxt card"):
+        convert("p", to="unitxt", include_paths=(str(folder),))
