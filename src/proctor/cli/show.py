@@ -15,8 +15,9 @@ from proctor.cli.exams import exam_options, find_exams, split_names
 @click.option("--docs", "-n", default=1, show_default=True, type=click.IntRange(min=1), help="Documents to show.")
 @click.option("--skip", default=0, show_default=True, type=click.IntRange(min=0), help="Documents to skip first.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per request, exactly as it would be sent.")
+@click.option("--steps", is_flag=True, help="How rows become prompts: each step, with counts and one row.")
 @exam_options
-def command(tasks: tuple[str, ...], docs: int, skip: int, as_json: bool, **options: Any) -> None:
+def command(tasks: tuple[str, ...], docs: int, skip: int, as_json: bool, steps: bool, **options: Any) -> None:
     """Show the requests that would be sent, part by part.
 
     TASK is anything that `proctor run --tasks` takes: the name of an exam, a recipe (card=…,template=…), a file.
@@ -28,6 +29,11 @@ def command(tasks: tuple[str, ...], docs: int, skip: int, as_json: bool, **optio
 
         for record in request_records(exams, docs, skip):
             print_json(record)
+        return
+    if steps:
+        from proctor.cli.steps import print_steps
+
+        print_steps(exams)
         return
     _print(exams, docs, skip)
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
-from proctor.artifacts import to_data
+from proctor.artifacts import Artifact, to_data
 from proctor.data.operator import SequentialOperator
 from proctor.data.streams import INFERENCE_STREAM, GeneratorStream, MultiStream, Stream
 from proctor.demos import DemoPool, Sampler, draw_pool
@@ -99,25 +100,22 @@ class Pipeline:
         """Yield the streams after each stage, with a word on what it did."""
         streams = self.load()
         yield "loaded", streams
-        for number, step in enumerate(self.steps):
+        for step in self.steps:
             streams = step(streams)
-            yield f"standardised by step {number + 1}: {step}", streams
+            yield f"standardised: {step}", streams
         streams = self.instances(streams)
-        yield f"made instances of the task {self.plan.task}", streams
+        yield f"made instances of {self.plan.task.artifact_id or 'the task'}", streams
+        words = " or ".join(map(_called, self.plan.templates))
         yield (
-            "put in words",
-            MultiStream(
-                {
-                    name: GeneratorStream(self._rendered_instances, {"name": name})
-                    for name in self.rendered_names(streams)
-                }
-            ),
+            f"put in words by {words}, laid out by {_called(self.plan.format)}",
+            MultiStream({name: GeneratorStream(partial(self._shown, name)) for name in self.render_all()}),
         )
 
-    def _rendered_instances(self, name: str) -> Iterator[Instance]:
-        for rendered in self.render(name):
-            payload = rendered.prompt.payload
-            yield {**rendered.instance, "source": payload if isinstance(payload, str) else list(payload)}
+    def _shown(self, split: str) -> Iterator[Instance]:
+        for rendered in self.render(split):
+            instance, payload = rendered.instance, rendered.prompt.payload
+            source = payload if isinstance(payload, str) else list(payload)
+            yield {"source": source, "target": instance.get("target"), "references": instance.get("references")}
 
     # -- rows to instances ------------------------------------------------------------------------------------
 
@@ -233,10 +231,6 @@ class Pipeline:
             streams = refiner(streams)
         return pool, _limited(streams, self.plan.limits)
 
-    def rendered_names(self, streams: MultiStream | None = None) -> list[str]:
-        """Return the names of the splits that prompts are made of."""
-        return list(self.split_streams()[1] if streams is None else self.split_off_demos(streams)[1])
-
     def render(self, split: str) -> Iterator[Rendered]:
         """Yield the instances of a split with their prompts."""
         pool, streams = self.split_streams()
@@ -298,6 +292,10 @@ ALL = -1
 """A pool of everything there is."""
 
 Laid = Callable[[Instance, list[Demo], Template], Prompt]
+
+
+def _called(artifact: Artifact) -> str:
+    return artifact.artifact_id or type(artifact).__name__
 
 
 def _compile_layout(form: Format) -> Laid:

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any, overload
 
 from proctor.artifacts import Artifact, to_data
+from proctor.data.streams import MultiStream
 from proctor.errors import DataError, TemplateError, did_you_mean
 from proctor.ir import Choose, Decoding, Failure, Generate, Pair, Response
 from proctor.recipes.benchmark import Benchmark
@@ -114,6 +115,10 @@ class RecipeExam:
     def items(self) -> Iterator[Item]:
         """Yield the items lazily; every call yields equal items in the same order."""
         return map(self._item, range(self._count() or 2**62), self.rendered())
+
+    def stages(self) -> Iterator[tuple[str, MultiStream]]:
+        """Yield the streams after each step from rows to prompts, with a word on what the step did."""
+        return self._pipeline.stages()
 
     def rendered(self) -> Iterator[Rendered]:
         """Yield the instances with their prompts, without this run's limit."""
