@@ -54,7 +54,9 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/run.py
 
 docs: $(VENV)/.docs
-	$(BIN)/mkdocs build --strict
+	$(BIN)/python tools/command_reference.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "The site is in site/; open site/start.html"
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage* build dist site runs/demo
