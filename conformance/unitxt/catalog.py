@@ -93,9 +93,8 @@ def main() -> None:
     inside = [counts for kind, counts in kinds.items() if kind not in OUTSIDE]
     total = sum(counts.total() for counts in inside)
     failed = sum(counts["fails"] for counts in inside)
-    print(
-        f"outside {' and '.join(OUTSIDE)}: {total - failed} of {total} build ({100 * (total - failed) / max(total, 1):.2f}%)"
-    )
+    share = 100 * (total - failed) / max(total, 1)
+    print(f"outside {' and '.join(OUTSIDE)}: {total - failed} of {total} build ({share:.2f}%)")
     for reason, names in sorted(reasons.items(), key=lambda item: -len(item[1]))[: arguments.show]:
         print(f"{len(names):5} {reason}   e.g. {names[0]}")
 

@@ -86,7 +86,8 @@ ANSWERS: dict[str, Callable[[Case], Any]] = {
 _NAMES = ["a", "b", "c", "long name"]
 _PARTS = [*_NAMES, "0", "1", "2", "*", "-1"]
 _TYPES = [
-    "str", "int", "float", "bool", "Any", "List[str]", "List[Any]", "Dict[str, int]", "Dict[str, Any]", "Tuple[int, str]",
+    "str", "int", "float", "bool", "Any", "List[str]", "List[Any]", "Dict[str, int]", "Dict[str, Any]",
+    "Tuple[int, str]",
     "Union[int, str]", "Optional[str]", "List[List[int]]", "Table", "Dialog", "Document", "MultiDocument", "Text",
     "Number", "RagResponse", "ToolCall", "List[ToolCall]", "Union[Text, Table, Dialog]", "Dict[str, List[int]]",
     "List[Union[str, int]]", "Optional[float]", "Conversation",

@@ -1,3 +1,5 @@
+# ruff: noqa: UP006, UP007, UP035, UP045, PYI061, PLC0132 - types are tried as files and programs write them
+
 from __future__ import annotations
 
 from typing import Any, Dict, List, Literal, NewType, Optional, Set, Tuple, TypedDict, Union
@@ -55,7 +57,7 @@ def test_types_survive_the_way_to_text_and_back(kind):
 
 
 @pytest.mark.parametrize(
-    ("text", "kind"),
+    "text, kind",
     [
         ("List[Tuple[str, int]]", List[Tuple[str, int]]),
         ("list[int|str]", List[Union[int, str]]),
@@ -103,7 +105,7 @@ def test_an_unknown_type_is_answered_with_the_nearest_name():
 
 
 @pytest.mark.parametrize(
-    ("value", "kind", "expected"),
+    "value, kind, expected",
     [
         ([1, 2], List[int], True),
         ([1, "2"], List[int], False),
@@ -146,7 +148,7 @@ def test_checks_follow_the_shape_of_a_type(value, kind, expected):
 
 
 @pytest.mark.parametrize(
-    ("value", "kind", "words"),
+    "value, kind, words",
     [
         ([("a", "b")], List[Tuple[str, int]], "expected int, got 'b' (str) at [0][1]"),
         ({"a": {"b": 1}}, Dict[str, Dict[str, str]], "expected str, got 1 (int) at ['a']['b']"),
@@ -190,7 +192,7 @@ def test_every_built_in_type_has_a_name_that_reads_back(name):
 
 
 @pytest.mark.parametrize(
-    ("schema", "valid"),
+    "schema, valid",
     [
         ({"type": "object", "properties": {"x": {"type": ["string", "null"]}}, "required": ["x"]}, True),
         ({"type": "dict"}, False),

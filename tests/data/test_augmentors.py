@@ -62,6 +62,17 @@ def test_types_may_be_given_as_text():
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.parametrize("name", ["augment_whitespace_task_input", "no_augmentation", "augment_whitespace_prefix_and_suffix_task_input", "text.whitespace_prefix_suffix"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "augment_whitespace_task_input",
+        "no_augmentation",
+        "augment_whitespace_prefix_and_suffix_task_input",
+        "text.whitespace_prefix_suffix",
+    ],
+)
 def test_the_augmentors_of_the_catalog_change_text_only_around_it(name):
-    assert augmented(fetch_artifact(f"augmentors.{name}"), "a b")["q"].replace("\\n", "").replace("\\t", "").strip() == "a b"
+    assert (
+        augmented(fetch_artifact(f"augmentors.{name}"), "a b")["q"].replace("\\n", "").replace("\\t", "").strip()
+        == "a b"
+    )

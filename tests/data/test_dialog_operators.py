@@ -3,7 +3,13 @@ from __future__ import annotations
 import pytest
 
 from proctor.artifacts import fetch_artifact
-from proctor.data.dialog_operators import IobExtractor, SerializeDialog, SerializeOpenAiFormatDialog, ToDialog, paired_turns
+from proctor.data.dialog_operators import (
+    IobExtractor,
+    SerializeDialog,
+    SerializeOpenAiFormatDialog,
+    ToDialog,
+    paired_turns,
+)
 from proctor.errors import DataError
 
 LAYOUT = {"__type__": "system_format", "demo_format": "U: {source}\nS: {target}\n"}
@@ -20,7 +26,7 @@ def test_pairs_become_a_dialog():
 
 
 @pytest.mark.parametrize(
-    ("options", "expected"),
+    "options, expected",
     [
         ({}, "a\nS: b\nU: c\nS: d"),
         ({"slice_first_and_last_turns_format": False}, "U: a\nS: b\nU: c\nS: d\n"),
@@ -39,12 +45,20 @@ def test_the_layout_may_come_from_the_recipe():
     operator = SerializeDialog(field="d", to_field="t")
     row = {"d": TURNS[:1], "recipe_metadata": {"format": fetch_artifact(LAYOUT)}}
     assert serialized(operator, row) == "a\nS: b"
-    assert serialized(operator, {"d": TURNS[:1], "recipe_metadata": {"format": {"demo_format": "{source}={target}"}}}) == "a=b"
+    assert (
+        serialized(operator, {"d": TURNS[:1], "recipe_metadata": {"format": {"demo_format": "{source}={target}"}}})
+        == "a=b"
+    )
     assert serialized(operator, {"d": TURNS[:1]}) == "a\\Nb"
 
 
 def test_turns_of_chat_servers_are_paired():
-    dialog = [{"role": "user", "content": "hi"}, {"role": "user", "content": "you"}, {"role": "assistant", "content": "yes"}, {"role": "user", "content": "bye"}]
+    dialog = [
+        {"role": "user", "content": "hi"},
+        {"role": "user", "content": "you"},
+        {"role": "assistant", "content": "yes"},
+        {"role": "user", "content": "bye"},
+    ]
     assert paired_turns(dialog) == [{"user": "hi you", "system": "yes"}, {"user": "bye", "system": ""}]
     operator = SerializeOpenAiFormatDialog(field="d", to_field="t", format=LAYOUT, is_last_turn_user_only=True)
     assert serialized(operator, {"d": dialog}) == "hi you\nS: yes\nU: bye\nS: "
@@ -52,7 +66,7 @@ def test_turns_of_chat_servers_are_paired():
 
 
 @pytest.mark.parametrize(
-    ("dialog", "words"),
+    "dialog, words",
     [
         ([], "list of turns"),
         ("hi", "list of turns"),
@@ -68,8 +82,14 @@ def test_what_is_no_dialog_is_an_error(dialog, words):
 
 
 def test_spans_are_found_in_text():
-    operator = IobExtractor(labels=["Person", "Organization"], begin_labels=["B-P", "B-O"], inside_labels=["I-P", "I-O"], outside_label="O")
-    row = {"labels": ["I-P", "B-P", "I-P", "O", "B-O"], "tokens": ["Mr", "John", "Doe", "of", "OpenAI"], "text": "Mr John  Doe of OpenAI."}
+    operator = IobExtractor(
+        labels=["Person", "Organization"], begin_labels=["B-P", "B-O"], inside_labels=["I-P", "I-O"], outside_label="O"
+    )
+    row = {
+        "labels": ["I-P", "B-P", "I-P", "O", "B-O"],
+        "tokens": ["Mr", "John", "Doe", "of", "OpenAI"],
+        "text": "Mr John  Doe of OpenAI.",
+    }
     assert operator.process_instance(row)["spans"] == [
         {"start": 3, "label": "Person", "end": 12, "text": "John  Doe"},
         {"start": 16, "label": "Organization", "end": 22, "text": "OpenAI"},

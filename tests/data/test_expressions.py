@@ -184,7 +184,7 @@ def test_fields_hide_functions_but_are_not_called():
 
 
 @pytest.mark.parametrize(
-    ("text", "row", "expected"),
+    "text, row, expected",
     [
         ("lambda x: x['lang'] == 'en'", {"lang": "en"}, True),
         ("lambda x: x['lang'] in ['de']", {"lang": "en"}, False),
@@ -207,6 +207,8 @@ def test_invalid_patterns_are_refused(pattern):
         safe_pattern(pattern)
 
 
-@pytest.mark.parametrize("pattern", [r"Question:\s(.*)(\n\n|$)", r"assert.*?(?=\n\s*assert|$)", r"\d+(?:\.\d+)?", "(ab){3}"])
+@pytest.mark.parametrize(
+    "pattern", [r"Question:\s(.*)(\n\n|$)", r"assert.*?(?=\n\s*assert|$)", r"\d+(?:\.\d+)?", "(ab){3}"]
+)
 def test_ordinary_patterns_are_allowed(pattern):
     assert safe_pattern(pattern).pattern == pattern

@@ -31,7 +31,7 @@ from proctor.errors import DataError, DatasetNotFoundError, MissingExtraError, M
 
 
 @pytest.mark.parametrize(
-    ("operator", "row", "expected"),
+    "operator, row, expected",
     [
         (Copy(field="a/0", to_field="b"), {"a": [1, 2]}, {"a": [1, 2], "b": 1}),
         (Rename(field="a/b", to_field="a/c"), {"a": {"b": 1}}, {"a": {"c": 1}}),
@@ -46,7 +46,11 @@ from proctor.errors import DataError, DatasetNotFoundError, MissingExtraError, M
         (Cast(field="a", to="float"), {"a": "2"}, {"a": 2.0}),
         (Cast(field="a", to="int", failure_default=None), {"a": "x"}, {"a": None}),
         (CastFields(fields={"a/b": "int"}), {"a": {"b": "3"}}, {"a": {"b": 3}}),
-        (CastFields(fields={"a": "int"}, failure_defaults={"a": 0}, process_every_value=True), {"a": ["x", "2", None]}, {"a": [0, 2, 0]}),
+        (
+            CastFields(fields={"a": "int"}, failure_defaults={"a": 0}, process_every_value=True),
+            {"a": ["x", "2", None]},
+            {"a": [0, 2, 0]},
+        ),
         (Fillna(field="a", value=0), {"a": math.nan}, {"a": 0}),
         (Fillna(field="a", value=0), {"a": "text"}, {"a": "text"}),
         (Intersect(field="a", allowed_values=[1, 2]), {"a": [3, 2, 1]}, {"a": [2, 1]}),
@@ -64,14 +68,18 @@ def test_values_are_changed(operator, row, expected):
 
 
 @pytest.mark.parametrize(
-    ("operator", "row", "words"),
+    "operator, row, words",
     [
         (MapValues(field="a", mapping={"yes": 1}), {"a": "yess"}, "did you mean 'yes'"),
         (Cast(field="a", to="int"), {"a": "x"}, "failure_default"),
         (CastFields(fields={"a": "int"}), {"a": None}, "'a' cannot be cast to int"),
         (CastFields(fields={"a": "int"}, process_every_value=True), {"a": 1}, "not a list"),
         (Intersect(field="a", allowed_values=[1]), {"a": 1}, "not a list"),
-        (IntersectCorrespondingFields(field="l", allowed_values=[1], corresponding_fields_to_intersect=["p"]), {"l": [1], "p": []}, "different lengths"),
+        (
+            IntersectCorrespondingFields(field="l", allowed_values=[1], corresponding_fields_to_intersect=["p"]),
+            {"l": [1], "p": []},
+            "different lengths",
+        ),
         (Rename(field="x", to_field="y"), {"a": 1}, "has no field 'x'"),
         (Move(field="x", to_field="y"), {"a": 1}, "has no field 'x'"),
     ],

@@ -60,7 +60,7 @@ def test_what_is_deleted_is_gone(row, path):
 
 
 @pytest.mark.parametrize(
-    ("path", "expected"),
+    "path, expected",
     [
         ("a/b/0", 1),
         ("a/b/-1", 3),
@@ -93,7 +93,7 @@ def test_what_is_no_path_is_refused(path):
 
 
 @pytest.mark.parametrize(
-    ("row", "path", "value", "expected"),
+    "row, path, value, expected",
     [
         ({}, "a/b/1", "x", {"a": {"b": [None, "x"]}}),
         ({"a": 3}, "a/b", "x", {"a": {"b": "x"}}),
@@ -113,7 +113,7 @@ def test_each_match_can_get_a_value_of_its_own():
 
 
 @pytest.mark.parametrize(
-    ("row", "value"), [({"a": [1, 2, 3]}, [1, 2]), ({"a": {"x": 1}}, [1, 2]), ({"a": [1]}, []), ({"a": [1]}, "no list")]
+    "row, value", [({"a": [1, 2, 3]}, [1, 2]), ({"a": {"x": 1}}, [1, 2]), ({"a": [1]}, []), ({"a": [1]}, "no list")]
 )
 def test_values_that_do_not_fit_their_places_are_an_error(row, value):
     with pytest.raises(DataError):
@@ -143,6 +143,6 @@ def test_all_members_can_be_removed():
     assert row == {"a": [], "b": {}}
 
 
-@pytest.mark.parametrize(("inner", "outer", "expected"), [("a", "a/b", True), ("a/b", "a", False), ("a", "ab", False)])
+@pytest.mark.parametrize("inner, outer, expected", [("a", "a/b", True), ("a/b", "a", False), ("a", "ab", False)])
 def test_subpaths(inner, outer, expected):
     assert is_subpath(inner, outer) is expected

@@ -12,7 +12,9 @@ from proctor.errors import DataError, DatasetNotFoundError, ValidationError
 
 
 def rows_of(loader, split="train"):
-    return [{key: value for key, value in row.items() if key != "data_classification_policy"} for row in loader()[split]]
+    return [
+        {key: value for key, value in row.items() if key != "data_classification_policy"} for row in loader()[split]
+    ]
 
 
 @pytest.fixture
@@ -84,7 +86,7 @@ def test_json_lines(write):
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "options", "place"),
+    "name, text, options, place",
     [
         ("a.json", '[\n {"a": 1},\n {"a": }\n]', {}, r"a\.json:3:8"),
         ("a.jsonl", '{"a": 1}\n\n{"a": 1,}\n', {"lines": True}, r"a\.jsonl:3:9"),
@@ -125,7 +127,7 @@ def test_an_unknown_split_is_answered_with_the_nearest(write):
 
 
 @pytest.mark.parametrize(
-    ("rows", "expected"),
+    "rows, expected",
     [
         ([{"a": 1}, {"a": None}], [1.0, "nan"]),
         ([{"a": 1}, {}], [1.0, "nan"]),
@@ -146,9 +148,17 @@ def test_rows_go_through_a_table_as_in_a_data_frame(rows, expected):
 
 def test_iob_files(write):
     pytest.importorskip("conllu")
-    path = write("a.iob2", "# sent_id = s1\n# text = John works.\n1\tJohn\tB-PER\n2\tworks\tB-O\n3\t.\tB-OTH\n\n1\tHi\tO\n\n")
+    path = write(
+        "a.iob2", "# sent_id = s1\n# text = John works.\n1\tJohn\tB-PER\n2\tworks\tB-O\n3\t.\tB-OTH\n\n1\tHi\tO\n\n"
+    )
     loader = LoadIOB(files={"train": path}, column_names=["id", "token", "tag"])
     first, second = rows_of(loader)
-    assert first == {"idx": "s1", "text": "John works.", "tokens": ["John", "works", "."], "ner_tags": ["B-PER", "O", "O"], "annotator": ["", "", ""]}
+    assert first == {
+        "idx": "s1",
+        "text": "John works.",
+        "tokens": ["John", "works", "."],
+        "ner_tags": ["B-PER", "O", "O"],
+        "annotator": ["", "", ""],
+    }
     assert second["idx"] == "1"
     assert second["text"] == "Hi"

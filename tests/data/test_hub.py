@@ -59,7 +59,7 @@ def test_a_malformed_card_is_shown_with_its_line(mapped):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    "arguments, words",
     [
         ({"path": "owner/data", "name": "enn"}, "did you mean 'en'"),
         ({"path": "owner/data"}, "choose one of"),
@@ -68,8 +68,7 @@ def test_a_malformed_card_is_shown_with_its_line(mapped):
 )
 def test_what_a_mapped_dataset_lacks_is_an_error(mapped, arguments, words):
     with pytest.raises(DatasetNotFoundError, match=words):
-        for stream in LoadHF(**arguments)().values():
-            list(stream)
+        [list(stream) for stream in LoadHF(**arguments)().values()]
 
 
 def test_splits_and_limits(mapped):

@@ -30,7 +30,7 @@ from proctor.settings import settings
 
 
 @pytest.mark.parametrize(
-    ("operator", "row", "expected"),
+    "operator, row, expected",
     [
         (Set(fields={"a/b": 1, "c": [2]}), {"a": {"d": 0}}, {"a": {"d": 0, "b": 1}, "c": [2]}),
         (AddFields(fields={"a": 1}), {}, {"a": 1}),
@@ -38,18 +38,46 @@ from proctor.settings import settings
         (MapInstanceValues(mappers={"a": {"[1, 2]": "x"}}), {"a": [1, 2]}, {"a": "x"}),
         (MapInstanceValues(mappers={"a": {"1": "x"}}), {"a": None}, {"a": None}),
         (MapInstanceValues(mappers={"a": {"1": "x"}}, strict=False), {"a": 2}, {"a": 2}),
-        (MapInstanceValues(mappers={"a": {"1": "x", "2": "y"}}, process_every_value=True), {"a": [1, 2]}, {"a": ["x", "y"]}),
+        (
+            MapInstanceValues(mappers={"a": {"1": "x", "2": "y"}}, process_every_value=True),
+            {"a": [1, 2]},
+            {"a": ["x", "y"]},
+        ),
         (FlattenInstances(), {"a": {"b": {"c": 1}, "d": 2}}, {"a_b_c": 1, "a_d": 2}),
-        (RecursiveReplace(key="k", map_values={"1": "one"}, remove_values=["2"]), {"x": [{"k": "1"}, {"k": "2"}], "k": ["1", "2", "3"]}, {"x": [{"k": "one"}, {}], "k": ["one", "3"]}),
+        (
+            RecursiveReplace(key="k", map_values={"1": "one"}, remove_values=["2"]),
+            {"x": [{"k": "1"}, {"k": "2"}], "k": ["1", "2", "3"]},
+            {"x": [{"k": "one"}, {}], "k": ["one", "3"]},
+        ),
         (RemoveFields(fields=["a", "b/c"]), {"a": 1, "b": {"c": 1, "d": 2}}, {"b": {"d": 2}}),
-        (SelectFields(fields=["a"]), {"a": 1, "b": 2, "data_classification_policy": ["x"]}, {"a": 1, "data_classification_policy": ["x"]}),
+        (
+            SelectFields(fields=["a"]),
+            {"a": 1, "b": 2, "data_classification_policy": ["x"]},
+            {"a": 1, "data_classification_policy": ["x"]},
+        ),
         (ListFieldValues(fields=["a", "b/0"], to_field="c"), {"a": 1, "b": [2]}, {"a": 1, "b": [2], "c": [1, 2]}),
-        (ZipFieldValues(fields=["a", "b"], to_field="c"), {"a": [1, 2], "b": [3]}, {"a": [1, 2], "b": [3], "c": [(1, 3)]}),
-        (ZipFieldValues(fields=["a", "b"], to_field="c", longest=True), {"a": [1, 2], "b": [3]}, {"a": [1, 2], "b": [3], "c": [(1, 3), (2, None)]}),
-        (InterleaveListsToDialogOperator(user_turns_field="u", assistant_turns_field="s", to_field="d"), {"u": ["a", "b"], "s": ["c"]}, {"u": ["a", "b"], "s": ["c"], "d": [("user", "a"), ("assistant", "c"), ("user", "b")]}),
+        (
+            ZipFieldValues(fields=["a", "b"], to_field="c"),
+            {"a": [1, 2], "b": [3]},
+            {"a": [1, 2], "b": [3], "c": [(1, 3)]},
+        ),
+        (
+            ZipFieldValues(fields=["a", "b"], to_field="c", longest=True),
+            {"a": [1, 2], "b": [3]},
+            {"a": [1, 2], "b": [3], "c": [(1, 3), (2, None)]},
+        ),
+        (
+            InterleaveListsToDialogOperator(user_turns_field="u", assistant_turns_field="s", to_field="d"),
+            {"u": ["a", "b"], "s": ["c"]},
+            {"u": ["a", "b"], "s": ["c"], "d": [("user", "a"), ("assistant", "c"), ("user", "b")]},
+        ),
         (IndexOf(search_in="l", index_of="x", to_field="i"), {"l": [3, 4], "x": 4}, {"l": [3, 4], "x": 4, "i": 1}),
         (TakeByField(field="l", index="x"), {"l": [3, 4], "x": 1}, {"l": 4, "x": 1}),
-        (DivideAllFieldsBy(divisor=2.0), {"a": 3.0, "b": [1.0, {"c": 5}], "data_classification_policy": ["p"]}, {"a": 1.5, "b": [0.5, {"c": 5}], "data_classification_policy": ["p"]}),
+        (
+            DivideAllFieldsBy(divisor=2.0),
+            {"a": 3.0, "b": [1.0, {"c": 5}], "data_classification_policy": ["p"]},
+            {"a": 1.5, "b": [0.5, {"c": 5}], "data_classification_policy": ["p"]},
+        ),
         (ExecuteExpression("a + len(b)", to_field="c/d"), {"a": 1, "b": "xy"}, {"a": 1, "b": "xy", "c": {"d": 3}}),
         (FormatText(text="{a}: {b[0]}", to_field="t"), {"a": 1, "b": [2]}, {"a": 1, "b": [2], "t": "1: 2"}),
         (Apply("a", function=str.upper, to_field="b"), {"a": "x"}, {"a": "x", "b": "X"}),
@@ -63,13 +91,21 @@ def test_rows_are_changed(operator, row, expected):
 
 
 @pytest.mark.parametrize(
-    ("operator", "row", "words"),
+    "operator, row, words",
     [
-        (MapInstanceValues(mappers={"label": {"0": "no", "1": "yes"}}), {"label": 2}, "the value '2' of the field 'label'"),
+        (
+            MapInstanceValues(mappers={"label": {"0": "no", "1": "yes"}}),
+            {"label": 2},
+            "the value '2' of the field 'label'",
+        ),
         (MapInstanceValues(mappers={"a": {"1": "x"}}, process_every_value=True), {"a": 1}, "not a list"),
         (MapInstanceValues(mappers={"b": {}}), {"a": 1}, "has no field 'b'"),
         (RemoveFields(fields=["b"]), {"a": 1}, "has no field 'b'"),
-        (InterleaveListsToDialogOperator(user_turns_field="u", assistant_turns_field="s", to_field="d"), {"u": [], "s": ["c"]}, "alternate"),
+        (
+            InterleaveListsToDialogOperator(user_turns_field="u", assistant_turns_field="s", to_field="d"),
+            {"u": [], "s": ["c"]},
+            "alternate",
+        ),
         (IndexOf(search_in="l", index_of="x", to_field="i"), {"l": [3], "x": 4}, "is not in 'l'"),
         (DivideAllFieldsBy(strict=True), {"a": 1}, "cannot be divided"),
         (ExecuteExpression("a + b", to_field="c"), {"a": 1}, "names 'b'"),
@@ -112,7 +148,13 @@ def test_functions_in_files_are_a_short_list():
 def test_an_applied_function_survives_a_file():
     operator = Apply("a", "b", function=str.upper, to_field="c", x="d")
     data = operator.to_dict()
-    assert data == {"__type__": "apply", "function": "str.upper", "to_field": "c", "_argv": ["a", "b"], "_kwargs": {"x": "d"}}
+    assert data == {
+        "__type__": "apply",
+        "function": "str.upper",
+        "to_field": "c",
+        "_argv": ["a", "b"],
+        "_kwargs": {"x": "d"},
+    }
     assert fetch_artifact(data).to_dict() == data
 
 

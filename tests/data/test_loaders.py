@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from proctor.data.files import LoadJsonFile
-from proctor.data.loaders import LazyLoader, LoadFromDictionary, Loader, MultipleSourceLoader
+from proctor.data.loaders import LazyLoader, Loader, LoadFromDictionary, MultipleSourceLoader
 from proctor.errors import DataError, ValidationError
 from proctor.settings import settings
 
@@ -33,7 +33,7 @@ def test_limits_hold_for_each_split():
 
 
 @pytest.mark.parametrize(
-    ("data", "words"),
+    "data, words",
     [({"train": []}, "has no rows"), ({"train": [{"a": 1}, {"a": 1}, {"b": 1}]}, r"\$\.data\.train\[2\]")],
 )
 def test_data_that_is_not_a_table_is_an_error(data, words):
@@ -53,7 +53,9 @@ def test_several_sources_are_joined(tmp_path):
     assert loader.get_splits() == ["train", "test"]
     assert [row["a"] for row in loader()["test"]] == [9, 7]
     assert loader()["test"].peek()["data_classification_policy"] == ["proprietary"]
-    marked = MultipleSourceLoader(sources=[LoadFromDictionary(data=DATA)], data_classification_policy=["pii"], loader_limit=2)
+    marked = MultipleSourceLoader(
+        sources=[LoadFromDictionary(data=DATA)], data_classification_policy=["pii"], loader_limit=2
+    )
     assert [row["data_classification_policy"] for row in marked()["train"]] == [["pii"], ["pii"]]
 
 

@@ -117,14 +117,19 @@ def test_instance_stream_and_multi_stream_operators_work_as_documented():
 
 
 def test_fields_can_be_given_in_pairs_and_every_value_processed():
-    assert Double(field_to_field={"a": "x", "b": "y"}).process_instance({"a": 1, "b": 2}) == {"a": 1, "b": 2, "x": 2, "y": 4}
+    assert Double(field_to_field={"a": "x", "b": "y"}).process_instance({"a": 1, "b": 2}) == {
+        "a": 1,
+        "b": 2,
+        "x": 2,
+        "y": 4,
+    }
     assert Double(field_to_field=[["a", "b"], ["b", "c"]]).process_instance({"a": 1}) == {"a": 1, "b": 2, "c": 4}
     assert Double(field="a", process_every_value=True).process_instance({"a": [1, 2]}) == {"a": [2, 4]}
     assert Double(field="a/0").process_instance({"a": [1, 2]}) == {"a": [2, 2]}
 
 
 @pytest.mark.parametrize(
-    ("options", "expected"),
+    "options, expected",
     [
         ({"not_exist_ok": True, "get_default": 3}, {"b": 1, "a": 6}),
         ({"not_exist_do_nothing": True}, {"b": 1}),
@@ -220,7 +225,9 @@ def test_pages_have_a_size():
 def test_a_row_can_be_processed_by_itself():
     assert LimitSize(size=0).process_instance({"a": 1}) is None
     assert Reverse().process_instance({"a": 1}) == {"a": 1}
-    assert SequentialOperator(steps=[Set(fields={"b": 2}), Copy(field="b", to_field="c")]).process_instance({"a": 1}) == {"a": 1, "b": 2, "c": 2}
+    assert SequentialOperator(steps=[Set(fields={"b": 2}), Copy(field="b", to_field="c")]).process_instance(
+        {"a": 1}
+    ) == {"a": 1, "b": 2, "c": 2}
 
 
 def test_steps_can_be_limited():
@@ -234,7 +241,10 @@ def test_steps_can_be_limited():
 
 
 def test_sequences_can_start_with_a_source():
-    assert list(SourceSequentialOperator(steps=[Source(), Set(fields={"b": 1})])()["test"]) == [{"a": 1, "b": 1}, {"a": 2, "b": 1}]
+    assert list(SourceSequentialOperator(steps=[Source(), Set(fields={"b": 1})])()["test"]) == [
+        {"a": 1, "b": 1},
+        {"a": 2, "b": 1},
+    ]
     assert Source().get_splits() == ["test"]
     with pytest.raises(ValidationError, match="no steps"):
         SourceSequentialOperator()()
@@ -286,7 +296,9 @@ def test_other_kinds_of_operators():
     assert SeesAll()(both)["train"].peek()["streams"] == ["train", "test"]
 
 
-@pytest.mark.parametrize("base", [InstanceOperator, StreamOperator, MultiStreamOperator, PagedStreamOperator, SourceOperator])
+@pytest.mark.parametrize(
+    "base", [InstanceOperator, StreamOperator, MultiStreamOperator, PagedStreamOperator, SourceOperator]
+)
 def test_an_operator_has_to_say_what_it_does(base):
     class Idle(base):
         pass
@@ -335,7 +347,15 @@ def test_steps_can_run_one_after_the_other():
     assert seen == [("x", 1), ("x", 2), ("y", 1), ("y", 2)]
 
 
-@pytest.mark.parametrize("operator", [Set(fields={"b": 1}, data_classification_policy=["public"]), LimitSize(size=5, data_classification_policy=["public"]), Reverse(data_classification_policy=["public"]), AddNumber(number=1, field="a", data_classification_policy=["public"])])
+@pytest.mark.parametrize(
+    "operator",
+    [
+        Set(fields={"b": 1}, data_classification_policy=["public"]),
+        LimitSize(size=5, data_classification_policy=["public"]),
+        Reverse(data_classification_policy=["public"]),
+        AddNumber(number=1, field="a", data_classification_policy=["public"]),
+    ],
+)
 def test_operators_refuse_data_they_may_not_see(operator):
     secret = {"a": 1, "data_classification_policy": ["pii"]}
     with pytest.raises(PolicyError, match="may not see this data"):

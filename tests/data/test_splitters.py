@@ -50,7 +50,9 @@ def test_what_has_no_share_is_dropped():
 def test_a_split_is_cut_into_several():
     made = content(SeparateSplit(from_split="train", to_split_names=["x", "y"], to_split_sizes=[3])(streams(8, 1)))
     assert made == {"test": [100], "x": [0, 1, 2], "y": [3, 4, 5, 6, 7]}
-    kept = SeparateSplit(from_split="train", to_split_names=["x"], to_split_sizes=[3], remove_targets_from_source_split=False)
+    kept = SeparateSplit(
+        from_split="train", to_split_names=["x"], to_split_sizes=[3], remove_targets_from_source_split=False
+    )
     assert content(kept(streams(4, 1)))["train"] == [0, 1, 2, 3]
     with pytest.raises(ValidationError, match="sizes"):
         SeparateSplit(from_split="train", to_split_names=["x", "y", "z"], to_split_sizes=[3])
@@ -62,15 +64,24 @@ def test_slices_are_joined():
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [("a[90%]+b[0.7]+c", {"a": 0.9, "b": 0.7, "c": 1.0}), ("a", {"a": 1.0}), ("a[.5]", {"a": 0.5}), ("a[5]", {"a": 5.0})],
+    "text, expected",
+    [
+        ("a[90%]+b[0.7]+c", {"a": 0.9, "b": 0.7, "c": 1.0}),
+        ("a", {"a": 1.0}),
+        ("a[.5]", {"a": 0.5}),
+        ("a[5]", {"a": 5.0}),
+    ],
 )
 def test_mixes_are_read(text, expected):
     assert parse_random_mix_string(text) == expected
 
 
 def test_slices_are_read():
-    assert parse_slices_string("a[:50]+b[24:]+c+a[5:10]") == {"a": [(None, 50), (5, 10)], "b": [(24, None)], "c": [(None, None)]}
+    assert parse_slices_string("a[:50]+b[24:]+c+a[5:10]") == {
+        "a": [(None, 50), (5, 10)],
+        "b": [(24, None)],
+        "c": [(None, None)],
+    }
 
 
 @pytest.mark.parametrize("text", ["a[x]", "a[]", "", "a+", "a[10%", "a b"])
@@ -97,7 +108,9 @@ def test_an_unknown_split_is_answered_with_the_nearest(splitter):
 
 @pytest.mark.parametrize("name", ["large_no_dev", "large_no_test", "small_no_dev", "small_no_test", "test_only"])
 def test_the_splitters_of_the_catalog_make_three_splits(name):
-    source = MultiStream.from_iterables({split: [{"a": i} for i in range(300)] for split in ("train", "validation", "test")})
+    source = MultiStream.from_iterables(
+        {split: [{"a": i} for i in range(300)] for split in ("train", "validation", "test")}
+    )
     made = content(fetch_artifact(f"splitters.{name}")(source))
     assert list(made) == ["train", "validation", "test"]
     assert made["test"]
@@ -108,13 +121,18 @@ def test_sources_are_fused_one_after_the_other():
     sources = {name: LoadFromDictionary(data={"test": [{"a": f"{name}{i}"} for i in range(3)]}) for name in ("x", "y")}
     made = list(FixedFusion(subsets=sources, max_instances_per_subset=2)()["test"])
     assert [(row["a"], row["subset"]) for row in made] == [("x0", ["x"]), ("x1", ["x"]), ("y0", ["y"]), ("y1", ["y"])]
-    nested = FixedFusion(subsets={"outer": FixedFusion(subsets=sources, include_splits=["test"])}, max_instances_per_split={"test": 1})
-    assert list(nested()["test"])[0]["subset"] == ["outer", "x"]
+    nested = FixedFusion(
+        subsets={"outer": FixedFusion(subsets=sources, include_splits=["test"])}, max_instances_per_split={"test": 1}
+    )
+    assert next(iter(nested()["test"]))["subset"] == ["outer", "x"]
     assert list(FixedFusion(subsets=sources)()["train"]) == []
 
 
 def test_sources_are_fused_by_weight():
-    sources = [LoadFromDictionary(data={"train": [{"a": i} for i in range(100)]}), LoadFromDictionary(data={"train": [{"a": -1}] * 100})]
+    sources = [
+        LoadFromDictionary(data={"train": [{"a": i} for i in range(100)]}),
+        LoadFromDictionary(data={"train": [{"a": -1}] * 100}),
+    ]
     fusion = WeightedFusion(subsets=sources, weights=[3, 1], max_total_samples=80)
     first = [row["a"] for row in fusion()["train"]]
     assert first == [row["a"] for row in fusion()["train"]]

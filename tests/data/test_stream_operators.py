@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import zipfile
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
@@ -50,8 +51,16 @@ def kept(operator, rows=ROWS):
 
 
 @pytest.mark.parametrize(
-    ("condition", "value", "expected"),
-    [("gt", 7, [8, 9]), ("ge", 8, [8, 9]), ("lt", 2, [0, 1]), ("le", 1, [0, 1]), ("eq", 3, [3]), ("in", [1, 2], [1, 2]), ("not in", list(range(8)), [8, 9])],
+    "condition, value, expected",
+    [
+        ("gt", 7, [8, 9]),
+        ("ge", 8, [8, 9]),
+        ("lt", 2, [0, 1]),
+        ("le", 1, [0, 1]),
+        ("eq", 3, [3]),
+        ("in", [1, 2], [1, 2]),
+        ("not in", list(range(8)), [8, 9]),
+    ],
 )
 def test_rows_are_filtered_by_a_condition(condition, value, expected):
     assert kept(FilterByCondition(values={"a": value}, condition=condition)) == expected
@@ -71,8 +80,12 @@ def test_rows_are_filtered_by_other_fields_and_expressions():
 
 
 @pytest.mark.parametrize(
-    ("values", "condition", "words"),
-    [({"a": 1}, "about", "no condition 'about'"), ({"a": 1}, "in", "needs a list"), ({"a": 1}, "exists", "true or false")],
+    "values, condition, words",
+    [
+        ({"a": 1}, "about", "no condition 'about'"),
+        ({"a": 1}, "in", "needs a list"),
+        ({"a": 1}, "exists", "true or false"),
+    ],
 )
 def test_conditions_are_checked_when_built(values, condition, words):
     with pytest.raises(ValidationError, match=words):
@@ -122,16 +135,25 @@ def test_rows_are_shuffled_in_pages_and_always_alike():
 def test_groups_are_shuffled_together():
     made = run(FeatureGroupedShuffle(grouping_features=["b"], shuffle_within_group=True))
     groups = [row["b"] for row in made]
-    assert len([1 for left, right in zip(groups, groups[1:], strict=False) if left != right]) == 2
+    assert len([1 for left, right in itertools.pairwise(groups) if left != right]) == 2
     assert sorted(row["a"] for row in made) == list(range(10))
     assert kept(FeatureGroupedShuffle(page_size=100)) == kept(Shuffle(page_size=100))
 
 
 def test_rows_are_numbered_repeated_and_collated():
     assert [row["id"] for row in run(AddIncrementalId(to_field="id"))] == list(range(10))
-    assert [row["i"] for row in run(DuplicateInstances(num_duplications=2, duplication_index_field="i"), ROWS[:2])] == [0, 1, 0, 1]
+    assert [row["i"] for row in run(DuplicateInstances(num_duplications=2, duplication_index_field="i"), ROWS[:2])] == [
+        0,
+        1,
+        0,
+        1,
+    ]
     assert run(CollateInstances(batch_size=2), [{"a": 1}, {"a": 2}, {"a": 3}]) == [{"a": [1, 2]}, {"a": [3]}]
-    rows = [{"k": "x", "v": 1, "data_classification_policy": ["b"]}, {"k": "y", "v": 2, "data_classification_policy": ["b"]}, {"k": "x", "v": 3, "data_classification_policy": ["a"]}]
+    rows = [
+        {"k": "x", "v": 1, "data_classification_policy": ["b"]},
+        {"k": "y", "v": 2, "data_classification_policy": ["b"]},
+        {"k": "x", "v": 3, "data_classification_policy": ["a"]},
+    ]
     assert run(CollateInstancesByField(by_field="k", aggregate_fields=["v"]), rows) == [
         {"k": "x", "data_classification_policy": ["a", "b"], "v": [1, 3]},
         {"k": "y", "data_classification_policy": ["b"], "v": [2]},
@@ -155,8 +177,14 @@ def test_streams_are_merged_deleted_and_duplicated():
 def test_streams_are_joined_by_keys():
     both = MultiStream.from_iterables(
         {
-            "q": [{"id": 1, "q": "one", "data_classification_policy": ["p"]}, {"id": 2, "q": "two", "data_classification_policy": ["p"]}],
-            "a": [{"id": 2, "a": None, "data_classification_policy": ["p"]}, {"id": 2, "a": "B", "data_classification_policy": ["p"]}],
+            "q": [
+                {"id": 1, "q": "one", "data_classification_policy": ["p"]},
+                {"id": 2, "q": "two", "data_classification_policy": ["p"]},
+            ],
+            "a": [
+                {"id": 2, "a": None, "data_classification_policy": ["p"]},
+                {"id": 2, "a": "B", "data_classification_policy": ["p"]},
+            ],
         }
     )
     joined = JoinStreams(left_stream="q", right_stream="a", how="inner", on=["id"], new_stream_name="qa")(both)
@@ -168,7 +196,11 @@ def test_streams_are_joined_by_keys():
     with pytest.raises(DataError, match="cannot be joined"):
         list(JoinStreams(left_stream="q", right_stream="a", how="inner", on=["z"], new_stream_name="x")(both)["x"])
     with pytest.raises(DataError, match="left nothing"):
-        list(JoinStreams(left_stream="q", right_stream="a", how="inner", left_on=["q"], right_on=["a"], new_stream_name="x")(both)["x"])
+        list(
+            JoinStreams(
+                left_stream="q", right_stream="a", how="inner", left_on=["q"], right_on=["a"], new_stream_name="x"
+            )(both)["x"]
+        )
 
 
 def test_values_are_collected():
@@ -185,14 +217,20 @@ def test_values_are_collected():
     with pytest.raises(DataError, match="not a list"):
         run(each, rows)
     with pytest.raises(ValidationError):
-        ExtractMostCommonFieldValues(field="l", stream_name="t", to_field="a", overall_top_frequency_percent=5, min_frequency_percent=5)
+        ExtractMostCommonFieldValues(
+            field="l", stream_name="t", to_field="a", overall_top_frequency_percent=5, min_frequency_percent=5
+        )
 
 
 def test_streams_are_split_by_origin():
     rows = [{"group": "a/b", "n": 1}, {"group": "c", "n": 2}, {"group": "a/d", "n": 3}]
     made = SplitByNestedGroup()(MultiStream.from_iterables({"t": rows}))
     assert {name: [row["n"] for row in stream] for name, stream in made.items()} == {"t~a": [1, 3], "t~c": [2]}
-    assert list(SplitByNestedGroup(number_of_fusion_generations=-1)(MultiStream.from_iterables({"t": rows}))) == ["t~a/b", "t~c", "t~a/d"]
+    assert list(SplitByNestedGroup(number_of_fusion_generations=-1)(MultiStream.from_iterables({"t": rows}))) == [
+        "t~a/b",
+        "t~c",
+        "t~a/d",
+    ]
 
 
 def test_rows_can_name_operators_of_their_stream(tmp_path):

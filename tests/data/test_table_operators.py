@@ -11,13 +11,22 @@ TABLE = {"header": ["a", "b"], "rows": [[i, f"x{i}"] for i in range(12)]}
 
 
 @pytest.mark.parametrize(
-    ("operator", "expected"),
+    "operator, expected",
     [
         (tables.TransposeTable(field="t"), {"header": [" ", "0", "1"], "rows": [["a", 0, 1], ["b", "x0", "x1"]]}),
-        (tables.DuplicateTableRows(field="t", row_indices=[1], times=2), {"header": ["a", "b"], "rows": [[0, "x0"], [1, "x1"], [1, "x1"]]}),
-        (tables.DuplicateTableColumns(field="t", column_indices=[0], times=2), {"header": ["a", "a", "b"], "rows": [[0, 0, "x0"], [1, 1, "x1"]]}),
+        (
+            tables.DuplicateTableRows(field="t", row_indices=[1], times=2),
+            {"header": ["a", "b"], "rows": [[0, "x0"], [1, "x1"], [1, "x1"]]},
+        ),
+        (
+            tables.DuplicateTableColumns(field="t", column_indices=[0], times=2),
+            {"header": ["a", "a", "b"], "rows": [[0, 0, "x0"], [1, 1, "x1"]]},
+        ),
         (tables.MaskColumnsNames(field="t"), {"header": ["Col1", "Col2"], "rows": [[0, "x0"], [1, "x1"]]}),
-        (tables.ConvertTableColNamesToSequential(field="t"), {"header": ["col_0", "col_1"], "rows": [[0, "x0"], [1, "x1"]]}),
+        (
+            tables.ConvertTableColNamesToSequential(field="t"),
+            {"header": ["col_0", "col_1"], "rows": [[0, "x0"], [1, "x1"]]},
+        ),
         (tables.GetNumOfTableCells(field="t"), 4),
     ],
     ids=lambda each: repr(each)[:40],
@@ -67,22 +76,56 @@ def test_long_cells_are_cut_and_answers_with_them():
 
 
 @pytest.mark.parametrize(
-    ("operator", "row", "expected"),
+    "operator, row, expected",
     [
-        (tables.SerializeTableRowAsText(fields=["a", "b"], to_field="z", max_cell_length=2), {"a": "xyz", "b": 123}, "a is xy, b is 123, "),
+        (
+            tables.SerializeTableRowAsText(fields=["a", "b"], to_field="z", max_cell_length=2),
+            {"a": "xyz", "b": 123},
+            "a is xy, b is 123, ",
+        ),
         (tables.SerializeTableRowAsList(fields=["a"], to_field="z"), {"a": None}, "a: None, "),
-        (tables.SerializeTriples(field="a", to_field="z"), {"a": [["S", "REL", "O"], ["x", "y", "z"]]}, "S : rel : O | x : y : z"),
+        (
+            tables.SerializeTriples(field="a", to_field="z"),
+            {"a": [["S", "REL", "O"], ["x", "y", "z"]]},
+            "S : rel : O | x : y : z",
+        ),
         (tables.SerializeKeyValPairs(field="a", to_field="z"), {"a": {"k": 1, "j": "v"}}, "k is 1, j is v"),
         (tables.ListToKeyValPairs(fields=["a", "b"], to_field="z"), {"a": ["k"], "b": [1]}, {"k": 1}),
-        (tables.MapTableListsToStdTableJSON(field="a", to_field="z"), {"a": [["h"], [1]]}, {"header": ["h"], "rows": [[1]]}),
-        (tables.ConstructTableFromRowsCols(fields=["a", "b"], to_field="z"), {"a": "['h']", "b": "[[1]]"}, {"header": ["h"], "rows": [[1]]}),
-        (tables.ConstructTableFromRowsCols(fields=["a", "b", "c"], to_field="z"), {"a": "['h']", "b": "[[1]]", "c": "cap"}, {"header": ["h"], "rows": [[1]], "caption": "cap"}),
-        (tables.ParseCSV(field="a", to_field="z"), {"a": 'x,y\n1,"a, b"\n'}, {"header": ["x", "y"], "rows": [["1", "a, b"]]}),
-        (tables.ParseCSV(field="a", to_field="z", separator="\t", has_header=False, strip_cells=True), {"a": " x\ty\n"}, {"header": ["col_0", "col_1"], "rows": [["x", "y"]]}),
-        (tables.ParseCSV(field="a", to_field="z", skip_header=True), {"a": "x,y\n1,2\n"}, {"header": ["col_0", "col_1"], "rows": [["1", "2"]]}),
+        (
+            tables.MapTableListsToStdTableJSON(field="a", to_field="z"),
+            {"a": [["h"], [1]]},
+            {"header": ["h"], "rows": [[1]]},
+        ),
+        (
+            tables.ConstructTableFromRowsCols(fields=["a", "b"], to_field="z"),
+            {"a": "['h']", "b": "[[1]]"},
+            {"header": ["h"], "rows": [[1]]},
+        ),
+        (
+            tables.ConstructTableFromRowsCols(fields=["a", "b", "c"], to_field="z"),
+            {"a": "['h']", "b": "[[1]]", "c": "cap"},
+            {"header": ["h"], "rows": [[1]], "caption": "cap"},
+        ),
+        (
+            tables.ParseCSV(field="a", to_field="z"),
+            {"a": 'x,y\n1,"a, b"\n'},
+            {"header": ["x", "y"], "rows": [["1", "a, b"]]},
+        ),
+        (
+            tables.ParseCSV(field="a", to_field="z", separator="\t", has_header=False, strip_cells=True),
+            {"a": " x\ty\n"},
+            {"header": ["col_0", "col_1"], "rows": [["x", "y"]]},
+        ),
+        (
+            tables.ParseCSV(field="a", to_field="z", skip_header=True),
+            {"a": "x,y\n1,2\n"},
+            {"header": ["col_0", "col_1"], "rows": [["1", "2"]]},
+        ),
         (
             tables.MapHTMLTableToJSON(field="a", to_field="z"),
-            {"a": "<table><thead><tr><th>a</th><th>b &amp; c</th></tr></thead><tbody><tr><td>1</td><td>x<b>y</b></td></tr><tr><td></td><td>3</td></tr></tbody></table>"},
+            {
+                "a": "<table><thead><tr><th>a</th><th>b &amp; c</th></tr></thead><tbody><tr><td>1</td><td>x<b>y</b></td></tr><tr><td></td><td>3</td></tr></tbody></table>"
+            },
             {"header": ["a", "b & c"], "rows": [["1", "xy"], ["", "3"]]},
         ),
     ],
@@ -93,9 +136,13 @@ def test_tables_are_read_and_written(operator, row, expected):
 
 
 @pytest.mark.parametrize(
-    ("operator", "row", "words"),
+    "operator, row, words",
     [
-        (tables.ConstructTableFromRowsCols(fields=["a", "b"], to_field="z"), {"a": "open('x')", "b": "[]"}, "not a Python list"),
+        (
+            tables.ConstructTableFromRowsCols(fields=["a", "b"], to_field="z"),
+            {"a": "open('x')", "b": "[]"},
+            "not a Python list",
+        ),
         (tables.MapHTMLTableToJSON(field="a"), {"a": "<p>no</p>"}, "no table"),
         (tables.ParseCSV(field="a", has_header=False), {"a": ""}, "no rows"),
         (tables.ConvertTableColNamesToSequential(field="a"), {"a": {"header": [], "rows": []}}, "no header"),

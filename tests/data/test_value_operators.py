@@ -10,7 +10,7 @@ from proctor.errors import DataError, FieldTypeError, MissingExtraError, Validat
 
 
 @pytest.mark.parametrize(
-    ("operator", "value", "expected"),
+    "operator, value, expected",
     [
         (texts.Split(field="a", by=","), "x,y", ["x", "y"]),
         (texts.RegexSplit(field="a", by="[,;] *"), "x, y;z", ["x", "y", "z"]),
@@ -44,7 +44,11 @@ from proctor.errors import DataError, FieldTypeError, MissingExtraError, Validat
         (jsons.ToolCallPostProcessor(field="a"), '[{"name": "f", "arguments": {}}]', {"name": "f", "arguments": {}}),
         (jsons.ToolCallPostProcessor(field="a", failure_value="no"), "[]", "no"),
         (jsons.ToolCallPostProcessor(field="a", allow_failure=True, failure_value="no"), "nothing", "no"),
-        (jsons.MultipleToolCallPostProcessor(field="a"), '{"name": "f", "arguments": {}}', [{"name": "f", "arguments": {}}]),
+        (
+            jsons.MultipleToolCallPostProcessor(field="a"),
+            '{"name": "f", "arguments": {}}',
+            [{"name": "f", "arguments": {}}],
+        ),
         (jsons.MultipleToolCallPostProcessor(field="a", allow_failure=True), "x", None),
     ],
     ids=lambda each: repr(each)[:40],
@@ -55,7 +59,7 @@ def test_values_are_changed(operator, value, expected):
 
 
 @pytest.mark.parametrize(
-    ("operator", "value", "error"),
+    "operator, value, error",
     [
         (jsons.LoadJson(field="a"), "{", DataError),
         (jsons.PythonCallProcessor(field="a"), "f(x)", DataError),
@@ -72,7 +76,10 @@ def test_values_that_do_not_fit_are_an_error(operator, value, error):
 
 
 def test_invalid_patterns_and_containers_are_refused_when_built():
-    for build in (lambda: texts.RegexSplit(field="a", by="("), lambda: texts.RegexReplace(field="a", pattern="(", replacement="")):
+    for build in (
+        lambda: texts.RegexSplit(field="a", by="("),
+        lambda: texts.RegexReplace(field="a", pattern="(", replacement=""),
+    ):
         with pytest.raises(ValidationError, match="not a regular expression"):
             build()
     with pytest.raises(ValidationError):
@@ -96,7 +103,10 @@ def test_lists_are_zipped():
 
 def test_lists_become_rows():
     rows = MultiStream.from_iterables({"t": [{"a": [1, 2], "b": 3}, {"a": [], "b": 4}]})
-    assert list(collections.Explode(field="a", to_field="x")(rows)["t"]) == [{"a": [1, 2], "b": 3, "x": 1}, {"a": [1, 2], "b": 3, "x": 2}]
+    assert list(collections.Explode(field="a", to_field="x")(rows)["t"]) == [
+        {"a": [1, 2], "b": 3, "x": 1},
+        {"a": [1, 2], "b": 3, "x": 2},
+    ]
     made = list(collections.DuplicateBySubLists(field="a", to_field="x")(rows)["t"])
     assert [row["x"] for row in made] == [[1], [1, 2]]
     shorter = collections.ExplodeSubLists(field="a", end=-1, use_deep_copy=True)(rows)["t"]
@@ -104,7 +114,7 @@ def test_lists_become_rows():
 
 
 @pytest.mark.parametrize(
-    ("name", "schema"),
+    "name, schema",
     [
         ("float", {"type": "number"}),
         ("HashMap", {"type": "object"}),
@@ -141,7 +151,10 @@ def test_text_is_cut_into_tokens():
         def decode(self, tokens):
             return " ".join(tokens)
 
-    for operator, expected in ((texts.TokensSplit(field="a", model="m"), ["x", "y", "z"]), (texts.TokensSlice(field="a", model="m", start=1), "y z")):
+    for operator, expected in (
+        (texts.TokensSplit(field="a", model="m"), ["x", "y", "z"]),
+        (texts.TokensSlice(field="a", model="m", start=1), "y z"),
+    ):
         object.__setattr__(operator, "_loaded", Words())
         assert operator.process_value("x y z") == expected
 

@@ -26,7 +26,7 @@ def frames() -> Iterator[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the option has an end; until then values stay comparable
         try:
-            context = pd.option_context("future.infer_string", False)  # noqa: FBT003 - the notation of pandas
+            context = pd.option_context("future.infer_string", False)
         except KeyError:
             yield pd
             return

@@ -33,7 +33,7 @@ def open_image(value: Any) -> Image:
         if isinstance(value, bytes):
             return Image.open(io.BytesIO(value))
         if isinstance(value, (str, Path)):
-            return Image.open(value)
+            return Image.open(io.BytesIO(Path(value).read_bytes()))
     except (OSError, UnidentifiedImageError) as error:
         raise DataError("an image cannot be decoded", why=str(error)) from None
     raise DataError(f"a {type(value).__name__} is no image", hint="give a PIL image, a path or encoded bytes")

@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import json
+import sqlite3
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
+
+import pytest
+
+from proctor.data import databases
+from proctor.data.databases import connect
+from proctor.errors import DataError, DatasetNotFoundError
+
+MEMORY = {
+    "db_id": "x",
+    "db_type": "in_memory",
+    "dbms": None,
+    "data": {"t": {"columns": ["a", "b"], "rows": [[1, "x"], [2, "y"]]}},
+}
+
+
+def test_tables_in_memory():
+    database = connect(MEMORY)
+    assert database.schema() == "CREATE TABLE `t` (`a` TEXT, `b` TEXT);"
+    assert database.execute("SELECT b FROM t WHERE a = 2") == ([("y",)], None)
+    rows, error = database.execute("SELECT zz FROM t")
+    assert rows is None
+    assert "no such column" in error
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    monkeypatch.setenv("UNITXT_CACHE_LOCATION", str(tmp_path))
+    path = tmp_path / "databases" / "dev" / "shop.sqlite"
+    path.parent.mkdir(parents=True)
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE items (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT)")
+        connection.execute("INSERT INTO items (name) VALUES ('pen')")
+    return path
+
+
+def test_files_are_found_by_their_name(file):
+    database = connect({"db_id": "bird/shop", "db_type": "local", "dbms": None, "data": None})
+    assert database.schema() == "CREATE TABLE items (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT)"
+    assert database.execute("SELECT name FROM items") == ([("pen",)], None)
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["DELETE FROM items", "DROP TABLE items", "INSERT INTO items (name) VALUES ('x')", "ATTACH 'x.db' AS y; SELECT 1"],
+)
+def test_queries_cannot_change_a_file(file, query):
+    before = file.read_bytes()
+    rows, error = connect({"db_id": "shop", "db_type": "local"}).execute(query)
+    assert rows is None
+    assert error.startswith("Error executing SQL")
+    assert file.read_bytes() == before
+
+
+def test_queries_end(monkeypatch):
+    monkeypatch.setattr(databases, "QUERY_SECONDS", 0.05)
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+    rows, error = connect(MEMORY).execute(endless)
+    assert rows is None
+    assert "interrupted" in error
+
+
+def test_a_database_that_is_not_there_or_twice(file):
+    with pytest.raises(DatasetNotFoundError, match=r"no nothing\.sqlite below"):
+        connect({"db_id": "bird/nothing", "db_type": "local"})
+    twin = file.parent.parent / "shop.sqlite"
+    twin.write_bytes(file.read_bytes())
+    with pytest.raises(DataError, match="several files"):
+        connect({"db_id": "shop", "db_type": "local"})
+
+
+@pytest.mark.parametrize(
+    "config, words",
+    [
+        ({"db_type": "oracle"}, "no databases of type 'oracle'"),
+        ({"db_type": "local"}, "needs a 'db_id'"),
+        ({"db_type": "in_memory"}, "needs 'data'"),
+        ({"db_type": "remote", "db_id": "file:///x,db_id=y"}, "of the form"),
+        ({"db_type": "remote", "db_id": "http://localhost,db_id=y"}, "SQL_API_KEY"),
+    ],
+)
+def test_what_a_database_lacks_is_an_error(config, words, monkeypatch):
+    monkeypatch.delenv("SQL_API_KEY", raising=False)
+    with pytest.raises(DataError, match=words):
+        connect(config)
+
+
+def test_databases_behind_a_server(monkeypatch):
+    asked = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def answer(self, code, body):
+            self.send_response(code)
+            self.end_headers()
+            self.wfile.write(json.dumps(body).encode())
+
+        def do_GET(self):
+            asked.append(self.headers["Authorization"])
+            tables = [{"name": "t", "columns": [{"name": "a"}]}, {"table_name": "u", "columns": [{"column_name": "b"}]}]
+            self.answer(200 if self.path == "/datasources/d1" else 404, {"schema": {"tables": tables}})
+
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            asked.append(body["sql"])
+            if body["sql"] == "later" and asked.count("later") == 1:
+                self.answer(503, {})
+            else:
+                self.answer(400 if body["sql"] == "bad" else 200, {"rows": [[1]]})
+
+        def log_message(self, *arguments):
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    monkeypatch.setenv("SQL_API_KEY", "secret")
+    monkeypatch.setattr(databases.time, "sleep", lambda seconds: None)
+    url = f"http://127.0.0.1:{server.server_port}"
+    try:
+        database = connect({"db_type": "remote", "db_id": f"{url},db_id=d1"})
+        assert database.schema() == "Table: t has columns: ['a']\nTable: u has columns: ['b']\n"
+        assert asked == ["Bearer secret"]
+        assert database.execute("later") == ({"rows": [[1]]}, None)
+        rows, error = database.execute("bad")
+        assert rows is None
+        assert "400" in error
+        with pytest.raises(DataError, match="cannot be fetched"):
+            connect({"db_type": "remote", "db_id": f"{url},db_id=d2"}).schema()
+    finally:
+        server.shutdown()
+        server.server_close()

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from proctor.artifacts import fetch_artifact
+from proctor.data.streams import INFERENCE_STREAM, MultiStream
+from proctor.errors import FieldTypeError, MissingFieldError, ProctorError, ValidationError
+from proctor.tasks.task import FormTask, Task
+from proctor.tasks.types import Dialog
+
+SUM = {
+    "input_fields": {"num1": int, "num2": int},
+    "reference_fields": {"sum": int},
+    "prediction_type": int,
+    "metrics": ["metrics.accuracy"],
+}
+ROW = {"num1": 1, "num2": 2, "sum": 3, "other": "dropped"}
+
+
+def test_rows_become_instances_with_keys_in_order():
+    instance = Task(**SUM).process(
+        {**ROW, "data_classification_policy": ["public"], "demos": [], "media": {"images": []}}
+    )
+    assert list(instance) == [
+        "input_fields",
+        "metrics",
+        "data_classification_policy",
+        "media",
+        "recipe_metadata",
+        "demos",
+        "reference_fields",
+    ]
+    assert instance["input_fields"] == {"num1": 1, "num2": 2}
+    assert instance["reference_fields"] == {"sum": 3}
+    assert instance["metrics"] == ["metrics.accuracy"]
+
+
+def test_input_fields_keep_the_order_of_the_task():
+    task = Task(**{**SUM, "input_fields": {"b": Any, "a": Any}})
+    assert list(task.bind("test")({"a": 1, "b": 2, "sum": 3})["input_fields"]) == ["b", "a"]
+
+
+def test_production_needs_no_references():
+    instance = Task(**SUM).bind(INFERENCE_STREAM)({"num1": 1, "num2": 2, "instruction": "Add.", "system_prompt": "s"})
+    assert "reference_fields" not in instance
+    assert list(instance)[-2:] == ["instruction", "system_prompt"]
+
+
+def test_defaults_fill_what_is_missing():
+    task = Task(**SUM, defaults={"num2": 5})
+    assert task.process({"num1": 1, "sum": 6})["input_fields"] == {"num1": 1, "num2": 5}
+    assert task.process(ROW)["input_fields"]["num2"] == 2
+    assert task.set_default_values({"num2": 1}) == {"num2": 1}
+
+
+def test_a_wrong_type_names_instance_and_field():
+    rows = [ROW] * 17 + [{**ROW, "num2": "two"}]
+    with pytest.raises(
+        FieldTypeError, match=r"the field 'num2' of the task 'Task' has the wrong type \(@ test\[17\]"
+    ) as caught:
+        list(Task(**SUM)(MultiStream.from_iterables({"test": rows}))["test"])
+    assert "expected int, got 'two' (str)" in str(caught.value)
+
+
+def test_a_missing_field_names_instance_and_the_nearest_field():
+    with pytest.raises(MissingFieldError, match=r"test\[1\]") as caught:
+        list(Task(**SUM)(MultiStream.from_iterables({"test": [ROW, {"num1": 1, "num_2": 2, "sum": 3}]}))["test"])
+    assert "did you mean 'num_2'" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "fields, words",
+    [
+        ({"metrics": []}, "needs 'input_fields'"),
+        ({**SUM, "inputs": {"a": int}}, "both 'input_fields' and 'inputs'"),
+        ({**SUM, "augmentable_inputs": ["num3"]}, "the augmentable input 'num3'"),
+        ({**SUM, "defaults": {"nam1": 1}}, "did you mean 'num1'"),
+        ({**SUM, "defaults": {"num1": "x"}}, "default of 'num1' has the wrong type"),
+        ({**SUM, "input_fields": {"a": "Strin"}}, "is not a type"),
+        ({**SUM, "input_fields": {"a": "__import__('os')"}}, "is not a type"),
+        ({**SUM, "input_fields": {"a": 3}}, "not a type"),
+    ],
+)
+def test_a_task_that_cannot_be_is_refused(fields, words):
+    with pytest.raises(ProctorError, match=words):
+        Task(**fields)
+
+
+def test_types_survive_a_file():
+    task = Task(
+        input_fields={"d": Dialog, "t": dict[str, list[tuple[str, int]]]},
+        reference_fields={"s": Any},
+        prediction_type=list[str],
+        metrics="metrics.rouge",
+    )
+    data = json.loads(task.to_json())
+    assert data["input_fields"] == {"d": "Dialog", "t": "Dict[str, List[Tuple[str, int]]]"}
+    assert data["prediction_type"] == "List[str]"
+    assert fetch_artifact(data) == task
+    assert task.metrics == ["metrics.rouge"]
+
+
+def test_old_names_and_untyped_fields_still_work():
+    with (
+        pytest.warns(DeprecationWarning, match="input_fields"),
+        pytest.warns(DeprecationWarning, match="reference_fields"),
+    ):
+        task = FormTask(inputs={"a": "str"}, outputs={"b": "int"}, metrics=[])
+    assert task.input_fields == {"a": str}
+    assert task.prediction_type is Any
+    untyped = Task(input_fields=["a"], reference_fields=["b"], metrics=[])
+    assert untyped.input_types == {"a": Any}
+    assert untyped.to_dict()["input_fields"] == ["a"]
+
+
+def test_later_changes_to_a_task_do_not_reach_what_was_bound():
+    task = Task(**SUM)
+    step = task.bind("test")
+    task.metrics = ["metrics.other"]
+    assert step(ROW)["metrics"] == ["metrics.accuracy"]
+
+
+def test_metrics_may_be_artifacts():
+    judge = fetch_artifact("metrics.accuracy")
+    assert Task(**{**SUM, "metrics": [judge]}).metric_names == [judge]
+
+
+def test_a_nested_schema_is_refused_where_the_row_has_no_dict():
+    task = Task(**{**SUM, "input_fields": {"d": {"x": "int"}}})
+    with pytest.raises(FieldTypeError):
+        task.process({"d": 3, "sum": 1})
+
+
+def test_a_field_of_the_wrong_kind_is_a_validation_error():
+    with pytest.raises(ValidationError):
+        Task(input_fields="text", reference_fields={}, metrics=[])
