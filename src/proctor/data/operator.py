@@ -493,7 +493,8 @@ class SequentialMixin(Artifact):
 
     def get_last_step_description(self) -> str | None:
         """Return the description of the last step that runs."""
-        return self.active_steps()[-1].description
+        description: str | None = self.active_steps()[-1].description
+        return description
 
     def active_steps(self) -> list[StreamingOperator]:
         """Return the steps that run."""
