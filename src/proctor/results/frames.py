@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from proctor.errors import ScoringError
-from proctor.scoring.grade import Columns
-from proctor.scoring.metric import Metric
+from proctor.scoring.metric import Metric, columns_of_rows
 from proctor.scoring.pipeline import apply_metrics
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def evaluate_rows(
         raise ScoringError("there is no row to score")
     found: Rows = [dict(row) for row in rows]
     scores: dict[str, dict[str, Any]] = {}
-    columns = columns_of(rows)
+    columns = columns_of_rows(rows)
     for metric in metric_names:
         name = metric if isinstance(metric, str) else metric.name
         grade = apply_metrics(columns, [metric], intervals=intervals)
@@ -70,14 +69,3 @@ def evaluate_rows(
         for row, score in zip(found, main, strict=True):
             row[name] = score
     return found, scores
-
-
-def columns_of(rows: Sequence[Mapping[str, Any]]) -> Columns:
-    """Return rows as columns; what is neither prediction nor references stays a field beside them."""
-    named = ("prediction", "references", "task_data")
-    return Columns(
-        [row.get("prediction") for row in rows],
-        [row.get("references", []) for row in rows],
-        [row.get("task_data", row) for row in rows],
-        rows=[{name: value for name, value in row.items() if name not in named} for row in rows],
-    )

@@ -8,13 +8,15 @@ prefixes of scores, the check of types, and failures as values.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
-from proctor.artifacts import NON_POSITIONAL, Artifact
+from proctor.artifacts import Artifact
 from proctor.artifacts.types import explain_mismatch, is_of_type, parse_type_string
+from proctor.data.operator import StreamingOperator
 from proctor.data.policy import POLICY_FIELD, check_policy, policy_of
+from proctor.data.streams import GeneratorStream, MultiStream
 from proctor.errors import (
     ArtifactError,
     EngineError,
@@ -26,7 +28,7 @@ from proctor.errors import (
     UsageError,
 )
 from proctor.ir import Failure
-from proctor.scoring.columns import ConstantColumn, scatter, to_columns
+from proctor.scoring.columns import ConstantColumn, rows_of, scatter, to_columns
 from proctor.scoring.grade import Columns
 
 UNPREFIXED = frozenset({"score", "score_name", "num_of_instances"})
@@ -53,15 +55,17 @@ class MetricScores:
     failure: Failure | None = None
 
 
-class Metric(Artifact):
+class Metric(StreamingOperator):
     """Base of all metrics. Subclass one of its families, not this class.
+
+    A metric is an operator, too: on streams of rows with ``prediction``, ``references`` and ``task_data`` it adds
+    ``score``.
 
     Attributes:
         main_score: Name of the score that ``score`` repeats.
         prediction_type: Type of predictions and of each reference.
         single_reference_per_prediction: Whether exactly one reference is expected.
         score_prefix: Put before the name of every score of this metric.
-        data_classification_policy: Classes of data that the metric may see; ``None`` for all.
     """
 
     reads_task_data: ClassVar[bool] = True
@@ -71,7 +75,6 @@ class Metric(Artifact):
     prediction_type: object = Any
     single_reference_per_prediction: bool = False
     score_prefix: str = ""
-    data_classification_policy: Annotated[list[str] | None, NON_POSITIONAL] = None
 
     def model_post_init(self, context: Any, /) -> None:
         """Read a type that was given as text before :meth:`prepare` sees it."""
@@ -107,6 +110,32 @@ class Metric(Artifact):
             failures=failures,
             failure=found.failure,
         )
+
+    def __call__(self, streams: MultiStream | None = None) -> MultiStream:
+        """Return the streams with scores added to their rows."""
+        return MultiStream(
+            {
+                name: GeneratorStream(self.process, {"stream": stream, "stream_name": name})
+                for name, stream in (streams or MultiStream()).items()
+            }
+        )
+
+    def process(self, stream: Iterable[Mapping[str, Any]], stream_name: str | None = None) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a stream with ``score``: ``{"global": …, "instance": …}``.
+
+        A row without ``task_data`` is its own task data.
+        """
+        del stream_name
+        rows = [dict(row) for row in stream]
+        found = self.evaluate(columns_of_rows(rows))
+        for row, own in zip(rows, rows_of(found.instances, len(rows)), strict=True):
+            before = row.get("score") or {}
+            overall = {**before.get("global", {}), **found.overall}
+            for bound in ("score_ci_low", "score_ci_high"):
+                if bound not in found.overall:
+                    overall.pop(bound, None)
+            row["score"] = {**before, "global": overall, "instance": {**before.get("instance", {}), **own}}
+            yield row
 
     def inputs(self, columns: Columns) -> Columns:
         """Return what this metric reads; families that read other fields override it."""
@@ -176,6 +205,18 @@ class Metric(Artifact):
             columns["score"] = columns[main]
             columns["score_name"] = ConstantColumn(main, length)
         return columns
+
+
+def columns_of_rows(rows: Sequence[Mapping[str, Any]]) -> Columns:
+    """Return rows as columns; what is neither prediction nor references stays a field beside them."""
+    named = ("prediction", "references", "task_data")
+    return Columns(
+        [row.get("prediction") for row in rows],
+        [row.get("references", []) for row in rows],
+        [row.get("task_data", row) for row in rows],
+        classes=[row.get(POLICY_FIELD) or [] for row in rows],
+        rows=[{name: value for name, value in row.items() if name not in named} for row in rows],
+    )
 
 
 def check_classes(artifact: Artifact, columns: Columns) -> None:

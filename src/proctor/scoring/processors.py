@@ -523,6 +523,7 @@ class InferDictsToBinaryLogprobs(FieldOperator):
         take_logprobs_from_end: Look from the last token backwards.
         num_logprobs_to_take: Tokens to look at.
         min_probability_mass: Least probability of both together that counts.
+        failure_default: What to return where neither class is among the tokens.
     """
 
     neg_class_name: str
@@ -530,6 +531,7 @@ class InferDictsToBinaryLogprobs(FieldOperator):
     take_logprobs_from_end: bool = False
     num_logprobs_to_take: int = 3
     min_probability_mass: float = 0.0001
+    failure_default: Any = 0
 
     def verify(self) -> None:
         """Check that no class name is part of the other."""
@@ -539,7 +541,7 @@ class InferDictsToBinaryLogprobs(FieldOperator):
             raise ValidationError(f"the class names '{positive}' and '{negative}' overlap")
 
     def process_value(self, value: Any) -> Any:
-        """Return the share; 0 where neither class is among the tokens."""
+        """Return the share."""
         count = min(self.num_logprobs_to_take, len(value))
         places = range(-1, -count - 1, -1) if self.take_logprobs_from_end else range(count)
         for place in places:
@@ -547,7 +549,7 @@ class InferDictsToBinaryLogprobs(FieldOperator):
             positive, negative = (self._mass(tokens, name) for name in (self.pos_class_name, self.neg_class_name))
             if positive + negative > self.min_probability_mass:
                 return positive / (positive + negative)
-        return 0
+        return self.failure_default
 
     @staticmethod
     def _mass(tokens: Any, name: str) -> float:

@@ -5,9 +5,13 @@ import math
 
 import pytest
 
+from proctor.artifacts import fetch_artifact
+from proctor.data.operator import SequentialOperator
+from proctor.data.streams import ListStream, MultiStream
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import ArtifactError, PolicyError, UsageError, ValidationError
-from proctor.ir import Failure, Response
+from proctor.ir import Failure, Response, TokenLogProbability
+from proctor.scoring.composed import MetricsEnsemble
 from proctor.scoring.grade import Columns
 from proctor.scoring.judges.asking import asking_through
 from proctor.scoring.judges.criteria import (
@@ -401,3 +405,63 @@ def test_equal_win_rates_share_a_rank():
     contest = {"a": "xxx", "b": "xx", "c": "x"}
     result = apply_metrics(columns_of([contest]), [judge])
     assert [result.instance_scores[f"{name}_ranking"][0] for name in "abc"] == [1, 2, 3]
+
+
+# -- judges of the catalog ----------------------------------------------------------------------------------------
+
+
+def yes_or_no(yes, no):
+    top = tuple((text, math.log(chance)) for text, chance in (("yes", yes), ("no", no)) if chance)
+    tokens = (TokenLogProbability(top[0][0], top[0][1], top),) if top else (TokenLogProbability("hm", -0.1, (("hm", -0.1),)),)
+    return Response(texts=("yes",), tokens=(tokens,))
+
+
+def test_a_rag_judge_reads_probabilities():
+    name = "metrics.rag.answer_correctness.llama_3_1_70b_instruct_wml_q_a_gt_loose_logprobs"
+    mapping = "judge_to_generator_fields_mapping={ground_truths=reference_answers}"
+    metric = fetch_artifact(f"{name}[{mapping}]")
+    engine = ScriptedEngine(function=lambda prompt: yes_or_no(0.6, 0.2) if "in France" in prompt.text else yes_or_no(0, 0))
+    metric = metric.model_copy(update={"inference_model": engine})
+    task_data = [{"question": "where?", "reference_answers": ["in France"]}, {"question": "where?", "reference_answers": ["x"]}]
+    result = apply_metrics(Columns(["France", "Spain"], [["x"]] * 2, task_data), [metric])
+    scores = list(result.instance_scores["score"])
+    assert scores[0] == pytest.approx(0.75)
+    assert scores[1] is None
+    assert result.failures[1].kind == "unreadable"
+
+
+def test_a_rag_judge_works_on_rows_and_streams():
+    name = "metrics.rag.faithfulness.llama_3_1_70b_instruct_wml_q_c_a"
+    engine = ScriptedEngine(answer="Yes.")
+    metric = fetch_artifact(name, {"model": engine})
+    rows = [{"question": "q", "contexts": ["c"], "answer": "a"}]
+    done = list(SequentialOperator(steps=[metric])(MultiStream({"test": ListStream(rows)}))["test"])
+    score_name = done[0]["score"]["instance"]["score_name"]
+    assert score_name == "scripted_faithfulness_q_c_a"
+    assert done[0]["score"]["instance"][score_name] == 1.0
+    assert done[0]["score"]["global"][score_name] == 1.0
+    assert f"{score_name}_judge_raw_input" in done[0]["score"]["instance"]
+
+
+def test_three_judges_may_decide_together():
+    ensemble = fetch_artifact("metrics.llm_as_judge.conversation_answer_topicality.ensemble_v1_ibmgenai_judges")
+    said = iter(["Yes", "Yes", "No"])
+    judges = []
+    for judge in ensemble.metrics:
+        decision = next(said)
+        judges.append(judge.model_copy(update={"inference_engine": ScriptedEngine(answer=decision)}))
+    ensemble = MetricsEnsemble(metrics=judges, weights=[0.5, 0.25, 0.25])
+    columns = columns_of(["on topic"], conversation="user: hello")
+    result = apply_metrics(columns, [ensemble])
+    assert result.scores["ensemble_score"] == 0.75
+    assert result.instance_scores["ensemble_2_conversation_answer_topicality"][0] == 0.0
+    assert result.scores["score_name"] == "ensemble_score"
+
+
+def test_an_ensemble_fails_where_a_member_does():
+    ensemble = MetricsEnsemble(metrics=["metrics.accuracy", "metrics.char_edit_distance"])
+    result = apply_metrics(Columns(["ab", 5], [["ab"], ["5"]]), [ensemble])
+    assert result.scores["ensemble_score"] == 0.5
+    assert list(result.failures) == [1]
+    with pytest.raises(ValidationError, match="2 weights"):
+        MetricsEnsemble(metrics=["metrics.accuracy"], weights=[1, 2])

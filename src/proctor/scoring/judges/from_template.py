@@ -177,16 +177,20 @@ class TaskBasedLLMasJudge(LLMAsJudgeBase):
         judge_to_generator_fields_mapping: Field of the judge's task → field of the evaluated task.
         prediction_field: Field of the judge's task that gets the prediction.
         include_meta_data: Keep what the engine says about each answer.
+        model: An old name of ``inference_model``; it goes before it.
     """
 
     infer_log_probs: bool = False
     judge_to_generator_fields_mapping: dict[str, str] = {}
     prediction_field: Annotated[str | None, NON_POSITIONAL] = None
     include_meta_data: bool = True
+    model: Annotated[Artifact | None, NON_POSITIONAL] = None
 
     def prepare(self) -> None:
         """Name the scores after the engine, and choose a format for it."""
         super().prepare()
+        if self.model is not None:
+            self.inference_model = self.model
         self.reduction_map = {"mean": [self.main_score]}
         self.score_prefix = f"{engine_name(self.inference_model)}_"
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from proctor.artifacts import Artifact, fetch_artifact
+from proctor.data.operator import SequentialMixin
 from proctor.data.streams import INFERENCE_STREAM
 from proctor.formats import Format
 from proctor.ir import Failure
@@ -80,6 +82,11 @@ class Bench:
             for prompt, case in zip(prompts, cases, strict=True)
         ]
         answers = ask(self.engine, rows, log_probabilities=log_probabilities)
+        if log_probabilities:  # processors read them from JSON text
+            answers = [
+                each if isinstance(each.prediction, Failure) else each._replace(prediction=json.dumps(each.prediction))
+                for each in answers
+            ]
         return self._verdicts(prompts, answers, instances)
 
     def _in_words(self, case: Mapping[str, Any]) -> dict[str, Any]:
@@ -108,6 +115,8 @@ class Bench:
 def strict(processor: Any) -> Artifact:
     """Return a processor that fails where it would otherwise fall back to a default: an unread verdict is no 0."""
     found = fetch_artifact(processor)
+    if isinstance(found, SequentialMixin):
+        return found.model_copy(update={"steps": [strict(step) for step in found.steps]})
     operator = getattr(found, "operator", found)
     if "failure_default" not in type(operator).model_fields:
         return found
