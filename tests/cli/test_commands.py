@@ -35,7 +35,7 @@ def test_a_mistyped_command_gets_the_closest_one(invoke):
     assert "did you mean 'show'?" in err
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "log"])  # log is a group of commands
 def test_a_mistyped_option_gets_the_closest_one(invoke, command):
     code, _, err = invoke(command, "--traceback-")
     assert code == 2

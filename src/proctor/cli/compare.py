@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 def command(first: Path, second: Path, as_json: bool) -> None:
     """Compare two runs, instance by instance.
 
-    Differences are SECOND minus FIRST, paired by document, with 95% intervals; p is exact McNemar where scores are
-    0 or 1 and paired t otherwise, corrected for the number of exams (Holm).
+    Differences are SECOND minus FIRST, paired by document, with 95% intervals; p is from McNemar's test where scores
+    are 0 or 1 and from a paired t-test otherwise, corrected for the number of exams (Holm).
     """
     from proctor.cli.console import console, print_json
-    from proctor.results.compare import compare_runs, rows_of
+    from proctor.results.compare_runs import compare_runs
 
     indexes = [_index(path) for path in (first, second)]
-    rows = rows_of(compare_runs(*indexes))
+    rows = [asdict(row) for row in compare_runs(*indexes)]
     if not rows:
         raise UsageError("the two runs share no exam", hint=f"{first} has {', '.join(indexes[0].exams()) or 'none'}")
     if as_json:
@@ -72,5 +72,5 @@ def _table(rows: list[dict[str, Any]]) -> Any:
     return table
 
 
-def _signed(value: float) -> str:
-    return f"{value:+.4f}" if isfinite(value) else "-"
+def _signed(value: float | None) -> str:
+    return "-" if value is None else f"{value:+.4f}"

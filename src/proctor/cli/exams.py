@@ -81,9 +81,20 @@ class Limit(_ParamType):
         return int(number)
 
 
+def _read_seed(_context: click.Context, _parameter: click.Parameter, text: str | None) -> int | None:
+    """Take one seed, or lm-eval's four, of which the last one draws the demos."""
+    if text is None:
+        return None
+    from proctor.dialects.lm_eval.flags import parse_seeds
+
+    return parse_seeds(text)
+
+
 _OPTIONS = [
     click.option("--limit", "-L", type=Limit(), help="Only the first N documents of each exam, or that share of them."),
-    click.option("--seed", type=int, help="The seed from which every random choice derives.  [default: 42]"),
+    click.option(
+        "--seed", metavar="N", callback=_read_seed, help="Every random choice derives from it.  [default: 42]"
+    ),
     click.option(
         "--num-demos",
         "--num-fewshot",
@@ -111,8 +122,14 @@ _OPTIONS = [
         help="With a chat template: each example as turns of its own.",
     ),
     click.option(
+        "--gen-kwargs", metavar="K=V,…", help="The same with lm-eval's names: until, max_gen_toks, do_sample …"
+    ),
+    click.option("--samples", metavar="JSON|FILE", help='Only these documents of lm-eval tasks: {"task": [0, 3]}.'),
+    click.option("--metadata", metavar="K=V,…", help="More metadata for lm-eval tasks."),
+    click.option("--predict-only", is_flag=True, default=None, help="Ask, but score nothing (lm-eval tasks)."),
+    click.option("--chat-override", is_flag=True, default=None, help="Use what lm-eval tasks say for chat models."),
+    click.option(
         "--decoding",
-        "--gen-kwargs",
         "decoding",
         metavar="K=V,…",
         callback=lambda _context, _parameter, text: parse_decoding(text) if text else None,
@@ -136,6 +153,31 @@ def exam_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+_DECODING_NAMES = {"until": "stop", "max_gen_toks": "max_tokens", "max_new_tokens": "max_tokens"}
+_LM_EVAL = ("gen_kwargs", "samples", "metadata", "predict_only", "chat_override")
+
+
+def with_dialect_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Return options with those that only lm-eval's tasks know under ``dialect_options``.
+
+    Raises:
+        UsageError: A value cannot be read.
+    """
+    rest = {name: value for name, value in options.items() if name not in _LM_EVAL}
+    given = {name: options[name] for name in _LM_EVAL if options.get(name) is not None}
+    if not given:
+        return rest
+    from proctor.dialects.lm_eval.flags import dialect_options
+
+    found = dialect_options(given)
+    if generation := found.get("gen_kwargs"):
+        named = {_DECODING_NAMES.get(name, name): value for name, value in generation.items() if name != "do_sample"}
+        if isinstance(named.get("stop"), str):
+            named["stop"] = [named["stop"]]
+        rest["decoding"] = {**named, **(rest.get("decoding") or {})}
+    return {**rest, "dialect_options": found}
+
+
 def find_exams(names: list[str], options: dict[str, Any]) -> list[Exam]:
     """Return the exams that names stand for; options that are ``None`` keep the exam's own value.
 
@@ -149,7 +191,7 @@ def find_exams(names: list[str], options: dict[str, Any]) -> list[Exam]:
 
     if not names:
         raise UsageError("no task is named", hint="proctor ls lists exams; try samples")
-    given = {name: value for name, value in options.items() if value not in (None, ())}
+    given = {name: value for name, value in with_dialect_options(options).items() if value not in (None, ())}
     if given.pop("trust_code", False):
         settings.trust_code = True
     return list(resolve_tasks(names, RecipeOptions(**given)))

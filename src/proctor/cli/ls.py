@@ -24,17 +24,29 @@ LEAST_ROOM = 8
 @click.argument("pattern", required=False)
 @click.option("--kind", "-k", "kinds", multiple=True, help="Only this kind: exam, card, task, template …")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
-def command(pattern: str | None, kinds: tuple[str, ...], as_json: bool) -> None:
+@click.option(
+    "--include-path",
+    "include_paths",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False),
+    help="One more folder with exams; may be repeated.",
+)
+@click.option(
+    "--from", "source", default="", metavar="WORD", help="Only from sources with this word: lm-eval, a folder …"
+)
+def command(
+    pattern: str | None, kinds: tuple[str, ...], as_json: bool, include_paths: tuple[str, ...], source: str
+) -> None:
     """List exams and artifacts.
 
     PATTERN is a glob over names ('cards.mmlu*') or words that occur in the name or the description.
     """
-    from proctor.dialects.listing import entries
+    from proctor.dialects.listing import everything
 
     wanted = [kind.lower().replace("-", " ") for kind in kinds]
-    found = entries(pattern, wanted)
+    found = [entry for entry in everything(pattern, wanted, include_paths) if source.lower() in entry.source.lower()]
     if not found:
-        raise _nothing_found(pattern, wanted)
+        raise _nothing_found(pattern, wanted, include_paths)
     if as_json:
         from proctor.cli.console import print_json
 
@@ -44,17 +56,20 @@ def command(pattern: str | None, kinds: tuple[str, ...], as_json: bool) -> None:
         _print_table(found)
 
 
-def _nothing_found(pattern: str | None, wanted: list[str]) -> UsageError:
-    from proctor.dialects.listing import entries, names
+def _nothing_found(pattern: str | None, wanted: list[str], include_paths: tuple[str, ...]) -> UsageError:
+    from proctor.dialects.listing import everything
 
+    known = everything(include_paths=include_paths)
     if wanted:
-        kinds = sorted({entry.kind for entry in entries()})
+        kinds = sorted({entry.kind for entry in known})
         for kind in wanted:
             if kind not in kinds:
                 hint = did_you_mean(kind, kinds) or f"the kinds are {', '.join(kinds)}"
                 return UsageError(f"there is nothing of the kind '{kind}'", hint=hint)
     what = f"nothing matches '{pattern}'" if pattern else "no catalog has anything"
-    return UsageError(what, hint=did_you_mean(pattern or "", names()) or "proctor ls lists everything")
+    return UsageError(
+        what, hint=did_you_mean(pattern or "", (entry.name for entry in known)) or "proctor ls lists everything"
+    )
 
 
 def _print_table(found: list[Entry]) -> None:

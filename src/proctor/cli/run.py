@@ -6,20 +6,21 @@ import re
 import signal
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from proctor.cli.commands import ProctorCommand
-from proctor.cli.exams import exam_options, split_names
+from proctor.cli.exams import exam_options, split_names, with_dialect_options
 from proctor.cli.problems import FAILURES, say
 from proctor.errors import UsageError
 
 if TYPE_CHECKING:
     from proctor.engines.engine import Engine
     from proctor.recipes.exam import Exam
+    from proctor.running.execute import Budget
     from proctor.running.run import RunResult
     from proctor.running.spec import RunSpec
 
@@ -28,6 +29,23 @@ RUNS = "runs"
 
 _DIGEST_DIGITS = 8
 _LONGEST_NAME = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """How a run is carried out; nothing here changes what the results are."""
+
+    output: Path | None
+    log: Path | None
+    retry_failed: bool
+    trust_code: bool | None
+    budget_tokens: int | None
+    budget_usd: float | None
+    prices: Path | None
+    executor: str
+    workers: int | None
+    ray_address: str | None
+    output_format: str
 
 
 @click.command("run", cls=ProctorCommand)
@@ -44,6 +62,19 @@ _LONGEST_NAME = 60
 @click.option("--log", "--use-cache", "log", type=click.Path(dir_okay=False, path_type=Path), help="The response log.")
 @click.option("--log-samples/--no-log-samples", default=None, help="Write samples.jsonl.  [default: yes]")
 @click.option("--retry-failed/--keep-failed", default=True, show_default=True, help="Ask again what failed before.")
+@click.option("--budget-tokens", type=click.IntRange(min=1), metavar="N", help="Stop before more tokens are used.")
+@click.option(
+    "--budget-usd", type=click.FloatRange(min=0, min_open=True), metavar="X", help="Stop before it costs more."
+)
+@click.option(
+    "--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A price table of your own."
+)
+@click.option("--executor", default="local", metavar="local|ray", help="Where the model runs.  [default: local]")
+@click.option("--workers", type=click.IntRange(min=1), help="Ray workers.  [default: one for each node]")
+@click.option("--ray-address", metavar="ADDRESS", help="A Ray cluster.  [default: start one here]")
+@click.option(
+    "--output-format", type=click.Choice(["proctor", "lm-eval"]), default="proctor", help="lm-eval: its files too."
+)
 @click.option("--allow-failures", is_flag=True, help="Exit with 0 although instances failed.")
 @click.option("--every-score", is_flag=True, help="Print every score, not only the main one of each exam.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON instead of a table.")
@@ -59,8 +90,10 @@ def command(spec: Path | None, **options: Any) -> int:
     """  # noqa: D301 - click reads the control character
     from proctor.running.spec import RunSpec
 
-    mine = {name: options.pop(name) for name in ("retry_failed", "allow_failures", "every_score", "as_json")}
-    output, log = options.pop("output"), options.pop("log")
+    mine = {name: options.pop(name) for name in ("allow_failures", "every_score", "as_json")}
+    execution = Execution(**{entry.name: options.pop(entry.name) for entry in fields(Execution)})
+    options = with_dialect_options(options)
+    output = execution.output
     if spec is None:
         wanted = _spec_of_options(options)
     else:
@@ -70,8 +103,8 @@ def command(spec: Path | None, **options: Any) -> int:
         if output is None and (folder / "run.yaml").exists() and not wanted.differences(saved):
             output = folder
     with _terminated_like_ctrl_c():
-        result = _run(wanted, output, log, retry_failed=mine["retry_failed"], trust_code=options.get("trust_code"))
-    return _conclude(result, **{name: mine[name] for name in ("allow_failures", "every_score", "as_json")})
+        result = _run(wanted, replace(execution, output=output))
+    return _conclude(result, **mine)
 
 
 def _model_args(options: dict[str, Any]) -> dict[str, Any]:
@@ -104,7 +137,7 @@ def _changed(spec: RunSpec, options: dict[str, Any]) -> RunSpec:
         changes["tasks"] = tasks
     if args := _model_args(options):
         changes["model_args"] = args if "model" in changes else {**spec.model_args, **args}
-    overrides = {name: options[name] for name in _OVERRIDES if options[name] not in (None, ())}
+    overrides = {name: options[name] for name in _OVERRIDES if options.get(name) not in (None, ())}
     limit = options["limit"]
     if isinstance(limit, float):
         overrides["limit"] = limit
@@ -118,35 +151,61 @@ def _changed(spec: RunSpec, options: dict[str, Any]) -> RunSpec:
     return replace(spec, **changes)
 
 
-_OVERRIDES = ("template", "system_prompt", "apply_chat_template", "demos_as_turns", "decoding", "include_paths")
+_OVERRIDES = (
+    "template",
+    "system_prompt",
+    "apply_chat_template",
+    "demos_as_turns",
+    "decoding",
+    "include_paths",
+    "dialect_options",
+)
 
 
-def _run(
-    spec: RunSpec, output: Path | None, log: Path | None, *, retry_failed: bool, trust_code: bool | None
-) -> RunResult:
+def _run(spec: RunSpec, execution: Execution) -> RunResult:
+    from proctor.cli.lm_eval_files import check_lm_eval, write_lm_eval
     from proctor.dialects.spec_exams import exams_of_spec
     from proctor.engines.names import make_engine
+    from proctor.running.budget import price_table
+    from proctor.running.executors import distribute
     from proctor.running.progress import observer_for
     from proctor.running.progress_file import ProgressFileObserver
     from proctor.running.run import run_exams
     from proctor.settings import settings
 
-    if trust_code:
+    if execution.trust_code:
         settings.trust_code = True
     exams = exams_of_spec(spec)
     engine = make_engine(spec.model, spec.model_args)
-    folder = output or default_output(spec, exams, engine)
-    with closing(engine):
-        return run_exams(
+    folder = execution.output or default_output(spec, exams, engine)
+    if execution.output_format == "lm-eval":
+        check_lm_eval(exams)
+    placed = distribute(engine, execution.executor, workers=execution.workers, address=execution.ray_address)
+    with closing(placed):
+        result = run_exams(
             exams,
-            engine,
-            log=log,
+            placed,
+            log=execution.log,
             output=folder,
             observer=ProgressFileObserver(observer_for(), folder),
             log_samples=spec.log_samples,
             spec=spec,
-            retry_failed=retry_failed,
+            retry_failed=execution.retry_failed,
+            budget=_budget(engine, execution),
+            prices=price_table(execution.prices) if execution.prices else None,
         )
+    if execution.output_format == "lm-eval":
+        for path in write_lm_eval(result, exams, engine, execution.log, spec):
+            say(f"wrote {path}")
+    return result
+
+
+def _budget(engine: Engine, execution: Execution) -> Budget | None:
+    from proctor.running.budget import make_allowance
+
+    return make_allowance(
+        engine.label, tokens=execution.budget_tokens, usd=execution.budget_usd, prices=execution.prices
+    )
 
 
 def default_output(spec: RunSpec, exams: list[Exam], engine: Engine) -> Path:

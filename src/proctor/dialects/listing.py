@@ -6,7 +6,7 @@ Files are read, no artifact is built: a list of thousands takes a fraction of a 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
@@ -81,6 +81,41 @@ def entries(pattern: str | None = None, kinds: Iterable[str] = ()) -> list[Entry
         if (not wanted or entry.kind in wanted) and (is_glob or _has_words(entry, lowered))
     ]
     return sorted(found, key=lambda entry: (entry.kind not in FIRST_KINDS, entry.name))
+
+
+def everything(pattern: str | None = None, kinds: Iterable[str] = (), include_paths: Iterable[str] = ()) -> list[Entry]:
+    """Return what :func:`entries` returns, and the tasks of other dialects: exams first, then everything by name.
+
+    Args:
+        pattern, kinds: As for :func:`entries`.
+        include_paths: More folders with task files.
+    """
+    wanted, lowered = set(kinds), (pattern or "").lower()
+    is_glob = any(mark in lowered for mark in "*?[")
+    known = entries(pattern, wanted)
+    taken = {entry.name for entry in known}
+    foreign = [
+        entry
+        for entry in _from_lm_eval(include_paths)
+        if entry.name not in taken
+        and (not wanted or entry.kind in wanted)
+        and (fnmatchcase(entry.name.lower(), lowered) if is_glob else _has_words(entry, lowered))
+    ]
+    return sorted([*known, *foreign], key=lambda entry: (entry.kind not in FIRST_KINDS, entry.name))
+
+
+def _from_lm_eval(include_paths: Iterable[str]) -> Iterator[Entry]:
+    from proctor.dialects.lm_eval.index import GROUP, PYTHON_TASK, TAG, build_index
+
+    kinds = {GROUP: "group", TAG: "tag"}
+    for entry in build_index(include_paths).entries.values():
+        if entry.kind in {GROUP, TAG}:
+            what = f"{len(entry.members or entry.tags)} tasks"
+        else:
+            what = f"{(entry.output_type or 'task').replace('_', ' ')}" + (f" ({entry.alias})" if entry.alias else "")
+        note = ", needs --trust-code" if entry.kind == PYTHON_TASK else ""
+        tags = {"tags": list(entry.tags)} if entry.tags and entry.kind not in {GROUP, TAG} else {}
+        yield Entry(entry.name, kinds.get(entry.kind, "exam"), f"lm-eval: {what}{note}", entry.file or "lm-eval", tags)
 
 
 def _has_words(entry: Entry, pattern: str) -> bool:

@@ -26,6 +26,10 @@ from proctor.settings import settings
 _VERSION = 1
 _BATCH_BYTES = 4_000_000
 _LONGEST_TEXT = 100_000
+_WORDS_IN_MEMORY_BYTES = 32_000_000
+MOST_FOUND = 100_000
+"""Instances that a search looks at; it says so where there are more."""
+
 _SCHEMA = f"""
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = NORMAL;
@@ -40,11 +44,13 @@ _SCHEMA = f"""
     CREATE INDEX IF NOT EXISTS by_failure ON samples (failure) WHERE failure IS NOT NULL;
     CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(
         body, content='', columnsize=0, detail=none, tokenize='unicode61 remove_diacritics 2');
+    INSERT INTO words (words, rank) VALUES ('hashsize', {_WORDS_IN_MEMORY_BYTES});
     PRAGMA user_version = {_VERSION};
-"""
+"""  # noqa: S608 - numbers of ours
 
 Order = Literal["place", "score", "-score"]
 """As written, worst first, best first."""
+_EVERYTHING = "TRUE"
 ORDERS: tuple[Order, ...] = get_args(Order)
 
 
@@ -70,10 +76,17 @@ class SampleQuery:
 
 @dataclass(frozen=True, slots=True)
 class SamplePage:
-    """Some instances, as :class:`Sample` rows, and how many there are in all."""
+    """Some instances, and how many there are in all.
+
+    Attributes:
+        samples: The instances.
+        total: How many the query means.
+        is_more: Whether a search found so many that only the first :data:`MOST_FOUND` were looked at.
+    """
 
     samples: list[Sample]
     total: int
+    is_more: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,17 +195,27 @@ class SampleIndex:
 
     def page(self, query: SampleQuery, start: int = 0, count: int = 50) -> SamplePage:
         """Return ``count`` instances after the first ``start`` of those that a query means."""
-        where, values = _conditions(query)
-        direction = {"place": "id", "score": "score ASC, id", "-score": "score DESC, id"}[query.order]
+        order = {"place": "id", "score": "score ASC, id", "-score": "score DESC, id"}[query.order]
         with closing(self._connect()) as database:
-            total = database.execute(f"SELECT count(*) FROM samples WHERE {where}", values).fetchone()[0]  # noqa: S608
-            found = database.execute(
-                f"SELECT id, score, failure, place, length FROM samples WHERE {where} "  # noqa: S608
-                f"ORDER BY {direction} LIMIT ? OFFSET ?",
+            total, is_more = _count(database, query)
+            where, values = _conditions(query)
+            if where == _EVERYTHING and query.order == "place":  # numbers have no gaps: go there instead of counting
+                where, values, start = "id >= ?", (start,), 0
+            chosen = database.execute(
+                f"SELECT id FROM samples WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?",  # noqa: S608
                 (*values, count, start),
             ).fetchall()
+            found = {row[0]: row for row in self._rows(database, [each[0] for each in chosen])}
             names = dict(database.execute("SELECT id, name FROM names").fetchall())
-        return SamplePage(list(self._read(found, names)), int(total))
+        return SamplePage(list(self._read([found[each[0]] for each in chosen], names)), total, is_more)
+
+    @staticmethod
+    def _rows(database: sqlite3.Connection, numbers: list[int]) -> list[tuple[Any, ...]]:
+        marks = ",".join("?" * len(numbers))
+        return database.execute(
+            f"SELECT id, score, failure, place, length FROM samples WHERE id IN ({marks})",  # noqa: S608
+            numbers,
+        ).fetchall()
 
     def get(self, number: int) -> Sample:
         """Return one instance.
@@ -201,9 +224,7 @@ class SampleIndex:
             UsageError: There is none of this number (yet).
         """
         with closing(self._connect()) as database:
-            found = database.execute(
-                "SELECT id, score, failure, place, length FROM samples WHERE id = ?", (number,)
-            ).fetchall()
+            found = self._rows(database, [number])
             names = dict(database.execute("SELECT id, name FROM names").fetchall())
         if not found:
             raise UsageError(f"the run has no instance {number}")
@@ -211,8 +232,8 @@ class SampleIndex:
 
     def neighbours(self, query: SampleQuery, number: int) -> tuple[int | None, int | None]:
         """Return the numbers before and after an instance among those that a query means, in the query's order."""
-        where, values = _conditions(query)
         with closing(self._connect()) as database:
+            where, values = _conditions(query)
             row = database.execute("SELECT score FROM samples WHERE id = ?", (number,)).fetchone()
             if row is None:
                 return None, None
@@ -256,22 +277,36 @@ class SampleIndex:
         return sqlite3.connect(self.index, timeout=60.0)
 
 
+def _count(database: sqlite3.Connection, query: SampleQuery) -> tuple[int, bool]:
+    """Return how many instances a query means, and whether its search found more than are looked at."""
+    where, values = _conditions(query)
+    if not values and where == _EVERYTHING:
+        return int(database.execute("SELECT rows FROM progress").fetchone()[0]), False
+    total = database.execute(f"SELECT count(*) FROM samples WHERE {where}", values).fetchone()[0]  # noqa: S608
+    if not (match := _match(query.text)):
+        return int(total), False
+    beyond = database.execute(
+        "SELECT 1 FROM words WHERE words MATCH ? LIMIT 1 OFFSET ?", (match, MOST_FOUND)
+    ).fetchone()
+    return int(total), beyond is not None
+
+
 def _conditions(query: SampleQuery) -> tuple[str, tuple[Any, ...]]:
     parts: list[str] = []
     values: list[Any] = []
     if query.exam is not None:
         parts.append("exam = (SELECT id FROM names WHERE name = ?)")
         values.append(query.exam)
-    if match := _match(query.text):
-        parts.append("id IN (SELECT rowid FROM words WHERE words MATCH ?)")
-        values.append(match)
     if query.failed is not None:
         parts.append("failure IS NOT NULL" if query.failed else "failure IS NULL")
     for bound, sign in ((query.lowest, ">="), (query.highest, "<=")):
         if bound is not None:
             parts.append(f"score {sign} ?")
             values.append(bound)
-    return " AND ".join(parts) or "TRUE", tuple(values)
+    if match := _match(query.text):
+        parts.append("id IN (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)")
+        values.extend((match, MOST_FOUND))
+    return " AND ".join(parts) or _EVERYTHING, tuple(values)
 
 
 def _match(text: str) -> str:

@@ -30,6 +30,7 @@ class ProgressFileObserver:
 
     def __init__(self, inner: Observer, folder: Path) -> None:
         self._inner = inner
+        self.wants_total = inner.wants_total
         self._file = folder / PROGRESS
         self._last = 0.0
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from proctor.errors import UsageError
-from proctor.results.compare import compare_runs, flips, rows_of
+from proctor.results.compare_runs import compare_runs, flips
 from proctor.results.sample_index import SampleIndex
 from proctor.running.stored import StoredRun
 from proctor.web.charts import difference_bar
@@ -46,13 +47,20 @@ def compare(library: Library, request: Request) -> Values:
 
 
 def _rows(first: SampleIndex, second: SampleIndex, chosen: list[str]) -> list[dict[str, Any]]:
-    rows = [row for row in rows_of(compare_runs(first, second)) if row["n"]]
+    rows = difference_rows(first, second)
+    for row in rows:
+        for way in ("better", "worse"):
+            row[f"{way}_link"] = _link(chosen, row["task"], way)
+    return rows
+
+
+def difference_rows(first: SampleIndex, second: SampleIndex) -> list[dict[str, Any]]:
+    """Return the comparisons of the exams that both runs scored, with pictures on one axis."""
+    rows = [asdict(row) for row in compare_runs(first, second) if row.difference is not None]
     bounds = [abs(value) for row in rows for value in (row["low"], row["high"], row["difference"]) if value is not None]
     reach = max(bounds, default=1.0)
     for row in rows:
         row["chart"] = difference_bar(row["difference"], row["low"], row["high"], reach)
-        for way in ("better", "worse"):
-            row[f"{way}_link"] = _link(chosen, row["task"], way)
     return rows
 
 

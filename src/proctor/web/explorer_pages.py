@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from proctor.dialects.listing import entries
+from proctor.dialects.listing import entries, everything
 from proctor.dialects.resolve import resolve_tasks
 from proctor.errors import ProctorError, UsageError
 from proctor.ir import Response
@@ -72,11 +72,12 @@ FIELDS = ("template", "format", "system_prompt", "num_demos", "sampler", "split"
 def search(_: Library, request: Request) -> Values:
     """List exams and artifacts that match words, a glob, a kind."""
     query, kind = request.query_params.get("q", ""), request.query_params.get("kind", "")
-    found = entries(query or None, [kind] if kind else [])
+    known = everything()
+    found = everything(query or None, [kind] if kind else [])
     return "explore.html", {
         "q": query,
         "kind": kind,
-        "kinds": sorted({entry.kind for entry in entries()}),
+        "kinds": sorted({entry.kind for entry in known}),
         "found": [{"entry": entry, "link": _link_of(entry.name, entry.kind)} for entry in found[:PAGE_SIZE]],
         "total": len(found),
     }

@@ -7,11 +7,10 @@ from importlib.resources import files
 from typing import Any
 
 from proctor.errors import DataError
-from proctor.results.compare import compare_runs, rows_of
 from proctor.results.sample_index import SampleIndex, SampleQuery
 from proctor.results.summary import failure_notes, score_rows
 from proctor.running.stored import StoredRun
-from proctor.web.charts import difference_bar
+from proctor.web.compare_pages import difference_rows
 from proctor.web.rendering import part_styles, render
 from proctor.web.run_pages import choices_of, facts_of, messages_of, score_view, values_of
 
@@ -84,11 +83,6 @@ def _comparisons(runs: Sequence[StoredRun], indexes: Sequence[SampleIndex | None
         raise DataError("runs can only be compared where all of them have samples.jsonl")
     found = []
     for run, index in zip(runs[1:], indexes[1:], strict=True):
-        rows = [row for row in rows_of(compare_runs(first, index)) if row["n"]] if index is not None else []
-        reach = max(
-            (abs(row[name]) for row in rows for name in ("low", "high", "difference") if row[name]), default=1.0
-        )
-        for row in rows:
-            row["chart"] = difference_bar(row["difference"], row["low"], row["high"], reach)
+        rows = difference_rows(first, index) if index is not None else []
         found.append({"first": runs[0].path.name, "second": run.path.name, "rows": rows})
     return found

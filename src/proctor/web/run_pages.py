@@ -65,6 +65,7 @@ def samples(library: Library, request: Request) -> Values:
         "orders": ORDERS,
         "samples": [_line(sample) for sample in page.samples],
         "total": page.total,
+        "is_more": page.is_more,
         "page": number,
         "last": last,
         "share": index.share,

@@ -1,0 +1,59 @@
+"""``--output-format lm-eval``: the files that leaderboards and notebooks made for lm-eval read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import cast
+
+from proctor.dialects.lm_eval.exam import TaskExam
+from proctor.dialects.lm_eval.writer import ModelDescription, write_files
+from proctor.engines.engine import Engine
+from proctor.errors import UsageError
+from proctor.ir import Failure
+from proctor.recipes.exam import Answered, Exam
+from proctor.running.log import ResponseLog
+from proctor.running.plan import Filed, answered
+from proctor.running.run import RunResult
+from proctor.running.spec import RunSpec, without_secrets
+
+_MISSING = Failure("missing", "the response log holds no answer")
+
+
+def check_lm_eval(exams: Sequence[Exam]) -> None:
+    """See to it that every exam is a task of lm-eval.
+
+    Raises:
+        UsageError: One is not.
+    """
+    for exam in exams:
+        if not isinstance(exam, TaskExam):
+            raise UsageError(
+                f"'{exam.name}' is no lm-eval task, so its results cannot be written as lm-eval writes them",
+                hint="leave out --output-format: the run folder has results.json and samples.jsonl",
+            )
+
+
+def write_lm_eval(
+    result: RunResult, exams: Sequence[Exam], engine: Engine, log: Path | None, spec: RunSpec
+) -> list[Path]:
+    """Write the files into the run folder and return their paths; answers are read from the response log."""
+    with ResponseLog(log) as open_log:
+        number = open_log.engine_number(engine.identity, engine.label, without_secrets(engine.identity_values()))
+        filed = Filed(open_log, number, with_failures=True)
+
+        def answers(exam: TaskExam) -> Iterable[Answered]:
+            return answered(exam.items(), filed, _MISSING)
+
+        started = str(result.run.get("started") or "")
+        model = ModelDescription(
+            spec.model,
+            engine.label,
+            without_secrets(spec.model_args),
+            seconds=float(result.run.get("seconds") or 0.0),
+            started=datetime.fromisoformat(started).timestamp() if started else 0.0,
+        )
+        folder = result.output or Path()
+        given = cast(Sequence[TaskExam], exams)
+        return write_files(folder, given, result.grades, model, answers if spec.log_samples else None)

@@ -1,0 +1,72 @@
+"""``proctor validate``: every problem of task and artifact files, all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from proctor.cli.commands import ProctorCommand
+from proctor.cli.problems import BAD_INPUT, report, say
+from proctor.errors import Diagnostic, Location, ProctorError, UsageError
+
+_MOST_SHOWN = 200
+
+
+@click.command("validate", cls=ProctorCommand)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(exists=True, path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per problem.")
+def command(paths: tuple[Path, ...], as_json: bool) -> int:
+    """Read task files (YAML) and artifacts (JSON), and report every problem with file, line and hint.
+
+    PATH is a file or a folder; nothing is run and no data is loaded. The exit code is 2 where there are problems.
+    """
+    count = 0
+    problems: list[Diagnostic] = []
+    for path in paths:
+        files, found = _check(path)
+        count += files
+        problems.extend(found)
+    if as_json:
+        _print_json(problems)
+    elif problems:
+        report(ProctorError(problems[:_MOST_SHOWN]))
+        if len(problems) > _MOST_SHOWN:
+            say(f"and {len(problems) - _MOST_SHOWN} more; --json shows all")
+    if not count:
+        raise UsageError(f"there is no task file in {', '.join(map(str, paths))}", hint="they end in .yaml or .json")
+    say(f"{count} files, {len(problems)} problems")
+    return BAD_INPUT if problems else 0
+
+
+def _check(path: Path) -> tuple[int, list[Diagnostic]]:
+    artifacts = [path] if path.suffix == ".json" else sorted(path.rglob("*.json")) if path.is_dir() else []
+    problems = [problem for file in artifacts for problem in _check_artifact(file)]
+    if path.suffix == ".json":
+        return 1, problems
+    from proctor.dialects.lm_eval.validate import count_files, validate
+
+    return len(artifacts) + count_files(path), [*validate(path), *problems]
+
+
+def _check_artifact(file: Path) -> Iterator[Diagnostic]:
+    from proctor.artifacts import build
+    from proctor.artifacts.catalogs import read_json
+
+    place = Location(str(file))
+    try:
+        data = read_json(file)
+        if "__type__" in data:
+            build(data, location=place)
+    except ProctorError as error:
+        yield from error.located(place).diagnostics
+
+
+def _print_json(problems: list[Diagnostic]) -> None:
+    from proctor.cli.console import print_json
+
+    for each in problems:
+        place = each.location or Location("")
+        where = {"file": place.file, "line": place.line, "column": place.column, "path": each.path}
+        print_json({"what": each.what, **where, "why": each.why, "hint": each.hint})
