@@ -1,0 +1,1 @@
+"""Exams inside other systems. Each module needs its system installed, and is imported by it."""
