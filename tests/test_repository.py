@@ -26,6 +26,17 @@ def rows(exam: str, split: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
+def extra_of(node: ast.AST) -> str | None:
+    """The extra that ``MissingExtraError.of(package, extra, purpose)`` names."""
+    match node:
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name(id="MissingExtraError"), attr="of"),
+            args=[_, ast.Constant(value=str(name)), _],
+        ):
+            return name
+    return None
+
+
 class TestMetadata:
     def test_the_core_stays_small(self):
         assert len(PROJECT["project"]["dependencies"]) <= 9
@@ -42,6 +53,8 @@ class TestMetadata:
         named = set()
         for path in (ROOT / "src").rglob("*.py"):
             named.update(re.findall(r"proctor\[([a-z0-9_,-]+)\]", path.read_text(encoding="utf-8")))
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            named.update(extra for call in ast.walk(tree) if (extra := extra_of(call)))
         extras = set(PROJECT["project"]["optional-dependencies"])
         assert {extra for names in named for extra in names.split(",")} <= extras
 
