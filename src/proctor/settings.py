@@ -1,7 +1,7 @@
 """Settings: defaults, then environment variables, then what a program or a ``with`` block says.
 
-Each setting ``name`` is read from ``PROCTOR_NAME``. ``settings.context(name=value)`` changes some for a block of
-code; the change is visible to that thread or task only.
+Each setting ``name`` is read from ``PROCTOR_NAME``, and where that is not set from ``UNITXT_NAME``.
+``settings.context(name=value)`` changes some for a block of code; the change is visible to that thread or task only.
 """
 
 from __future__ import annotations
@@ -51,22 +51,39 @@ _TABLE: dict[str, _Setting] = {
     "use_only_local_catalogs": _Setting(False, bool, "never look in catalogs that need a network"),
 }
 
-_VARIABLES = {name: f"PROCTOR_{name.upper()}" for name in _TABLE}
+_NO_EFFECT = "accepted because Unitxt programs set it; nothing here depends on it"
+_TABLE |= {
+    "mock_inference_mode": _Setting(False, bool, "answer every request with '[[10]]', to try a program out"),
+    "allow_unverified_code": _Setting(False, bool, _NO_EFFECT),
+    "skip_artifacts_prepare_and_verify": _Setting(False, bool, _NO_EFFECT),
+    "dataset_cache_default": _Setting(False, bool, _NO_EFFECT),
+    "stream_hf_datasets_by_default": _Setting(False, bool, _NO_EFFECT),
+    "test_card_disable": _Setting(False, bool, _NO_EFFECT),
+    "test_metric_disable": _Setting(False, bool, _NO_EFFECT),
+    "loader_cache_size": _Setting(25, int, _NO_EFFECT),
+    "loaders_max_retries": _Setting(10, int, _NO_EFFECT),
+    "max_connection_retries": _Setting(3, int, _NO_EFFECT),
+    "max_templates_tests_for_card_test": _Setting(10, int, _NO_EFFECT),
+    "inference_engine_cache_path": _Setting(None, str, _NO_EFFECT),
+    "default_recipe": _Setting("dataset_recipe", str, _NO_EFFECT),
+    "remote_metrics": _Setting(None, str, _NO_EFFECT),
+}
+_VARIABLES = {name: (f"PROCTOR_{name.upper()}", f"UNITXT_{name.upper()}") for name in _TABLE}
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off", ""}
 
 
-def _parse(name: str, text: str) -> Any:
+def _parse(name: str, variable: str, text: str) -> Any:
     kind = _TABLE[name].kind
     if kind is bool:
         if text.lower() in _TRUE | _FALSE:
             return text.lower() in _TRUE
-        raise SettingsError(f"PROCTOR_{name.upper()} is '{text}'", why="it is a switch", hint="use 1 or 0")
+        raise SettingsError(f"{variable} is '{text}'", why="it is a switch", hint="use 1 or 0")
     if kind is int:
         try:
             return int(text)
         except ValueError:
-            raise SettingsError(f"PROCTOR_{name.upper()} is '{text}'", why="it is a whole number") from None
+            raise SettingsError(f"{variable} is '{text}'", why="it is a whole number") from None
     return kind(text)
 
 
@@ -85,8 +102,9 @@ class Settings:
         for layer in (_overrides.get(), self._assigned):
             if name in layer:
                 return layer[name]
-        if _VARIABLES[name] in os.environ:
-            return _parse(name, os.environ[_VARIABLES[name]])
+        for variable in _VARIABLES[name]:
+            if variable in os.environ:
+                return _parse(name, variable, os.environ[variable])
         return _cache_home() if name == "cache_dir" else _TABLE[name].default
 
     def __setattr__(self, name: str, value: Any) -> None:

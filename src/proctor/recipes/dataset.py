@@ -35,6 +35,7 @@ def load_recipe(dataset_query: str | Recipe | Mapping[str, Any] | None = None, *
         UsageError: There is neither a query nor overrides, or an override is no field of a recipe.
         ArtifactError: Something in it cannot be found or built.
     """
+    overrides.pop("disable_cache", None)  # of older programs: there is no cache to disable
     if isinstance(dataset_query, Recipe):
         return dataset_query
     if dataset_query is None and not overrides:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from math import ceil
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, SkipValidation
+from pydantic import BeforeValidator, Field, SkipValidation
 
 from proctor.artifacts import NON_POSITIONAL, fetch_artifact
 from proctor.data.operator import SourceOperator
@@ -23,6 +24,8 @@ from proctor.tasks.task import Task
 from proctor.templates import Template, TemplatesDict, TemplatesList
 
 Row = dict[str, Any]
+WholeNumber = Annotated[int, BeforeValidator(lambda value: ceil(value) if isinstance(value, float) else value)]
+"""A count that programs may compute (``200 / batch_size``); fractions are rounded up."""
 TemplateChoice = Template | TemplatesList | TemplatesDict | list[Template]
 
 
@@ -70,9 +73,9 @@ class DatasetRecipe(Recipe):
 
     group_by: list[str | list[str]] = Field(default_factory=list)
     loader_limit: int | None = None
-    max_train_instances: int | None = None
-    max_validation_instances: int | None = None
-    max_test_instances: int | None = None
+    max_train_instances: WholeNumber | None = None
+    max_validation_instances: WholeNumber | None = None
+    max_test_instances: WholeNumber | None = None
     train_refiner: Any = None
     validation_refiner: Any = None
     test_refiner: Any = None
