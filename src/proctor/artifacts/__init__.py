@@ -19,6 +19,7 @@ from proctor.artifacts.fetch import (
     fetch_artifact,
     get_from_catalog,
 )
+from proctor.artifacts.git_catalog import git_catalog, register_git_catalog
 from proctor.artifacts.registry import Registry, registry
 
 __all__ = [
@@ -35,7 +36,9 @@ __all__ = [
     "catalogs",
     "fetch_artifact",
     "get_from_catalog",
+    "git_catalog",
     "register_catalog",
+    "register_git_catalog",
     "register_local_catalog",
     "registry",
     "to_data",

@@ -141,7 +141,7 @@ UNITXT = Alias(
         **{f"unitxt.{name}" if name else "unitxt": names for name, names in _FUNCTIONS.items()},
     },
     instead={
-        "GithubCatalog": "clone the catalog and use register_local_catalog(folder)",
+        "GithubCatalog": "use proctor.artifacts.register_git_catalog(url, revision, folder)",
         "ExecuteQuery": "use ExecuteExpression; it runs an allow-list of expressions",
         "safe_eval": "use ExecuteExpression, or proctor.data.expressions",
     },
