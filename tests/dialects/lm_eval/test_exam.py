@@ -213,6 +213,8 @@ class TestRequests:
         assert requests(made)[0].prompt.text == "M Q0?"
         with pytest.raises(TemplateError, match="no prompt"):
             list(exam(f"{TEXT}\nuse_prompt: 'qa-basic:nope'").items())
+        with pytest.raises(TemplateError, match="promptsource"):
+            list(exam(f"{TEXT}\nuse_prompt: 'promptsource:x'").items())
 
 
 class TestTemplates:
@@ -389,6 +391,20 @@ def broken(doc):
         line = (folder / "t.yaml").read_text().splitlines().index("process_docs: !function utils.process_docs") + 1
         assert f"t.yaml:{line}:15" in text
         assert "--trust-code" in text
+
+    @pytest.mark.parametrize("field", ["doc_to_text", "doc_to_choice", "doc_to_target"])
+    def test_functions_under_a_template_are_refused_or_run(self, exam, folder, field):
+        (folder / "utils.py").write_text(
+            "doc_to_text = lambda doc: 'T ' + doc['question']\n"
+            "doc_to_choice = lambda doc: doc['choices']['text']\ndoc_to_target = lambda doc: doc['n']\n"
+        )
+        text = f"{TestTemplates.FIELDS}\n{field}: !function utils.{field}\ntemplate: mmlu"
+        with pytest.raises(TrustError, match=f"utils.{field}.* is Python code"):
+            list(exam(text).items())
+        with settings.context(trust_code=True):
+            first = requests(exam(text))[0]
+        asked = "T Q0?" if field == "doc_to_text" else "Q0?"
+        assert first.pairs[0].context.text == f"Question: {asked}\nA. w0\nB. x0\nC. y0\nAnswer:"
 
     def test_functions_of_the_task_folder(self, exam, folder):
         (folder / "utils.py").write_text(self.UTILS)

@@ -35,7 +35,9 @@ def resolve_function(reference: FunctionReference, purpose: str) -> Any:
     source = str(file) if file.is_file() else f"the module '{module_name}'"
     if not settings.trust_code:
         raise TrustError(
-            f"{purpose} is Python code: '{reference.name}'",
+            f"{purpose} is Python code: '{reference.name}'"
+            if reference.name not in purpose
+            else f"{purpose} is Python code",
             location=reference.location,
             why=f"using this task would run {source}",
             hint="if you trust it, add --trust-code (or set PROCTOR_TRUST_CODE=1)",

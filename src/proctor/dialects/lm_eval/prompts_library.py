@@ -7,7 +7,7 @@ from typing import Any
 
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.reader import parse
-from proctor.errors import MissingExtraError, TemplateError, did_you_mean
+from proctor.errors import TemplateError, did_you_mean
 
 PROMPTS: dict[str, dict[str, str]] = {
     "qa-basic": {
@@ -25,13 +25,16 @@ def named_prompt(name: str, config: TaskConfig) -> tuple[Any, Any]:
 
     Raises:
         TemplateError: There is no such prompt.
-        MissingExtraError: It is a Promptsource prompt.
     """
     category, colon, prompt = name.partition(":")
     if not colon:
         raise TemplateError(f"use_prompt is '{name}'", hint="write category:name, or file.yaml:name")
     if category == "promptsource":
-        raise MissingExtraError.of("promptsource", "promptsource", f"use_prompt: {name}")
+        raise TemplateError(
+            f"'{name}' is a prompt of promptsource, which no Python that runs here can install",
+            why="promptsource needs Python below 3.10",
+            hint="copy the prompt into a file and write use_prompt: file.yaml:name",
+        )
     if ".yaml" in category:
         return _from_file(category, prompt, config)
     known = PROMPTS.get(category)

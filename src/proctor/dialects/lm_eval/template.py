@@ -14,7 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
+from proctor.dialects.lm_eval.functions import guarded, resolve_function
 from proctor.dialects.lm_eval.jinja import compile_expression, compile_text, is_template
+from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.errors import TemplateError, did_you_mean
 from proctor.templates.styles import ALPHABETS, ChoiceLabels, QuestionStyle
 
@@ -36,6 +38,8 @@ def compile_field(field_spec: FieldSpec, default: Any = None) -> Callable[[Row],
     """Return :func:`process_field` for one specification, compiled once."""
     if field_spec is None:
         return lambda doc: default
+    if isinstance(field_spec, FunctionReference):
+        return _on_first_use(field_spec)
     if callable(field_spec):
         return field_spec  # type: ignore[no-any-return]
     if not isinstance(field_spec, str):
@@ -43,6 +47,19 @@ def compile_field(field_spec: FieldSpec, default: Any = None) -> Callable[[Row],
     if not is_template(field_spec):
         return lambda doc: doc.get(field_spec, default)
     return compile_expression(field_spec) or compile_text(field_spec)
+
+
+def _on_first_use(reference: FunctionReference) -> Callable[[Row], Any]:
+    """Return a function of the task file, which is looked for when the first document needs it."""
+    found: list[Callable[[Row], Any]] = []
+
+    def call(doc: Row) -> Any:
+        if not found:
+            what = f"'{reference.name}', wrapped by a template,"
+            found.append(guarded(resolve_function(reference, what), what, reference.location))
+        return found[0](doc)
+
+    return call
 
 
 @dataclass
