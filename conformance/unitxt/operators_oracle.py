@@ -85,7 +85,26 @@ def _type(case):
     return bool(isoftype(case["value"], kind)), to_type_string(kind)
 
 
+def _card(case):
+    from itertools import islice
+
+    from unitxt.artifact import fetch_artifact
+    from unitxt.operator import SequentialOperator
+
+    card, _ = fetch_artifact(case["card"])
+    card.loader.path = case["path"]
+    card.loader.splits = None
+    card.loader.data_classification_policy = card.loader.data_classification_policy or ["public"]  # not a local file
+    streams = SequentialOperator(steps=[*(card.preprocess_steps or []), card.task])(card.loader())
+    keys = ("input_fields", "reference_fields", "metrics", "data_classification_policy")
+    made = {}
+    for name in sorted(streams):
+        made[name] = [{key: row[key] for key in keys} for row in islice(streams[name], case["rows"])]
+    return made
+
+
 ANSWERS = {
+    "card": _card,
     "operator": _operator,
     "loader": _loader,
     "serializer": _serializer,
