@@ -1,7 +1,7 @@
 """Whether cards make the same instances of real rows as Unitxt's: loading, preprocessing and the task.
 
-Usage: ``python conformance/unitxt/cards.py [--oracle PYTHON] [--hub FOLDER] [--rows 40] [--show 10]``. Compares every card
-of Unitxt's catalog whose dataset is in the folder of real datasets.
+Usage: ``python conformance/unitxt/cards.py [--oracle PYTHON] [--hub FOLDER] [--rows 40] [--show 10]``. Compares
+every card of Unitxt's catalog whose dataset is in the folder of real datasets.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def main() -> None:
         outcomes[outcome] += 1
         if not same and outcomes[outcome] <= arguments.show:
             left, right = (str(each.get("value", each)) for each in (theirs, ours))
-            start = max(len(os.path.commonprefix([left, right])) - 80, 0)
+            start = max(next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), 0) - 80, 0)
             print(
                 case["card"],
                 f"  unitxt:  {left[start : start + 240]}",

@@ -1,4 +1,3 @@
-# ruff: noqa: ANN001, ANN202 - runs in another environment
 """Runs inside an environment with Unitxt: applies operators and field paths to data, and answers with the result.
 
 Reads cases as JSON lines: ``{"kind": "operator", "operator": {…}, "streams": {name: rows}}``,
