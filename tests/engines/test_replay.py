@@ -36,6 +36,11 @@ def test_by_position_where_there_are_no_prompts(tmp_path):
     assert "'???'" in answers[2].failure.message
 
 
+def test_only_rows_without_prompts_go_by_position(tmp_path):
+    assert ReplayEngine(write(tmp_path / "a.jsonl", "x", {"prediction": "y"})).answers_in_order
+    assert not ReplayEngine(write(tmp_path / "b.jsonl", {"prompt": "a", "prediction": "y"})).answers_in_order
+
+
 def test_messages_and_named_fields(tmp_path):
     chat = [{"role": "user", "content": "hi\u2028there"}]
     path = write(tmp_path / "p.jsonl", {"q": chat, "model_says": ["a", "b"], "prediction": "not this"})

@@ -33,6 +33,11 @@ def test_a_list_in_order():
     assert said(ScriptedEngine(answers=["a", "b"]), "x", "y", "z") == ["a", "b", "a"]
 
 
+def test_only_a_list_goes_by_position():
+    assert ScriptedEngine(answers=["a"]).answers_in_order
+    assert not ScriptedEngine(answers={"a": "b"}).answers_in_order
+
+
 def test_rules_with_groups():
     engine = ScriptedEngine(rules=[(r"(\d+) plus nothing", r"\1"), (r"say (?P<word>\w+)", r"\g<word>!")])
     assert said(engine, "17 plus nothing", "please say hello now") == ["17", "hello!"]

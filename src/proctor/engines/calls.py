@@ -11,12 +11,14 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from proctor.engines.http import Reply, Transport, TransportError
+from proctor.engines.http import EVENT_STREAM, Reply, Transport, TransportError
 from proctor.engines.limits import Pacing
 from proctor.engines.retry import RetryPolicy, is_retried, retry_after_seconds
 from proctor.ir import Failure, Timing
 
 T = TypeVar("T")
+_Outcome = tuple[T | Failure, float | None, float | None]
+"""What came of an attempt, how long the server asks to wait, and when the first token of a stream came."""
 Authorize = Callable[[Transport, str, bytes], Awaitable[Mapping[str, str]]]
 """From a URL and the body that is about to be posted to further headers; may post itself to get a token."""
 _CONTEXT = re.compile(
@@ -87,6 +89,7 @@ class Caller:
         self._headers = {"Content-Type": "application/json", **headers}
         self._policy = policy
         self._timeout_seconds = timeout_seconds
+        self._stream_headers = {**self._headers, "Accept": EVENT_STREAM}
         self._authorize = authorize
         self._pacing = pacing
         self._attempt_seconds = attempt_seconds
@@ -95,13 +98,16 @@ class Caller:
         self._succeeded = False
         self._unanswered = 0
 
-    async def call(self, url: str, body: Mapping[str, Any], parse: Callable[[bytes], T]) -> tuple[T, Timing]:
+    async def call(
+        self, url: str, body: Mapping[str, Any], parse: Callable[[bytes], T], *, is_stream: bool = False
+    ) -> tuple[T, Timing]:
         """Return what ``parse`` makes of the reply, and when and how long the successful attempt took.
 
         Args:
             url: Where to post.
             body: Sent as JSON.
             parse: Reads the body of a reply; raises :class:`ReplyError` or ``msgspec.DecodeError`` where it cannot.
+            is_stream: Whether the answer is streamed, so that the time of its first token is known.
 
         Raises:
             CallError: There is no answer, with the reason.
@@ -119,50 +125,49 @@ class Caller:
                 deadline += loop.time() - arrived  # the time-out is for the server, not for our own limits
             started, clock = time.time(), loop.time()
             seconds = min(self._attempt_seconds, deadline - clock)
-            outcome, retry_after = await self._paced(url, content, seconds, parse)
+            outcome, retry_after, first = await self._paced(url, content, seconds, parse, is_stream)
             attempt += 1
             if not isinstance(outcome, Failure):
                 self._succeeded, self._unanswered = True, 0
-                return outcome, Timing(started, loop.time() - clock)
+                return outcome, Timing(started, loop.time() - clock, first)
             wait = self._policy.wait_seconds(content, attempt - 1, retry_after)
             if self._is_over(outcome, attempt) or loop.time() + wait >= deadline:
                 raise CallError(self._conclude(outcome, attempt))
             await asyncio.sleep(wait)
 
     async def _paced(
-        self, url: str, content: bytes, seconds: float, parse: Callable[[bytes], T]
-    ) -> tuple[T | Failure, float | None]:
+        self, url: str, content: bytes, seconds: float, parse: Callable[[bytes], T], is_stream: bool
+    ) -> _Outcome[T]:
         if self._pacing is None:
-            return await self._attempt(url, content, seconds, parse)
+            return await self._attempt(url, content, seconds, parse, is_stream)
         try:
-            outcome, retry_after = await self._attempt(url, content, seconds, parse)
+            outcome = await self._attempt(url, content, seconds, parse, is_stream)
         except BaseException:
             self._pacing.leave(None)
             raise
-        self._pacing.leave(outcome)
-        return outcome, retry_after
+        self._pacing.leave(outcome[0])
+        return outcome
 
     async def _attempt(
-        self, url: str, content: bytes, seconds: float, parse: Callable[[bytes], T]
-    ) -> tuple[T | Failure, float | None]:
+        self, url: str, content: bytes, seconds: float, parse: Callable[[bytes], T], is_stream: bool
+    ) -> _Outcome[T]:
         try:
-            headers = self._headers
+            headers = self._stream_headers if is_stream else self._headers
             if self._authorize is not None:
                 headers = {**headers, **await self._authorize(self._transport, url, content)}
             reply = await self._transport.post(url, content, headers, seconds)
         except CallError as error:
-            return error.failure, None
+            return error.failure, None, None
         except TransportError as error:
-            return Failure(error.kind, _sentence(url, str(error), _TRANSPORT_HINT.get(error.kind, ""))), None
+            return Failure(error.kind, _sentence(url, str(error), _TRANSPORT_HINT.get(error.kind, ""))), None, None
         if reply.status >= HTTPStatus.MULTIPLE_CHOICES:
-            return failure_of(url, reply), retry_after_seconds(reply.headers)
+            return failure_of(url, reply), retry_after_seconds(reply.headers), None
         try:
-            return parse(reply.body), None
+            return parse(reply.body), None, reply.first_token_seconds
         except (ReplyError, msgspec.DecodeError) as error:
             start = reply.body[:80].decode("utf-8", "replace")
-            return Failure(
-                "protocol", f"{url} sent a reply that cannot be read: {error}; it starts with {start!r}"
-            ), None
+            said = f"the reply cannot be read: {error}; it starts with {start!r}"
+            return Failure("protocol", _sentence(url, said)), None, None
 
     def _is_over(self, failure: Failure, attempts: int) -> bool:
         if failure.kind in _FINAL or not failure.retryable or attempts > self._policy.max_retries:

@@ -137,7 +137,11 @@ class ProviderEngine(OpenAIEngine):
 
     def _options(self) -> dict[str, Any]:
         provider = provider_named(self.provider)[1]
-        return {"is_chat": self.endpoint != "completions", **provider.options_of(self.served_model)}
+        return {
+            "is_chat": self.endpoint != "completions",
+            "stream": self.stream,
+            **provider.options_of(self.served_model),
+        }
 
     def _model_to_send(self, name: str) -> str:
         served = self.served_model

@@ -16,13 +16,14 @@ It also comes with ``datasets``, so it adds nothing to install.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 if TYPE_CHECKING:
-    from aiohttp import ClientSession, ClientTimeout
+    from aiohttp import ClientResponse, ClientSession, ClientTimeout
     from yarl import URL
 
 
@@ -30,11 +31,21 @@ _MOST_HEADERS = 64  # that are kept prepared; more come only from servers that w
 
 
 class Reply(NamedTuple):
-    """What a server sent back."""
+    """What a server sent back.
+
+    Attributes:
+        first_token_seconds: When the first piece of a streamed answer came, in seconds after the request.
+    """
 
     status: int
     headers: Mapping[str, str]
     body: bytes
+    first_token_seconds: float | None = None
+
+
+EVENT_STREAM = "text/event-stream"
+"""``Accept`` of a request whose answer is streamed."""
+_FIRST_TOKEN = re.compile(rb'"(?:content|text|reasoning_content)"\s*:\s*"[^"]')
 
 
 class TransportError(Exception):
@@ -92,7 +103,8 @@ class AiohttpTransport:
         if url not in self._urls:
             self._urls[url] = (self._url_of(url, encoded="%" in url), _proxy_of(url))
         target, proxy = self._urls[url]
-        errors = self._errors
+        errors, loop = self._errors, asyncio.get_running_loop()
+        sent = loop.time()
         try:
             async with self._session.post(
                 target,
@@ -102,6 +114,8 @@ class AiohttpTransport:
                 timeout=self._timeout(timeout_seconds),
                 allow_redirects=False,
             ) as reply:
+                if headers.get("Accept") == EVENT_STREAM:
+                    return await _read_stream(reply, loop, sent)
                 return Reply(reply.status, reply.headers, await reply.read())
         except errors.ConnectionTimeoutError:
             raise TransportError("unreachable", f"no connection to {target.host}:{target.port} in time") from None
@@ -140,6 +154,16 @@ class AiohttpTransport:
             connect = min(self._connect_timeout_seconds, seconds)
             self._timeouts[rounded] = self._errors.ClientTimeout(total=seconds, sock_connect=connect)
         return self._timeouts[rounded]
+
+
+async def _read_stream(reply: ClientResponse, loop: asyncio.AbstractEventLoop, sent: float) -> Reply:
+    """Read a streamed answer to its end, and note when the first token came."""
+    body, first = b"", None
+    async for chunk in reply.content.iter_any():
+        body += chunk
+        if first is None and _FIRST_TOKEN.search(body):
+            first = loop.time() - sent
+    return Reply(reply.status, reply.headers, body, first)
 
 
 def _proxy_of(url: str) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field
@@ -33,8 +33,11 @@ class OpenAIEngine(HTTPEngine):
             one user message. Only ``completions`` can score continuations.
         max_tokens, temperature, top_p, seed, stop, frequency_penalty, presence_penalty, logit_bias, logprobs,
             top_logprobs: Decoding for requests that leave it open.
+        stream: Stream answers, to know when their first token came (``Response.timing.first_token_seconds``).
         extra_body: Further fields of every request's body.
     """
+
+    transient_fields: ClassVar[frozenset[str]] = HTTPEngine.transient_fields | {"stream"}
 
     model: str
     base_url: str | None = None
@@ -49,6 +52,7 @@ class OpenAIEngine(HTTPEngine):
     logit_bias: Annotated[dict[str, float] | None, NON_POSITIONAL] = None
     logprobs: Annotated[bool | None, NON_POSITIONAL] = None
     top_logprobs: Annotated[int | None, NON_POSITIONAL] = None
+    stream: Annotated[bool, NON_POSITIONAL] = False
     extra_body: Annotated[dict[str, Any] | None, NON_POSITIONAL] = None
 
     def prepare(self) -> None:
@@ -81,9 +85,8 @@ class OpenAIEngine(HTTPEngine):
         return self._run(requests, self._wire().score)
 
     def _wire(self) -> Wire:
-        return OpenAIWire(
-            self._url, self.model, self.decoding_defaults(), options={"is_chat": self.endpoint != "completions"}
-        )
+        options = {"is_chat": self.endpoint != "completions", "stream": self.stream}
+        return OpenAIWire(self._url, self.model, self.decoding_defaults(), options=options)
 
     def _address(self) -> str:
         if self.base_url:

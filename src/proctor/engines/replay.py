@@ -52,6 +52,12 @@ class ReplayEngine(Engine):
         """Return what decides the answers: the content of the file, wherever it lies."""
         return {**super().identity_values(), "path": content_key("replay", self._read())}
 
+    @property
+    def answers_in_order(self) -> bool:
+        """True where no row has a prompt."""
+        names = (self.prompt_field,) if self.prompt_field else PROMPT_FIELDS
+        return not any(row.get(name) is not None for row in self._read() for name in names)
+
     def generate(self, requests: Iterable[Generate]) -> Answers:
         """Answer generation requests, in order.
 

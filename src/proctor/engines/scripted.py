@@ -61,6 +61,11 @@ class ScriptedEngine(Engine):
                 values[name] = code_digest(function)
         return values
 
+    @property
+    def answers_in_order(self) -> bool:
+        """True for a list of answers."""
+        return isinstance(self.answers, list)
+
     def generate(self, requests: Iterable[Generate]) -> Answers:
         """Answer generation requests, in order."""
         listed = self.answers if isinstance(self.answers, list) else None

@@ -324,6 +324,16 @@ class GenericInferenceEngine(Engine):
         """The label of the engine that does the work."""
         return self.engine.label
 
+    @property
+    def answers_in_order(self) -> bool:
+        """As the engine that does the work."""
+        return self.engine.answers_in_order
+
+    @property
+    def policy(self) -> list[str] | None:
+        """The policy of this engine, or of the one that does the work."""
+        return super().policy or self.engine.policy
+
     def generate(self, requests: Iterable[Generate]) -> Answers:
         """Let the engine answer."""
         return self.engine.generate(requests)
@@ -410,7 +420,9 @@ def first_difference(options: list[list[dict[str, Any]]]) -> int:
     """
     left, place = list(range(len(options))), 0
     while len(left) > 1 and place < min(len(options[index]) for index in left):
-        best = max(left, key=lambda index, at=place: options[index][at]["logprob"])
+        best = max(
+            left, key=[option[place]["logprob"] if place < len(option) else 0.0 for option in options].__getitem__
+        )
         text = options[best][place]["text"]
         left = [index for index in left if options[index][place]["text"] == text]
         place += 1

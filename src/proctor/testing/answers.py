@@ -89,6 +89,23 @@ def completion_reply(body: Body, answer: Answer) -> dict[str, Any]:
     return _envelope(body, "text_completion", choices, texts)
 
 
+def stream_of(reply: Mapping[str, Any]) -> bytes:
+    """Return a reply as server-sent events, one for each token."""
+    events: list[dict[str, Any]] = []
+    for choice in reply["choices"]:
+        is_chat = "message" in choice
+        text = choice["message"]["content"] if is_chat else choice["text"]
+        for token in tokens_of(text):
+            piece: dict[str, Any] = {"delta": {"content": token}} if is_chat else {"text": token}
+            events.append({"choices": [{"index": choice["index"], **piece, "finish_reason": None}]})
+        end: dict[str, Any] = {"delta": {}} if is_chat else {"text": ""}
+        events.append({"choices": [{"index": choice["index"], **end, "finish_reason": choice["finish_reason"]}]})
+    if "usage" in reply:
+        events.append({"choices": [], "usage": reply["usage"]})
+    lines = [b"data: " + msgspec.json.encode({"id": reply["id"], **event}) for event in events]
+    return b"\n\n".join([*lines, b"data: [DONE]", b""])
+
+
 def _texts(body: Body, answer: Answer) -> list[str]:
     count = int(body.get("n") or 1)
     if count == 1:

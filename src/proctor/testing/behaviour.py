@@ -18,6 +18,7 @@ from proctor.testing.answers import (
     digest_answer,
     prompt_text,
     request_key,
+    stream_of,
 )
 from proctor.testing.faults import Fault, Faults
 
@@ -104,7 +105,8 @@ class Behaviour:
             plan = error_plan(fault.status, fault.message, "scripted")
             return Plan(plan.status, plan.body, headers, fault)
         reply = (chat_reply if path == CHAT else completion_reply)(body, self.answer)
-        content = msgspec.json.encode(_spoil(reply, fault))
+        spoiled = _spoil(reply, fault)
+        content = stream_of(spoiled) if body.get("stream") else msgspec.json.encode(spoiled)
         if fault is None or fault.kind in ("slow", "wrong_id", "duplicate", "no_usage"):
             with self._lock:
                 self.answered[key] += 1

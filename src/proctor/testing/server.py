@@ -48,6 +48,7 @@ class FaultServer:
         self.port = port
         self._loop = asyncio.new_event_loop()
         self._thread: threading.Thread | None = None
+        self._is_serving = threading.Event()
         self._connections: set[_Connection] = set()
 
     @property
@@ -65,6 +66,7 @@ class FaultServer:
         self.port = listener.getsockname()[1]
         self._thread = threading.Thread(target=self._serve, args=(listener,), name="fault-server", daemon=True)
         self._thread.start()
+        self._is_serving.wait()
         return self
 
     def stop(self) -> None:
@@ -73,6 +75,7 @@ class FaultServer:
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
             self._thread = None
+            self._is_serving.clear()
 
     def run(self) -> None:
         """Serve in this thread until interrupted."""
@@ -94,15 +97,19 @@ class FaultServer:
         server = loop.run_until_complete(
             loop.create_server(lambda: _Connection(self.behaviour, gate, self._connections), sock=listener)
         )
+        loop.call_soon(
+            self._is_serving.set
+        )  # not before: a loop that is stopped while it starts leaves its socket open
         try:
             loop.run_forever()
         finally:
             server.close()
-            for connection in list(self._connections):
-                connection.abort()
-            for task in asyncio.all_tasks(loop):
-                task.cancel()
             while asyncio.all_tasks(loop) or self._connections:
+                # Again and again: a connection that is just being accepted appears after the first round.
+                for connection in list(self._connections):
+                    connection.abort()
+                for task in asyncio.all_tasks(loop):
+                    task.cancel()
                 loop.run_until_complete(asyncio.sleep(0))
             loop.close()
 

@@ -2,7 +2,7 @@
 
 Options: ``is_chat`` (default true), ``max_tokens_name``, ``model_name`` (name of the field that holds the model),
 ``route`` (of chat), ``drop`` (fields that the server does not accept), ``rename`` (fields that it calls otherwise),
-``fields`` (further fields of the body).
+``fields`` (further fields of the body), ``stream``.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from proctor.engines.wires.openai_shapes import (
     parse_completion,
     parse_echo,
 )
+from proctor.engines.wires.openai_stream import parse_stream
 from proctor.engines.wires.wire import Post, Wire, merged
 from proctor.ir import Decoding, Pair, Prompt, Response, Rolling, Score
 
@@ -35,14 +36,20 @@ class OpenAIWire(Wire):
     def post(self, prompt: Prompt, decoding: Decoding) -> Post:
         """Return what to post; see :class:`Wire`."""
         shared = self._body(decoding)
+        is_stream = self.options.get("stream", False)
+        if is_stream:
+            shared = {**shared, "stream": True, "stream_options": {"include_usage": True}}
         if self.options.get("is_chat", True):
             body = {**shared, "messages": chat_messages(prompt.messages)}
             route = self.options.get("route", "/chat/completions")
-            return Post(route, body, partial(parse_chat, count=decoding.count))
+            return Post(
+                route, body, partial(parse_stream if is_stream else parse_chat, count=decoding.count), is_stream
+            )
         if prompt.is_chat:
             raise CallError.of("engine", "the completions endpoint takes one string, not chat messages")
         body = {**shared, "prompt": prompt.text}
-        return Post("/completions", body, partial(parse_completion, count=decoding.count))
+        parse = partial(parse_stream if is_stream else parse_completion, count=decoding.count)
+        return Post("/completions", body, parse, is_stream)
 
     async def score(self, caller: Caller, request: Score) -> Response:
         """Answer a request for log-likelihoods by echo; see :class:`Wire`."""

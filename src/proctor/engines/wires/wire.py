@@ -20,12 +20,14 @@ class Post(NamedTuple):
     Attributes:
         route: Appended to the base URL.
         body: Sent as JSON.
+        is_stream: Whether the answer is streamed.
         parse: From the body of a reply to a response; raises ``ReplyError`` or ``msgspec.DecodeError``.
     """
 
     route: str
     body: Mapping[str, Any]
     parse: Callable[[bytes], Response]
+    is_stream: bool = False
 
 
 @dataclass
@@ -66,7 +68,8 @@ class Wire:
 
     async def send(self, caller: Caller, post: Post) -> Response:
         """Post, and return the response with its timing."""
-        response, timing = await caller.call(f"{self.url}{post.route}{self.query}", post.body, post.parse)
+        url = f"{self.url}{post.route}{self.query}"
+        response, timing = await caller.call(url, post.body, post.parse, is_stream=post.is_stream)
         return Response(
             response.texts, response.scores, response.finish_reasons, response.tokens, response.usage, timing
         )

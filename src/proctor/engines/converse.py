@@ -1,0 +1,90 @@
+"""Conversations with any engine: many at once, each in order.
+
+A conversation is asked one generated turn at a time. All conversations of a window take their next turn together, so
+an engine sees as many requests as there are conversations, and what it says in one turn is part of the context of
+the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from msgspec import structs
+
+from proctor.engines.engine import Answers, Engine
+from proctor.ir import Converse, Generate, Message, Prompt, Response, Timing, Usage
+
+WINDOW = 1024
+"""Conversations in flight at once."""
+
+
+def converse(engine: Engine, requests: Iterable[Converse], window: int = WINDOW) -> Answers:
+    """Yield ``(position, response)``; a response has one text for each generated turn.
+
+    Args:
+        engine: Who answers.
+        requests: Read lazily, ``window`` at a time.
+        window: Conversations in flight at once.
+    """
+    iterator, start = iter(requests), 0
+    while batch := list(islice(iterator, window)):
+        for position, response in _hold(engine, batch):
+            yield start + position, response
+        start += len(batch)
+
+
+def _hold(engine: Engine, requests: Sequence[Converse]) -> Iterator[tuple[int, Response]]:
+    open_talks = {position: _Talk(request) for position, request in enumerate(requests)}
+    while open_talks:
+        for position in [position for position, talk in open_talks.items() if talk.is_over]:
+            yield position, open_talks.pop(position).response()
+        order = list(open_talks)
+        for place, reply in engine.generate(open_talks[position].request() for position in order):
+            open_talks[order[place]].hear(reply)
+
+
+class _Talk:
+    """One conversation and how far it is."""
+
+    def __init__(self, request: Converse) -> None:
+        self._decoding = request.decoding
+        self._turns = list(request.turns)
+        self._replies: list[Response] = []
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is nothing left to generate, or no sense in it."""
+        failed = bool(self._replies) and self._replies[-1].failure is not None
+        return failed or None not in self._turns
+
+    def request(self) -> Generate:
+        """Return the request for the next turn: everything that was said before it."""
+        said: list[Message] = [turn for turn in self._turns[: self._turns.index(None)] if turn is not None]
+        return Generate(Prompt(said), self._decoding)
+
+    def hear(self, reply: Response) -> None:
+        """Take the answer to :meth:`request`."""
+        self._replies.append(reply)
+        if reply.failure is None:
+            self._turns[self._turns.index(None)] = {"role": "assistant", "content": reply.text}
+
+    def response(self) -> Response:
+        """Return the whole answer, or the failure that ended it."""
+        timing, usage = _sums(self._replies)
+        if self._replies and (failure := self._replies[-1].failure) is not None:
+            message = f"turn {len(self._replies)}: {failure.message}"
+            return Response(failure=structs.replace(failure, message=message), usage=usage, timing=timing)
+        return Response(
+            texts=tuple(reply.text for reply in self._replies),
+            finish_reasons=tuple(next(iter(reply.finish_reasons), "") for reply in self._replies),
+            usage=usage,
+            timing=timing,
+        )
+
+
+def _sums(replies: Sequence[Response]) -> tuple[Timing, Usage]:
+    read = sum(reply.usage.prompt_tokens for reply in replies)
+    written = sum(reply.usage.completion_tokens for reply in replies)
+    started = replies[0].timing.started if replies else 0.0
+    return Timing(started, sum(reply.timing.seconds for reply in replies)), Usage(read, written)
