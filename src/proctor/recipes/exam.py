@@ -37,6 +37,20 @@ class Answered:
     responses: Sequence[Response]
 
 
+class ScoredGroup(Protocol):
+    """A named set of exams with scores of its own, made of its exams' scores.
+
+    An exam may have an attribute ``groups`` with the groups that it was chosen with; results list them as well.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name under which results are filed."""
+
+    def score(self, scores: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+        """Return the group's scores, from the global scores of its exams by name; empty where it has none."""
+
+
 class Exam(Protocol):
     """A compiled recipe. Later changes to the artifacts it came from do not reach it."""
 

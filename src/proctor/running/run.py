@@ -18,7 +18,7 @@ from typing import Any
 from proctor.engines.engine import Engine
 from proctor.errors import RunInterruptedError, UsageError
 from proctor.ir import Failure, Usage
-from proctor.recipes.exam import Answered, Exam
+from proctor.recipes.exam import Answered, Exam, ScoredGroup
 from proctor.running.budget import PriceTable, price_table
 from proctor.running.execute import Budget, Session, ask
 from proctor.running.folder import RunFolder, SampleWriter
@@ -166,10 +166,27 @@ def _conclude(
             results[exam.name] = _entry(grade, tally)
             usage[exam.name] = {"prompt_tokens": tally.prompt_tokens, "completion_tokens": tally.completion_tokens}
             session.observer.graded(exam.name, grade)
+    results.update(_group_entries(exams, grades))
     run = _circumstances(session, usage, began)
     if folder is not None:
         folder.write_results(results, run)
     return RunResult(results, run, grades, folder.path if folder is not None else None)
+
+
+def _group_entries(exams: Sequence[Exam], grades: dict[str, Grade]) -> dict[str, dict[str, Any]]:
+    """Return the scores of the groups that exams were chosen with, filed like an exam's."""
+    groups: dict[str, ScoredGroup] = {}
+    for exam in exams:
+        groups.update((group.name, group) for group in getattr(exam, "groups", ()) if group.name not in grades)
+    entries = {}
+    for name, group in groups.items():
+        scores = group.score({exam: grade.scores for exam, grade in grades.items()})
+        if scores:
+            members = [exam.name for exam in exams if any(each.name == name for each in getattr(exam, "groups", ()))]
+            failed = sum(len(grades[member].failures) for member in members)
+            entry = {**scores, "n": scores.get("num_of_instances", 0), "failures": failed, "members": members}
+            entries[name] = {str(key): plain(entry[key]) for key in sorted(entry)}
+    return entries
 
 
 class _Tally:

@@ -518,3 +518,21 @@ def test_a_specification_is_plain_data(exam):
     assert found["options"]["num_fewshot"] == 1
     assert found["task"]["process_results"] == "!function utils.f"
     assert "multiple choice on json" in made.description
+
+
+def test_a_run_reports_groups(folder):
+    from proctor.engines.scripted import ScriptedEngine
+    from proctor.running.run import run_exams
+
+    (folder / "t.yaml").write_text(f"task: t\n{CHOICE}")
+    (folder / "u.yaml").write_text(f"task: u\n{CHOICE}")
+    (folder / "g.yaml").write_text("group: g\ntask: [t, u]\naggregate_metric_list: [{metric: acc}]\n")
+    (folder / "h.yaml").write_text("group: h\ntask: [g]\n")
+    exams = resolve(["h"], [str(folder)])
+    engine = ScriptedEngine(log_likelihood=lambda context, continuation: -float(len(continuation)))
+    result = run_exams(exams, engine, log=folder / "log.db", output=folder / "out")
+    assert list(result.results) == ["t", "u", "g"]
+    group = result.results["g"]
+    assert group["acc"] == pytest.approx((result.results["t"]["acc"] + result.results["u"]["acc"]) / 2)
+    assert (group["n"], group["failures"], group["members"]) == (12, 0, ["t", "u"])
+    assert "score_ci_low" in group

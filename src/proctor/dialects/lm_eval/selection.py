@@ -80,6 +80,12 @@ class Group:
     metadata: Values = field(default_factory=dict)
     own_name: str = ""
 
+    def score(self, scores: Mapping[str, Values]) -> dict[str, Any]:
+        """Return the group's scores from those of its tasks; empty where it aggregates none."""
+        from proctor.dialects.lm_eval.groups import group_scores
+
+        return group_scores(self, scores) if self.metrics else {}
+
     def leaves(self) -> Iterator[Leaf]:
         """Yield all tasks below."""
         for member in self.members:
