@@ -31,6 +31,11 @@ def test_a_star_takes_every_model():
         assert CrossProviderInferenceEngine(model="whatever", provider="aws")(ROWS) == ["any"]
 
 
+def test_a_provider_need_not_be_named():
+    with settings.context(engine_map="gpt-4=scripted[answer=any]"):
+        assert CrossProviderInferenceEngine(model="gpt-4")(ROWS) == ["any"]
+
+
 def test_without_a_map_nothing_changes():
     engine = ScriptedEngine(answer="a")
     assert stand_in_for(engine) is engine

@@ -6,35 +6,123 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from proctor.engines.converse import converse
+    from proctor.engines.cross_provider import ProviderEngine
     from proctor.engines.engine import Engine
     from proctor.engines.hf import HFEngine
+    from proctor.engines.hf_unitxt import (
+        HFAutoModelInferenceEngine,
+        HFLlavaInferenceEngine,
+        HFOptionSelectingInferenceEngine,
+        HFPeftInferenceEngine,
+        HFPipelineBasedInferenceEngine,
+    )
     from proctor.engines.inference import TextGenerationInferenceOutput
+    from proctor.engines.llamacpp import LlamaCppEngine
+    from proctor.engines.lmms import LMMSEvalInferenceEngine, LMMSEvalLoglikelihoodInferenceEngine
     from proctor.engines.names import make_engine, parse_model_args
     from proctor.engines.openai import OpenAIEngine
+    from proctor.engines.prices import SpendingLimit
     from proctor.engines.replay import ReplayEngine
     from proctor.engines.scripted import ScriptedEngine
     from proctor.engines.smollm2 import SmolLM2Engine
+    from proctor.engines.unitxt_names import (
+        AzureOpenAIInferenceEngine,
+        CrossProviderInferenceEngine,
+        GenericInferenceEngine,
+        IbmGenAiInferenceEngine,
+        LiteLLMInferenceEngine,
+        MockInferenceEngine,
+        OllamaInferenceEngine,
+        OpenAiInferenceEngine,
+        OptionSelectingByLogProbsInferenceEngine,
+        RITSInferenceEngine,
+        TogetherAiInferenceEngine,
+        VLLMRemoteInferenceEngine,
+        WMLInferenceEngine,
+        WMLInferenceEngineChat,
+        WMLInferenceEngineGeneration,
+    )
+    from proctor.engines.vllm import VLLMEngine, VLLMInferenceEngine
 
-_HOMES = {
-    "Engine": "engine",
-    "HFEngine": "hf",
-    "OpenAIEngine": "openai",
-    "ReplayEngine": "replay",
-    "ScriptedEngine": "scripted",
-    "SmolLM2Engine": "smollm2",
-    "TextGenerationInferenceOutput": "inference",
-    "make_engine": "names",
-    "parse_model_args": "names",
+_NAMES = {
+    "converse": ("converse",),
+    "cross_provider": ("ProviderEngine",),
+    "engine": ("Engine",),
+    "hf": ("HFEngine",),
+    "hf_unitxt": (
+        "HFAutoModelInferenceEngine",
+        "HFLlavaInferenceEngine",
+        "HFOptionSelectingInferenceEngine",
+        "HFPeftInferenceEngine",
+        "HFPipelineBasedInferenceEngine",
+    ),
+    "inference": ("TextGenerationInferenceOutput",),
+    "llamacpp": ("LlamaCppEngine",),
+    "lmms": ("LMMSEvalInferenceEngine", "LMMSEvalLoglikelihoodInferenceEngine"),
+    "names": ("make_engine", "parse_model_args"),
+    "openai": ("OpenAIEngine",),
+    "prices": ("SpendingLimit",),
+    "replay": ("ReplayEngine",),
+    "scripted": ("ScriptedEngine",),
+    "smollm2": ("SmolLM2Engine",),
+    "unitxt_names": (
+        "AzureOpenAIInferenceEngine",
+        "CrossProviderInferenceEngine",
+        "GenericInferenceEngine",
+        "IbmGenAiInferenceEngine",
+        "LiteLLMInferenceEngine",
+        "MockInferenceEngine",
+        "OllamaInferenceEngine",
+        "OpenAiInferenceEngine",
+        "OptionSelectingByLogProbsInferenceEngine",
+        "RITSInferenceEngine",
+        "TogetherAiInferenceEngine",
+        "VLLMRemoteInferenceEngine",
+        "WMLInferenceEngine",
+        "WMLInferenceEngineChat",
+        "WMLInferenceEngineGeneration",
+    ),
+    "vllm": ("VLLMEngine", "VLLMInferenceEngine"),
 }
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
+    "AzureOpenAIInferenceEngine",
+    "CrossProviderInferenceEngine",
     "Engine",
+    "GenericInferenceEngine",
+    "HFAutoModelInferenceEngine",
     "HFEngine",
+    "HFLlavaInferenceEngine",
+    "HFOptionSelectingInferenceEngine",
+    "HFPeftInferenceEngine",
+    "HFPipelineBasedInferenceEngine",
+    "IbmGenAiInferenceEngine",
+    "LMMSEvalInferenceEngine",
+    "LMMSEvalLoglikelihoodInferenceEngine",
+    "LiteLLMInferenceEngine",
+    "LlamaCppEngine",
+    "MockInferenceEngine",
+    "OllamaInferenceEngine",
     "OpenAIEngine",
+    "OpenAiInferenceEngine",
+    "OptionSelectingByLogProbsInferenceEngine",
+    "ProviderEngine",
+    "RITSInferenceEngine",
     "ReplayEngine",
     "ScriptedEngine",
     "SmolLM2Engine",
+    "SpendingLimit",
     "TextGenerationInferenceOutput",
+    "TogetherAiInferenceEngine",
+    "VLLMEngine",
+    "VLLMInferenceEngine",
+    "VLLMRemoteInferenceEngine",
+    "WMLInferenceEngine",
+    "WMLInferenceEngineChat",
+    "WMLInferenceEngineGeneration",
+    "converse",
     "make_engine",
     "parse_model_args",
 ]

@@ -8,6 +8,7 @@ decoding stay the same, so an example written for a large remote model runs anyw
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from msgspec import structs
@@ -15,7 +16,7 @@ from msgspec import structs
 from proctor.artifacts.query import parse_query
 from proctor.engines.decoding import with_defaults
 from proctor.engines.engine import Answers, Engine
-from proctor.errors import SettingsError
+from proctor.errors import SettingsError, UsageError
 from proctor.ir import Generate, Score
 from proctor.settings import settings
 
@@ -50,10 +51,17 @@ def stand_in_for(engine: Engine) -> Engine:
         return _mocked(engine)
     if not (table := engine_map()):
         return engine
-    names = [getattr(engine, name, None) for name in ("model", "model_name", "served_model")]
-    known = [str(name) for name in names if name]
+    known = list(_names(engine))
     wanted = next((table[name] for name in known if name in table), table.get(_ANY) if known else None)
     return engine if wanted is None else StandIn.of(engine, engine_from(wanted))
+
+
+def _names(engine: Engine) -> Iterator[str]:
+    """Yield what a model may be called in the map: its name, and what its provider calls it, where one is named."""
+    for attribute in ("model", "model_name", "served_model"):
+        with suppress(UsageError):  # no provider is named, and none is needed
+            if name := getattr(engine, attribute, None):
+                yield str(name)
 
 
 def _mocked(engine: Engine) -> Engine:
