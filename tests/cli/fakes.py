@@ -28,6 +28,7 @@ from proctor.ir import (
     turn,
 )
 from proctor.recipes.exam import Answered, Item
+from proctor.running.spec import RunSpec
 from proctor.scoring.grade import Grade
 
 
@@ -137,6 +138,11 @@ def resolve_tasks(names: list[str], options: Options) -> list[Capitals]:
     return [EXAMS[name](**options.values) for name in names]
 
 
+def exams_of_spec(spec: RunSpec) -> list[Capitals]:
+    given = {"limit": spec.limit, "seed": spec.seed, "num_demos": spec.num_demos, **spec.overrides}
+    return resolve_tasks(list(spec.tasks), Options(**{key: value for key, value in given.items() if value is not None}))
+
+
 class SlowEngine(Engine):
     """Says yes to everything, and takes its time."""
 
@@ -170,6 +176,7 @@ def install(modules: MutableMapping[str, ModuleType]) -> None:
     for name, attribute, value in (
         ("proctor.dialects.resolve", "resolve_tasks", resolve_tasks),
         ("proctor.recipes.options", "RecipeOptions", Options),
+        ("proctor.dialects.spec_exams", "exams_of_spec", exams_of_spec),
         ("proctor.engines.names", "make_engine", make_engine),
         ("proctor.engines.names", "parse_model_args", parse_model_args),
     ):

@@ -1,6 +1,7 @@
 import pytest
 
-from proctor.cli.exams import split_names
+from proctor.cli.exams import split_names, with_dialect_options
+from proctor.errors import UsageError
 
 
 @pytest.mark.parametrize(
@@ -24,3 +25,35 @@ from proctor.cli.exams import split_names
 )
 def test_lists_of_tasks(text, names):
     assert split_names(text) == names
+
+
+def test_flags_of_lm_eval_reach_its_tasks_and_everybody_else():
+    given = {
+        "seed": 1,
+        "gen_kwargs": 'until=["\\n"],max_gen_toks=7,do_sample=true',
+        "samples": '{"a": [0]}',
+        "metadata": "x=1",
+    }
+    found = with_dialect_options({**given, "predict_only": None, "chat_override": True, "decoding": {"max_tokens": 9}})
+    assert found == {
+        "seed": 1,
+        "decoding": {"stop": ["\n"], "max_tokens": 9},
+        "dialect_options": {
+            "gen_kwargs": {"until": ["\n"], "max_gen_toks": 7, "do_sample": True},
+            "samples": {"a": [0]},
+            "metadata": {"x": 1},
+            "chat_override": True,
+        },
+    }
+
+
+def test_without_them_nothing_changes():
+    assert with_dialect_options({"seed": 1, "gen_kwargs": None, "samples": None}) == {"seed": 1}
+
+
+@pytest.mark.parametrize(
+    "option, value", [("gen_kwargs", "until"), ("samples", "{"), ("samples", "[1]"), ("metadata", "=1")]
+)
+def test_values_that_cannot_be_read(option, value):
+    with pytest.raises(UsageError):
+        with_dialect_options({option: value})

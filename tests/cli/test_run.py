@@ -171,6 +171,7 @@ def test_ctrl_c_stops_cleanly_says_how_to_go_on_and_nothing_is_asked_twice(progr
     process = started(program, *given)
     deadline = time.monotonic() + 30
     while not (tmp_path / "here" / "run.yaml").exists():
+        assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.05)
     time.sleep(0.5)

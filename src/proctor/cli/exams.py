@@ -46,18 +46,18 @@ def _split_at_depth_zero(text: str) -> list[str]:
     return [*pieces, text[start:]]
 
 
-def parse_decoding(text: str) -> dict[str, Any]:
-    """Return ``key=value,key=value`` as fields of :class:`~proctor.ir.Decoding`.
+def parse_pairs(text: str, option: str) -> dict[str, Any]:
+    """Return ``key=value,key=value`` or a JSON object, as ``--model-args`` reads it.
 
     Raises:
-        UsageError: The text does not parse.
+        UsageError: The text does not parse; the option is named.
     """
     from proctor.engines.names import parse_model_args
 
     try:
         return parse_model_args(text)
     except UsageError as error:
-        raise error.located(path="--decoding") from None
+        raise error.located(path=option) from None
 
 
 class Limit(_ParamType):
@@ -132,7 +132,7 @@ _OPTIONS = [
         "--decoding",
         "decoding",
         metavar="K=V,…",
-        callback=lambda _context, _parameter, text: parse_decoding(text) if text else None,
+        callback=lambda _context, _parameter, text: parse_pairs(text, "--decoding") if text else None,
         help='How to write: max_tokens=64,temperature=0.7,stop=["\\n"] …',
     ),
     click.option(
@@ -165,6 +165,9 @@ def with_dialect_options(options: dict[str, Any]) -> dict[str, Any]:
     """
     rest = {name: value for name, value in options.items() if name not in _LM_EVAL}
     given = {name: options[name] for name in _LM_EVAL if options.get(name) is not None}
+    for name in ("gen_kwargs", "metadata"):
+        if isinstance(given.get(name), str):
+            given[name] = parse_pairs(given[name], f"--{name.replace('_', '-')}")
     if not given:
         return rest
     from proctor.dialects.lm_eval.flags import dialect_options

@@ -1,0 +1,51 @@
+import json
+
+import pytest
+
+GOOD = "task: good\ntest_split: test\ndataset_path: json\noutput_type: generate_until\ndoc_to_text: '{{q}}'\ndoc_to_target: '{{a}}'\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "good.yaml").write_text(GOOD)
+    return tmp_path
+
+
+def test_good_files(invoke, folder):
+    code, out, err = invoke("validate", str(folder))
+    assert (code, out) == (0, "")
+    assert "1 files, 0 problems" in err
+
+
+def test_every_problem_of_every_file_with_place_and_hint(invoke, folder):
+    (folder / "bad.yaml").write_text(GOOD.replace("good", "bad") + "metrc_list: []\n")
+    (folder / "artifact.json").write_text('{"__type__": "task_crad"}')
+    (folder / "broken.json").write_text('{\n "a": }')
+    code, _, err = invoke("validate", str(folder))
+    assert code == 2
+    assert "bad.yaml:7:1" in err
+    assert "did you mean 'metric_list'" in err
+    assert "did you mean 'task_card'" in err
+    assert "broken.json:2:7" in err
+    assert "4 files, 3 problems" in err
+
+
+def test_problems_as_json(invoke, folder):
+    (folder / "bad.yaml").write_text(GOOD.replace("good", "bad") + "metrc_list: []\n")
+    code, out, _ = invoke("validate", str(folder), "--json")
+    assert code == 2
+    (problem,) = map(json.loads, out.splitlines())
+    assert (problem["line"], problem["column"]) == (7, 1)
+
+
+def test_nothing_to_validate(invoke, tmp_path):
+    code, _, err = invoke("validate", str(tmp_path))
+    assert code == 2
+    assert "there is no task file" in err
+
+
+def test_a_folder_with_tasks_is_listed(invoke, folder):
+    _, out, _ = invoke("ls", "goo*", "--include-path", str(folder), "--json")
+    entry = json.loads(out)
+    assert (entry["name"], entry["kind"], entry["description"]) == ("good", "exam", "lm-eval: generate until")
+    assert invoke("ls", "goo*", "--include-path", str(folder), "--from", "nowhere")[0] == 2

@@ -1,0 +1,25 @@
+import pytest
+
+from proctor.dialects.spec_exams import exams_of_spec, options_of
+from proctor.errors import UsageError
+from proctor.running.spec import RunSpec
+
+
+def test_what_a_run_changed_reaches_the_recipe():
+    overrides = {"limit": 0.5, "system_prompt": "Be brief.", "include_paths": ["a", "b"], "decoding": {"max_tokens": 3}}
+    options = options_of(RunSpec("m", ("t",), seed=7, num_demos=0, overrides=overrides))
+    assert (options.limit, options.seed, options.num_demos) == (0.5, 7, 0)
+    assert (options.system_prompt, options.include_paths) == ("Be brief.", ("a", "b"))
+    assert options.decoding == {"max_tokens": 3}
+    assert options.template is None
+
+
+def test_an_unknown_override_gets_the_closest_one():
+    with pytest.raises(UsageError, match="did you mean 'template'"):
+        options_of(RunSpec("m", ("t",), overrides={"templte": "x"}))
+
+
+def test_the_samples_by_their_spec():
+    exams = exams_of_spec(RunSpec("m", ("samples",), limit=2))
+    assert [exam.name for exam in exams] == ["samples.science", "samples.sentiment", "samples.arithmetic"]
+    assert [len(list(exam.items())) for exam in exams] == [2, 2, 2]
