@@ -5,14 +5,12 @@ import json
 import pytest
 
 from proctor.artifacts import fetch_artifact
+from proctor.data.computed_fields import Apply, ExecuteExpression, FormatText
 from proctor.data.instance_operators import (
     AddFields,
-    Apply,
     DivideAllFieldsBy,
     EncodeLabels,
-    ExecuteExpression,
     FlattenInstances,
-    FormatText,
     IndexOf,
     InterleaveListsToDialogOperator,
     ListFieldValues,

@@ -7,14 +7,22 @@ from threading import Thread
 
 import pytest
 
+from proctor.data.filters import (
+    Balance,
+    Deduplicate,
+    FilterByCondition,
+    FilterByConditionBasedOnFields,
+    FilterByExpression,
+    LengthBalancer,
+    MinimumOneExamplePerLabelRefiner,
+    StreamRefiner,
+)
 from proctor.data.instance_operators import Set
 from proctor.data.stream_operators import (
     AddIncrementalId,
     ApplyStreamOperatorsField,
-    Balance,
     CollateInstances,
     CollateInstancesByField,
-    Deduplicate,
     DeleteSplits,
     DownloadOperator,
     DuplicateInstances,
@@ -23,18 +31,12 @@ from proctor.data.stream_operators import (
     ExtractMostCommonFieldValues,
     ExtractZipFile,
     FeatureGroupedShuffle,
-    FilterByCondition,
-    FilterByConditionBasedOnFields,
-    FilterByExpression,
     FromIterables,
     IterableSource,
     JoinStreams,
-    LengthBalancer,
     MergeStreams,
-    MinimumOneExamplePerLabelRefiner,
     Shuffle,
     SplitByNestedGroup,
-    StreamRefiner,
 )
 from proctor.data.streams import MultiStream
 from proctor.errors import DataError, MissingFieldError, TrustError, ValidationError

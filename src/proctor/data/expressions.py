@@ -10,29 +10,17 @@ largest size for whatever grows faster than its input, and no regular expression
 from __future__ import annotations
 
 import ast
-import itertools
-import json
-import math
-import operator
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from re import _constants, _parser  # type: ignore[attr-defined]  # the only way to look inside a pattern
 from typing import Any
 
+from proctor.data.expression_functions import BINARY, BUILTINS, COMPARE, MODULES, READERS, UNARY, WIDE, method
 from proctor.errors import DataError, MissingFieldError, TrustError, did_you_mean
 
 MAX_STEPS = 1_000_000
 """Iterations and calls in one evaluation."""
 
-MAX_SIZE = 4_000_000
-"""Largest string, list or range that an operation may make."""
-
-MAX_BITS = 100_000
-"""Largest whole number that a power or shift may make, in bits."""
-
 _MAX_TEXT = 10_000
-_MANY = 100  # repetitions; more of them inside each other multiply
 
 
 class Frame:
@@ -61,271 +49,6 @@ class Frame:
 _SIZED = (str, bytes, list, tuple, dict, set, frozenset)
 
 Code = Callable[[Frame], Any]
-
-
-# -- what may be called ---------------------------------------------------------------------------------------
-
-
-def _sized(size: int) -> None:
-    if size > MAX_SIZE:
-        raise DataError("an expression makes too large a value", why=f"more than {MAX_SIZE} items")
-
-
-def _range(*arguments: int) -> range:
-    numbers = range(*arguments)
-    _sized(len(numbers))
-    return numbers
-
-
-def _product(*pools: Iterable[Any], repeat: int = 1) -> Iterator[tuple[Any, ...]]:
-    held = [list(pool) for pool in pools] * repeat
-    _sized(math.prod(len(pool) for pool in held))
-    return itertools.product(*held)
-
-
-def _bounded_combinations(function: Callable[..., Any], count: Callable[[int, int], int]) -> Callable[..., Any]:
-    def bounded(pool: Iterable[Any], r: int) -> Any:
-        held = list(pool)
-        _sized(count(len(held), r))
-        return function(held, r)
-
-    return bounded
-
-
-@lru_cache(maxsize=1024)
-def safe_pattern(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """Return a compiled regular expression.
-
-    Raises:
-        DataError: It is not valid, or its repetitions nest, which can take exponential time.
-    """
-    try:
-        tree = _parser.parse(pattern, flags)
-        compiled = re.compile(pattern, flags)
-    except re.error as error:
-        raise DataError(f"'{pattern}' is not a regular expression", why=str(error)) from None
-    if _nests(tree, inside=False):
-        raise DataError(f"the regular expression '{pattern}' is refused", why="a repetition inside a repetition")
-    return compiled
-
-
-_REPEATS = (_constants.MAX_REPEAT, _constants.MIN_REPEAT)
-
-
-def _nests(tree: Any, inside: bool) -> bool:
-    for code, argument in tree:
-        if code in _REPEATS:
-            _, high, body = argument
-            grows = high is _constants.MAXREPEAT or high > _MANY
-            if (grows and inside) or _nests(body, inside or grows):
-                return True
-        elif any(_nests(part, inside) for part in _subpatterns(argument)):
-            return True
-    return False
-
-
-def _subpatterns(argument: Any) -> Iterator[Any]:
-    if isinstance(argument, _parser.SubPattern):
-        yield argument
-    elif isinstance(argument, (list, tuple)):
-        for part in argument:
-            yield from _subpatterns(part)
-
-
-def _regex(method: str) -> Callable[..., Any]:
-    def call(pattern: str, *arguments: Any, flags: int = 0) -> Any:
-        count = 2 if method == "sub" else 1
-        if len(arguments) > count:
-            flags = arguments[-1]
-            arguments = arguments[:count]
-        if any(callable(argument) for argument in arguments):
-            raise DataError("a function cannot be called from a regular expression")
-        return getattr(safe_pattern(pattern, int(flags)), method)(*arguments)
-
-    return call
-
-
-_MODULES: Mapping[str, Mapping[str, Any]] = {
-    "re": {
-        **{name: _regex(name) for name in ("search", "match", "fullmatch", "findall", "split", "sub")},
-        **{name: int(getattr(re, name)) for name in ("DOTALL", "IGNORECASE", "MULTILINE", "S", "I", "M")},
-        "escape": re.escape,
-    },
-    "json": {"loads": json.loads, "dumps": json.dumps},
-    "math": {
-        name: getattr(math, name)
-        for name in (
-            "ceil",
-            "floor",
-            "sqrt",
-            "log",
-            "log2",
-            "log10",
-            "exp",
-            "isnan",
-            "isinf",
-            "fabs",
-            "trunc",
-            "pi",
-            "e",
-            "inf",
-            "nan",
-        )
-    },
-    "itertools": {
-        "product": _product,
-        "chain": itertools.chain,
-        "zip_longest": itertools.zip_longest,
-        "islice": itertools.islice,
-        "accumulate": itertools.accumulate,
-        "groupby": itertools.groupby,
-        "combinations": _bounded_combinations(itertools.combinations, math.comb),
-        "permutations": _bounded_combinations(itertools.permutations, math.perm),
-    },
-}
-
-_BUILTINS: Mapping[str, Any] = {
-    function.__name__: function
-    for function in (
-        abs, all, any, bool, chr, dict, divmod, enumerate, filter, float, frozenset, int, isinstance, len, list, map,
-        max, min, ord, repr, reversed, round, set, sorted, str, sum, tuple, zip,
-    )
-} | {"range": _range, "True": True, "False": False, "None": None}  # fmt: skip
-
-_STRING_METHODS = (
-    "capitalize",
-    "casefold",
-    "center",
-    "count",
-    "encode",
-    "endswith",
-    "expandtabs",
-    "find",
-    "index",
-    "isalnum",
-    "isalpha",
-    "isascii",
-    "isdecimal",
-    "isdigit",
-    "isidentifier",
-    "islower",
-    "isnumeric",
-    "isprintable",
-    "isspace",
-    "istitle",
-    "isupper",
-    "join",
-    "ljust",
-    "lower",
-    "lstrip",
-    "partition",
-    "removeprefix",
-    "removesuffix",
-    "replace",
-    "rfind",
-    "rindex",
-    "rjust",
-    "rpartition",
-    "rsplit",
-    "rstrip",
-    "split",
-    "splitlines",
-    "startswith",
-    "strip",
-    "swapcase",
-    "title",
-    "upper",
-    "zfill",
-)
-_READERS: Mapping[type, frozenset[str]] = {
-    str: frozenset(_STRING_METHODS),
-    bytes: frozenset(["decode"]),
-    dict: frozenset(["get", "items", "keys", "values"]),
-    list: frozenset(["count", "index"]),
-    tuple: frozenset(["count", "index"]),
-    set: frozenset(["difference", "intersection", "isdisjoint", "issubset", "issuperset", "union"]),
-    int: frozenset(["bit_length", "is_integer"]),
-    float: frozenset(["is_integer"]),
-    re.Match: frozenset(["end", "group", "groupdict", "groups", "span", "start"]),
-}
-_PADDING = frozenset(["center", "ljust", "rjust", "zfill", "expandtabs"])
-
-
-def _method(value: Any, name: str) -> Callable[..., Any]:
-    for kind in type(value).__mro__:
-        if name in _READERS.get(kind, ()):
-            break
-    else:
-        raise TrustError(f"an expression may not use '{name}' of a {type(value).__name__}")
-    method: Callable[..., Any] = getattr(value, name)
-    if isinstance(value, str) and name in _PADDING:
-        return _checked(method, lambda *arguments: sum(each for each in arguments if isinstance(each, int)))
-    if isinstance(value, str) and name == "replace":
-        return _checked(method, lambda old, new, *_: (value.count(old) + 1) * len(new) + len(value))
-    return method
-
-
-def _checked(method: Callable[..., Any], size: Callable[..., int]) -> Callable[..., Any]:
-    def call(*arguments: Any) -> Any:
-        _sized(size(*arguments))
-        return method(*arguments)
-
-    return call
-
-
-# -- operators ------------------------------------------------------------------------------------------------
-
-
-def _multiply(left: Any, right: Any) -> Any:
-    for sequence, times in ((left, right), (right, left)):
-        if isinstance(sequence, (str, bytes, list, tuple)) and isinstance(times, int):
-            _sized(len(sequence) * max(times, 0))
-    if isinstance(left, int) and isinstance(right, int):
-        _limited_bits(left.bit_length() + right.bit_length())
-    return left * right
-
-
-def _power(left: Any, right: Any) -> Any:
-    if isinstance(left, int) and isinstance(right, int) and right > 0:
-        _limited_bits(left.bit_length() * right)
-    return left**right
-
-
-def _shift(left: Any, right: Any) -> Any:
-    _limited_bits(int(left).bit_length() + int(right))
-    return left << right
-
-
-def _limited_bits(bits: int) -> None:
-    if bits > MAX_BITS:
-        raise DataError("an expression makes too large a number", why=f"more than {MAX_BITS} bits")
-
-
-_WIDE = re.compile(r"\d{5,}|\*")
-
-
-def _modulo(left: Any, right: Any) -> Any:
-    if isinstance(left, (str, bytes)) and _WIDE.search(left if isinstance(left, str) else left.decode("latin-1")):
-        raise DataError("an expression makes too large a value", why="a format with a width of five digits")
-    return left % right
-
-
-_BINARY: Mapping[type, Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: _multiply, ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv, ast.Mod: _modulo, ast.Pow: _power, ast.LShift: _shift, ast.RShift: operator.rshift,
-    ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
-}  # fmt: skip
-_UNARY: Mapping[type, Callable[[Any], Any]] = {
-    ast.Not: operator.not_, ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert,
-}  # fmt: skip
-_COMPARE: Mapping[type, Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
-    ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
-    ast.In: lambda item, group: item in group, ast.NotIn: lambda item, group: item not in group,
-}  # fmt: skip
-
-
-# -- the compiler ---------------------------------------------------------------------------------------------
 
 
 class _Compiler:
@@ -369,7 +92,7 @@ class _Compiler:
         name = node.id
         if name.startswith("__"):
             raise self.refuse(node)
-        known = _BUILTINS.get(name, _BUILTINS)
+        known = BUILTINS.get(name, BUILTINS)
         modules = self.modules
 
         def code(frame: Frame) -> Any:
@@ -377,9 +100,9 @@ class _Compiler:
                 return frame.local[name]
             if name in frame.row:
                 return frame.row[name]
-            if known is not _BUILTINS:
+            if known is not BUILTINS:
                 return known
-            why = "it has to be in imports_list" if name in _MODULES and name not in modules else ""
+            why = "it has to be in imports_list" if name in MODULES and name not in modules else ""
             raise MissingFieldError(
                 f"the expression '{self.text}' names '{name}', which the row does not have",
                 why=why or f"the row has {', '.join(map(str, frame.row))}",
@@ -389,14 +112,14 @@ class _Compiler:
         return code
 
     def _binop(self, node: ast.BinOp) -> Code:
-        function = _BINARY.get(type(node.op))
+        function = BINARY.get(type(node.op))
         if function is None:
             raise self.refuse(node)
         left, right = self.compile(node.left), self.compile(node.right)
         return lambda frame: frame.charge(function(left(frame), right(frame)))
 
     def _unaryop(self, node: ast.UnaryOp) -> Code:
-        function, operand = _UNARY[type(node.op)], self.compile(node.operand)
+        function, operand = UNARY[type(node.op)], self.compile(node.operand)
         return lambda frame: function(operand(frame))
 
     def _boolop(self, node: ast.BoolOp) -> Code:
@@ -414,7 +137,7 @@ class _Compiler:
 
     def _compare(self, node: ast.Compare) -> Code:
         first = self.compile(node.left)
-        rest = [(_COMPARE[type(op)], self.compile(each)) for op, each in zip(node.ops, node.comparators, strict=True)]
+        rest = [(COMPARE[type(op)], self.compile(each)) for op, each in zip(node.ops, node.comparators, strict=True)]
 
         def code(frame: Frame) -> Any:
             left, result = first(frame), True
@@ -477,7 +200,7 @@ class _Compiler:
 
         def code(frame: Frame) -> str:
             layout = spec(frame)
-            if _WIDE.search(layout):
+            if WIDE.search(layout):
                 raise DataError("an expression makes too large a value", why="a format with a width of five digits")
             return format(convert(value(frame)), layout)
 
@@ -584,26 +307,26 @@ class _Compiler:
 
     def callee(self, node: ast.expr) -> Code:
         if isinstance(node, ast.Name):
-            function = _BUILTINS.get(node.id)
+            function = BUILTINS.get(node.id)
             if not callable(function):
                 raise self.refuse(node, why=f"'{node.id}' is no function that expressions may call")
             return lambda _: function
         if isinstance(node, ast.Attribute) and self.module_of(node) is None:
-            if node.attr.startswith("_") or not any(node.attr in names for names in _READERS.values()):
+            if node.attr.startswith("_") or not any(node.attr in names for names in READERS.values()):
                 raise self.refuse(node)
             value, name = self.compile(node.value), node.attr
-            return lambda frame: _method(value(frame), name)
+            return lambda frame: method(value(frame), name)
         return self.compile(node)
 
     def module_of(self, node: ast.Attribute) -> str | None:
         name = node.value.id if isinstance(node.value, ast.Name) else None
-        return name if name in self.modules and name in _MODULES else None
+        return name if name in self.modules and name in MODULES else None
 
     def _attribute(self, node: ast.Attribute) -> Code:
         module = self.module_of(node)
-        if module is None or node.attr not in _MODULES[module]:
+        if module is None or node.attr not in MODULES[module]:
             raise self.refuse(node, why="a value's attributes are not for expressions")
-        value = _MODULES[module][node.attr]
+        value = MODULES[module][node.attr]
         return lambda _: value
 
 
@@ -611,8 +334,8 @@ def _tree(text: str, imports: Sequence[str]) -> ast.expr:
     if len(text) > _MAX_TEXT:
         raise TrustError("an expression is too long", why=f"{len(text)} characters; at most {_MAX_TEXT} are read")
     for name in imports:
-        if name not in _MODULES:
-            raise TrustError(f"an expression may not import '{name}'", hint=f"allowed are {', '.join(_MODULES)}")
+        if name not in MODULES:
+            raise TrustError(f"an expression may not import '{name}'", hint=f"allowed are {', '.join(MODULES)}")
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
