@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from proctor.cli.console import console
+from proctor.cli.problems import printable
 from proctor.errors import ProctorError, UsageError
 from proctor.recipes.exam import Exam
 from proctor.recipes.recipe_exam import RecipeExam
@@ -47,4 +48,4 @@ def print_row(row: Mapping[str, Any]) -> None:
     for name, value in row.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
         text = text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
-        target.print(f"      {name}  {text}", soft_wrap=True)
+        target.print(printable(f"      {name}  {text}"), soft_wrap=True)
