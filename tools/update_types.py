@@ -13,7 +13,15 @@ from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent.parent / "src"
 TARGET = SOURCE / "proctor" / "artifacts" / "types.json"
-SKIPPED = ("proctor.catalog", "proctor.compat", "proctor.cli", "proctor.web", "proctor.testing", "proctor.integrations", "proctor.__main__")
+SKIPPED = (
+    "proctor.catalog",
+    "proctor.compat",
+    "proctor.cli",
+    "proctor.web",
+    "proctor.testing",
+    "proctor.integrations",
+    "proctor.__main__",
+)
 
 
 def collect() -> dict[str, str]:
