@@ -1,13 +1,12 @@
-"""Concurrency that adapts, rate limits, budgets."""
+"""Concurrency that adapts, and rate limits."""
 
 import time
 
 import pytest
 
 from proctor.engines.openai import OpenAIEngine
-from proctor.engines.prices import Price, SpendingLimit, price_table
-from proctor.errors import UsageError, ValidationError
-from proctor.ir import Generate, Prompt, Response, Usage
+from proctor.errors import ValidationError
+from proctor.ir import Generate, Prompt
 from proctor.testing import FaultServer
 from proctor.testing.behaviour import Behaviour
 from proctor.testing.virtual import VirtualLoop, simulated
@@ -73,41 +72,3 @@ def test_limits_do_not_eat_the_time_out():
 def test_concurrency_is_a_number_or_auto(value):
     with pytest.raises(ValidationError):
         OpenAIEngine(model="m", max_concurrency=value)
-
-
-def answer(read, written):
-    return Response(texts=("x",), usage=Usage(read, written))
-
-
-def test_a_budget_in_tokens():
-    budget = SpendingLimit("any", tokens=100)
-    budget.spend(answer(60, 30))
-    assert budget.exhausted is None
-    budget.spend(answer(10, 0))
-    assert "100 tokens" in budget.exhausted
-
-
-def test_a_budget_in_dollars():
-    budget = SpendingLimit("gpt-4o-2024-08-06", usd=0.01)
-    price = price_table().prices["gpt-4o"]
-    budget.spend(answer(1000, 700))
-    assert budget.cost_usd == pytest.approx((1000 * price.input + 700 * price.output) / 1e6)
-    assert budget.exhausted is None
-    budget.spend(answer(1000, 700))
-    assert price_table().date in budget.exhausted
-    assert budget.summary()["prices_of"] == price_table().date
-
-
-def test_a_model_without_a_price():
-    with pytest.raises(UsageError, match="'mystery'"):
-        SpendingLimit("mystery", usd=1)
-    assert SpendingLimit("mystery", tokens=5).cost_usd is None
-    assert SpendingLimit("mystery", usd=1, price=Price(1, 2)).cost_usd == 0
-
-
-def test_the_price_table():
-    table = price_table()
-    assert len(table.date) == 10
-    assert all(price.input >= 0 and price.output > 0 for price in table.prices.values())
-    assert table.price_of("openai/gpt-4o-mini-2024-07-18") == table.prices["gpt-4o-mini"]
-    assert table.price_of("nothing") is None

@@ -462,3 +462,13 @@ def test_the_prompt_of_a_test_request_can_be_read():
         texts(OpenAIEngine(model="m", base_url=server.url), questions(3))
         assert sorted(server.behaviour.prompts.values()) == [f"Question {n}?" for n in range(3)]
         assert prompt_text({"prompt": "p"}) == "p"
+
+
+@pytest.mark.parametrize("kind", ["empty", "garbage", "truncated", "hangup", "reset", "duplicate", "wrong_id"])
+def test_faults_while_scoring_change_nothing(kind):
+    requests = [Likelihood(Prompt(f"The sky {n} is"), " blue") for n in range(8)]
+    with FaultServer() as server:
+        calm = dict(OpenAIEngine(model="m", base_url=server.url, endpoint="completions").score(requests))
+    with FaultServer(faults=Faults.first(Fault(kind))) as server:
+        rough = dict(OpenAIEngine(model="m", base_url=server.url, endpoint="completions").score(requests))
+    assert {n: each.scores for n, each in rough.items()} == {n: each.scores for n, each in calm.items()}

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from proctor.engines.lmms import LMMSEvalInferenceEngine, LMMSEvalLoglikelihoodInferenceEngine
     from proctor.engines.names import make_engine, parse_model_args
     from proctor.engines.openai import OpenAIEngine
-    from proctor.engines.prices import SpendingLimit
     from proctor.engines.replay import ReplayEngine
     from proctor.engines.scripted import ScriptedEngine
     from proctor.engines.smollm2 import SmolLM2Engine
@@ -62,7 +61,6 @@ _NAMES = {
     "lmms": ("LMMSEvalInferenceEngine", "LMMSEvalLoglikelihoodInferenceEngine"),
     "names": ("make_engine", "parse_model_args"),
     "openai": ("OpenAIEngine",),
-    "prices": ("SpendingLimit",),
     "replay": ("ReplayEngine",),
     "scripted": ("ScriptedEngine",),
     "smollm2": ("SmolLM2Engine",),
@@ -113,7 +111,6 @@ __all__ = [
     "ReplayEngine",
     "ScriptedEngine",
     "SmolLM2Engine",
-    "SpendingLimit",
     "TextGenerationInferenceOutput",
     "TogetherAiInferenceEngine",
     "VLLMEngine",

@@ -241,7 +241,9 @@ def parse_echo(body: bytes, text: str, start: int) -> Response:
         ReplyError, msgspec.DecodeError: Some tokens have no log-probabilities.
     """
     reply = _TEXT.decode(body)
-    if not reply.choices or (found := reply.choices[0].logprobs) is None:
+    if not reply.choices:
+        raise ReplyError("the reply has no choices")
+    if (found := reply.choices[0].logprobs) is None:
         raise CallError.of("engine", _NO_ECHO)
     if found.content is not None or (found.tokens and not reply.choices[0].text.startswith(text[:start])):
         raise CallError.of("engine", _NO_ECHO)
