@@ -54,7 +54,10 @@ def test_mistakes_are_explained_on_the_page(client, query, words):
 
 def test_the_code_runs_as_copied(client):
     page = client.get("/explore/exam?exam=samples.sentiment&num_demos=1").text
-    code = [unescape(text) for text in re.findall(r'<pre class="text" tabindex="0" id="code-1-\d">(.*?)</pre>', page, re.DOTALL)]
+    code = [
+        unescape(text)
+        for text in re.findall(r'<pre class="text" tabindex="0" id="code-1-\d">(.*?)</pre>', page, re.DOTALL)
+    ]
     show, _, recipe, python = code
     assert shlex.split(show)[2] == recipe
     environment_command = [sys.executable, "-m", *shlex.split(show.replace("--docs 3", "--docs 1")), "--json"]

@@ -7,6 +7,7 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,7 +55,8 @@ def serve(runs: Sequence[Path], host: str, port: int, *, open_browser: bool = Tr
     if open_browser:
         threading.Timer(0.5, webbrowser.open, [address]).start()
     config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, lifespan="off")
-    uvicorn.Server(config).run(sockets=[listening])
+    with suppress(KeyboardInterrupt):  # Ctrl-C is how this ends
+        uvicorn.Server(config).run(sockets=[listening])
 
 
 def _first_page(library: Library, runs: Sequence[Path]) -> str:
@@ -69,6 +71,7 @@ def _listen(host: str, port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
+        listening.listen(128)  # from now on a browser waits instead of being refused
     except OSError as error:
         listening.close()
         raise UsageError(
