@@ -39,14 +39,19 @@ def _keep_from(model: Any, first: int, inputs: torch.Tensor) -> dict[str, int]:
 
 
 def _score_encoded(loaded: LoadedModel, batch: Sequence[Scorable]) -> Iterator[Scored]:
-    """Score what a decoder writes about what an encoder read."""
+    """Score what a decoder writes about what an encoder read; a text that several ask about is read once."""
     import torch
+    from transformers.modeling_outputs import BaseModelOutput
 
-    inputs = _padded([each.inputs for each in batch], 0, loaded.device)
-    mask = _padded([[1] * len(each.inputs) for each in batch], 0, loaded.device)
+    texts = {inputs: row for row, inputs in enumerate(dict.fromkeys(each.inputs for each in batch))}
+    rows = torch.tensor([texts[each.inputs] for each in batch], device=loaded.device)
+    inputs = _padded(list(texts), 0, loaded.device)
+    mask = _padded([[1] * len(text) for text in texts], 0, loaded.device)
     labels = _padded([each.targets for each in batch], 0, loaded.device)
     with torch.inference_mode():
-        logits = loaded.model(input_ids=inputs, attention_mask=mask, labels=labels).logits
+        read = loaded.model.get_encoder()(input_ids=inputs, attention_mask=mask).last_hidden_state
+        encoded = BaseModelOutput(last_hidden_state=read[rows])
+        logits = loaded.model(encoder_outputs=encoded, attention_mask=mask[rows], labels=labels).logits
     for row, each in zip(logits, batch, strict=True):
         yield scored(row[: len(each.targets)], each.targets)
 
