@@ -1,3 +1,4 @@
+import json
 import re
 import shlex
 import subprocess
@@ -52,18 +53,23 @@ def test_mistakes_are_explained_on_the_page(client, query, words):
     assert 'role="alert"' in answer.text
 
 
-def test_the_code_runs_as_copied(client):
+def test_the_code_runs_as_copied(client, tmp_path):
     page = client.get("/explore/exam?exam=samples.sentiment&num_demos=1").text
     code = [
         unescape(text)
         for text in re.findall(r'<pre class="text" tabindex="0" id="code-1-\d">(.*?)</pre>', page, re.DOTALL)
     ]
-    show, _, recipe, python = code
+    show, _, recipe, python, saved = code
     assert shlex.split(show)[2] == recipe
     environment_command = [sys.executable, "-m", *shlex.split(show.replace("--docs 3", "--docs 1")), "--json"]
     done = subprocess.run(environment_command, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
     assert '"task"' in done.stdout
+    (tmp_path / "saved.json").write_text(saved)
+    again = [sys.executable, "-m", "proctor", "show", str(tmp_path / "saved.json"), "--json"]
+    same = subprocess.run(again, capture_output=True, text=True, check=False, timeout=120)
+    assert same.returncode == 0, same.stderr
+    assert json.loads(same.stdout)["prompt"] == json.loads(done.stdout)["prompt"]
     done = subprocess.run([sys.executable, "-c", python], capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "test " in done.stdout

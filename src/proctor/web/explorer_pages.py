@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Iterator, Mapping
@@ -22,6 +23,7 @@ from proctor.results.preview import first_items
 from proctor.settings import settings
 from proctor.web.library import Library
 from proctor.web.prompt_view import explained_messages, request_view
+from proctor.web.tokens import token_counter
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -96,14 +98,15 @@ def exam(_: Library, request: Request) -> Values:
     number = int(given["doc"]) if given.get("doc", "").isdecimal() else 0
     first, other = _setting(given, name, ""), _setting(given, name, "other_")
     second = replace(first, **{field: value for field in FIELDS if (value := getattr(other, field))})
-    typed = given.get("answer", "")
-    views = [view_of(setting, number, typed) for setting in ([first, second] if second != first else [first])]
+    typed, model = given.get("answer", ""), given.get("model", "").strip()
+    views = [view_of(setting, number, typed, model) for setting in ([first, second] if second != first else [first])]
     return "exam.html", {
         "exam": name,
         "settings": [first, other],
         "fields": FIELDS,
         "doc": number,
         "answer": typed,
+        "model": model,
         "views": views,
         "difference": difference_of(views),
         "suggestions": _suggestions(),
@@ -126,7 +129,7 @@ def _suggestions() -> dict[str, list[str]]:
     return {field: [entry.name for entry in listed if entry.kind == kind] for field, kind in kinds.items()}
 
 
-def view_of(setting: Setting, number: int, typed: str = "") -> dict[str, Any]:
+def view_of(setting: Setting, number: int, typed: str = "", model: str = "") -> dict[str, Any]:
     """Return document ``number`` under a setting, or the problems that are in the way."""
     view: dict[str, Any] = {"setting": setting, "problems": (), "requests": [], "code": code_of(setting)}
     try:
@@ -135,7 +138,9 @@ def view_of(setting: Setting, number: int, typed: str = "") -> dict[str, Any]:
             item = next(first_items(chosen, 1, number), None)
             if item is None:
                 raise UsageError(f"{chosen.name} has no document {number}")
-            return view | _item_view(chosen, item, typed)
+            view |= _item_view(chosen, item, typed)
+            view["code"] = [*view["code"], *_saved_form(chosen)]
+            return view | _counted(view, model)
     except ProctorError as error:
         return view | {"problems": error.diagnostics}
 
@@ -150,6 +155,28 @@ def _item_view(chosen: Exam, item: Item, typed: str) -> dict[str, Any]:
         "warnings": list(dict.fromkeys(each for request in item.requests for each in warnings_of(item, request))),
         "tried": try_answer(chosen, item, typed) if typed else None,
     }
+
+
+def _counted(view: dict[str, Any], model: str) -> dict[str, Any]:
+    """Count tokens where a model is chosen, and warn of prompts that it cannot read to the end."""
+    if not model:
+        return {}
+    counter = token_counter(model)
+    warnings = list(view["warnings"])
+    for request in view["requests"]:
+        request["tokens"] = counter.count(request["text"])
+        needed = request["tokens"] + (request["max_tokens"] or 0)
+        if counter.context is not None and needed > counter.context:
+            warnings.append(
+                f"{needed} tokens are more than the {counter.context} that {model} can read and write at once"
+            )
+    return {"warnings": warnings}
+
+
+def _saved_form(chosen: Exam) -> list[tuple[str, str]]:
+    """Return a recipe as catalogs keep it; other dialects' tasks have no such form."""
+    recipe = chosen.specification().get("recipe")
+    return [("Catalog JSON", json.dumps(recipe, indent=2, ensure_ascii=False))] if isinstance(recipe, dict) else []
 
 
 def _origins(request: Any) -> Iterator[str]:
