@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings as hypothesis_settings
+
+# A busy machine is no failure: examples have no deadline.
+hypothesis_settings.register_profile("proctor", deadline=None)
+hypothesis_settings.load_profile("proctor")
 
 ROOT = Path(__file__).resolve().parent.parent
 

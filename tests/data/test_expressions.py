@@ -150,10 +150,10 @@ def test_other_modules_are_refused(module):
     ],
 )
 def test_work_is_bounded(expression):
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(DataError):
         compile_expression(expression, ["re", "itertools"])(ROW)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 10
 
 
 @pytest.mark.parametrize("expression", ["a +", "", "a b", "x = 1", "import os", "a\n+1\n+", "(" * 500])
