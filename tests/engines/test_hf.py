@@ -10,7 +10,7 @@ from proctor.engines import hf_answers, hf_packed
 from proctor.engines.hf import WINDOW, HFEngine
 from proctor.engines.hf_batches import Budget, run_batches
 from proctor.errors import EngineError, TrustError, ValidationError
-from proctor.ir import Choose, Decoding, Generate, Likelihood, Pair, Prompt, Response, Rolling
+from proctor.ir import Choose, Decoding, Generate, Likelihood, Pair, Prompt, Response, Rolling, Span, Turn
 from proctor.settings import settings
 
 TOLERANCE = 1e-4
@@ -56,6 +56,13 @@ def exam(documents: int = 12) -> list[Any]:
     requests += [Likelihood(Prompt(""), "cat"), Likelihood(Prompt("  "), "cat"), Likelihood(Prompt("<s>the"), " cat")]
     requests += [Rolling(words(7, 5)), Rolling(words(8, 200)), requests[0]]
     return requests
+
+
+_BIG = Span("big\n", "instruction")
+
+
+def _ids(engine: HFEngine, text: str) -> list[int]:
+    return engine.loaded.tokenizer.encode(text)
 
 
 def answers(engine: HFEngine, requests: list[Any], method: str = "score") -> list[Response]:
@@ -136,6 +143,25 @@ class TestScoring:
         assert long.failure.kind == "context_too_long"
         assert "tokens longer" in long.failure.message
         assert short.failure is None
+
+    def test_whole_demos_are_dropped_where_that_is_wanted(self, tiny_llama):
+        engine = HFEngine(tiny_llama, max_length=40, max_new_tokens=4, truncate="demos")
+        demos = [words(seed, 8) + "\n" for seed in range(4)]
+        spans = [Span(demo, f"demo[{index}].question") for index, demo in enumerate(demos)]
+        long = Prompt("big\n" + "".join(demos) + "why", lambda: (Turn("user", (_BIG, *spans, Span("why"))),))
+        kept = next(k for k in range(5) if len(_ids(engine, "big\n" + "".join(demos[k:]) + "why")) <= 36)
+        assert 0 < kept < 4
+        short = Prompt("big\n" + "".join(demos[kept:]) + "why")
+        written = answers(engine, [Generate(long), Generate(short)], "generate")
+        assert written[0].text == written[1].text
+        scored = answers(engine, [Likelihood(long, " the cat sat"), Likelihood(short, " the cat sat")])
+        assert scored[0].failure is None
+        assert scored[0].scores[0].log_likelihood == pytest.approx(scored[1].scores[0].log_likelihood, abs=TOLERANCE)
+
+    def test_a_prompt_that_is_too_long_without_demos_is_a_failure(self, tiny_llama):
+        engine = HFEngine(tiny_llama, max_length=16, max_new_tokens=4, truncate="demos")
+        (response,) = answers(engine, [Generate(Prompt(words(1, 90)))], "generate")
+        assert response.failure.kind == "context_too_long"
 
     def test_a_continuation_that_cannot_be_scored_is_a_failure_of_its_own(self, tiny_llama):
         requests = [
@@ -424,7 +450,7 @@ class TestConfiguration:
 
     def test_a_model_that_is_nowhere_says_where_it_was_looked_for(self, tmp_path):
         with settings.context(models_dir=tmp_path, offline=True), pytest.raises(EngineError) as caught:
-            HFEngine("maker/missing").loaded  # noqa: B018 - loads
+            HFEngine("maker/missing").loaded
         assert str(tmp_path / "maker" / "missing") in str(caught.value)
         assert "offline" in str(caught.value)
         assert "PROCTOR_MODELS_DIR" in str(caught.value)
@@ -432,11 +458,11 @@ class TestConfiguration:
     def test_a_broken_folder_is_named(self, tmp_path):
         (tmp_path / "config.json").write_text("{")
         with pytest.raises(EngineError, match="cannot be loaded from"):
-            HFEngine(str(tmp_path)).loaded  # noqa: B018 - loads
+            HFEngine(str(tmp_path)).loaded
 
     def test_code_of_a_model_needs_trust(self, tiny_llama):
         with pytest.raises(TrustError, match="code of its own"):
-            HFEngine(tiny_llama, trust_remote_code=True).loaded  # noqa: B018 - loads
+            HFEngine(tiny_llama, trust_remote_code=True).loaded
 
     @pytest.mark.parametrize("field, value", [("device", "cuda:0"), ("device", "nowhere"), ("dtype", "float7")])
     def test_what_is_not_there_is_said(self, tiny_llama, field, value):
@@ -445,7 +471,7 @@ class TestConfiguration:
         if value == "cuda:0" and torch.cuda.is_available():
             pytest.skip("there is a GPU")
         with pytest.raises(EngineError, match=value):
-            HFEngine(tiny_llama, **{field: value}).loaded  # noqa: B018 - loads
+            HFEngine(tiny_llama, **{field: value}).loaded
 
     @pytest.mark.parametrize("value", [0, -1, "many", "auto4"])
     def test_impossible_batch_sizes(self, value):

@@ -37,8 +37,9 @@ class HFEngine(Engine):
         share_prefixes: Whether text that several requests begin with is read once when scoring, where the model can.
         max_length: Context length in tokens; the model's own by default.
         max_new_tokens: Tokens to write where a request names no limit.
-        truncate: What to do with a prompt that is too long: ``left`` drops its beginning (as lm-eval does), ``none``
-            answers with a failure that says by how much.
+        truncate: What to do with a prompt that is too long: ``left`` drops its beginning (as lm-eval does), ``demos``
+            drops whole demonstrations, the first ones first, ``none`` drops nothing. Where it is still too long, the
+            answer is a failure that says by how many tokens.
         think_end_token: What ends a model's thinking; everything up to it is removed from answers.
         generation_kwargs: Parameters of ``generate`` beside those named here (``num_beams``, ``repetition_penalty`` …).
         model_kwargs: Everything else that ``from_pretrained`` takes (``quantization_config`` …).
@@ -57,7 +58,7 @@ class HFEngine(Engine):
     share_prefixes: bool = True
     max_length: int | None = None
     max_new_tokens: int = 256
-    truncate: Literal["left", "none"] = "left"
+    truncate: Literal["left", "demos", "none"] = "left"
     add_bos_token: bool | None = None
     prefix_token_id: int | None = None
     chat_template: str | None = None

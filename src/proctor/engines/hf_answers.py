@@ -21,6 +21,7 @@ from proctor.engines.hf_padded import score_batch
 from proctor.engines.hf_prefix import Limits
 from proctor.engines.hf_tokens import Encoder, Ids, RefusedError, Scorable
 from proctor.engines.hf_write import Draft, Written, is_sampled, write
+from proctor.engines.shorten import shortened
 from proctor.ir import Decoding, Failure, Generate, Pair, Prompt, Response, Rolling, Score, Scored, Timing, Usage
 from proctor.randomness import random_stream
 
@@ -160,11 +161,18 @@ class Writer:
             )
         if not job.ids:
             return [self._encoder.prefix]
-        if (excess := len(job.ids) - room) > 0 and (job.media or self._engine.truncate == "none"):
-            raise RefusedError(
-                "context_too_long", f"the prompt is {excess} tokens longer than the {room} there is room for"
-            )
-        return job.ids[-room:]
+        if (excess := len(job.ids) - room) <= 0:
+            return job.ids
+        if self._engine.truncate == "left" and not job.media:
+            return job.ids[-room:]
+        for shorter in shortened(job.request.prompt) if self._engine.truncate == "demos" and not job.media else ():
+            text = self._encoder.text_of(shorter, job.decoding.extra.get("tools"))
+            (ids,) = self._encoder.encode_prompts([text])
+            if len(ids) <= room:
+                return ids
+        raise RefusedError(
+            "context_too_long", f"the prompt is {excess} tokens longer than the {room} there is room for"
+        )
 
     def _answer_group(self, group: Sequence[_Job]) -> Answers:
         decoding = group[0].decoding
@@ -305,7 +313,7 @@ class Scorer:
                 if isinstance(request, Rolling):
                     yield self._encoder.rolling(request.text)
                 else:
-                    yield [self._scorable(context, continuation) for context, continuation in own]
+                    yield [self._scorable(pair, *ids) for pair, ids in zip(request.pairs, own, strict=True)]
             except RefusedError as error:
                 yield error
 
@@ -315,12 +323,22 @@ class Scorer:
         except RefusedError as error:
             return error
 
-    def _scorable(self, context: Ids, continuation: Ids) -> Scorable:
-        whole = len(context) + (len(continuation) if self._encoder.joined else 0)
-        excess = whole - self._encoder.max_length - self._encoder.joined
-        if excess > 0 and self._engine.truncate == "none":
-            raise RefusedError("context_too_long", f"the request is {excess} tokens longer than the context")
-        return self._encoder.scorable(context, continuation)
+    def _scorable(self, pair: Pair, context: Ids, continuation: Ids) -> Scorable:
+        excess = self._excess(context, continuation)
+        if excess <= 0 or self._engine.truncate == "left":
+            return self._encoder.scorable(context, continuation)
+        for shorter in shortened(pair.context) if self._engine.truncate == "demos" else ():
+            ((context, continuation),) = self._encoder.encode_pairs(
+                [(self._encoder.text_of(shorter), pair.continuation)]
+            )
+            if self._excess(context, continuation) <= 0:
+                return self._encoder.scorable(context, continuation)
+        raise RefusedError("context_too_long", f"the request is {excess} tokens longer than the context")
+
+    def _excess(self, context: Ids, continuation: Ids) -> int:
+        """Return how many tokens too many there are; the last token of a joined text is never read."""
+        joined = self._encoder.joined
+        return len(context) + (len(continuation) - 1 if joined else 0) - self._encoder.max_length
 
 
 def _pairs(request: Score) -> tuple[Pair, ...]:
