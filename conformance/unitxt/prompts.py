@@ -96,6 +96,13 @@ def special(template: Any, inputs: Case, references: Case, choices: list[str], r
     if kind in {"key_val_template", "null_template"}:
         inputs.update({"text": "hello", "classes": list(choices)})
         references.update({"label": "yes"})
+    add_dialogs_and_sides(template, inputs, references, rng)
+    for field in template.title_fields:
+        inputs.setdefault(field, "some title")
+
+
+def add_dialogs_and_sides(template: Any, inputs: Case, references: Case, rng: random.Random) -> None:
+    """Add dialogs, and the two sides that a judge compares."""
     for data in getattr(template, "dialog_fields", []):
         inputs[data.dialog_field] = [["user", "hi"], ["assistant", "ho"], ["system", "be nice"]]
     if hasattr(template, "choice_a_field"):
@@ -104,8 +111,6 @@ def special(template: Any, inputs: Case, references: Case, choices: list[str], r
     if hasattr(template, "choice_a_id_field"):
         inputs.update({template.choice_a_id_field: "id 1", template.choice_b_id_field: "id 2"})
         references[template.answer_field] = 1
-    for field in template.title_fields:
-        inputs.setdefault(field, "some title")
 
 
 def format_cases() -> Iterator[Case]:
@@ -219,7 +224,7 @@ def compare(cases: list[Case], python: str) -> tuple[int, list[str]]:
             ours: Any = {"value": json.loads(json.dumps(answer(json.loads(json.dumps(case))), default=str))}
         except ProctorError as error:
             ours = {"error": str(error)}
-        if "error" in their and "error" in ours or their == ours:
+        if ("error" in their and "error" in ours) or their == ours:
             equal += 1
         else:
             different.append(describe(case, their, ours))

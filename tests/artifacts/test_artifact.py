@@ -7,7 +7,7 @@ from proctor.artifacts.names import snake_case
 from proctor.errors import MissingExtraError, UnknownTypeError, ValidationError
 
 
-class Engine_(Artifact):  # noqa: N801 - a name that nothing else has
+class Engine_(Artifact):
     power: int = 1
 
 

@@ -66,16 +66,16 @@ def dict_get(dic: Any, query: str, not_exist_ok: bool = False, default: Any = No
         raise ValueError(str(error)) from None
 
 
-def dict_set(dic: dict[str, Any], query: str, value: Any, not_exist_ok: bool = True, **_: Any) -> None:
+def dict_set(dic: Any, query: str, value: Any, not_exist_ok: bool = True, **_: Any) -> None:
     """Write a nested field."""
     setter(query, create=not_exist_ok)(dic, value)
 
 
-def dict_delete(dic: dict[str, Any], query: str, not_exist_ok: bool = False, **_: Any) -> None:
+def dict_delete(dic: Any, query: str, not_exist_ok: bool = False, **_: Any) -> None:
     """Remove a nested field."""
     parent, _, name = query.rpartition("/")
     default: Any = {} if not_exist_ok else MISSING
-    holder = get_field(dic, parent, default) if parent else dic
+    holder: Any = get_field(dic, parent, default) if parent else dic
     if isinstance(holder, dict):
         holder.pop(name, None)
 
