@@ -73,7 +73,7 @@ def dict_set(dic: Any, query: str, value: Any, not_exist_ok: bool = True, **_: A
 
 def dict_delete(dic: Any, query: str, not_exist_ok: bool = False, **_: Any) -> None:
     """Remove a nested field."""
-    parent, _, name = query.rpartition("/")
+    parent, _slash, name = query.rpartition("/")
     default: Any = {} if not_exist_ok else MISSING
     holder: Any = get_field(dic, parent, default) if parent else dic
     if isinstance(holder, dict):
