@@ -12,8 +12,10 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import Any
 
 Post = Callable[[bytes], Awaitable[bytes]]
 
@@ -82,6 +84,29 @@ async def with_httpx2(url: str, count: int, concurrency: int) -> None:
 CLIENTS = {"aiohttp": with_aiohttp, "httpx2": with_httpx2}
 
 
+def timed(
+    run: Callable[[str, int, int], Coroutine[Any, Any, None]], url: str, count: int, concurrency: int
+) -> tuple[float, float]:
+    """Return requests per second, and CPU milliseconds per request."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    asyncio.run(run(f"{url}/chat/completions", count, concurrency))
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    return count / wall, cpu / count * 1000
+
+
+def measure() -> dict[str, Any]:
+    """Return what ``make bench`` writes down; a client that is not installed is left out."""
+    found: dict[str, Any] = {}
+    with server() as url:
+        for name, run in CLIENTS.items():
+            if find_spec(name) is None:
+                continue
+            timed(run, url, 200, 32)
+            rate, each = max(timed(run, url, 3000, 32) for _ in range(3))
+            found[f"{name}, bare loop"] = {"value": round(rate), "unit": "/s", "note": f"{each:.3f} ms CPU/request"}
+    return found
+
+
 def main() -> None:
     """Print a line for each client and round."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -92,10 +117,7 @@ def main() -> None:
     with server() as url:
         for _ in range(given.rounds):
             for name, run in CLIENTS.items():
-                wall, cpu = time.perf_counter(), time.process_time()
-                asyncio.run(run(f"{url}/chat/completions", given.count, given.concurrency))
-                wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-                rate, each = given.count / wall, cpu / given.count * 1000
+                rate, each = timed(run, url, given.count, given.concurrency)
                 print(f"{name:8} {rate:7.0f} requests/s  {each:.3f} ms CPU/request", flush=True)
 
 

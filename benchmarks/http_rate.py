@@ -12,6 +12,7 @@ import asyncio
 import statistics
 import time
 from collections.abc import Callable
+from typing import Any
 
 from http_clients import server, with_aiohttp  # beside this file
 
@@ -37,12 +38,46 @@ def run_engine(url: str, count: int, concurrency: int) -> None:
         raise SystemExit(f"{count - answered} of {count} requests failed")
 
 
-def measure(run: Callable[[str, int, int], None], url: str, count: int, concurrency: int) -> tuple[float, float]:
+def timed(run: Callable[[str, int, int], None], url: str, count: int, concurrency: int) -> tuple[float, float]:
     """Return requests per second, and CPU milliseconds per request."""
     wall, cpu = time.perf_counter(), time.process_time()
     run(url, count, concurrency)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     return count / wall, cpu / count * 1000
+
+
+def compare(url: str, count: int, concurrency: int, rounds: int) -> tuple[float, float, float]:
+    """Return the engine's rate over the bare rate, its CPU beyond it in ms per request, and its best rate."""
+    bare, engine = [], []
+    for run in (run_bare, run_engine):
+        run(url, 200, concurrency)
+    for _ in range(rounds):
+        bare.append(timed(run_bare, url, count, concurrency))
+        engine.append(timed(run_engine, url, count, concurrency))
+        for name, (rate, cpu) in (("bare", bare[-1]), ("engine", engine[-1])):
+            print(f"{name:8} {rate:6.0f} requests/s  {cpu:.3f} ms CPU/request", flush=True)
+    ratio = statistics.median(ours[0] / theirs[0] for ours, theirs in zip(engine, bare, strict=True))
+    extra = statistics.median(ours[1] - theirs[1] for ours, theirs in zip(engine, bare, strict=True))
+    return ratio, extra, max(rate for rate, _ in engine)
+
+
+def measure() -> dict[str, Any]:
+    """Return what ``make bench`` writes down."""
+    with server() as url:
+        ratio, extra, best = compare(url, 4000, 32, 5)
+    latency, limit = 0.05, 16
+    with server("--latency", str(latency), "--max-concurrency", str(limit)) as url:
+        _, _, limited = compare(url, 1500, 32, 3)
+    return {
+        "engine / bare loop, requests per second": {"value": round(ratio, 2), "budget": ">= 0.9"},
+        "CPU beyond the bare loop": {"value": round(extra, 3), "unit": "ms/request", "budget": "<= 0.3"},
+        "requests per second": {"value": round(best), "unit": "/s", "note": "server and client on this machine"},
+        "share of a limited server's maximum": {
+            "value": round(limited * latency / limit, 3),
+            "budget": ">= 0.95",
+            "note": "16 at once, 50 ms each",
+        },
+    }
 
 
 def main() -> None:
@@ -55,21 +90,10 @@ def main() -> None:
     parser.add_argument("--limit", type=int)
     given = parser.parse_args()
     options = ["--latency", str(given.latency)] + (["--max-concurrency", str(given.limit)] if given.limit else [])
-    bare, engine = [], []
     with server(*options) as url:
-        for run in (run_bare, run_engine):
-            run(url, 200, given.concurrency)
-        for _ in range(given.rounds):
-            bare.append(measure(run_bare, url, given.count, given.concurrency))
-            engine.append(measure(run_engine, url, given.count, given.concurrency))
-            print(
-                f"bare {bare[-1][0]:6.0f}/s {bare[-1][1]:.3f} ms   engine {engine[-1][0]:6.0f}/s {engine[-1][1]:.3f} ms"
-            )
-    rates = statistics.median(ours[0] / theirs[0] for ours, theirs in zip(engine, bare, strict=True))
-    extra = statistics.median(ours[1] - theirs[1] for ours, theirs in zip(engine, bare, strict=True))
-    print(f"engine / bare rate: {rates:.2f} (median)   CPU beyond the bare loop: {extra:+.3f} ms/request (median)")
+        ratio, extra, best = compare(url, given.count, given.concurrency, given.rounds)
+    print(f"engine / bare rate: {ratio:.2f} (median)   CPU beyond the bare loop: {extra:+.3f} ms/request (median)")
     if given.latency and given.limit:
-        best = max(rate for rate, _ in engine)
         print(f"share of the server's maximum: {best * given.latency / given.limit:.3f}")
 
 

@@ -1,5 +1,6 @@
 """Fault schedules on a virtual clock: nothing lost, nothing asked twice, equal answers."""
 
+import os
 import time
 import tracemalloc
 
@@ -12,6 +13,8 @@ from proctor.testing.faults import Fault, Faults
 from proctor.testing.virtual import VirtualLoop, simulated
 
 COUNT = 60
+SCHEDULES = int(os.environ.get("PROCTOR_FAULT_SCHEDULES", "200"))
+"""`make soak` sets 10,000."""
 
 
 def run(behaviour, count=COUNT, **fields):
@@ -26,7 +29,7 @@ def undisturbed():
     return {position: response.texts for position, response in run(Behaviour()).items()}
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", range(SCHEDULES))
 def test_faults_that_pass_change_nothing(seed, undisturbed):
     behaviour = Behaviour(
         faults=Faults.random(seed, rate=0.2 + seed % 5 / 10, seconds=20, retry_after_seconds=60),
