@@ -134,7 +134,7 @@ def main():
         for entry in plan["tasks"]:
             try:
                 result = run(entry, plan, tokenizer)
-            except BaseException as error:  # noqa: BLE001 - task modules may even exit
+            except BaseException as error:
                 if isinstance(error, KeyboardInterrupt):
                     raise
                 trace = traceback.format_exc().splitlines()[-3:]
