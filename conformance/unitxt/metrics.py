@@ -26,8 +26,11 @@ import metrics_cases
 from metrics_oracle import from_json
 
 from proctor.errors import MissingExtraError
+from proctor.scoring import intervals
 
 TOLERANCE = 1e-9
+TIE = 1e-9
+ROUNDING = "resamples tie with the observed score; in Unitxt rounding decides on which side they count"
 HERE = Path(__file__).resolve().parent
 
 
@@ -105,12 +108,36 @@ def compare(metric: str, batches: list[dict[str, Any]], answers: list[Any]) -> d
         for kind in ("global", "instances"):
             report["compared"] += count_values(theirs[kind])
             for path, own, other in differences(ours[kind], theirs[kind]):
-                reason = metrics_cases.explain(metric, kind, path, own, other)
+                reason = metrics_cases.explain(metric, kind, path, own, other) or decided_by_rounding(
+                    metric, batch, path, other
+                )
                 if reason:
                     report["explained"][reason] = report["explained"].get(reason, 0) + 1
                 else:
                     report["unexplained"].append((number, kind + path, own, other))
     return report
+
+
+def decided_by_rounding(metric: str, batch: dict[str, Any], path: str, theirs: Any) -> str:
+    """Return a reason where a bound lies between those of ties counted as below and as above the observed score.
+
+    BCa counts the resamples below the observed score. Resamples that are equal to it in exact arithmetic differ from
+    it in the last digits, so in Unitxt their side is an accident of rounding.
+    """
+    name = path.rpartition(".")[2]
+    if not name.endswith(("_ci_low", "_ci_high")) or not isinstance(theirs, float):
+        return ""
+    exact = intervals._bca  # noqa: SLF001 - the comparison is about its ties
+    found = []
+    for offset in (-TIE, 0.0, TIE):
+        intervals._bca = lambda values, observed, left, alpha, offset=offset: exact(  # noqa: SLF001
+            values, observed + offset, left, alpha
+        )
+        try:
+            found.append(proctor_scores(metric, batch)["global"][name])
+        finally:
+            intervals._bca = exact  # noqa: SLF001
+    return ROUNDING if min(found) - TIE <= theirs <= max(found) + TIE else ""
 
 
 def count_values(scores: Any) -> int:

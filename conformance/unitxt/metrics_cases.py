@@ -288,7 +288,7 @@ def batches(metric: str, cases: int) -> list[Batch]:
 BINARY = ("metrics.f1_binary", "metrics.precision_binary", "metrics.recall_binary", "metrics.max_f1_binary")
 
 
-def explain(metric: str, kind: str, path: str, ours: Any, theirs: Any) -> str:
+def explain(metric: str, kind: str, path: str, ours: Any, theirs: Any) -> str:  # noqa: PLR0911 - one for each
     """Return why a difference is meant; ``""`` where it is not."""
     name = path.rpartition(".")[2]
     interval = name.endswith(("_ci_low", "_ci_high"))
@@ -300,6 +300,8 @@ def explain(metric: str, kind: str, path: str, ours: Any, theirs: Any) -> str:
         return "of thresholds that are equally good the lowest is taken; Unitxt's is any (order of a set)"
     if interval and isinstance(theirs, float) and math.isnan(theirs) and isinstance(ours, float):
         return "all resamples are equal, so the interval has no width; rounding makes Unitxt's NaN"
+    if interval and ours == "(absent)" and isinstance(theirs, float) and math.isnan(theirs):
+        return "all scores but NaN are equal, so there is no interval; Unitxt takes each NaN for a value of its own"
     if interval and metric == "metrics.weighted_win_rate_correlation":
         return "all resamples are equal and the interval is undefined; rounding makes Unitxt's finite"
     return ""

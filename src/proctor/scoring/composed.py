@@ -16,7 +16,7 @@ from proctor.ir import Failure
 from proctor.scoring.columns import rows_of, to_columns
 from proctor.scoring.grade import Columns
 from proctor.scoring.instance_metric import InstanceMetric
-from proctor.scoring.metric import UNPREFIXED, Metric, MetricScores, Scores, failure_of
+from proctor.scoring.metric import UNPREFIXED, Metric, MetricScores, Scores, failed, failure_of
 
 STREAM = "all_data"
 
@@ -54,8 +54,8 @@ class MetricPipeline(Metric):
         if not self.main_score:
             raise ValidationError(f"{self.name} needs a main_score")
 
-    def _fits(self, prediction: Any, references: Sequence[Any]) -> bool:
-        return True
+    def _refusals(self, columns: Columns) -> list[tuple[int, Failure]]:
+        return failed(columns)
 
     def _measure(self, columns: Columns, *, intervals: bool, instances: bool) -> MetricScores:
         prepared = self._prepared(columns)
@@ -187,7 +187,7 @@ class MetricsEnsemble(InstanceMetric):
         )
 
     def _refusals(self, columns: Columns) -> list[tuple[int, Failure]]:
-        return [(i, each) for i, each in enumerate(columns.predictions) if isinstance(each, Failure)]
+        return failed(columns)
 
     def _measure(self, columns: Columns, *, intervals: bool, instances: bool) -> MetricScores:
         overall: Scores = {}
@@ -200,8 +200,8 @@ class MetricsEnsemble(InstanceMetric):
             failures.update(found.failures)
         ensembled = []
         for position, scores in enumerate(rows_of(parts, len(columns))):
-            failed = position in failures
-            value = Failure("member", "a metric failed") if failed else self._ensembled(scores, position, failures)
+            lost = position in failures
+            value = Failure("member", "a metric failed") if lost else self._ensembled(scores, position, failures)
             ensembled.append(value)
         own = super()._measure(
             Columns(ensembled, columns.references, columns.task_data), intervals=intervals, instances=instances

@@ -207,6 +207,16 @@ class Metric(StreamingOperator):
         return columns
 
 
+def failed(columns: Columns) -> list[tuple[int, Failure]]:
+    """Return position and reason of the instances that have failed before."""
+    found = []
+    for position, pair in enumerate(zip(columns.predictions, columns.references, strict=True)):
+        failure = next((each for each in pair if isinstance(each, Failure)), None)
+        if failure is not None:
+            found.append((position, failure))
+    return found
+
+
 def columns_of_rows(rows: Sequence[Mapping[str, Any]]) -> Columns:
     """Return rows as columns; what is neither prediction nor references stays a field beside them."""
     named = ("prediction", "references", "task_data")

@@ -45,7 +45,8 @@ class Hearing:
 class LLMJudgeDirect(LLMJudge):
     """Assesses an answer by a criterion, then chooses one of its options; the option's score is the score.
 
-    The score is named after the criterion where all instances have the same one, and ``llm_as_judge`` otherwise.
+    The score is named after the criterion where all instances have the same one, and ``llm_as_judge`` otherwise; it is
+    also under its old name, ``llm_as_a_judge_score``, with ``positional_bias`` beside it.
     """
 
     criteria: CriteriaWithOptions | None = None
@@ -132,7 +133,9 @@ class LLMJudgeDirect(LLMJudge):
             "criteria": one.criteria.to_json(),
         }
         main = self.main_score
-        return without_blanks({main: score, **{f"{main}_{name}": value for name, value in details.items()}})
+        old_names = {"llm_as_a_judge_score": score, "positional_bias": details["positional_bias"]}
+        named = {f"{main}_{name}": value for name, value in details.items()}
+        return without_blanks({main: score, **named, **old_names})
 
 
 _NOBODY = CriteriaWithOptions(name="", description="", options=[])

@@ -21,6 +21,7 @@ from proctor.scoring.grade import Columns
 from proctor.scoring.instance_metric import BulkInstanceMetric
 from proctor.scoring.judges.asking import check_engine, engine_name
 from proctor.scoring.judges.prompts import Bench, Verdict, words_of
+from proctor.scoring.metric import failed
 from proctor.tasks.task import Task
 from proctor.templates import Template
 
@@ -201,7 +202,7 @@ class TaskBasedLLMasJudge(LLMAsJudgeBase):
             raise ValidationError(f"the engine of {self.name} gives no log-probabilities")
 
     def _refusals(self, columns: Columns) -> list[tuple[int, Failure]]:
-        return [(i, each) for i, each in enumerate(columns.predictions) if isinstance(each, Failure)]
+        return failed(columns)
 
     def judge_task(self) -> Task:
         """Return the task of the judge."""

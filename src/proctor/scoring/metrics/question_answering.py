@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from proctor.scoring.counted_metric import CountedMetric, Counts, Finished, ratio
+from proctor.scoring.grade import Columns
 from proctor.scoring.intervals import Floats
 from proctor.scoring.metrics.strings import token_overlap, websrc_f1
 from proctor.scoring.text_distance import normalize_answer
@@ -25,8 +27,11 @@ class Squad(CountedMetric):
     reads_task_data: ClassVar[bool] = False
     main_score: str = "f1"
 
-    def _fits(self, prediction: Any, references: Any) -> bool:
-        return True
+    def inputs(self, columns: Columns) -> Columns:
+        """Return the columns; a dict of references counts as one of them."""
+        if not any(isinstance(each, dict) for each in columns.references):
+            return columns
+        return replace(columns, references=[[each] if isinstance(each, dict) else each for each in columns.references])
 
     def count(self, references: list[list[Any]], predictions: list[Any], task_data: list[Any]) -> Counts:
         """Return matches and F1 of each instance."""

@@ -154,18 +154,29 @@ class SacrebleuMetric(MapReduceMetric[str, SacreBleuStats]):
 
     def corpus_scores(self, stats: Sequence[SacreBleuStats]) -> dict[str, Any]:
         """Return SacreBLEU's own numbers, from 0 to 100."""
-        sums = self._parts(stats).sum(axis=0)
-        counts, totals = ([int(n) for n in part] for part in np.split(sums[:-2], 2))
-        score, precisions, brevity = self._bleu(sums[np.newaxis, :])
-        return {
-            "score": float(score[0]),
-            "counts": counts,
-            "totals": totals,
-            "precisions": [float(value) for value in precisions[0]],
-            "bp": float(brevity[0]),
-            "sys_len": int(sums[-2]),
-            "ref_len": int(sums[-1]),
-        }
+        return self._numbers(self._parts(stats).sum(axis=0, keepdims=True))[0]
+
+    def _numbers(self, sums: Floats) -> list[dict[str, Any]]:
+        """Return SacreBLEU's numbers of each row of sums."""
+        scores, precisions, brevity = (part.tolist() for part in self._bleu(sums))
+        counts, totals = (part.astype(int).tolist() for part in np.split(sums[:, :-2], 2, axis=1))
+        lengths = sums[:, -2:].astype(int).tolist()
+        names = ("score", "counts", "totals", "precisions", "bp", "sys_len", "ref_len")
+        rows = zip(scores, counts, totals, precisions, brevity, lengths, strict=True)
+        return [dict(zip(names, (*row[:-1], *row[-1]), strict=True)) for row in rows]
+
+    def presented(self, numbers: dict[str, Any]) -> dict[str, Any]:
+        """Return the scores to report."""
+        score = numbers.pop("score")
+        return {**numbers, "sacrebleu": score}
+
+    def reduce(self, intermediates: list[SacreBleuStats]) -> dict[str, Any]:
+        """Return the scores of a sample."""
+        return self.presented(self.corpus_scores(intermediates))
+
+    def _instance_columns(self, intermediates: list[SacreBleuStats]) -> dict[str, Sequence[Any]]:
+        rows = self._numbers(self._parts(intermediates)) if intermediates else []
+        return self._columns_of([self.presented(row) for row in rows])
 
     def resampler(self, intermediates: Sequence[SacreBleuStats], names: Sequence[str]) -> Resampler:
         """Return BLEU of resampled counts."""
@@ -249,17 +260,16 @@ class NormalizedSacrebleu(SacrebleuMetric):
         """Return scores from 0 to 1."""
         return np.round(score / 100.0, 2)
 
-    def reduce(self, intermediates: list[SacreBleuStats]) -> dict[str, Any]:
-        """Return the scores of a sample."""
-        found = self.corpus_scores(intermediates)
+    def presented(self, numbers: dict[str, Any]) -> dict[str, Any]:
+        """Return the scores to report."""
         return {
-            "sacrebleu": round(found["score"] / 100.0, 2),
-            "counts": found["counts"],
-            "totals": found["totals"],
-            "precisions": [round(each / 100.0, 2) for each in found["precisions"]],
-            "bp": round(found["bp"], 2),
-            "sys_len": found["sys_len"],
-            "ref_len": found["ref_len"],
+            "sacrebleu": round(numbers["score"] / 100.0, 2),
+            "counts": numbers["counts"],
+            "totals": numbers["totals"],
+            "precisions": [round(each / 100.0, 2) for each in numbers["precisions"]],
+            "bp": round(numbers["bp"], 2),
+            "sys_len": numbers["sys_len"],
+            "ref_len": numbers["ref_len"],
         }
 
 
@@ -274,12 +284,6 @@ class Sacrebleu(SacrebleuMetric):
         if self.tokenize is not None:
             return self.tokenize
         return "ja-mecab" if str(task_data.get("target_language", "")).lower() in ("ja", "japanese") else None
-
-    def reduce(self, intermediates: list[SacreBleuStats]) -> dict[str, Any]:
-        """Return the scores of a sample."""
-        found = self.corpus_scores(intermediates)
-        score = found.pop("score")
-        return {**found, "sacrebleu": score}
 
 
 # -- word error rate ------------------------------------------------------------------------------------------
