@@ -215,3 +215,16 @@ def test_saved_and_loaded(tmp_path):
     recipe = DatasetRecipe(card=card(), num_demos=1, demos_pool_size=4)
     again = fetch_artifact(recipe.to_dict())
     assert [row["source"] for row in again()["test"]] == [row["source"] for row in recipe()["test"]]
+
+
+def test_dialogs_inside_a_row_follow_the_format():
+    talk = [{"user": "hi", "system": "ho"}, {"user": "so", "system": "yes"}]
+    dialogs = TaskCard(
+        loader={"__type__": "load_from_dictionary", "data": {"test": [{"text": talk, "classes": [], "label": "x"}]}},
+        preprocess_steps=[{"__type__": "serialize_dialog", "field": "text"}],
+        task=TASK,
+        templates=[TEMPLATE],
+    )
+    form = {"__type__": "system_format", "demo_format": "U: {source}\nA: {target}\n"}
+    source = next(iter(DatasetRecipe(card=dialogs, format=form)()["test"]))["source"]
+    assert "Text: hi\nA: ho\nU: so\nA: yes" in source

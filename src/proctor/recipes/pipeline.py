@@ -13,6 +13,7 @@ from itertools import chain, islice
 from typing import Any
 
 from proctor.artifacts import Artifact, to_data
+from proctor.data.dialog_operators import SerializeDialog
 from proctor.data.operator import SequentialOperator
 from proctor.data.streams import INFERENCE_STREAM, GeneratorStream, MultiStream, Stream
 from proctor.demos import DemoPool, Sampler, draw_pool
@@ -135,7 +136,19 @@ class Pipeline:
             card = card.model_copy()
             card.loader = loader
         streams = card.rows()
+        if any(isinstance(step, SerializeDialog) for step in self.steps):
+            streams = self._with_turn_layout(streams)
         return _limited(streams, dict.fromkeys(streams, limit)) if limit else streams
+
+    def _with_turn_layout(self, streams: MultiStream) -> MultiStream:
+        """Tell rows how the format lays out a demo: dialogs inside a row are written in the same way."""
+        demo_format = getattr(self.plan.format, "demo_format", None)
+        layout = {"format": {"demo_format": demo_format} if demo_format else {}}
+
+        def told(stream: Stream) -> Iterator[Instance]:
+            return ({**row, "recipe_metadata": layout} for row in stream)
+
+        return MultiStream({name: GeneratorStream(partial(told, stream)) for name, stream in streams.items()})
 
     def standardize(self, streams: MultiStream) -> MultiStream:
         """Return the streams after the card's preprocessing steps."""
