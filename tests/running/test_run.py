@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from running_fakes import ToyEngine, ToyExam, answer, choice, question, talk
 
-from proctor.errors import EngineError, OutputError, RunInterruptedError, UsageError
+from proctor.errors import EngineError, OutputError, PolicyError, RunInterruptedError, UsageError
 from proctor.ir import Response
 from proctor.running import ResponseLog, RunSpec, SilentObserver, run_exams
 from proctor.scoring.grade import Grade
@@ -284,6 +284,29 @@ def test_an_engine_is_closed_when_a_run_ends_early(tmp_path):
     with pytest.raises(EngineError):
         run(tmp_path, [ToyExam()], Closing())
     assert closed == [True]
+
+
+@pytest.mark.parametrize("place", ["instance", "metadata"])
+def test_an_engine_is_never_sent_what_it_may_not_see(tmp_path, place):
+    class Classified(ToyExam):
+        def items(self):
+            for item in super().items():
+                classes = {"data_classification_policy": ["public" if item.doc_id < 300 else "secret"]}
+                instance = classes if place == "instance" else {"metadata": classes}
+                yield type(item)(item.doc_id, instance, item.exchange, item.requests)
+
+    engine = ToyEngine(data_classification_policy=["public"])
+    with pytest.raises(PolicyError, match="may not see this data"):
+        run(tmp_path, [Classified("a", 310)], engine)
+    assert 0 < sum(engine.asked.values()) <= 300
+
+
+def test_a_stand_in_answers_for_an_engine(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROCTOR_ENGINE_MAP", "toy=scripted[answer=yes]")
+    engine = ToyEngine()
+    result = run(tmp_path, [ToyExam("a", 3)], engine)
+    assert not engine.asked
+    assert result.grades["a"].predictions == [[["yes"]]] * 3
 
 
 class Listed(ToyEngine):

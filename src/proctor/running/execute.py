@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from proctor.data.policy import POLICY_FIELD, check_policy
 from proctor.engines.engine import Answers, Engine
 from proctor.errors import EngineError
 from proctor.ir import Failure, Response
-from proctor.recipes.exam import Exam
+from proctor.recipes.exam import Exam, Item
 from proctor.running.budget import PriceTable
 from proctor.running.log import Key, ResponseLog
 from proctor.running.log_writer import LogWriter
@@ -138,6 +139,8 @@ class _Asking:
         self._on_the_way: set[Key] = set()
         self._failed: set[Key] = set()
         self._count = 0
+        self._policy = session.engine.policy
+        self._has_warned = False
         self._visited: set[tuple[Kind, int]] = set()
 
     def visit(self, kind: Kind, exam: Exam) -> bool:
@@ -186,6 +189,16 @@ class _Asking:
     def start_round(self) -> None:
         """Begin to count positions from zero."""
         self._count = 0
+
+    def check_policy(self, items: Sequence[Item]) -> None:
+        """Refuse items that the engine may not see, before anything of them is sent; warn once of unclassified ones."""
+        for item in items if self._policy else ():
+            metadata = item.instance.get("metadata")
+            row = metadata if POLICY_FIELD not in item.instance and isinstance(metadata, Mapping) else item.instance
+            is_classified = bool(row.get(POLICY_FIELD))
+            if is_classified or not self._has_warned:
+                check_policy(self._policy, row, self.session.engine.label)
+            self._has_warned |= not is_classified
 
     def may_send(self) -> bool:
         """Whether the budget allows another request."""
@@ -281,6 +294,7 @@ class _Stream:
         first_time = self._asking.visit(self._kind, exam)
         place = exam.name if self._asking.session.engine.answers_in_order else ""
         for batch in batches(exam_items(exam, self._asking.session.limit)):
+            self._asking.check_policy(batch)
             entries = [entry for item in batch for entry in wanted(item, place)]
             mine = [entry for entry in entries if kind_of(entry.request) == self._kind]
             if len(mine) < len(entries) and not self._asking.has_visited(self._other, exam):

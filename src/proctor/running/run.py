@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from proctor.engines.engine import Engine
+from proctor.engines.stand_in import stand_in_for
 from proctor.errors import RunInterruptedError, UsageError
 from proctor.ir import Failure, Usage
 from proctor.recipes.exam import Answered, Exam, ScoredGroup
@@ -87,6 +88,7 @@ def run_exams(
         UsageError, LogError, OutputError, EngineError, DataError: With what was answered so far kept in the log.
     """
     _check_names(exams)
+    engine = stand_in_for(engine)
     observer = observer or SilentObserver()
     spec = _complete_spec(spec, exams, engine, limit, log_samples=log_samples)
     with ExitStack() as stack:
