@@ -490,6 +490,19 @@ class TestConfiguration:
         assert HFEngine("x").identity != HFEngine("y").identity
         assert HFEngine("x").identity != HFEngine("x", dtype="float16").identity
 
+    def test_nothing_asked_loads_nothing(self):
+        assert list(HFEngine("there/is/no/such/model").score([])) == []
+
+    def test_a_model_that_breaks_down_is_an_engine_error(self, tiny_llama, monkeypatch):
+        engine = HFEngine(tiny_llama, share_prefixes=False)
+
+        def broken(*_: Any) -> None:
+            raise IndexError("index out of range in self")
+
+        monkeypatch.setattr(hf_answers, "score_batch", broken)
+        with pytest.raises(EngineError, match="broke down"):
+            answers(engine, [Likelihood(Prompt("the"), " cat")])
+
     def test_closing_frees_the_model_and_the_next_request_loads_it(self, tiny_llama):
         engine = HFEngine(tiny_llama)
         request = [Likelihood(Prompt("the"), " cat")]

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 from pydantic import model_validator
 
 from proctor.engines.engine import Answers, Engine
 from proctor.engines.hf_load import Family, LoadedModel, ModelSource, load_model
 from proctor.engines.hf_tokens import Encoder
-from proctor.errors import ValidationError
+from proctor.errors import EngineError, ValidationError
 from proctor.ir import Generate, Score
 
 WINDOW = 1024
 """Requests that are read ahead, to sort by length and to find what they share."""
 
 _T = TypeVar("_T")
+_Asked_contra = TypeVar("_Asked_contra", contravariant=True)
 _loading = threading.Lock()
+
+
+class _Answerer(Protocol[_Asked_contra]):
+    """What answers one window of requests."""
+
+    def answer(self, window: Sequence[_Asked_contra], /) -> Answers:
+        """Yield a response for every request of a window."""
 
 
 class HFEngine(Engine):
@@ -125,17 +133,29 @@ class HFEngine(Engine):
         """Answer prompts, batched by length; sampling is repeatable: it depends on seed and prompt only."""
         from proctor.engines.hf_answers import Writer
 
-        writer = Writer(self, self.loaded, self._encoder())
-        for start, window in _windows(requests):
-            yield from ((start + position, response) for position, response in writer.answer(window))
+        return self._answers(requests, Writer)
 
     def score(self, requests: Iterable[Score]) -> Answers:
         """Score continuations with the token boundaries of lm-evaluation-harness."""
         from proctor.engines.hf_answers import Scorer
 
-        scorer = Scorer(self, self.loaded, self._encoder())
+        return self._answers(requests, Scorer)
+
+    def _answers(
+        self, requests: Iterable[_T], kind: Callable[[HFEngine, LoadedModel, Encoder], _Answerer[_T]]
+    ) -> Answers:
+        answerer: _Answerer[_T] | None = None
         for start, window in _windows(requests):
-            yield from ((start + position, response) for position, response in scorer.answer(window))
+            answerer = answerer or kind(self, self.loaded, self._encoder())
+            try:
+                for position, response in answerer.answer(window):
+                    yield start + position, response
+            except (RuntimeError, IndexError, ValueError, TypeError) as error:
+                raise EngineError(
+                    f"the model '{self.label}' broke down",
+                    why=f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}",
+                    hint="an unsuitable tokenizer, dtype or device is the usual reason",
+                ) from error
 
     def decoding_defaults(self) -> Mapping[str, Any]:
         """Return the decoding that the fields ask for."""
