@@ -124,3 +124,18 @@ def test_intervals_need_data():
         exact(3, 2)
     assert math.isnan(student_t([1.0]).low)
     assert math.isnan(nan_mean([]))
+
+
+def test_metrics_may_ask_for_a_closed_form():
+    from proctor.scoring.grade import Columns
+    from proctor.scoring.metrics.f1 import F1Fast
+    from proctor.scoring.pipeline import apply_metrics
+
+    columns = Columns(["a", "a", "b", "a"], [["a"]] * 4)
+    for method, expected in (("wilson", wilson(3, 4)), ("exact", exact(3, 4)), ("t", student_t([1, 1, 0, 1]))):
+        scores = apply_metrics(columns, [f"metrics.accuracy[ci_method={method}]"]).scores
+        assert (scores["accuracy_ci_low"], scores["accuracy_ci_high"]) == pytest.approx(tuple(expected))
+    with pytest.raises(UsageError, match="0 and 1"):
+        apply_metrics(Columns(["ab", "b"], [["abc"], ["b"]]), ["metrics.char_edit_dist_accuracy[ci_method=wilson]"])
+    with pytest.raises(UsageError, match="for means"):
+        apply_metrics(columns, [F1Fast(ci_method="t")])

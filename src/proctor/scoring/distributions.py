@@ -71,7 +71,11 @@ def beta_quantile(probability: float, a: float, b: float) -> float:
 
 def t_cdf(x: float, degrees: float) -> float:
     """Return the probability that Student's t with ``degrees`` degrees of freedom is at most ``x``."""
-    tail = 0.5 * beta_cdf(degrees / (degrees + x * x), degrees / 2.0, 0.5)
+    square = x * x
+    if square < degrees:  # near the middle the tail is 0.5 less a small part, which must not drown in it
+        part = 0.5 * beta_cdf(square / (degrees + square), 0.5, degrees / 2.0)
+        return 0.5 + part if x > 0 else 0.5 - part
+    tail = 0.5 * beta_cdf(degrees / (degrees + square), degrees / 2.0, 0.5)
     return 1.0 - tail if x > 0 else tail
 
 

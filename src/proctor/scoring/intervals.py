@@ -60,7 +60,8 @@ class Bootstrap:
     Attributes:
         resamples: Number of resamples.
         level: Confidence level.
-        method: ``BCa``, ``percentile`` or ``basic``.
+        method: ``BCa``, ``percentile`` or ``basic``; for means also a closed form: ``t``, and for shares of 0 and 1
+            ``wilson`` or ``exact``.
         seed: Seed of the generator; ``None`` takes the setting.
         repair: Replace statistics that are NaN on a resample by draws from the others, so that single resamples on
             which a metric is undefined do not undo the interval.
@@ -90,10 +91,12 @@ class Bootstrap:
 
     def intervals(self, resampler: Resampler) -> list[Interval]:
         """Return an interval for each statistic; NaN bounds where it cannot be computed."""
+        kind = self.method.lower()
+        if kind in CLOSED_FORMS:
+            return _closed_form(kind, resampler, self.level)
         distribution = self.distribution(resampler)
         observed = resampler.observed()
         alpha = (1.0 - self.level) / 2.0
-        kind = self.method.lower()
         if kind == "bca":
             leave_one_out = self._repaired(resampler.leave_one_out())
             return [
@@ -108,7 +111,9 @@ class Bootstrap:
                 Interval(2 * float(value) - bound.high, 2 * float(value) - bound.low)
                 for value, bound in zip(observed, bounds, strict=True)
             ]
-        raise UsageError(f"there is no bootstrap method '{self.method}'", hint="use BCa, percentile or basic")
+        raise UsageError(
+            f"there is no bootstrap method '{self.method}'", hint="use BCa, percentile, basic, t, wilson or exact"
+        )
 
     def _repaired(self, values: Floats) -> Floats:
         if not self.repair or values.shape[-1] <= 1 or not np.isnan(values).any():
@@ -167,6 +172,11 @@ class Means:
     def size(self) -> int:
         """Number of instances."""
         return int(self._columns.shape[1])
+
+    @property
+    def columns(self) -> Floats:
+        """The scores; NaN where there is none."""
+        return self._columns
 
     def observed(self) -> Floats:
         """Return the means."""
@@ -303,6 +313,25 @@ def _as_float(value: Any) -> float:
         return float(value)
     except (TypeError, ValueError):
         return math.nan
+
+
+CLOSED_FORMS = ("t", "wilson", "exact")
+
+
+def _closed_form(kind: str, resampler: Resampler, level: float) -> list[Interval]:
+    if not isinstance(resampler, Means):
+        raise UsageError(f"the interval '{kind}' is for means", hint="use BCa")
+    return [_interval_of(kind, column[~np.isnan(column)], level) for column in resampler.columns]
+
+
+def _interval_of(kind: str, values: Floats, level: float) -> Interval:
+    if kind == "t":
+        return student_t(values, level)
+    if not np.isin(values, (0.0, 1.0)).all():
+        raise UsageError(f"the interval '{kind}' is for scores of 0 and 1", hint="use t or BCa")
+    if not values.size:
+        return Interval(math.nan, math.nan)
+    return (wilson if kind == "wilson" else exact)(int(values.sum()), int(values.size), level)
 
 
 def nan_mean(values: Sequence[float] | Floats) -> float:

@@ -1,0 +1,114 @@
+"""Is a judge worth anything? Its verdicts against those of people, or of a better judge."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from proctor.errors import UsageError
+from proctor.scoring.counted_metric import ratio
+from proctor.scoring.intervals import Bootstrap, Floats, Indices, Interval, Opaque, Sums, wilson
+from proctor.scoring.metrics.correlation import spearman
+
+_LEAST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How well two judges agree.
+
+    Attributes:
+        count: Cases that both judged.
+        left_out: Cases that one of them did not.
+        share: Share of equal verdicts, with Wilson's interval.
+        kappa: Cohen's kappa: agreement beyond chance, 1 at best, 0 for none; NaN where chance explains everything.
+        correlation: Spearman's; NaN where verdicts are no numbers.
+    """
+
+    count: int
+    left_out: int
+    share: float
+    share_interval: Interval
+    kappa: float
+    kappa_interval: Interval
+    correlation: float
+    correlation_interval: Interval
+
+
+def agreement(
+    verdicts: Sequence[Any], gold: Sequence[Any], *, level: float = 0.95, resamples: int = 1000, seed: int | None = None
+) -> Agreement:
+    """Compare the verdicts of a judge with right ones.
+
+    Args:
+        verdicts, gold: Verdicts on the same cases, in the same order; ``None`` where there is none.
+        level: Confidence level.
+        resamples: Bootstrap resamples.
+        seed: Seed of the bootstrap; the setting by default.
+
+    Raises:
+        UsageError: The lengths differ, or fewer than two cases were judged by both.
+    """
+    if len(verdicts) != len(gold):
+        raise UsageError(f"there are {len(verdicts)} verdicts on {len(gold)} cases")
+    pairs = [pair for pair in zip(verdicts, gold, strict=True) if not any(map(_is_missing, pair))]
+    if len(pairs) < _LEAST:
+        raise UsageError(f"only {len(pairs)} cases were judged by both", hint="an agreement needs two cases or more")
+    equal = sum(first == second for first, second in pairs)
+    bootstrap = Bootstrap(resamples, level, seed=seed, repair=True)
+    kappas = kappa_sums(pairs)
+    numbers = _numbers(pairs)
+    correlation, correlation_interval = math.nan, Interval(math.nan, math.nan)
+    if numbers is not None:
+        correlation = spearman(*numbers)[0]
+        correlation_interval = bootstrap.intervals(_spearmans(numbers))[0]
+    return Agreement(
+        count=len(pairs),
+        left_out=len(verdicts) - len(pairs),
+        share=equal / len(pairs),
+        share_interval=wilson(equal, len(pairs), level),
+        kappa=float(kappas.observed()[0]),
+        kappa_interval=bootstrap.intervals(kappas)[0],
+        correlation=correlation,
+        correlation_interval=correlation_interval,
+    )
+
+
+def kappa_sums(pairs: Sequence[tuple[Hashable, Hashable]]) -> Sums:
+    """Return Cohen's kappa (1960) as a function of counts."""
+    place = {label: position for position, label in enumerate(dict.fromkeys(each for pair in pairs for each in pair))}
+    identity = np.eye(len(place))
+    first, second = (identity[[place[label] for label in side]] for side in zip(*pairs, strict=True))
+    hits = (first * second).sum(axis=1, keepdims=True)
+    width = len(place)
+
+    def kappa(sums: Floats) -> Floats:
+        one, two, equal = sums[:, :width], sums[:, width:-1], sums[:, -1]
+        total = one.sum(axis=1)
+        chance = (one * two).sum(axis=1) / total**2
+        found: Floats = ratio(equal / total - chance, 1.0 - chance, math.nan)
+        return found[np.newaxis, :]
+
+    return Sums(np.concatenate([first, second, hits], axis=1), kappa)
+
+
+def _spearmans(numbers: tuple[Floats, Floats]) -> Opaque:
+    def statistic(rows: Indices) -> list[float]:
+        return [spearman(numbers[0][rows], numbers[1][rows])[0]]
+
+    return Opaque(len(numbers[0]), statistic)
+
+
+def _numbers(pairs: Sequence[tuple[Any, Any]]) -> tuple[Floats, Floats] | None:
+    if not all(isinstance(each, (int, float)) for pair in pairs for each in pair):
+        return None
+    first, second = np.array(pairs, dtype=np.float64).T
+    return first, second
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
