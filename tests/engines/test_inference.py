@@ -135,3 +135,16 @@ def test_an_engine_that_stops_early_is_a_failure():
     with pytest.raises(EngineError, match="1 of 2"):
         Lazy()(rows("a", "b"))
     assert Failure("engine", "x").retryable
+
+
+def test_pictures_in_a_string_reach_the_engine():
+    Image = pytest.importorskip("PIL.Image")
+    seen = []
+    engine = ScriptedEngine(function=lambda prompt: seen.append(prompt.payload) or "x")
+    picture = {"image": Image.new("RGB", (2, 2)), "format": "PNG"}
+    row = {"source": 'What is <unitxt-img src="media/images/0"> here?', "media": {"images": [picture]}}
+    engine([row, {"source": row["source"], "media": {}}])
+    parts = seen[0][0]["content"]
+    assert [part["type"] for part in parts] == ["text", "image_url", "text"]
+    assert parts[1]["image_url"]["url"].startswith("data:image/")
+    assert seen[1] == row["source"]

@@ -22,7 +22,7 @@ from proctor.engines.unitxt_names import (
 )
 from proctor.engines.vllm import VLLMInferenceEngine
 from proctor.errors import UsageError, ValidationError
-from proctor.testing import FaultServer
+from proctor.testing import Faults, FaultServer
 
 ROWS = [{"source": "hello"}]
 
@@ -119,6 +119,16 @@ def test_a_server_of_ones_own():
         assert OpenAiInferenceEngine(model_name="m", credentials=address, max_tokens=3)(ROWS) == ["m 3"]
         assert OpenAiInferenceEngine("m", base_url=server.url, credentials={"api_key": "k"})(ROWS) == ["m None"]
         assert VLLMRemoteInferenceEngine(model_name="m", base_url=server.url)(ROWS) == ["m None"]
+
+
+def test_ollama_on_loopback_through_faults():
+    rows = [{"source": f"question {n}"} for n in range(20)]
+    with FaultServer() as server:
+        calm = OllamaInferenceEngine(model="llama2", credentials={"api_base": server.url.removesuffix("/v1")})(rows)
+    with FaultServer(faults=Faults.random(3, rate=0.4)) as server:
+        engine = OllamaInferenceEngine(model="llama2", base_url=server.url.removesuffix("/v1"), max_tokens=4, stop="z")
+        assert engine(rows) == calm
+        assert server.statistics()["answered_twice"] == 0
 
 
 def test_parameters_in_one_place_as_old_engines_had_them():

@@ -30,6 +30,7 @@ Row = Mapping[str, Any]
 OnFailure = Literal["raise", "keep"]
 T = TypeVar("T")
 _CHAT_TEXT = ('[{"role":', '[{"content":')
+_PICTURE = "<unitxt-img"
 _TOP_TOKENS = 5
 
 
@@ -136,10 +137,17 @@ def select(engine: Engine, dataset: Iterable[Row], on_failure: OnFailure = "rais
 
 
 def prompt_of(row: Row) -> Prompt:
-    """Return the prompt in a row's ``source``: a string, messages, or messages written as JSON."""
+    """Return the prompt in a row's ``source``: a string, messages, or messages written as JSON.
+
+    A string with tags for pictures, which are under ``media``, becomes one user message with the pictures in place.
+    """
     source = row["source"]
     if isinstance(source, str) and source.startswith(_CHAT_TEXT):
         source = json.loads(source)
+    if isinstance(source, str) and _PICTURE in source and (media := row.get("media")):
+        from proctor.formats.chat import to_content
+
+        return Prompt([{"role": "user", "content": to_content(source, media)}])
     return Prompt(source)
 
 

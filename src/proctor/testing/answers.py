@@ -18,6 +18,7 @@ _ENCODER = msgspec.json.Encoder(order="deterministic")
 _TOKEN = re.compile(r"\s*\S+|\s+$")
 CHAT = "/v1/chat/completions"
 COMPLETIONS = "/v1/completions"
+OLLAMA = "/api/chat"
 
 
 def request_key(path: str, body: Body) -> str:
@@ -87,6 +88,20 @@ def completion_reply(body: Body, answer: Answer) -> dict[str, Any]:
         for index, text in enumerate(texts)
     ]
     return _envelope(body, "text_completion", choices, texts)
+
+
+def ollama_reply(body: Body, answer: Answer) -> dict[str, Any]:
+    """Return the reply to a chat request in Ollama's own protocol."""
+    stop = (body.get("options") or {}).get("stop")
+    text = _cut(answer(body), {"stop": stop})
+    return {
+        "model": body.get("model", ""),
+        "message": {"role": "assistant", "content": text},
+        "done": True,
+        "done_reason": "stop",
+        "prompt_eval_count": len(prompt_text(body).split()),
+        "eval_count": len(text.split()),
+    }
 
 
 def stream_of(reply: Mapping[str, Any]) -> bytes:

@@ -12,15 +12,19 @@ import msgspec
 from proctor.testing.answers import (
     CHAT,
     COMPLETIONS,
+    OLLAMA,
     Answer,
     chat_reply,
     completion_reply,
     digest_answer,
+    ollama_reply,
     prompt_text,
     request_key,
     stream_of,
 )
 from proctor.testing.faults import Fault, Faults
+
+_REPLIES = {CHAT: chat_reply, COMPLETIONS: completion_reply, OLLAMA: ollama_reply}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,7 @@ class Behaviour:
     reject: bool = False
     api_key: str | None = None
     models: tuple[str, ...] = ()
-    endpoints: tuple[str, ...] = (CHAT, COMPLETIONS)
+    endpoints: tuple[str, ...] = (CHAT, COMPLETIONS, OLLAMA)
     asked: Counter[str] = field(default_factory=Counter)
     answered: Counter[str] = field(default_factory=Counter)
     prompts: dict[str, str] = field(default_factory=dict)
@@ -104,7 +108,7 @@ class Behaviour:
             headers = () if fault.retry_after is None else (("retry-after", fault.retry_after),)
             plan = error_plan(fault.status, fault.message, "scripted")
             return Plan(plan.status, plan.body, headers, fault)
-        reply = (chat_reply if path == CHAT else completion_reply)(body, self.answer)
+        reply = _REPLIES.get(path, chat_reply)(body, self.answer)
         spoiled = _spoil(reply, fault)
         content = stream_of(spoiled) if body.get("stream") else msgspec.json.encode(spoiled)
         if fault is None or fault.kind in ("slow", "wrong_id", "duplicate", "no_usage"):
@@ -144,6 +148,8 @@ def error_plan(status: int, message: str, code: str) -> Plan:
 
 def _spoil(reply: dict[str, Any], fault: Fault | None) -> dict[str, Any]:
     kind = fault.kind if fault else ""
+    if "choices" not in reply:
+        return {} if kind == "empty" else reply
     if kind == "no_usage":
         return {name: value for name, value in reply.items() if name != "usage"}
     if kind == "empty":
