@@ -307,9 +307,26 @@ class TestScores:
         assert answer(exam(text), lambda item, each: likes(2)).scores["acc"] == 1.0
         assert answer(exam(text), lambda item, each: likes(1)).scores["acc"] == 0.0
 
-    def test_gold_outside_the_choices_is_wrong(self, exam):
+    def test_gold_outside_the_choices_is_wrong_and_said(self, exam, monkeypatch):
+        said = []
+        monkeypatch.setattr("logging.Logger.warning", lambda self, text, *values: said.append(text % values))
         text = CHOICE.replace('doc_to_target: "{{choices.label.index(answerKey)}}"', "doc_to_target: 7")
         assert answer(exam(text), lambda item, each: likes(0)).scores["acc"] == 0.0
+        assert said == ["t: 6 documents have a gold answer outside their choices; they count as wrong"]
+
+    def test_a_metric_that_cannot_be_computed_is_named(self, exam):
+        made = exam(f"{TEXT}\nmetric_list: [{{metric: exact_match}}, {{metric: f1}}]")
+        grade = answer(made, lambda item, each: says(item.instance["answerKey"]))
+        assert grade.scores["exact_match"] == 1.0
+        assert list(grade.metric_failures) == ["f1"]
+        assert "f1" not in grade.scores
+
+    def test_decontamination(self, exam):
+        row = ROWS[0]
+        assert exam(CHOICE).decontamination_query(row) is None
+        assert exam(f"{CHOICE}\nshould_decontaminate: true").decontamination_query(row) == "Question: Q0?\nAnswer:"
+        made = exam(f"{CHOICE}\nshould_decontaminate: true\ndoc_to_decontamination_query: '{{{{question}}}}!'")
+        assert made.decontamination_query(row) == "Q0?!"
 
     def test_filters_have_scores_of_their_own(self, exam):
         text = f"{TEXT}\nfilter_list:\n  - {{name: strict, filter: [{{function: regex, regex_pattern: '^(A|B|C)$'}}, {{function: take_first}}]}}\n  - {{name: loose, filter: [{{function: regex, regex_pattern: '(A|B|C)'}}, {{function: take_first}}]}}"

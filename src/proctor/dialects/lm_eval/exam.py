@@ -11,6 +11,7 @@ from typing import Any
 from proctor.dialects.lm_eval.builder import DocumentView, RequestBuilder
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.documents import Documents, TaskDocuments
+from proctor.dialects.lm_eval.fields import find_text
 from proctor.dialects.lm_eval.prompts import ChatOptions
 from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
 from proctor.dialects.lm_eval.scorer import TaskScorer
@@ -107,6 +108,16 @@ class TaskExam:
     def view(self, doc: Mapping[str, Any]) -> DocumentView:
         """Return what the task finds in a document."""
         return self.builder.view(doc)
+
+    def decontamination_query(self, doc: Mapping[str, Any]) -> str | None:
+        """Return the text to look for in training data, where the task asks for decontamination."""
+        config = self.config
+        if not config.should_decontaminate:
+            return None
+        spec = config.doc_to_decontamination_query
+        if spec is None:
+            return str(self.view(doc).text)
+        return str(find_text(spec, self.documents.columns(), "doc_to_decontamination_query", positions=False)(doc))
 
     def chosen(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
         """Yield the documents to ask about, with their positions.

@@ -26,6 +26,7 @@ from proctor.dialects.lm_eval.metrics import (
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.errors import ProctorError, ScoringError
 from proctor.ir import Failure, Response
+from proctor.logs import get_logger
 from proctor.recipes.exam import Answered
 from proctor.scoring.choice import CHOICE_SCORES, OUTSIDE, ChoiceAnswer, chosen, probabilities
 from proctor.scoring.grade import Grade
@@ -115,7 +116,7 @@ class TaskScorer:
         self._process = as_function(config.process_results, "process_results")
         self._resamples = resamples
         self._aggregates: dict[str, Aggregate] = {each.name: each.aggregate for each in self.metrics}
-        self._several_targets: bool | None = None
+        self._golds_outside = 0
 
     @property
     def higher_is_better(self) -> dict[str, bool]:
@@ -131,10 +132,13 @@ class TaskScorer:
         scores: dict[str, Any] = {}
         columns: dict[str, Sequence[Any]] = {}
         failures = {place: each.failure for place, each in enumerate(answers) if each.failure is not None}
+        broken: dict[str, Failure] = {}
+        self._golds_outside = 0
         for pipeline in self.pipelines:
             self._filter(pipeline, good)
             found = [self._scored(place, each, pipeline.name, failures) for place, each in enumerate(answers)]
-            self._add(scores, columns, pipeline.name, found)
+            broken.update(self._add(scores, columns, pipeline.name, found))
+        self._warn_of_golds()
         self._name_main_score(scores)
         scores["num_of_instances"] = len(answers)
         last = self.pipelines[-1].name if self.pipelines else ""
@@ -145,7 +149,17 @@ class TaskScorer:
             processed_predictions=[self._processed(each, last) for each in answers],
             processed_references=[self._gold(each) for each in answers],
             failures=failures,
+            metric_failures=broken,
         )
+
+    def _warn_of_golds(self) -> None:
+        count = self._golds_outside // len(self.pipelines)
+        if count:
+            get_logger().warning(
+                "%s: %d documents have a gold answer outside their choices; they count as wrong",
+                self.config.task,
+                count,
+            )
 
     def _answer(self, answered: Answered) -> _Answer:
         doc = answered.item.instance
@@ -184,20 +198,29 @@ class TaskScorer:
 
     def _add(
         self, scores: dict[str, Any], columns: dict[str, Sequence[Any]], name: str, found: Sequence[Values | None]
-    ) -> None:
+    ) -> dict[str, Failure]:
+        """Add the scores of a filter pipeline; return the metrics that could not be computed, with the reason."""
+        broken: dict[str, Failure] = {}
         names = dict.fromkeys(metric for each in found if each is not None for metric in each)
         for metric in names:
             values = [each[metric] for each in found if each is not None and metric in each]
             key = score_key(metric, name)
             columns[key] = [None if each is None else each.get(metric) for each in found]
             aggregate = self._aggregates.get(metric, mean)
-            scores[key] = value = number(aggregate(values))
-            error = standard_error(metric, aggregate, values, self._resamples)
+            try:
+                value = number(aggregate(values))
+                error = standard_error(metric, aggregate, values, self._resamples)
+            except (ProctorError, ArithmeticError, LookupError, TypeError, ValueError) as problem:
+                what = problem.diagnostics[0].what if isinstance(problem, ProctorError) else str(problem)
+                broken[key] = Failure(type(problem).__name__, what, retryable=False)
+                continue
+            scores[key] = value
             scores[error_key(metric, name)] = error
             if isinstance(error, float) and isinstance(value, int | float):
                 scores[f"{key}_ci_low"] = value - CONFIDENCE_95 * error
                 scores[f"{key}_ci_high"] = value + CONFIDENCE_95 * error
             scores[f"{key}_n"] = len(values)
+        return broken
 
     def _name_main_score(self, scores: dict[str, Any]) -> None:
         main = next((key for key, value in scores.items() if isinstance(value, int | float)), None)
@@ -281,6 +304,7 @@ class TaskScorer:
         count = len(choices)
         likelihoods, greedy = [each[0] for each in results], [each[1] for each in results]
         gold = _gold_of(view.text if isinstance(view.text, int) else view.target, choices)
+        self._golds_outside += OUTSIDE in (gold if isinstance(gold, list) else [gold])
         answer = ChoiceAnswer(likelihoods[:count], greedy[:count], choices, gold, likelihoods[count:])
         found: Values = {}
         for each in self.metrics:
