@@ -12,7 +12,7 @@ from typing import Any, overload
 from proctor.artifacts import Artifact, to_data
 from proctor.data.streams import MultiStream
 from proctor.errors import DataError, TemplateError, did_you_mean
-from proctor.ir import Choose, Decoding, Failure, Generate, Pair, Response
+from proctor.ir import Choose, Decoding, Failure, Generate, Pair
 from proctor.recipes.benchmark import Benchmark
 from proctor.recipes.exam import Answered, Exam, Item
 from proctor.recipes.options import RecipeOptions
@@ -156,14 +156,12 @@ class RecipeExam:
         """Turn responses into predictions and scores."""
         predictions: list[str | Failure] = []
         references: list[Sequence[Any]] = []
-        responses: list[Sequence[Response]] = []
         processors: list[Sequence[Any]] = []
         for each in answered:
             predictions.append(self._prediction(each))
             references.append(each.item.exchange.references)
-            responses.append(each.responses)
             processors.append(self._postprocessors or each.item.processors)
-        columns = Columns(predictions, references, _TaskData(self, len(predictions)), responses)
+        columns = Columns(predictions, references, _TaskData(self, len(predictions)))
         return grade_each(columns, self._metrics, processors)
 
     def _prediction(self, answered: Answered) -> str | Failure:
