@@ -74,7 +74,10 @@ def test_the_first_metric_owns_the_score():
 
 def test_groups_have_scores_of_their_own():
     rows = [
-        make_row(number, groups=[json.dumps({"template": f"t:{number % 2},x"}), json.dumps({"template": "t", "n": number % 3})])
+        make_row(
+            number,
+            groups=[json.dumps({"template": f"t:{number % 2},x"}), json.dumps({"template": "t", "n": number % 3})],
+        )
         for number in range(12)
     ]
     results = evaluate(["yes", "no"] * 6, rows)
@@ -190,7 +193,11 @@ def test_instance_scores_become_tables():
     pytest.importorskip("pandas")
     results = evaluate(["yes", "no"], make_rows(2))
     frame = results.instance_scores.to_df(columns=["text", "prediction", "score"])
-    assert frame.to_dict("list") == {"text": ["question 0", "question 1"], "prediction": ["yes", "no"], "score": [1.0, 0.0]}
+    assert frame.to_dict("list") == {
+        "text": ["question 0", "question 1"],
+        "prediction": ["yes", "no"],
+        "score": [1.0, 0.0],
+    }
     assert list(results.instance_scores.to_df(flatten=False)["score"])[0] is results[0]["score"]
     assert results.instance_scores.to_markdown(columns=["prediction"]).splitlines()[2] == "|  0 | yes          |"
     assert "accuracy: 1.0" in results.instance_scores.summary
@@ -203,3 +210,11 @@ def test_scores_print_readably():
     results = evaluate(["yes", "no", "yes"], make_rows(3))
     assert '"accuracy": 0.67' in repr(results.global_scores)
     assert '"prediction": "no"' in repr(results.instance_scores)
+
+
+def test_a_metric_that_cannot_be_computed_is_named_in_the_summary():
+    rows = make_rows(2, metrics=["metrics.accuracy", "metrics.pearson"], references=[1.0])
+    rows = [{**rows[0], "postprocessors": []}]
+    results = evaluate([1.0], rows)
+    assert "Failed: metrics.pearson: " in results.global_scores.summary
+    assert math.isnan(results.global_scores["pearsonr"])

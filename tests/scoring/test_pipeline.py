@@ -143,6 +143,25 @@ def test_a_metric_that_never_works_is_a_failure_of_the_metric():
     assert result.scores["score"] == 1.0
     assert math.isnan(result.scores["broken"])
     assert "by zero" in result.metric_failures["Broken"].message
+    assert "by zero" in result.scores["metric_failures"]["Broken"]
+
+
+def test_a_model_that_cannot_be_loaded_is_a_failure_of_the_metric():
+    class Loading(BulkInstanceMetric):
+        main_score = "loading"
+        reduction_map = {"mean": ["loading"]}
+        _calls = 0
+
+        def compute(self, references, predictions, task_data):
+            self._calls += 1
+            raise OSError("no such model")
+
+    metric = Loading()
+    result = grade(Columns(["a"] * 5, [["a"]] * 5), ["metrics.accuracy", metric])
+    assert result.scores["accuracy"] == 1.0
+    assert result.metric_failures["Loading"].message == "OSError: no such model"
+    assert metric._calls == 1
+    assert not result.failures
 
 
 def test_a_missing_package_is_raised_with_what_to_install():

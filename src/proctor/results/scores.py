@@ -55,7 +55,9 @@ class GlobalScores(dict[str, Any]):
         table = pipe_table(["score_name", "score", "ci_low", "ci_high"], rows)
         failed = self.get("num_of_failures", 0)
         counted = f"{self['num_of_instances']}" + (f" ({failed} failed)" if failed else "")
-        return f"{table}\nMain Score: {self['score_name']}\nNum Instances: {counted}"
+        lines = [table, f"Main Score: {self['score_name']}", f"Num Instances: {counted}"]
+        lines += [f"Failed: {name}: {reason}" for name, reason in self.get("metric_failures", {}).items()]
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
         return pretty(self)

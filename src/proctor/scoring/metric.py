@@ -7,6 +7,7 @@ prefixes of scores, the check of types, and failures as values.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -102,13 +103,26 @@ class Metric(StreamingOperator):
         prepared = self.inputs(columns)
         failures = dict(self._refusals(prepared))
         kept = [i for i in range(len(columns)) if i not in failures]
-        found = self._measure(prepared.select(kept), intervals=intervals, instances=instances)
+        found = self._measured(prepared.select(kept), intervals=intervals, instances=instances)
         failures.update({kept[position]: failure for position, failure in found.failures.items()})
         return MetricScores(
             overall=found.overall,
             instances={name: scatter(column, kept, len(columns)) for name, column in found.instances.items()},
             failures=failures,
             failure=found.failure,
+        )
+
+    def _measured(self, columns: Columns, *, intervals: bool, instances: bool) -> MetricScores:
+        """Score columns; what makes it impossible (a model that cannot be loaded …) is a failure of the metric."""
+        try:
+            return self._measure(columns, intervals=intervals, instances=instances)
+        except OSError as error:
+            failure = Failure("metric", f"{type(error).__name__}: {error}")
+        except Exception as error:  # noqa: BLE001 - the reason becomes a value: this metric fails, others count
+            failure = failure_of(error)
+        main = self.score_prefix + self.main_score
+        return MetricScores(
+            {"num_of_instances": 0, main: math.nan, "score": math.nan, "score_name": main}, failure=failure
         )
 
     def __call__(self, streams: MultiStream | None = None) -> MultiStream:
@@ -245,8 +259,9 @@ def failure_of(error: Exception, kind: str = "metric") -> Failure:
 
     Raises:
         ProctorError: The exception is of a kind in :data:`FATAL`, or says that a package is missing.
+        OSError: A file or model cannot be read, which concerns all instances.
     """
-    if isinstance(error, FATAL):
+    if isinstance(error, (*FATAL, OSError)):
         raise error
     if isinstance(error, ModuleNotFoundError):
         raise MissingExtraError(

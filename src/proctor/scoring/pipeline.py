@@ -259,6 +259,9 @@ def apply_metrics(
         _add(result, metric, metric.evaluate(columns, intervals=intervals, instances=instances))
     if failed := len(result.failures):
         result.scores["num_of_failures"] = failed
+    if result.metric_failures:
+        reasons = {name: failure.message for name, failure in result.metric_failures.items()}
+        result.scores["metric_failures"] = reasons
     return result
 
 
