@@ -267,6 +267,11 @@ class TestScores:
         assert grade.instance_scores["acc"][0] == 0.0
         assert grade.processed_predictions[1] == "x1"
 
+    def test_intervals_of_proportions_stay_within_bounds(self, exam):
+        scores = answer(exam(CHOICE), lambda item, each: likes(item.instance["n"])).scores
+        assert scores["acc_ci_high"] == 1.0
+        assert scores["acc_ci_low"] == pytest.approx(6 / (6 + 1.959964**2), rel=1e-6)
+
     def test_every_choice_metric(self, exam):
         names = [
             "acc",

@@ -30,6 +30,7 @@ from proctor.logs import get_logger
 from proctor.recipes.exam import Answered
 from proctor.scoring.choice import CHOICE_SCORES, OUTSIDE, ChoiceAnswer, chosen, probabilities
 from proctor.scoring.grade import Grade
+from proctor.scoring.intervals import wilson
 
 CONFIDENCE_95 = 1.959963984540054
 """The 97.5% quantile of the normal distribution."""
@@ -216,7 +217,9 @@ class TaskScorer:
                 continue
             scores[key] = value
             scores[error_key(metric, name)] = error
-            if isinstance(error, float) and isinstance(value, int | float):
+            if aggregate is mean and all(each in (0, 1) for each in values):
+                scores[f"{key}_ci_low"], scores[f"{key}_ci_high"] = wilson(int(sum(values)), len(values))[:2]
+            elif isinstance(error, float) and isinstance(value, int | float):
                 scores[f"{key}_ci_low"] = value - CONFIDENCE_95 * error
                 scores[f"{key}_ci_high"] = value + CONFIDENCE_95 * error
             scores[f"{key}_n"] = len(values)

@@ -76,7 +76,7 @@ def write_files(
         folder.mkdir(parents=True, exist_ok=True)
         if answers is not None:
             for exam in exams:
-                path = folder / f"samples_{exam.name}_{stamp}.jsonl"
+                path = folder / f"samples_{sanitized(exam.name)}_{stamp}.jsonl"
                 hashes[exam.name] = _write_samples(path, exam, answers(exam))
                 written.append(path)
         path = folder / (f"{place.stem}_{stamp}.json" if named else f"results_{stamp}.json")
