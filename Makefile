@@ -24,7 +24,7 @@ FOUND = $(firstword $(foreach name,$(CANDIDATES),$(shell $(name) -c '$(NEW_ENOUG
 
 # Extra arguments for pytest: make test ARGS="tests/ir -x"
 ARGS ?=
-# Two workers use both cores of a small machine; the slowest tests go first.
+# Two workers use both cores of a small machine; whoever is done first takes over tests of the other.
 WORKERS ?= 2
 
 .PHONY: help demo test check bench docs format clean
@@ -37,7 +37,7 @@ demo: $(VENV)/.demo
 	$(BIN)/proctor show samples.science --docs 1
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
