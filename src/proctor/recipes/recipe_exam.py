@@ -22,6 +22,9 @@ from proctor.recipes.rows import task_data_of
 from proctor.scoring.grade import Columns, Grade
 from proctor.scoring.pipeline import grade_each
 
+MOST_SHARED = 100_000
+"""Distinct answers and references that are remembered while grading."""
+
 
 class _TaskData(Sequence[dict[str, Any]]):
     """The task data of an exam's items, made again whenever somebody reads it: nothing is kept.
@@ -157,9 +160,10 @@ class RecipeExam:
         predictions: list[str | Failure] = []
         references: list[Sequence[Any]] = []
         processors: list[Sequence[Any]] = []
+        same: dict[Any, Any] = {}
         for each in answered:
-            predictions.append(self._prediction(each))
-            references.append(each.item.exchange.references)
+            predictions.append(_shared(self._prediction(each), same))
+            references.append(_shared(each.item.exchange.references, same))
             processors.append(self._postprocessors or each.item.processors)
         columns = Columns(predictions, references, _TaskData(self, len(predictions)))
         return grade_each(columns, self._metrics, processors)
@@ -172,6 +176,11 @@ class RecipeExam:
             likelihoods = [scored.log_likelihood for scored in response.scores]
             return answered.item.exchange.choices[likelihoods.index(max(likelihoods))]
         return strip_prefix(response.text, answered.item.exchange.answer_prefix)
+
+
+def _shared(value: Any, seen: dict[Any, Any]) -> Any:
+    """Return an equal value seen before, so that a million equal labels are kept once."""
+    return seen.setdefault(value, value) if len(seen) < MOST_SHARED else seen.get(value, value)
 
 
 def _gap(rendered: Rendered) -> str:
