@@ -199,7 +199,9 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
     def __repr__(self) -> str:
         if self._artifact_id:
             return f"<{type(self).__name__} {self._artifact_id}>"
-        given = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.model_fields_set)
+        given = ", ".join(
+            f"{name}={getattr(self, name)!r}" for name in type(self).model_fields if name in self.model_fields_set
+        )
         return f"{type(self).__name__}({given})"
 
     def __str__(self) -> str:

@@ -27,6 +27,7 @@ COMMANDS = {
     "show": ("proctor.cli.show", "Show the requests that would be sent, part by part."),
     "ls": ("proctor.cli.ls", "List exams and artifacts."),
     "validate": ("proctor.cli.validate", "Report every problem of task and artifact files."),
+    "convert": ("proctor.cli.convert", "Write a task with another template, or for another system."),
     "view": ("proctor.cli.view", "Open the explorer and the run viewer in the browser."),
     "report": ("proctor.cli.report", "Write the scores of runs as HTML, Markdown, CSV or Parquet."),
     "compare": ("proctor.cli.compare", "Compare two runs, instance by instance."),

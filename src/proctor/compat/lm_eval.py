@@ -15,7 +15,7 @@ LM_EVAL = Alias(
             "MCQTemplateConfig": f"{_TEMPLATE}:MCQTemplateConfig",
             "ClozeTemplateConfig": f"{_TEMPLATE}:ClozeTemplateConfig",
             "TemplateFactory": f"{_FACTORY}:TemplateFactory",
-            "process_field": "proctor.dialects.lm_eval.fields:process_field",
+            "process_field": "proctor.dialects.lm_eval.template:process_field",
         },
         "lm_eval.api.task": {"TaskConfig": "proctor.dialects.lm_eval.config:TaskConfig"},
         "lm_eval.config.task": {"TaskConfig": "proctor.dialects.lm_eval.config:TaskConfig"},

@@ -1,0 +1,47 @@
+import subprocess
+import sys
+
+import pytest
+
+TASK = """
+task: my_benchmark
+dataset_path: my_org/dataset
+output_type: multiple_choice
+template: mmlu
+doc_to_text: "{{question}}"
+doc_to_choice: "{{choices}}"
+doc_to_target: "{{answer}}"
+"""
+
+
+@pytest.fixture
+def task_file(tmp_path):
+    path = tmp_path / "my_benchmark.yaml"
+    path.write_text(TASK)
+    return path
+
+
+def convert(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "proctor", "convert", *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+
+
+def test_a_task_with_another_template(task_file):
+    done = convert(task_file, "--template", "cloze")
+    assert done.returncode == 0, done.stderr
+    assert "cloze" in done.stdout
+
+
+def test_a_task_for_lm_eval_is_written_to_a_file(task_file, tmp_path):
+    target = tmp_path / "out.yaml"
+    done = convert(task_file, "--to", "lm-eval", "-o", target)
+    assert done.returncode == 0, done.stderr
+    assert "template:" not in target.read_text()
+    assert "Question: " in target.read_text()
+
+
+def test_mistakes_are_named(task_file):
+    done = convert(task_file, "--to", "unitx")
+    assert done.returncode == 2
+    assert "did you mean 'unitxt'" in done.stderr
