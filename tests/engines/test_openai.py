@@ -319,6 +319,13 @@ def test_a_fault_on_every_first_attempt_changes_nothing(fault):
         assert server.statistics()["answered_twice"] == 0
 
 
+def test_a_server_that_sends_every_reply_twice_does_not_mix_up_answers():
+    with FaultServer(answer=lambda body: f"to {prompt_text(body)}", faults=Faults.always(Fault("twice"))) as server:
+        found = texts(OpenAIEngine(model="m", base_url=server.url, max_concurrency=2), questions(200))
+        assert server.statistics()["requests"] == 200
+    assert found == [(f"to Question {n}?",) for n in range(200)]
+
+
 def test_retry_after_is_honoured():
     with FaultServer(faults=Faults.first(Fault("status", status=429, retry_after="1"))) as server:
         began = time.monotonic()

@@ -16,17 +16,22 @@ It also comes with ``datasets``, so it adds nothing to install.
 from __future__ import annotations
 
 import asyncio
+import os
 import re
+import select
+import socket
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
+from weakref import WeakSet
 
 if TYPE_CHECKING:
-    from aiohttp import ClientResponse, ClientSession, ClientTimeout
+    from aiohttp import ClientResponse, ClientSession, ClientTimeout, TCPConnector
     from yarl import URL
 
 
+_PROBES, _PROBE_SECONDS = 64, 0.02
 _MOST_HEADERS = 64  # that are kept prepared; more come only from servers that want every request signed
 
 
@@ -88,7 +93,7 @@ class AiohttpTransport:
         from yarl import URL
 
         self._session: ClientSession = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=concurrency, keepalive_timeout=30, ttl_dns_cache=300),
+            connector=_careful_connector(concurrency),
             cookie_jar=aiohttp.DummyCookieJar(),
         )
         self._connect_timeout_seconds = connect_timeout_seconds
@@ -154,6 +159,64 @@ class AiohttpTransport:
             connect = min(self._connect_timeout_seconds, seconds)
             self._timeouts[rounded] = self._errors.ClientTimeout(total=seconds, sock_connect=connect)
         return self._timeouts[rounded]
+
+
+def _careful_connector(limit: int) -> TCPConnector:
+    """Return a pool of connections that gives out none on which something lies unread.
+
+    A server that answers twice would otherwise have its second answer taken for the answer to the next request on that
+    connection. A connection that the server has closed while it was idle is found out as well.
+    """
+    import aiohttp
+
+    class CarefulConnector(aiohttp.TCPConnector):
+        """Looks at a used connection before it gives it out again."""
+
+        def __init__(self) -> None:
+            super().__init__(limit=limit, keepalive_timeout=30, ttl_dns_cache=300)
+            self._used: WeakSet[Any] = WeakSet()
+            self._probes = min(_PROBES, 2 * limit)
+
+        async def connect(self, req: Any, traces: Any, timeout: Any) -> Any:  # noqa: ASYNC109 - aiohttp's signature
+            """Return a connection; new ones are not looked at, because TLS may have sent something already."""
+            while True:
+                connection = await super().connect(req, traces, timeout)
+                protocol: Any = connection.protocol
+                if protocol not in self._used:
+                    self._used.add(protocol)
+                    return connection
+                if self._probes:  # a second answer may be on its way: give the first of them time to show
+                    self._probes -= 1
+                    await asyncio.sleep(_PROBE_SECONDS)
+                unread = b"?" if protocol.should_close else _unread(connection.transport)
+                if unread is None:
+                    return connection
+                # A server that says more than it is asked: no connection of its is used twice from now on.
+                self._force_close = self._force_close or bool(unread)
+                connection.close()
+
+        def _release(self, key: Any, protocol: Any, **options: Any) -> None:
+            # A second answer that came together with the first is found here.
+            self._force_close = self._force_close or bool(getattr(protocol, "_buffer", None))
+            super()._release(key, protocol, **options)
+
+    return CarefulConnector()
+
+
+def _unread(transport: asyncio.Transport | None) -> bytes | None:
+    """Return the first byte that waits to be read, ``b""`` where the other side has closed, ``None`` for nothing."""
+    if transport is None or not hasattr(select, "poll"):
+        return None
+    descriptor = transport.get_extra_info("socket").fileno()
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    if not poll.poll(0):
+        return None
+    with socket.socket(fileno=os.dup(descriptor)) as twin:
+        try:
+            return twin.recv(1, socket.MSG_PEEK)
+        except OSError:
+            return b""
 
 
 async def _read_stream(reply: ClientResponse, loop: asyncio.AbstractEventLoop, sent: float) -> Reply:

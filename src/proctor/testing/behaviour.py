@@ -22,7 +22,7 @@ from proctor.testing.answers import (
     request_key,
     stream_of,
 )
-from proctor.testing.faults import Fault, Faults
+from proctor.testing.faults import HARMLESS_KINDS, Fault, Faults
 
 _REPLIES = {CHAT: chat_reply, COMPLETIONS: completion_reply, OLLAMA: ollama_reply}
 
@@ -111,7 +111,7 @@ class Behaviour:
         reply = _REPLIES.get(path, chat_reply)(body, self.answer)
         spoiled = _spoil(reply, fault)
         content = stream_of(spoiled) if body.get("stream") else msgspec.json.encode(spoiled)
-        if fault is None or fault.kind in ("slow", "wrong_id", "duplicate", "no_usage"):
+        if fault is None or fault.kind in ("slow", *HARMLESS_KINDS):
             with self._lock:
                 self.answered[key] += 1
         elif fault.kind == "truncated":

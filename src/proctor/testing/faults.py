@@ -14,16 +14,28 @@ from typing import Literal
 from msgspec import Struct, structs
 
 FaultKind = Literal[
-    "status", "reset", "hangup", "truncated", "garbage", "empty", "slow", "stall", "wrong_id", "duplicate", "no_usage"
+    "status",
+    "reset",
+    "hangup",
+    "truncated",
+    "garbage",
+    "empty",
+    "slow",
+    "stall",
+    "wrong_id",
+    "duplicate",
+    "twice",
+    "no_usage",
 ]
 """``status``: an HTTP error; ``reset``: the connection is reset before an answer; ``hangup``: it closes in the middle
 of the body; ``truncated``: a complete reply whose JSON is cut; ``garbage``: a reply that is not JSON; ``empty``: a
 reply without choices; ``slow``: the body drips over ``seconds``; ``stall``: no answer for ``seconds``; ``wrong_id``:
-reply and choices carry wrong ids; ``duplicate``: the answer comes twice; ``no_usage``: tokens are not counted."""
+reply and choices carry wrong ids; ``duplicate``: the reply has each choice twice; ``twice``: the whole reply is sent
+twice; ``no_usage``: tokens are not counted."""
 
 FATAL_KINDS: tuple[FaultKind, ...] = ("status", "reset", "hangup", "truncated", "garbage", "empty", "slow", "stall")
 """Faults after which a client has to ask again, or wait."""
-HARMLESS_KINDS: tuple[FaultKind, ...] = ("wrong_id", "duplicate", "no_usage")
+HARMLESS_KINDS: tuple[FaultKind, ...] = ("wrong_id", "duplicate", "twice", "no_usage")
 """Faults that a client should not even notice."""
 _STATUSES = (408, 409, 429, 500, 502, 503, 504, 529)
 

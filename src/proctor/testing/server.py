@@ -191,6 +191,9 @@ class _Connection(asyncio.Protocol):
         match fault.kind if fault else "":
             case "reset":
                 self._reset()
+            case "twice":
+                self._send(plan)
+                self._send(plan)
             case "hangup":
                 self._hang_up(plan)
             case "slow":
