@@ -17,6 +17,7 @@ from proctor.results.scores import GlobalScores, GroupsScores, InstanceScores, S
 from proctor.scoring.columns import rows_of
 from proctor.scoring.grade import Columns, Grade
 from proctor.scoring.intervals import nan_mean
+from proctor.scoring.judges.asking import remembering
 from proctor.scoring.pipeline import apply_metrics, check_lengths, process_each
 
 SUBSET_DEPTH = 2
@@ -106,7 +107,8 @@ def evaluate(
     for fields, source in zip(task_data, table.get("source", ""), strict=True):
         fields["source"] = source
     processed = _processed(columns, table["postprocessors"])
-    scores, instance_scores, failures = _scores(processed, table, calc_confidence_intervals)
+    with remembering():
+        scores, instance_scores, failures = _scores(processed, table, calc_confidence_intervals)
     rows = _rows(table, columns, processed, instance_scores, scores, failures)
     return EvaluationResults(rows, {"creation_time": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")})
 

@@ -11,6 +11,7 @@ from proctor.data.streams import ListStream, MultiStream
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import ArtifactError, PolicyError, UsageError, ValidationError
 from proctor.ir import Failure, Response, TokenLogProbability
+from proctor.results.evaluate import evaluate
 from proctor.scoring.composed import MetricsEnsemble
 from proctor.scoring.grade import Columns
 from proctor.scoring.judges.asking import asking_through
@@ -465,3 +466,34 @@ def test_an_ensemble_fails_where_a_member_does():
     assert list(result.failures) == [1]
     with pytest.raises(ValidationError, match="2 weights"):
         MetricsEnsemble(metrics=["metrics.accuracy"], weights=[1, 2])
+
+
+def test_groups_ask_a_judge_nothing_new():
+    asked = []
+
+    class Counting:
+        def __init__(self, engine):
+            self.engine = engine
+
+        def infer(self, rows, **options):
+            asked.extend(rows)
+            return self.engine.infer(rows, **options)
+
+    judge = make_rater(lambda prompt: "[[5]]")
+    rows = [
+        {
+            "source": f"q{number % 3}",
+            "references": ["x"],
+            "metrics": [judge],
+            "groups": [json.dumps({"kind": number % 2}), json.dumps({"size": number % 3})],
+            "postprocessors": [],
+            "task_data": {},
+        }
+        for number in range(6)
+    ]
+    with asking_through(Counting):
+        results = evaluate(["a"] * 6, rows)
+        assert len(asked) == 6
+        assert results.groups_scores["kind"][1]["score"] == 0.5
+        evaluate(["a"] * 6, rows)
+    assert len(asked) == 12

@@ -6,6 +6,8 @@ something between judge and engine (the response log, a budget) with :func:`aski
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -33,6 +35,7 @@ class Answer(NamedTuple):
 
 Wrapper = Callable[[Any], Any]
 _wrapper: ContextVar[Wrapper | None] = ContextVar("proctor_judge_wrapper", default=None)
+_memory: ContextVar[dict[str, Answer] | None] = ContextVar("proctor_judge_memory", default=None)
 
 
 @contextmanager
@@ -43,6 +46,16 @@ def asking_through(wrapper: Wrapper) -> Iterator[None]:
         yield
     finally:
         _wrapper.reset(token)
+
+
+@contextmanager
+def remembering() -> Iterator[None]:
+    """Ask no question twice: an evaluation looks at the same instances again for every group."""
+    token = _memory.set({})
+    try:
+        yield
+    finally:
+        _memory.reset(token)
 
 
 def check_engine(engine: Artifact, owner: str) -> None:
@@ -80,6 +93,29 @@ def ask(engine: Artifact, rows: Sequence[Mapping[str, Any]], *, log_probabilitie
         PolicyError: The engine may not see a row.
         EngineError: The engine cannot work at all.
     """
+    memory = _memory.get()
+    if memory is None:
+        return _ask(engine, rows, log_probabilities)
+    keys = _keys(engine, rows, log_probabilities)
+    new = [position for position, key in enumerate(keys) if key not in memory]
+    answers = _ask(engine, [rows[position] for position in new], log_probabilities) if new else []
+    memory.update(zip((keys[position] for position in new), answers, strict=True))
+    return [memory[key] for key in keys]
+
+
+def _keys(engine: Artifact, rows: Sequence[Mapping[str, Any]], log_probabilities: bool) -> list[str]:
+    """Return a key for each question; equal ones of one call are told apart: an engine may answer them differently."""
+    who = str(getattr(engine, "identity", None) or engine.to_json())
+    seen: Counter[str] = Counter()
+    keys = []
+    for row in rows:
+        text = json.dumps([who, log_probabilities, row], sort_keys=True, default=str)
+        keys.append(f"{seen[text]}:{text}")
+        seen[text] += 1
+    return keys
+
+
+def _ask(engine: Artifact, rows: Sequence[Mapping[str, Any]], log_probabilities: bool) -> list[Answer]:
     wrapper = _wrapper.get()
     asked: Any = engine if wrapper is None else wrapper(engine)
     method = asked.infer_log_probs if log_probabilities else asked.infer
