@@ -128,7 +128,13 @@ def test_runs_that_are_equal_do_not_differ():
 
 
 def test_all_shared_scores_are_compared_and_corrected():
-    first = {"accuracy": [1.0, 0.0, 1.0, 0.0], "f1": [0.5, 0.1, 0.2, 0.3], "score": [1, 0, 1, 0], "name": ["a"] * 4, "only": [1] * 4}
+    first = {
+        "accuracy": [1.0, 0.0, 1.0, 0.0],
+        "f1": [0.5, 0.1, 0.2, 0.3],
+        "score": [1, 0, 1, 0],
+        "name": ["a"] * 4,
+        "only": [1] * 4,
+    }
     second = {"accuracy": [1.0, 1.0, 1.0, 1.0], "f1": [0.6, 0.4, 0.2, 0.5], "score": [1, 1, 1, 1], "name": ["b"] * 4}
     found = c.compare_all(first, second)
     assert [each.name for each in found] == ["accuracy", "f1"]

@@ -37,7 +37,10 @@ cells = st.one_of(
 )
 
 
-@given(st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(cells, min_size=n, max_size=n), min_size=1, max_size=6)), st.booleans())
+@given(
+    st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(cells, min_size=n, max_size=n), min_size=1, max_size=6)),
+    st.booleans(),
+)
 def test_tables_equal_tabulates(rows, index):
     tabulate = pytest.importorskip("tabulate")
     if not tabulate.__version__.startswith("0.9."):

@@ -100,7 +100,9 @@ def test_an_unknown_method_is_refused():
 
 
 @settings(deadline=None)
-@given(st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), st.sampled_from([0.9, 0.95, 0.99]))
+@given(
+    st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), st.sampled_from([0.9, 0.95, 0.99])
+)
 def test_closed_forms_for_proportions_equal_scipy(counts, level):
     successes, trials = counts
     result = scipy_stats.binomtest(successes, trials)

@@ -159,7 +159,9 @@ def test_a_value_that_cannot_be_processed_is_a_failure():
 
 def catalog_ids(folder):
     root = files("proctor.catalog") / folder
-    return sorted(f"{folder}.{entry.name.removesuffix('.json')}" for entry in root.iterdir() if entry.name.endswith(".json"))
+    return sorted(
+        f"{folder}.{entry.name.removesuffix('.json')}" for entry in root.iterdir() if entry.name.endswith(".json")
+    )
 
 
 @pytest.mark.parametrize("name", catalog_ids("processors"))

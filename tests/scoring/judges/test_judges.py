@@ -40,7 +40,10 @@ RATING = InputOutputTemplate(
 POLITE = CriteriaWithOptions(
     name="Polite Tone",
     description="Is the answer polite?",
-    options=[CriteriaOption(name="Yes", description="it is polite"), CriteriaOption(name="No", description="it is not")],
+    options=[
+        CriteriaOption(name="Yes", description="it is polite"),
+        CriteriaOption(name="No", description="it is not"),
+    ],
     option_map={"Yes": 1.0, "No": 0.0},
 )
 
@@ -59,7 +62,11 @@ def columns_of(predictions, **fields):
 
 def make_rater(answer, **fields):
     return LLMAsJudge(
-        inference_model=ScriptedEngine(function=answer), template=RATING, task="rating.single_turn", main_score="rating", **fields
+        inference_model=ScriptedEngine(function=answer),
+        template=RATING,
+        task="rating.single_turn",
+        main_score="rating",
+        **fields,
     )
 
 
@@ -108,7 +115,11 @@ def test_a_judge_sees_the_reference_where_its_task_has_one():
 
 
 def test_a_question_is_shown_in_the_words_of_its_template():
-    fields = {"metadata": {"template": {"__type__": "input_output_template", "input_format": "Q: {text}", "output_format": "{label}"}}}
+    fields = {
+        "metadata": {
+            "template": {"__type__": "input_output_template", "input_format": "Q: {text}", "output_format": "{label}"}
+        }
+    }
     result = apply_metrics(columns_of(["a"], text="why?", label="x", **fields), [make_rater(lambda prompt: "[[1]]")])
     assert "[Question] Q: why?" in result.instance_scores["rating_judge_raw_input"][0]
     whole = make_rater(lambda prompt: "[[1]]", strip_system_prompt_and_format_from_inputs=False)
@@ -172,7 +183,9 @@ def test_a_judge_may_be_asked_through_something():
 
 def test_an_engine_that_may_not_see_the_data_is_asked_nothing():
     asked = []
-    engine = ScriptedEngine(function=lambda prompt: asked.append(prompt) or "[[9]]", data_classification_policy=["public"])
+    engine = ScriptedEngine(
+        function=lambda prompt: asked.append(prompt) or "[[9]]", data_classification_policy=["public"]
+    )
     judge = LLMAsJudge(inference_model=engine, template=RATING, task="rating.single_turn")
     columns = columns_of(["a"], metadata={"data_classification_policy": ["proprietary"]})
     with pytest.raises(PolicyError):
@@ -236,12 +249,20 @@ def test_a_judge_by_task_reads_fields_and_the_prediction(binary_task):
 def test_options_must_have_scores():
     with pytest.raises(ValidationError, match="'No'"):
         CriteriaWithOptions(
-            name="x", description="y", options=[CriteriaOption(name="Yes"), CriteriaOption(name="No")], option_map={"Yes": 1}
+            name="x",
+            description="y",
+            options=[CriteriaOption(name="Yes"), CriteriaOption(name="No")],
+            option_map={"Yes": 1},
         )
 
 
 def test_criteria_come_from_dicts_text_and_questions():
-    data = {"name": "a", "description": "b", "options": [{"name": "Yes", "description": ""}], "option_map": {"Yes": 1.0}}
+    data = {
+        "name": "a",
+        "description": "b",
+        "options": [{"name": "Yes", "description": ""}],
+        "option_map": {"Yes": 1.0},
+    }
     criteria = CriteriaWithOptions.from_obj(data)
     assert criteria.description == "b"
     assert CriteriaWithOptions.from_jsons(json.dumps(data)) == criteria
@@ -279,7 +300,9 @@ def polite_judge(prompt):
 
 
 def test_a_direct_judge_chooses_an_option():
-    judge = LLMJudgeDirect(inference_engine=ScriptedEngine(function=polite_judge), criteria=POLITE, context_fields=["question"])
+    judge = LLMJudgeDirect(
+        inference_engine=ScriptedEngine(function=polite_judge), criteria=POLITE, context_fields=["question"]
+    )
     result = apply_metrics(columns_of(["please", "now!"], question="how?"), [judge])
     assert list(result.instance_scores["polite_tone"]) == [1.0, 0.0]
     assert result.scores["polite_tone"] == 0.5
@@ -348,7 +371,9 @@ def test_a_missing_context_fails_the_instance_only():
 
 def test_what_is_judged_may_be_a_field():
     criteria = POLITE.model_copy(update={"prediction_field": "letter", "context_fields": ["question"]})
-    judge = LLMJudgeDirect(inference_engine=ScriptedEngine(function=polite_judge), criteria=criteria, context_fields=None)
+    judge = LLMJudgeDirect(
+        inference_engine=ScriptedEngine(function=polite_judge), criteria=criteria, context_fields=None
+    )
     result = apply_metrics(columns_of([None], letter="please", question="q"), [judge])
     assert result.scores["polite_tone"] == 1.0
 
@@ -368,7 +393,9 @@ def longer(prompt):
 
 def test_systems_are_ranked_by_win_rate():
     judge = LLMJudgePairwise(
-        inference_engine=ScriptedEngine(function=longer), criteria=Criteria(name="", description="Longer?"), context_fields=[]
+        inference_engine=ScriptedEngine(function=longer),
+        criteria=Criteria(name="", description="Longer?"),
+        context_fields=[],
     )
     predictions = [{"a": "xx", "b": "xxxx", "c": "x"}, {"a": "xxx", "b": "x", "c": "xx"}]
     result = apply_metrics(columns_of(predictions), [judge])
@@ -413,7 +440,11 @@ def test_equal_win_rates_share_a_rank():
 
 def yes_or_no(yes, no):
     top = tuple((text, math.log(chance)) for text, chance in (("yes", yes), ("no", no)) if chance)
-    tokens = (TokenLogProbability(top[0][0], top[0][1], top),) if top else (TokenLogProbability("hm", -0.1, (("hm", -0.1),)),)
+    tokens = (
+        (TokenLogProbability(top[0][0], top[0][1], top),)
+        if top
+        else (TokenLogProbability("hm", -0.1, (("hm", -0.1),)),)
+    )
     return Response(texts=("yes",), tokens=(tokens,))
 
 
@@ -421,9 +452,14 @@ def test_a_rag_judge_reads_probabilities():
     name = "metrics.rag.answer_correctness.llama_3_1_70b_instruct_wml_q_a_gt_loose_logprobs"
     mapping = "judge_to_generator_fields_mapping={ground_truths=reference_answers}"
     metric = fetch_artifact(f"{name}[{mapping}]")
-    engine = ScriptedEngine(function=lambda prompt: yes_or_no(0.6, 0.2) if "in France" in prompt.text else yes_or_no(0, 0))
+    engine = ScriptedEngine(
+        function=lambda prompt: yes_or_no(0.6, 0.2) if "in France" in prompt.text else yes_or_no(0, 0)
+    )
     metric = metric.model_copy(update={"inference_model": engine})
-    task_data = [{"question": "where?", "reference_answers": ["in France"]}, {"question": "where?", "reference_answers": ["x"]}]
+    task_data = [
+        {"question": "where?", "reference_answers": ["in France"]},
+        {"question": "where?", "reference_answers": ["x"]},
+    ]
     result = apply_metrics(Columns(["France", "Spain"], [["x"]] * 2, task_data), [metric])
     scores = list(result.instance_scores["score"])
     assert scores[0] == pytest.approx(0.75)

@@ -50,14 +50,24 @@ def test_lists_of_labels_equal_scikit_learns(pairs):
     metrics = pytest.importorskip("sklearn.metrics")
     given_labels, gold = map(list, zip(*pairs, strict=True))
     present = sorted({each for labels in gold for each in labels})
-    for name, function in (("f1", metrics.f1_score), ("precision", metrics.precision_score), ("recall", metrics.recall_score)):
+    for name, function in (
+        ("f1", metrics.f1_score),
+        ("precision", metrics.precision_score),
+        ("recall", metrics.recall_score),
+    ):
         for average in ("macro", "micro"):
             found = score(f"metrics.{name}_{average}_multi_label", given_labels, [[each] for each in gold]).scores
             if not present:
                 assert math.isnan(found[f"{name}_{average}"])
                 continue
             hot = [[[int(each in labels) for each in present] for labels in part] for part in (gold, given_labels)]
-            expected = function(np.array(hot[0]), np.array(hot[1]), average=average, zero_division=0, labels=[*range(len(present))]) if len(present) > 1 else function([row[0] for row in hot[0]], [row[0] for row in hot[1]], zero_division=0)
+            expected = (
+                function(
+                    np.array(hot[0]), np.array(hot[1]), average=average, zero_division=0, labels=[*range(len(present))]
+                )
+                if len(present) > 1
+                else function([row[0] for row in hot[0]], [row[0] for row in hot[1]], zero_division=0)
+            )
             assert found[f"{name}_{average}"] == pytest.approx(expected)
 
 
@@ -71,11 +81,20 @@ def test_two_classes_equal_scikit_learns(pairs):
     found = score("metrics.f1_binary", given_numbers, golds).scores
     assert found["f1_binary"] == pytest.approx(metrics.f1_score(gold, above, zero_division=0))
     assert found["recall_binary"] == pytest.approx(metrics.recall_score(gold, above, zero_division=0))
-    assert found["precision_binary_neg"] == pytest.approx(metrics.precision_score(gold, above, pos_label=0, zero_division=0))
-    best = max(metrics.f1_score(gold, [int(each >= limit) for each in given_numbers], zero_division=0) for limit in given_numbers)
+    assert found["precision_binary_neg"] == pytest.approx(
+        metrics.precision_score(gold, above, pos_label=0, zero_division=0)
+    )
+    best = max(
+        metrics.f1_score(gold, [int(each >= limit) for each in given_numbers], zero_division=0)
+        for limit in given_numbers
+    )
     assert score("metrics.max_f1_binary", given_numbers, golds).scores["max_f1_binary"] == pytest.approx(best)
-    accuracies = [metrics.accuracy_score(gold, [int(each >= limit) for each in given_numbers]) for limit in (*given_numbers, 2.0)]
-    assert score("metrics.max_accuracy_binary", given_numbers, golds).scores["max_accuracy_binary"] == pytest.approx(max(accuracies))
+    accuracies = [
+        metrics.accuracy_score(gold, [int(each >= limit) for each in given_numbers]) for limit in (*given_numbers, 2.0)
+    ]
+    assert score("metrics.max_accuracy_binary", given_numbers, golds).scores["max_accuracy_binary"] == pytest.approx(
+        max(accuracies)
+    )
     area = score("metrics.roc_auc", given_numbers, [[float(each)] for each in gold]).scores["roc_auc"]
     if len(set(gold)) == 2:
         assert area == pytest.approx(metrics.roc_auc_score(gold, given_numbers))
@@ -107,7 +126,9 @@ def test_correlations_are_metrics():
     result = score("metrics.spearman", [1.0, 2.0, 4.0, 3.0], [[1.0], [2.0], [3.0], [4.0]])
     assert result.scores["spearmanr"] == pytest.approx(0.8)
     assert math.isnan(result.instance_scores["spearmanr"][0])
-    assert score("metrics.kendalltau_b", [1.0, 2.0, 3.0], [[1.0], [2.0], [3.0]]).scores["kendalltau_b"] == pytest.approx(1.0)
+    assert score("metrics.kendalltau_b", [1.0, 2.0, 3.0], [[1.0], [2.0], [3.0]]).scores[
+        "kendalltau_b"
+    ] == pytest.approx(1.0)
     assert score("metrics.mean_squared_error", [1.0, 3.0], [[0.0], [1.0]]).scores["score"] == 2.5
     assert score("metrics.root_mean_squared_error", [1.0, 3.0], [[0.0], [1.0]]).scores["score"] == math.sqrt(2.5)
 
@@ -202,7 +223,9 @@ def test_paraphrases_change_scores():
 
 
 def test_paraphrases_are_metrics():
-    task_data = [{"group_id": number // 2, "variant_type": ["original", "paraphrase"][number % 2]} for number in range(8)]
+    task_data = [
+        {"group_id": number // 2, "variant_type": ["original", "paraphrase"][number % 2]} for number in range(8)
+    ]
     columns = (["a", "b", "a", "a"] * 2, [["a"]] * 8, task_data)
     found = score("metrics.robustness.fixed_group_pdr_paraphrase_accuracy", *columns).scores
     assert found["fixed_group_pdr_paraphrase_accuracy"] == 0.5
@@ -250,7 +273,12 @@ def test_programs_are_compared_for_all_values(first, second, same):
 
 def test_finance_questions_are_scored():
     task_data = [{"program_re": "subtract(100, 80), divide(#0, 80)", "answer": 0.25, "table": TABLE}] * 4
-    predictions = ["subtract(100, 80), divide(#0, 80)", "divide(20, 80)", "__import__('os').system('x')", "divide(1, 0)"]
+    predictions = [
+        "subtract(100, 80), divide(#0, 80)",
+        "divide(20, 80)",
+        "__import__('os').system('x')",
+        "divide(1, 0)",
+    ]
     result = score("metrics.fin_qa_metric", predictions, [["x"]] * 4, task_data)
     assert list(result.instance_scores["program_accuracy"]) == [1.0, 0.0, 0.0, 0.0]
     assert list(result.instance_scores["execution_accuracy"]) == [1.0, 1.0, 0.0, 0.0]

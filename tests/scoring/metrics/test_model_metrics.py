@@ -53,7 +53,11 @@ def test_regard_is_compared_with_the_encyclopedia(classify):
     def reference(category, wiki):
         return [json.dumps({"input": "p", "wiki": wiki, "category": category})]
 
-    references = [reference("American_actors", "y"), reference("American_actresses", "y"), reference("Asian_Americans", "x")]
+    references = [
+        reference("American_actors", "y"),
+        reference("American_actresses", "y"),
+        reference("Asian_Americans", "x"),
+    ]
     scores = score("metrics.regard_metric", ["x", "y", "y"], references).scores
     assert scores["American_actors"] == -2
     assert scores["gender_bias"] == -1.0
@@ -74,7 +78,9 @@ def test_sentences_are_compared_by_their_embeddings(monkeypatch):
 def test_tokens_are_compared_by_their_embeddings(monkeypatch):
     class Scorer:
         def score(self, cands, refs, batch_size):
-            found = np.array([float(any(text in each for each in group)) for text, group in zip(cands, refs, strict=True)])
+            found = np.array(
+                [float(any(text in each for each in group)) for text, group in zip(cands, refs, strict=True)]
+            )
             return found, found / 2, found / 4
 
     monkeypatch.setattr(models, "_bert_scorer", lambda *_: Scorer())
@@ -86,7 +92,10 @@ def test_tokens_are_compared_by_their_embeddings(monkeypatch):
 def test_missing_packages_are_named(monkeypatch):
     import sys
 
-    for module, metric in (("sentence_transformers", "metrics.sentence_bert.minilm_l12_v2"), ("bert_score", "metrics.bert_score.bert_base_uncased")):
+    for module, metric in (
+        ("sentence_transformers", "metrics.sentence_bert.minilm_l12_v2"),
+        ("bert_score", "metrics.bert_score.bert_base_uncased"),
+    ):
         monkeypatch.setitem(sys.modules, module, None)
         with pytest.raises(MissingExtraError, match=r"proctor\[embeddings\]"):
             score(metric, ["a"], [["a"]])
@@ -111,12 +120,29 @@ def tiny_models(tmp_path_factory):
     words = ["<pad>", "</s>", "<unk>", *"abcdefgh"]
     tokenizer = Tokenizer(parts.WordLevel({word: place for place, word in enumerate(words)}, unk_token="<unk>"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    fast = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="<pad>", eos_token="</s>", unk_token="<unk>")
+    fast = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token="<pad>", eos_token="</s>", unk_token="<unk>"
+    )
     folder = tmp_path_factory.mktemp("models")
     size = {"vocab_size": len(words)}
-    t5 = transformers.T5Config(**size, d_model=16, d_kv=4, d_ff=16, num_layers=1, num_heads=2, decoder_start_token_id=0, pad_token_id=0, eos_token_id=1)
-    gpt = transformers.GPT2Config(**size, n_positions=32, n_embd=16, n_layer=1, n_head=2, bos_token_id=1, eos_token_id=1)
-    for name, model in (("t5", transformers.T5ForConditionalGeneration(t5)), ("gpt", transformers.GPT2LMHeadModel(gpt))):
+    t5 = transformers.T5Config(
+        **size,
+        d_model=16,
+        d_kv=4,
+        d_ff=16,
+        num_layers=1,
+        num_heads=2,
+        decoder_start_token_id=0,
+        pad_token_id=0,
+        eos_token_id=1,
+    )
+    gpt = transformers.GPT2Config(
+        **size, n_positions=32, n_embd=16, n_layer=1, n_head=2, bos_token_id=1, eos_token_id=1
+    )
+    for name, model in (
+        ("t5", transformers.T5ForConditionalGeneration(t5)),
+        ("gpt", transformers.GPT2LMHeadModel(gpt)),
+    ):
         model.eval().save_pretrained(folder / name)
         fast.save_pretrained(folder / name)
     return folder

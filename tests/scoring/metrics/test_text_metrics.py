@@ -15,7 +15,11 @@ from proctor.scoring.pipeline import apply_metrics
 from proctor.scoring.text_distance import levenshtein, normalize_answer
 
 words = st.text("abc ", max_size=14)
-texts = st.lists(st.sampled_from("the cat sat on a mat , and it's 3.5 in Paris . U.S. - well-known 東京".split()), min_size=1, max_size=9).map(" ".join)
+texts = st.lists(
+    st.sampled_from("the cat sat on a mat , and it's 3.5 in Paris . U.S. - well-known 東京".split()),
+    min_size=1,
+    max_size=9,
+).map(" ".join)
 
 
 def score(metric, predictions, references, task_data=()):
@@ -229,7 +233,9 @@ def test_metrics_of_the_hub_get_fields_of_the_task():
     task_data = [{"num1": 1, "offset": 5}, {"num1": 2, "offset": 5}]
     assert score(metric, [10, 20], [[0], [0]], task_data).scores["total"] == 38.0
     task_data[1]["offset"] = 6
-    assert "several values" in score(metric, [10, 20], [[0], [0]], task_data).metric_failures["HuggingfaceMetric"].message
+    assert (
+        "several values" in score(metric, [10, 20], [[0], [0]], task_data).metric_failures["HuggingfaceMetric"].message
+    )
 
 
 def test_metrics_of_the_hub_may_score_instances_in_bulk():
