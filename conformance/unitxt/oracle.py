@@ -30,8 +30,7 @@ def _template(case, fetch):
     template, _ = fetch(case["template"])
     done = template.process(case["instance"], "test")
     return {
-        key: done.get(key)
-        for key in ("source", "instruction", "target_prefix", "target", "references", "input_fields")
+        key: done.get(key) for key in ("source", "instruction", "target_prefix", "target", "references", "input_fields")
     }
 
 

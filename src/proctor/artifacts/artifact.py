@@ -14,7 +14,7 @@ import json
 import warnings
 from collections.abc import Callable, Iterable
 from importlib.util import find_spec
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType
 from typing import Any, ClassVar, Self, get_origin
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
@@ -199,9 +199,8 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
     def __repr__(self) -> str:
         if self._artifact_id:
             return f"<{type(self).__name__} {self._artifact_id}>"
-        given = ", ".join(
-            f"{name}={getattr(self, name)!r}" for name in type(self).model_fields if name in self.model_fields_set
-        )
+        names = [name for name in type(self).model_fields if name in self.model_fields_set]
+        given = ", ".join(f"{name}={_shown(getattr(self, name))}" for name in names)
         return f"{type(self).__name__}({given})"
 
     def __str__(self) -> str:
@@ -294,15 +293,28 @@ def to_data(value: Any) -> Any:
         return value.artifact_id or value.to_dict()
     if isinstance(value, dict):
         return {str(key): to_data(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
+    if isinstance(value, (list, tuple)):
         return [to_data(item) for item in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(to_data, value), key=str)
+    return _plain(value)
+
+
+def _plain(value: Any) -> Any:
     if isinstance(value, type) or get_origin(value) is not None or hasattr(value, "__supertype__"):
         from proctor.artifacts.types import to_type_string
 
         return to_type_string(value)
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
+    if isinstance(value, (FunctionType, BuiltinFunctionType)):
+        return f"{value.__module__}.{value.__qualname__}"
     return str(value)
+
+
+def _shown(value: Any) -> str:
+    is_function = isinstance(value, (FunctionType, BuiltinFunctionType))
+    return str(to_data(value)) if is_function else repr(value)
 
 
 def _check_requirements(cls: type[Artifact]) -> None:

@@ -24,6 +24,7 @@ from proctor.errors import ProctorError
 
 COMMANDS = {
     "run": ("proctor.cli.run", "Let a model sit exams, and print its scores."),
+    "evaluate": ("proctor.cli.evaluate", "Score predictions that are there already."),
     "show": ("proctor.cli.show", "Show the requests that would be sent, part by part."),
     "ls": ("proctor.cli.ls", "List exams and artifacts."),
     "validate": ("proctor.cli.validate", "Report every problem of task and artifact files."),

@@ -85,7 +85,7 @@ _FUNCTIONS: dict[str, dict[str, str]] = {
         "get_logger": _TOP["get_logger"],
         "set_verbosity": "proctor.compat.unitxt_functions:set_verbosity",
     },
-    "metric_utils": {"EvaluationResults": "proctor.results.evaluation:EvaluationResults"},
+    "metric_utils": {"EvaluationResults": "proctor.results.evaluate:EvaluationResults"},
     "parsing_utils": {"parse_key_equals_value_string_to_dict": "proctor.artifacts.query:parse_assignments"},
     "random_utils": {
         "new_random_generator": "proctor.randomness:random_stream",

@@ -105,7 +105,13 @@ _encode = json.JSONEncoder(default=_jsonable).encode
 
 
 def _as_texts(artifacts: Sequence[Any]) -> list[str]:
-    return [each.artifact_id or each.to_json() if isinstance(each, Artifact) else each for each in artifacts]
+    return [each if isinstance(each, str) else _as_text(each) for each in artifacts]
+
+
+def _as_text(artifact: Any) -> str:
+    if isinstance(artifact, Artifact):
+        return artifact.artifact_id or artifact.to_json()
+    return json.dumps(artifact)
 
 
 def _media(instance: Row, *, is_chat: bool) -> Row:

@@ -1,0 +1,78 @@
+"""``proctor evaluate``: scores of predictions that somebody has already."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from proctor.cli.commands import ProctorCommand
+from proctor.errors import DataError, DatasetNotFoundError, Location, UsageError
+
+
+@click.command("evaluate", cls=ProctorCommand)
+@click.option("--dataset", required=True, help="A recipe: its name, or card=…,template=….")
+@click.option(
+    "--predictions",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="JSON lines, one for each instance in order: a text, or an object with `prediction`.",
+)
+@click.option("--split", default="test", show_default=True, help="The split that was predicted.")
+@click.option("--intervals/--no-intervals", default=True, help="Whether to compute confidence intervals.")
+@click.option("--instances", is_flag=True, help="Show the scores of the first instances, too.")
+@click.option("--json", "as_json", is_flag=True, help="The global scores as JSON.")
+def command(dataset: str, predictions: Path, split: str, intervals: bool, instances: bool, as_json: bool) -> None:
+    """Score predictions for a dataset, without asking a model."""
+    given = read_predictions(predictions)
+    from proctor.recipes import load_recipe
+    from proctor.results.evaluate import evaluate
+
+    rows = list(load_recipe(dataset)()[split])
+    if len(given) != len(rows):
+        raise UsageError(
+            f"{predictions} has {len(given)} predictions for {len(rows)} instances of '{split}'",
+            hint="one line for each instance, in order; limit the recipe with max_test_instances=…",
+        )
+    results = evaluate(given, rows, calc_confidence_intervals=intervals)
+    if as_json:
+        click.echo(json.dumps(dict(results.global_scores), ensure_ascii=False, indent=2, default=str))
+        return
+    click.echo(results.global_scores.summary)
+    if instances:
+        click.echo(results.instance_scores.summary)
+
+
+def read_predictions(path: Path) -> list[Any]:
+    """Return the predictions in a file of JSON lines.
+
+    Raises:
+        DataError: The file is missing, or a line is no prediction; with the line.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise DatasetNotFoundError(f"the file {path} cannot be read", why=str(error)) from None
+    return [_prediction(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
+
+
+def _prediction(path: Path, number: int, line: str) -> Any:
+    try:
+        value = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise DataError(
+            "the line is not valid JSON", location=Location(str(path), number, error.colno), why=error.msg
+        ) from None
+    if not isinstance(value, dict):
+        return value
+    for name in ("prediction", "raw_prediction", "output"):
+        if name in value:
+            return value[name]
+    raise DataError(
+        "the line has no prediction",
+        location=Location(str(path), number, 1),
+        why=f"its keys are {', '.join(value)}",
+        hint="write a text, or an object with 'prediction'",
+    )
