@@ -119,7 +119,7 @@ def post_process(predictions: Sequence[Any], dataset: Any = None, data: Any = No
     Raises:
         ScoringError: The lengths differ.
     """
-    table = Table(_given(dataset, data))
+    table = Table(_given(dataset, data), with_references=False)
     columns = Columns(list(predictions), [[]] * len(table), table.task_data())
     check_lengths(columns)
     return list(_processed(columns, table["postprocessors"]).predictions)

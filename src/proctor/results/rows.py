@@ -18,12 +18,13 @@ class Table:
 
     Args:
         dataset: A Hugging Face dataset, or an iterable of rows.
+        with_references: Whether rows need references; those that a program brings have none.
 
     Raises:
         ScoringError: It is several splits, or rows that did not come from a recipe.
     """
 
-    def __init__(self, dataset: Any) -> None:
+    def __init__(self, dataset: Any, *, with_references: bool = True) -> None:
         if isinstance(dataset, Mapping):
             raise ScoringError(
                 "a dataset with several splits cannot be evaluated",
@@ -31,10 +32,10 @@ class Table:
                 hint="pass one split, as in evaluate(predictions, dataset['test'])",
             )
         self.columns = _hub_columns(dataset) if hasattr(dataset, "with_format") else _row_columns(dataset)
-        self._check()
+        self._check([name for name in NEEDED if with_references or name != "references"])
 
-    def _check(self) -> None:
-        missing = [name for name in NEEDED if name not in self.columns]
+    def _check(self, needed: Sequence[str]) -> None:
+        missing = [name for name in needed if name not in self.columns]
         if missing:
             raise ScoringError(
                 f"the rows have no '{missing[0]}'",
@@ -43,7 +44,7 @@ class Table:
             )
 
     def __len__(self) -> int:
-        return len(self.columns["references"])
+        return len(self.columns["task_data"])
 
     def __getitem__(self, name: str) -> Sequence[Any]:
         return self.columns[name]

@@ -1,0 +1,28 @@
+"""Instances that a program brings: prompts, a model, parsed answers."""
+
+from proctor.engines.scripted import ScriptedEngine
+from proctor.recipes import produce
+from proctor.results.evaluate import post_process
+from proctor.results.infer import infer
+
+RECIPE = {
+    "task": "tasks.classification.multi_class",
+    "template": "templates.classification.multi_class.title",
+    "postprocessors": ["processors.take_first_word", "processors.lower_case"],
+}
+INSTANCE = {"text": "I like it", "classes": ["positive", "negative"]}
+
+
+def test_a_prompt_and_an_answer_parsed():
+    row = produce(INSTANCE, **RECIPE)
+    assert "I like it" in row["source"]
+    assert post_process(predictions=[" Positive. "], data=[row]) == ["positive"]
+
+
+def test_from_instances_to_predictions_in_one_call():
+    engine = ScriptedEngine(answer="Negative!")
+    assert infer(INSTANCE, engine=engine, **RECIPE) == "negative"
+    assert infer([INSTANCE, INSTANCE], engine=engine, **RECIPE) == ["negative", "negative"]
+    data = infer([INSTANCE], engine=engine, return_data=True, **RECIPE)
+    assert data["prediction"] == ["negative"]
+    assert data["raw_prediction"] == ["Negative!"]
