@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from proctor.engines.converse import converse
+    from proctor.engines.conversation import converse
     from proctor.engines.cross_provider import ProviderEngine
     from proctor.engines.engine import Engine
     from proctor.engines.hf import HFEngine
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from proctor.engines.vllm import VLLMEngine, VLLMInferenceEngine
 
 _NAMES = {
-    "converse": ("converse",),
+    "conversation": ("converse",),
     "cross_provider": ("ProviderEngine",),
     "engine": ("Engine",),
     "hf": ("HFEngine",),

@@ -1,6 +1,6 @@
 """Conversations with any engine."""
 
-from proctor.engines.converse import converse
+from proctor.engines.conversation import converse
 from proctor.engines.openai import OpenAIEngine
 from proctor.engines.scripted import ScriptedEngine
 from proctor.ir import Converse
