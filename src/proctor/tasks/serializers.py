@@ -313,6 +313,13 @@ class MultiTypeSerializer(Serializer):
         self._scalars_are_plain = all(_takes_containers_only(each.type_of_values()) for each in self.serializers)
         self._compiled_for = self.serializers
 
+    @property
+    def keeps_text(self) -> bool:
+        """Whether a plain text is always shown as it is, so that nobody need ask."""
+        if self._compiled_for is not self.serializers:
+            self._compile()
+        return self._scalars_are_plain
+
     @override
     def serialize(self, value: Any, instance: Row) -> str:
         if self._compiled_for is not self.serializers:

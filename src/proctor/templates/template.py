@@ -25,7 +25,7 @@ from proctor.data.operator import InstanceOperator
 from proctor.data.streams import INFERENCE_STREAM
 from proctor.errors import TemplateError
 from proctor.ir import Exchange, Span, Turn
-from proctor.tasks.serializers import Serializer, default_serializer
+from proctor.tasks.serializers import MultiTypeSerializer, Serializer, default_serializer
 
 Fields = dict[str, Any]
 
@@ -82,6 +82,8 @@ class Template(InstanceOperator):
     def serialize(self, data: Fields, instance: Fields) -> Fields:
         """Return every value as text."""
         serialize = self.serializer.serialize
+        if isinstance(self.serializer, MultiTypeSerializer) and self.serializer.keeps_text:
+            return {key: value if type(value) is str else serialize(value, instance) for key, value in data.items()}
         return {key: serialize(value, instance) for key, value in data.items()}
 
     def choices_of(self, input_fields: Fields, reference_fields: Fields) -> tuple[tuple[str, ...], int | None]:
