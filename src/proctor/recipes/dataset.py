@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from proctor.artifacts import fetch_artifact
@@ -165,17 +166,20 @@ def rows_to_dataset(rows: Iterable[Row]) -> Dataset:
 
     pages: list[Any] = []
     features: Features | None = None
+    digest = blake2b(digest_size=8)
     for page in _pages(rows):
         if features is None:
             features = _features(page)
         if _has_images(page):
             return Dataset.from_list([*_unpaged(pages), *page, *rows], features=_features(page))
+        digest.update("".join([row["source"] + row["task_data"] for row in page]).encode("utf-8", "surrogatepass"))
         schema = features.arrow_schema
         columns = [_column([row[field.name] for row in page], field.type) for field in schema]
         pages.append(pa.Table.from_arrays(columns, schema=schema))
     if features is None:
         return Dataset.from_dict({})
-    return Dataset(pa.concat_tables(pages)).with_transform(decode_batch)
+    # A fingerprint of our own: the default one pickles the whole table.
+    return Dataset(pa.concat_tables(pages), fingerprint=digest.hexdigest()).with_transform(decode_batch)
 
 
 def _column(values: list[Any], kind: Any) -> Any:
