@@ -6,11 +6,17 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 # A busy machine is no failure: examples have no deadline. In CI they are the same every time, so that a change is
 # judged by what it does; new ones are looked for on developers' machines.
-hypothesis_settings.register_profile("proctor", deadline=None, derandomize="CI" in os.environ)
+hypothesis_settings.register_profile(
+    "proctor",
+    deadline=None,
+    derandomize="CI" in os.environ,
+    suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
+)
 hypothesis_settings.load_profile("proctor")
 
 ROOT = Path(__file__).resolve().parent.parent
