@@ -5,6 +5,8 @@ import pytest
 
 import proctor
 from proctor import compat
+from proctor.compat.lm_eval import LM_EVAL
+from proctor.compat.unitxt import UNITXT
 
 
 @pytest.fixture
@@ -124,3 +126,10 @@ def test_mistakes_of_users_have_no_traceback(tmp_path):
     assert "Traceback" not in done.stderr
     missing = subprocess.run([sys.executable, "-m", "proctor.compat", "nowhere.py"], capture_output=True, check=False)
     assert missing.returncode == 2
+
+
+@pytest.mark.parametrize("alias", [UNITXT, LM_EVAL], ids=lambda alias: alias.package)
+def test_every_name_in_the_tables_leads_somewhere(alias):
+    for module, names in alias.modules.items():
+        for name in names:
+            assert alias.look_up(module, name) is not None

@@ -15,7 +15,6 @@ _TOP = {
     "evaluate": "proctor.results.evaluate:evaluate",
     "post_process": "proctor.results.evaluate:post_process",
     "infer": "proctor.results.infer:infer",
-    "select": "proctor.results.infer:select",
     "add_to_catalog": "proctor.artifacts:add_to_catalog",
     "add_link_to_catalog": "proctor.artifacts:add_link_to_catalog",
     "get_from_catalog": "proctor.artifacts:get_from_catalog",
@@ -141,6 +140,7 @@ UNITXT = Alias(
         **{f"unitxt.{name}" if name else "unitxt": names for name, names in _FUNCTIONS.items()},
     },
     instead={
+        "select": "use engine.select(dataset) on what produce() returns",
         "GithubCatalog": "use proctor.artifacts.register_git_catalog(url, revision, folder)",
         "ExecuteQuery": "use ExecuteExpression; it runs an allow-list of expressions",
         "safe_eval": "use ExecuteExpression, or proctor.data.expressions",
