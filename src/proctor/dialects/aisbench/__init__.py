@@ -1,0 +1,1 @@
+"""AISBench and OpenCompass configs: read without running them, and turned into recipes."""

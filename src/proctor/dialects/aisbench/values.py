@@ -1,0 +1,56 @@
+"""What a config is made of: dictionaries that know where they were written, and names that nobody imported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from proctor.errors import Location
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A name that a config imports and that reading it does not import.
+
+    Two references are equal where their names are; where they were written plays no part.
+
+    Attributes:
+        name: The whole dotted name, ``opencompass.datasets.ARCDataset``.
+        location: The import statement.
+    """
+
+    name: str
+    location: Location | None = field(default=None, compare=False)
+
+    @property
+    def short(self) -> str:
+        """The last part of the name: ``ARCDataset``."""
+        return self.name.rpartition(".")[2]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ConfigDict(dict[str, Any]):
+    """A dictionary of a config.
+
+    Attributes:
+        location: Where it was written; ``None`` where it was made by a computation or by code.
+    """
+
+    __slots__ = ("location",)
+
+    def __init__(
+        self,
+        values: Mapping[str, Any] | Iterable[tuple[str, Any]] = (),
+        /,
+        *,
+        location: Location | None = None,
+    ) -> None:
+        super().__init__(values)
+        self.location = location
+
+    def copy(self) -> ConfigDict:
+        """Return a shallow copy, written at the same place."""
+        return ConfigDict(self, location=self.location)
