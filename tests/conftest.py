@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,10 @@ hypothesis_settings.register_profile(
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
 )
 hypothesis_settings.load_profile("proctor")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A job in the background (nohup, many CI systems) ignores Ctrl-C, and so would the programs that tests start and stop.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parent.parent
 
