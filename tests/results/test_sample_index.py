@@ -5,7 +5,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from proctor.errors import DataError, UsageError
-from proctor.results.sample_index import SampleIndex, SampleQuery, failure_of, main_score, read_line
+from proctor.results.sample_index import SampleIndex, failure_of, main_score, read_line
+from proctor.results.sample_query import SampleQuery
 
 WORDS = ["red", "green", "blue", "Grün", "zwei Wörter"]
 RECORDS = st.lists(
@@ -14,6 +15,7 @@ RECORDS = st.lists(
             "exam": st.sampled_from(["a", "b"]),
             "output": st.sampled_from(WORDS),
             "score": st.sampled_from([None, 0.0, 0.5, 1.0]),
+            "colour": st.sampled_from(["pale", "dark"]),
         }
     ),
     min_size=1,
@@ -28,6 +30,7 @@ def lines_of(records):
             "doc_id": number,
             "output": each["output"],
             "prompt": "say",
+            "input": {"colour": each.get("colour"), "metadata": {"num_demos": number % 2}},
             "scores": {"score": each["score"]},
         }
         | ({"failure": {"kind": "timeout"}} if each["score"] is None else {})
@@ -41,19 +44,25 @@ def made(folder, records, **more):
     return SampleIndex(path, index=folder / "index.db", **more)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=120, deadline=None)
 @given(
     RECORDS,
     st.sampled_from([None, "a", "b"]),
     st.sampled_from(["", "red", "gr*", "WÖRTER", "say blue", '"', "red OR blue"]),
     st.sampled_from([None, True, False]),
     st.sampled_from(["place", "score", "-score"]),
+    st.sampled_from([(), ("a",), ("b", "unknown"), ("a", "b")]),
+    st.sampled_from([None, "colour=pale", "colour=dark, num_demos=1"]),
+    st.sampled_from([None, 0.5]),
 )
-def test_pages_are_what_a_scan_of_the_file_finds(tmp_path_factory, records, exam, text, failed, order):
+def test_pages_are_what_a_scan_of_the_file_finds(
+    tmp_path_factory, records, exam, text, failed, order, subset, group, lowest
+):
     lines = lines_of(records)
-    index = made(tmp_path_factory.mktemp("index"), lines)
+    groupings = {name: [("colour",), ("colour", "num_demos")] for name in "ab"}
+    index = made(tmp_path_factory.mktemp("index"), lines, groupings=groupings)
     assert index.build()
-    query = SampleQuery(exam=exam, text=text, failed=failed, order=order)
+    query = SampleQuery(exam, subset, group, text, failed, lowest, None, order)
     wanted = [number for number, line in enumerate(lines) if matches(line, query)]
     scores = [each["score"] for each in records]
     if order == "score":
@@ -75,6 +84,12 @@ def matches(line, query):
         if not any(each == word or (word.endswith("*") and each.startswith(word[:-1])) for each in words):
             return False
     fails = "failure" in line
+    if query.lowest is not None and (line["scores"]["score"] is None or line["scores"]["score"] < query.lowest):
+        return False
+    colour, demos = line["input"]["colour"], line["input"]["metadata"]["num_demos"]
+    groups = (None, f"colour={colour}", f"colour={colour}, num_demos={demos}")
+    if query.group not in groups or (query.subset and line["exam"] not in query.subset):
+        return False
     return query.exam in (None, line["exam"]) and query.failed in (None, fails)
 
 

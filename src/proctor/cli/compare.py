@@ -47,7 +47,7 @@ def _index(path: Path) -> SampleIndex:
     run = load_run(path)
     if run.samples is None:
         raise UsageError(f"{path} has no samples.jsonl", hint="a run with --log-samples writes it when it ends")
-    index = SampleIndex(run.samples, {name: str(entry.get("score_name", "")) for name, entry in run.results.items()})
+    index = SampleIndex.of_run(run.samples, run.results)
     index.build()
     return index
 

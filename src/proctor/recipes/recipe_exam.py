@@ -15,11 +15,13 @@ from proctor.errors import DataError, TemplateError, did_you_mean
 from proctor.ir import Choose, Decoding, Failure, Generate, Pair
 from proctor.recipes.benchmark import Benchmark
 from proctor.recipes.exam import Answered, Exam, Item
+from proctor.recipes.group_scores import BenchmarkScores, Groupings, values_of, varied_of
 from proctor.recipes.options import RecipeOptions
 from proctor.recipes.pipeline import Rendered
 from proctor.recipes.recipe import DatasetRecipe, Recipe
 from proctor.recipes.rows import task_data_of
 from proctor.scoring.grade import Columns, Grade
+from proctor.scoring.judges.asking import remembering
 from proctor.scoring.pipeline import grade_each
 
 MOST_SHARED = 100_000
@@ -74,6 +76,9 @@ class _TaskData(Sequence[dict[str, Any]]):
 class RecipeExam:
     """A compiled dataset recipe, on one split.
 
+    Attributes:
+        groups: The benchmarks that it belongs to, outermost first; their scores are made of their members' scores.
+
     Args:
         name: The name under which results are filed.
         recipe: The recipe; it is compiled here, and later changes do not reach the exam.
@@ -85,6 +90,7 @@ class RecipeExam:
         self, name: str, recipe: DatasetRecipe, options: RecipeOptions | None = None, limit: int | None = None
     ) -> None:
         self._options = options or RecipeOptions()
+        self.groups: tuple[BenchmarkScores, ...] = ()
         recipe = _with_options(recipe, self._options)
         self._name = name
         self._description = recipe.description or (recipe.card.description if recipe.card else None) or ""
@@ -96,6 +102,8 @@ class RecipeExam:
         self._postprocessors = recipe.postprocessors
         self._prediction_type = recipe.used_task.prediction_type
         self._limit = limit
+        self._group_by = [[each] if isinstance(each, str) else list(each) for each in recipe.group_by]
+        self._varied = varied_of(recipe)
         self._specification = {"recipe": recipe.to_dict(), "split": self._split}
 
     @property
@@ -153,10 +161,14 @@ class RecipeExam:
             request: Choose | Generate = Choose(pairs)
         else:
             request = Generate(rendered.prompt, self._decoding)
-        return Item(doc_id, task_data_of(rendered), exchange, (request,), rendered.instance["postprocessors"])
+        data = task_data_of(rendered)
+        if not doc_id:  # a field that is not there is named before anybody is asked
+            values_of(data, (name for names in self._group_by for name in names))
+        return Item(doc_id, data, exchange, (request,), rendered.instance["postprocessors"])
 
     def grade(self, answered: Iterable[Answered]) -> Grade:
-        """Turn responses into predictions and scores."""
+        """Turn responses into predictions and scores; ``scores["groups"]`` lists the groups, where there are some."""
+        groupings = Groupings(self._group_by, self._varied)
         predictions: list[str | Failure] = []
         references: list[Sequence[Any]] = []
         processors: list[Sequence[Any]] = []
@@ -165,8 +177,15 @@ class RecipeExam:
             predictions.append(_shared(self._prediction(each), same))
             references.append(_shared(each.item.exchange.references, same))
             processors.append(self._postprocessors or each.item.processors)
+            if groupings:
+                groupings.add(each.item.instance)
         columns = Columns(predictions, references, _TaskData(self, len(predictions)))
-        return grade_each(columns, self._metrics, processors)
+        if not groupings:
+            return grade_each(columns, self._metrics, processors)
+        with remembering():  # groups ask a judge nothing new
+            grade = grade_each(columns, self._metrics, processors)
+            grade.scores["groups"] = groupings.scores(grade, columns.task_data, self._metrics)
+        return grade
 
     def _prediction(self, answered: Answered) -> str | Failure:
         response = answered.responses[0]
@@ -234,8 +253,31 @@ def exams_of(name: str, recipe: Recipe | Artifact, options: RecipeOptions | None
     if isinstance(recipe, DatasetRecipe):
         return [RecipeExam(name, recipe, options)]
     if isinstance(recipe, Benchmark):
-        return [
-            RecipeExam(f"{name}.{path.replace('/', '.')}", leaf, options, recipe.limit_of(leaf.split))
-            for path, leaf in recipe.leaves()
-        ]
+        return _members_of(name, recipe, options)
     raise DataError(f"'{name}' is a {type(recipe).__name__}, which is no exam", hint="exams are recipes and benchmarks")
+
+
+def _members_of(name: str, benchmark: Benchmark, options: RecipeOptions | None) -> list[Exam]:
+    """Return the exams of a benchmark; each knows the benchmarks that it belongs to."""
+    exams: list[Exam] = []
+    for path, leaf in benchmark.leaves():
+        exam = RecipeExam(f"{name}.{path.replace('/', '.')}", leaf, options, benchmark.limit_of(leaf.split))
+        exam.groups = tuple(_benchmarks_above(name, benchmark, path.split("/")))
+        exams.append(exam)
+    return exams
+
+
+def _benchmarks_above(name: str, benchmark: Benchmark, path: Sequence[str]) -> Iterator[BenchmarkScores]:
+    yield scores_of_benchmark(name, benchmark)
+    member = benchmark.members()[path[0]]
+    if isinstance(member, Benchmark):
+        yield from _benchmarks_above(f"{name}.{path[0]}", member, path[1:])
+
+
+def scores_of_benchmark(name: str, benchmark: Benchmark) -> BenchmarkScores:
+    """Return what makes the score of a benchmark of the scores of its members."""
+    members = [
+        scores_of_benchmark(f"{name}.{key}", member) if isinstance(member, Benchmark) else f"{name}.{key}"
+        for key, member in benchmark.members().items()
+    ]
+    return BenchmarkScores(name, tuple(members))

@@ -8,27 +8,36 @@ may be stopped at any time and goes on where it stopped. A run that is written a
 from __future__ import annotations
 
 import json
-import re
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 import msgspec
 
+from proctor.data.fields import get_field
 from proctor.errors import DataError, UsageError
+from proctor.results.sample_query import (
+    EVERYTHING,
+    MOST_FOUND,
+    SAMPLES,
+    SampleQuery,
+    conditions,
+    match_expression,
+    selection,
+    steps,
+)
+from proctor.results.score_grid import group_label
 from proctor.settings import settings
 
-_VERSION = 1
+_VERSION = 2
 _BATCH_BYTES = 4_000_000
 _LONGEST_TEXT = 100_000
 _WORDS_IN_MEMORY_BYTES = 32_000_000
-MOST_FOUND = 100_000
-"""Instances that a search looks at; it says so where there are more."""
 
 _SCHEMA = f"""
     PRAGMA journal_mode = WAL;
@@ -39,39 +48,19 @@ _SCHEMA = f"""
         place INTEGER NOT NULL, length INTEGER NOT NULL);
     CREATE TABLE IF NOT EXISTS names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
     CREATE INDEX IF NOT EXISTS by_exam ON samples (exam);
-    CREATE INDEX IF NOT EXISTS by_score ON samples (score);
+    CREATE INDEX IF NOT EXISTS by_score ON samples (score, id, exam);
     CREATE INDEX IF NOT EXISTS by_exam_score ON samples (exam, score);
     CREATE INDEX IF NOT EXISTS by_failure ON samples (failure) WHERE failure IS NOT NULL;
+    CREATE TABLE IF NOT EXISTS groups (id INTEGER PRIMARY KEY, label TEXT NOT NULL UNIQUE);
+    CREATE TABLE IF NOT EXISTS members (
+        grp INTEGER NOT NULL, sample INTEGER NOT NULL, mark REAL, exam INTEGER NOT NULL,
+        PRIMARY KEY (grp, sample)) WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS members_by_mark ON members (grp, mark, sample, exam);
     CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(
         body, content='', columnsize=0, detail=none, tokenize='unicode61 remove_diacritics 2');
     INSERT INTO words (words, rank) VALUES ('hashsize', {_WORDS_IN_MEMORY_BYTES});
     PRAGMA user_version = {_VERSION};
 """  # noqa: S608 - numbers of ours
-
-Order = Literal["place", "score", "-score"]
-"""As written, worst first, best first."""
-_EVERYTHING = "TRUE"
-ORDERS: tuple[Order, ...] = get_args(Order)
-
-
-@dataclass(frozen=True, slots=True)
-class SampleQuery:
-    """Which instances to show.
-
-    Attributes:
-        exam: Only of this exam.
-        text: Words that all occur in input, prompt, output or references; a word may end in ``*``.
-        failed: Only those that failed, or only those that did not.
-        lowest, highest: Bounds of the main score.
-        order: How they are sorted.
-    """
-
-    exam: str | None = None
-    text: str = ""
-    failed: bool | None = None
-    lowest: float | None = None
-    highest: float | None = None
-    order: Order = "place"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,22 +101,31 @@ class SampleIndex:
     Args:
         path: The file.
         main_scores: The main score of each exam (``score_name`` in ``results.json``).
+        groupings: The fields whose values put instances of an exam into groups (``by`` in ``results.json``).
         index: Where the index is kept; by default in the cache folder.
 
     Raises:
         DataError: The file is not there.
     """
 
-    def __init__(self, path: Path, main_scores: Mapping[str, str] | None = None, index: Path | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        main_scores: Mapping[str, str] | None = None,
+        index: Path | None = None,
+        groupings: Mapping[str, Sequence[tuple[str, ...]]] | None = None,
+    ) -> None:
         self.path = path
         self._main_scores = dict(main_scores or {})
+        self._groupings = {exam: list(names) for exam, names in (groupings or {}).items() if names}
         try:
             stat = path.stat()
         except OSError as error:
             raise DataError(f"{path} cannot be read", why=str(error)) from None
         self._size = stat.st_size
         if index is None:
-            identity = f"{path.resolve()}|{stat.st_size}|{stat.st_mtime_ns}|{stat.st_ino}|{_VERSION}"
+            about = f"{sorted(self._main_scores.items())}|{sorted(self._groupings.items())}"
+            identity = f"{path.resolve()}|{stat.st_size}|{stat.st_mtime_ns}|{stat.st_ino}|{_VERSION}|{about}"
             name = blake2b(identity.encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
             index = Path(settings.cache_dir) / "indexes" / f"{name}.db"
         self.index = index
@@ -136,6 +134,16 @@ class SampleIndex:
             database.executescript(_SCHEMA)
             if database.execute("SELECT count(*) FROM progress").fetchone()[0] == 0:
                 database.execute("INSERT INTO progress VALUES (0, ?, 0)", (self._size,))
+
+    @classmethod
+    def of_run(cls, path: Path, results: Mapping[str, Mapping[str, Any]]) -> SampleIndex:
+        """Return the index of a run's samples, given what its ``results.json`` has under ``results``."""
+        names = {exam: str(entry.get("score_name", "")) for exam, entry in results.items()}
+        groupings = {
+            exam: list(dict.fromkeys(tuple(sorted(group.get("by") or ())) for group in entry.get("groups") or ()))
+            for exam, entry in results.items()
+        }
+        return cls(path, names, groupings=groupings)
 
     # -- building -----------------------------------------------------------------------------------------------
 
@@ -164,13 +172,14 @@ class SampleIndex:
         self, database: sqlite3.Connection, lines: list[bytes], rows: int, consumed: int, names: dict[str, int]
     ) -> tuple[int, int]:
         samples, texts = [], []
+        members: list[tuple[Any, ...]] = []
+        groups = dict(database.execute("SELECT label, id FROM groups").fetchall())
         for line in lines:
             record = read_line(line)
             exam, failure = str(record.get("exam", "")), failure_of(record)
             for name in (exam, failure):
-                if name is not None and name not in names:
-                    names[name] = len(names) + 1
-                    database.execute("INSERT INTO names VALUES (?, ?)", (names[name], name))
+                if name is not None:
+                    _number(database, "names", names, name)
             score = main_score(record, self._main_scores.get(exam))
             doc_id = record.get("doc_id")
             samples.append(
@@ -185,26 +194,31 @@ class SampleIndex:
                 )
             )
             texts.append((rows, searchable(record)))
+            numbers = [_number(database, "groups", groups, label) for label in self._groups_of(exam, record)]
+            members.extend((number, rows, score, names[exam]) for number in numbers)
             rows, consumed = rows + 1, consumed + len(line)
         database.executemany("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?)", samples)
         database.executemany("INSERT INTO words (rowid, body) VALUES (?, ?)", texts)
+        database.executemany("INSERT INTO members VALUES (?, ?, ?, ?)", members)
         database.execute("UPDATE progress SET consumed = ?, rows = ?", (consumed, rows))
         return rows, consumed
+
+    def _groups_of(self, exam: str, record: Mapping[str, Any]) -> Iterator[str]:
+        fields = record.get("input")
+        if not isinstance(fields, Mapping):
+            return
+        metadata = fields.get("metadata")
+        known = {**fields, **(metadata if isinstance(metadata, Mapping) else {})}
+        for names in self._groupings.get(exam, ()):
+            yield group_label({name: get_field(known, name, None) for name in names})
 
     # -- reading ------------------------------------------------------------------------------------------------
 
     def page(self, query: SampleQuery, start: int = 0, count: int = 50) -> SamplePage:
         """Return ``count`` instances after the first ``start`` of those that a query means."""
-        order = {"place": "id", "score": "score ASC, id", "-score": "score DESC, id"}[query.order]
         with closing(self._connect()) as database:
             total, is_more = _count(database, query)
-            where, values = _conditions(query)
-            if where == _EVERYTHING and query.order == "place":  # numbers have no gaps: go there instead of counting
-                where, values, start = "id >= ?", (start,), 0
-            chosen = database.execute(
-                f"SELECT id FROM samples WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?",  # noqa: S608
-                (*values, count, start),
-            ).fetchall()
+            chosen = database.execute(*selection(query, start, count)).fetchall()
             found = {row[0]: row for row in self._rows(database, [each[0] for each in chosen])}
             names = dict(database.execute("SELECT id, name FROM names").fetchall())
         return SamplePage(list(self._read([found[each[0]] for each in chosen], names)), total, is_more)
@@ -233,13 +247,11 @@ class SampleIndex:
     def neighbours(self, query: SampleQuery, number: int) -> tuple[int | None, int | None]:
         """Return the numbers before and after an instance among those that a query means, in the query's order."""
         with closing(self._connect()) as database:
-            where, values = _conditions(query)
             row = database.execute("SELECT score FROM samples WHERE id = ?", (number,)).fetchone()
             if row is None:
                 return None, None
-            return tuple(
-                _beside(database, query.order, where, values, (row[0], number), after) for after in (False, True)
-            )  # type: ignore[return-value]
+            here = (row[0], number)
+            return _beside(database, query, here, after=False), _beside(database, query, here, after=True)
 
     def find(self, exam: str, doc_id: int) -> Sample | None:
         """Return the instance of an exam with this document id, or ``None``."""
@@ -277,13 +289,22 @@ class SampleIndex:
         return sqlite3.connect(self.index, timeout=60.0)
 
 
+def _number(database: sqlite3.Connection, table: str, known: dict[str, int], name: str) -> int:
+    """Return the number of a name, a new one where it has none."""
+    number = known.get(name)
+    if number is None:
+        number = known[name] = len(known) + 1
+        database.execute(f"INSERT INTO {table} VALUES (?, ?)", (number, name))  # noqa: S608 - one of our tables
+    return number
+
+
 def _count(database: sqlite3.Connection, query: SampleQuery) -> tuple[int, bool]:
     """Return how many instances a query means, and whether its search found more than are looked at."""
-    where, values = _conditions(query)
-    if not values and where == _EVERYTHING:
+    source, where, values = conditions(query)
+    if source == SAMPLES and where == EVERYTHING:
         return int(database.execute("SELECT rows FROM progress").fetchone()[0]), False
-    total = database.execute(f"SELECT count(*) FROM samples WHERE {where}", values).fetchone()[0]  # noqa: S608
-    if not (match := _match(query.text)):
+    total = database.execute(f"SELECT count(*) FROM {source.table} WHERE {where}", values).fetchone()[0]  # noqa: S608
+    if not (match := match_expression(query.text)):
         return int(total), False
     beyond = database.execute(
         "SELECT 1 FROM words WHERE words MATCH ? LIMIT 1 OFFSET ?", (match, MOST_FOUND)
@@ -291,55 +312,19 @@ def _count(database: sqlite3.Connection, query: SampleQuery) -> tuple[int, bool]
     return int(total), beyond is not None
 
 
-def _conditions(query: SampleQuery) -> tuple[str, tuple[Any, ...]]:
-    parts: list[str] = []
-    values: list[Any] = []
-    if query.exam is not None:
-        parts.append("exam = (SELECT id FROM names WHERE name = ?)")
-        values.append(query.exam)
-    if query.failed is not None:
-        parts.append("failure IS NOT NULL" if query.failed else "failure IS NULL")
-    for bound, sign in ((query.lowest, ">="), (query.highest, "<=")):
-        if bound is not None:
-            parts.append(f"score {sign} ?")
-            values.append(bound)
-    if match := _match(query.text):
-        parts.append("id IN (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)")
-        values.extend((match, MOST_FOUND))
-    return " AND ".join(parts) or _EVERYTHING, tuple(values)
-
-
-def _match(text: str) -> str:
-    """Return what people type as an FTS5 expression; nothing in it is an operator."""
-    words = re.findall(r"\w+\*?", text)
-    return " ".join(f'"{word.rstrip("*")}"{"*" if word.endswith("*") else ""}' for word in words)
-
-
 def _beside(
-    database: sqlite3.Connection,
-    order: Order,
-    where: str,
-    values: tuple[Any, ...],
-    here: tuple[float | None, int],
-    after: bool,
+    database: sqlite3.Connection, query: SampleQuery, here: tuple[float | None, int], *, after: bool
 ) -> int | None:
-    score, number = here
-    sign = ">" if after else "<"
-    direction = "ASC" if after else "DESC"
-    if order == "place":
-        beyond, given, by = f"id {sign} ?", (number,), f"id {direction}"
-    else:
-        # SQLite sorts NULL first in ascending order; coalesce keeps instances without a score in that place.
-        rank = "coalesce(score, -1e999)"
-        up = (order == "score") == after
-        beyond = f"({rank} {'>' if up else '<'} ? OR ({rank} = ? AND id {sign} ?))"
-        lowest = float("-inf") if score is None else score
-        given, by = (lowest, lowest, number), f"{rank} {'ASC' if up else 'DESC'}, id {direction}"  # type: ignore[assignment]
-    row = database.execute(
-        f"SELECT id FROM samples WHERE {where} AND {beyond} ORDER BY {by} LIMIT 1",  # noqa: S608
-        (*values, *given),
-    ).fetchone()
-    return None if row is None else int(row[0])
+    """Return the number next to an instance. Each step asks an index for one row, so a million do not matter."""
+    source, where, values = conditions(query)
+    for beyond, given, order in steps(source, query.order, here, after=after):
+        row = database.execute(
+            f"SELECT {source.place} FROM {source.table} WHERE {where} AND {beyond} ORDER BY {order} LIMIT 1",  # noqa: S608
+            (*values, *given),
+        ).fetchone()
+        if row is not None:
+            return int(row[0])
+    return None
 
 
 def read_line(line: bytes) -> dict[str, Any]:

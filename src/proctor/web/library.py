@@ -70,8 +70,7 @@ class Library:
             key = (run.samples, stat.st_mtime_ns, stat.st_size)
             index = self._indexes.get(key)
             if index is None:
-                names = {name: str(entry.get("score_name", "")) for name, entry in run.results.items()}
-                index = self._indexes[key] = SampleIndex(run.samples, names)
+                index = self._indexes[key] = SampleIndex.of_run(run.samples, run.results)
                 if not index.build(_FIRST_BUILD_SECONDS):
                     self._build_rest(index)
         return index

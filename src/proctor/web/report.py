@@ -7,7 +7,8 @@ from importlib.resources import files
 from typing import Any
 
 from proctor.errors import DataError
-from proctor.results.sample_index import SampleIndex, SampleQuery
+from proctor.results.sample_index import SampleIndex
+from proctor.results.sample_query import SampleQuery
 from proctor.results.summary import failure_notes, score_rows
 from proctor.running.stored import StoredRun
 from proctor.web.compare_pages import difference_rows
@@ -41,7 +42,7 @@ def report_of(runs: Sequence[StoredRun], samples_per_exam: int = 20) -> str:
 def _index(run: StoredRun) -> SampleIndex | None:
     if run.samples is None:
         return None
-    index = SampleIndex(run.samples, {name: str(entry.get("score_name", "")) for name, entry in run.results.items()})
+    index = SampleIndex.of_run(run.samples, run.results)
     index.build()
     return index
 

@@ -9,7 +9,8 @@ from proctor.dialects.spec_exams import exams_of_spec
 from proctor.errors import ProctorError, UsageError
 from proctor.results.origins import parts_in
 from proctor.results.preview import first_items, payload_of, prompts_of
-from proctor.results.sample_index import ORDERS, Sample, SampleQuery
+from proctor.results.sample_index import Sample
+from proctor.results.sample_query import ORDERS, SampleQuery
 from proctor.results.summary import ScoreRow, failure_notes, score_rows
 from proctor.running.stored import StoredRun
 from proctor.settings import settings

@@ -1,0 +1,75 @@
+import json
+
+import pytest
+
+from proctor.artifacts import fetch_artifact
+from proctor.engines.scripted import ScriptedEngine
+from proctor.errors import MissingFieldError
+from proctor.recipes.benchmark import Benchmark
+from proctor.recipes.group_scores import BenchmarkScores
+from proctor.recipes.recipe_exam import exams_of
+from proctor.running.run import run_exams
+
+ARITHMETIC = "card=samples.cards.arithmetic,demos_pool_size=8"
+
+
+def results_of(recipe, tmp_path, name="sums"):
+    exams = exams_of(name, fetch_artifact(recipe) if isinstance(recipe, str) else recipe)
+    return run_exams(exams, ScriptedEngine(answer="12"), limit=24, log=tmp_path / "log.db", output=tmp_path / "run")
+
+
+def test_groups_that_a_recipe_asks_for_are_scored_as_evaluate_scores_them(tmp_path):
+    from proctor import evaluate, load_dataset
+
+    recipe = f"{ARITHMETIC},template=samples.templates.arithmetic,num_demos=1,group_by=[answer]"
+    found = results_of(recipe, tmp_path).results["sums"]["groups"]
+    rows = list(load_dataset(recipe, split="test"))[:24]
+    wanted = evaluate(["12"] * len(rows), rows).groups_scores["answer"]
+    assert {group["by"]["answer"] for group in found} == {str(key) for key in wanted} or {
+        group["by"]["answer"] for group in found
+    } == set(wanted)
+    by_value = {str(group["by"]["answer"]): group for group in found}
+    for key, scores in wanted.items():
+        assert by_value[str(key)]["score"] == scores["score"]
+        assert by_value[str(key)]["n"] == scores["num_of_instances"]
+
+
+def test_several_templates_and_demo_counts_are_groups_unasked(tmp_path):
+    template = '{"__type__":"input_output_template","input_format":"{question}","output_format":"{answer}"}'
+    recipe = fetch_artifact(f"{ARITHMETIC},template=samples.templates.arithmetic,num_demos=1")
+    twin = recipe.model_copy()
+    twin.template = [recipe.template, json.loads(template)]
+    twin.num_demos = [0, 2]
+    found = results_of(twin, tmp_path).results["sums"]["groups"]
+    assert all(set(group["by"]) == {"num_demos", "template"} for group in found)
+    assert sum(group["n"] for group in found) == 24
+    assert {group["by"]["num_demos"] for group in found} == {0, 2}
+
+
+def test_a_recipe_without_groups_has_none(tmp_path):
+    assert "groups" not in results_of("samples.arithmetic", tmp_path).results["sums"]
+
+
+def test_a_field_that_is_not_there_is_named_before_anybody_is_asked(tmp_path):
+    recipe = f"{ARITHMETIC},template=samples.templates.arithmetic,num_demos=1,group_by=[subject]"
+    with pytest.raises(MissingFieldError, match="subject"):
+        next(exams_of("sums", fetch_artifact(recipe))[0].items())
+
+
+def test_a_benchmark_is_filed_beside_its_members(tmp_path):
+    inner = Benchmark(subsets={"x": fetch_artifact("samples.sentiment"), "y": fetch_artifact("samples.arithmetic")})
+    outer = Benchmark(subsets={"in": inner, "z": fetch_artifact("samples.arithmetic")})
+    results = results_of(outer, tmp_path, "all").results
+    x, y, z = (results[name]["score"] for name in ("all.in.x", "all.in.y", "all.z"))
+    assert results["all.in"]["score"] == pytest.approx((x + y) / 2)
+    assert results["all"]["score"] == pytest.approx(((x + y) / 2 + z) / 2)
+    assert results["all"]["members"] == ["all.in.x", "all.in.y", "all.z"]
+    assert results["all"]["score_ci_low"] < results["all"]["score"] < results["all"]["score_ci_high"]
+    assert results["all"]["n"] == 72
+
+
+def test_members_without_a_score_do_not_count():
+    scores = BenchmarkScores("b", ("x", "y"))
+    assert scores.score({"x": {"score": 0.5}, "y": {"score": None}})["score"] == 0.5
+    assert "score_ci_low" not in scores.score({"x": {"score": 0.5}})
+    assert scores.score({}) == {}
