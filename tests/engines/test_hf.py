@@ -196,6 +196,19 @@ class TestScoring:
             total += float(rows.gather(1, torch.tensor(ids[start:end])[:, None]).sum())
         return total
 
+    def test_a_continued_text_leaves_its_first_token_out(self, tiny_llama):
+        import torch
+
+        text = words(9, 20)
+        engine = HFEngine(tiny_llama, max_length=32)
+        whole, long, one = answers(engine, [Rolling(each, from_start=False) for each in (text, words(9, 99), "a")])
+        ids = torch.tensor([engine.loaded.tokenizer.encode(text)])
+        with torch.inference_mode():
+            loss = engine.loaded.model(ids, labels=ids).loss
+        assert whole.scores[0].token_count == ids.shape[1] - 1
+        assert -whole.scores[0].log_likelihood / whole.scores[0].token_count == pytest.approx(float(loss), abs=1e-4)
+        assert [long.failure.kind, one.failure.kind] == ["context_too_long", "engine"]
+
     def test_chat_contexts_use_the_template(self, tiny_llama):
         messages = [{"role": "user", "content": "why"}]
         chat, text = answers(

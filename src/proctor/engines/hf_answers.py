@@ -311,7 +311,8 @@ class Scorer:
             own = [next(encoded) for _ in texts]
             try:
                 if isinstance(request, Rolling):
-                    yield self._encoder.rolling(request.text)
+                    cut = self._encoder.rolling if request.from_start else self._encoder.continued
+                    yield cut(request.text)
                 else:
                     yield [self._scorable(pair, *ids) for pair, ids in zip(request.pairs, own, strict=True)]
             except RefusedError as error:

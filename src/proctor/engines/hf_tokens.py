@@ -165,15 +165,34 @@ class Encoder:
         Raises:
             RefusedError: The text has no tokens.
         """
-        (ids,) = self._encode_unless([text], self._prefix_text())
-        if not ids:
-            raise RefusedError("engine", "the text has no tokens")
+        ids = self._tokens_of(text)
         size = self.max_length
         windows = [self._window([self.prefix], ids[:size])]
         for start in range(size, len(ids), size):
             end = min(start + size, len(ids))
             windows.append(self._window(ids[end - size - 1 : start], ids[start:end]))
         return windows
+
+    def continued(self, text: str) -> list[Scorable]:
+        """Return what predicts every token of a text but the first from those before it.
+
+        Raises:
+            RefusedError: The text has fewer than two tokens, or more than the model reads at once.
+        """
+        ids = self._tokens_of(text)
+        if len(ids) < 2:
+            raise RefusedError("engine", "the text has one token, and nothing comes before it")
+        if (excess := len(ids) - 1 - self.max_length) > 0:
+            raise RefusedError(
+                "context_too_long", f"the text is {excess} tokens longer than the model's {self.max_length}"
+            )
+        return [self._window(ids[:1], ids[1:])]
+
+    def _tokens_of(self, text: str) -> Ids:
+        (ids,) = self._encode_unless([text], self._prefix_text())
+        if not ids:
+            raise RefusedError("engine", "the text has no tokens")
+        return ids
 
     def _window(self, context: Ids, targets: Ids) -> Scorable:
         inputs = context + targets[:-1] if self.joined else context

@@ -202,7 +202,7 @@ def _windows(requests: Iterable[T]) -> Iterator[tuple[int, list[T]]]:
 def _scorables(encoder: Encoder, request: Score) -> list[list[Scorable]]:
     """Return for each score that is wanted the token sequences that make it up."""
     if isinstance(request, Rolling):
-        return [encoder.rolling(request.text)]
+        return [encoder.rolling(request.text) if request.from_start else encoder.continued(request.text)]
     texts = [(encoder.text_of(pair.context), pair.continuation) for pair in request.pairs]
     pairs: list[tuple[Ids, Ids]] = encoder.encode_pairs(texts)
     return [[encoder.scorable(context, continuation)] for context, continuation in pairs]

@@ -120,14 +120,20 @@ class Likelihood(Struct, frozen=True):
 
 
 class Rolling(Struct, frozen=True):
-    """Score every token of a text, however long (perplexity)."""
+    """Score every token of a text, however long (perplexity).
+
+    Attributes:
+        from_start: Whether the first token counts too, after the model's beginning-of-text token. If not, every token
+            but the first is predicted from those before it (the loss of a language model on the text).
+    """
 
     text: str
+    from_start: bool = True
 
     @property
     def key(self) -> str:
         """Content key."""
-        return content_key("rolling", self.text)
+        return content_key("rolling", self.text) if self.from_start else content_key("rolling", self.text, "continued")
 
 
 class Converse(Struct, frozen=True):

@@ -54,11 +54,12 @@ class OpenAIWire(Wire):
     async def score(self, caller: Caller, request: Score) -> Response:
         """Answer a request for log-likelihoods by echo; see :class:`Wire`."""
         texts = [("", request.text)] if isinstance(request, Rolling) else [_words(pair) for pair in request.pairs]
+        skips_first = isinstance(request, Rolling) and not request.from_start
         parts = []
         for context, continuation in texts:
             text = context + continuation
             body = {"model": self.model, "prompt": text, **ECHO, **self.defaults.get("extra", {})}
-            parse = partial(parse_echo, text=text, start=len(context))
+            parse = partial(parse_echo, text=text, start=len(context), skips_first=skips_first)
             parts.append(await self.send(caller, Post("/completions", body, parse)))
         return merged(parts)
 

@@ -230,11 +230,12 @@ ECHO = {"echo": True, "logprobs": 1, "max_tokens": 1, "temperature": 0.0}
 because several servers refuse to generate none."""
 
 
-def parse_echo(body: bytes, text: str, start: int) -> Response:
+def parse_echo(body: bytes, text: str, start: int, *, skips_first: bool = False) -> Response:
     """Return the likelihood of ``text[start:]`` after ``text[:start]``, from the echo of ``text``.
 
     A token belongs to the continuation when any of its characters do: a token that reaches over the boundary is
-    counted, because the continuation cannot be written without it.
+    counted, because the continuation cannot be written without it. With ``skips_first`` the first token is left out
+    even where the server has a likelihood for it.
 
     Raises:
         CallError: The server does not echo.
@@ -256,11 +257,13 @@ def parse_echo(body: bytes, text: str, start: int) -> Response:
     ]
     if not inside and start < len(text):
         raise CallError.of("engine", _NO_ECHO)
-    return Response(scores=(_sum(found, inside, is_start_unknown=start == 0),), usage=_usage(reply.usage))
+    return Response(
+        scores=(_sum(found, inside, is_start_unknown=start == 0, skips_first=skips_first),), usage=_usage(reply.usage)
+    )
 
 
-def _sum(found: _TextLogProbs, inside: list[int], is_start_unknown: bool) -> Scored:
-    if is_start_unknown and inside and found.token_logprobs[inside[0]] is None:
+def _sum(found: _TextLogProbs, inside: list[int], *, is_start_unknown: bool, skips_first: bool) -> Scored:
+    if inside and (skips_first or (is_start_unknown and found.token_logprobs[inside[0]] is None)):
         # Without a token before it, the first token of a text has no likelihood.
         inside = inside[1:]
         if not inside:
