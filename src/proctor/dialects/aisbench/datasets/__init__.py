@@ -1,0 +1,163 @@
+"""Dataset types of configs: from ``type=ARCDataset`` and its arguments to rows.
+
+Known types are data (``types.json``), not classes: which files make which splits, and the columns as expressions. Files
+come from the user's folders or, where they are not there, from a hub dataset with the same rows (``hub.json``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from proctor.data.fields import Row
+from proctor.dialects.aisbench.datasets.hub_loads import loaded_splits
+from proctor.dialects.aisbench.datasets.mapping import VARIABLE, mapped_dataset
+from proctor.dialects.aisbench.datasets.reader import LazyRows, check_columns, mapped_splits
+from proctor.dialects.aisbench.datasets.shapes import WHOLE, Splits, shape_names, shape_of
+from proctor.dialects.aisbench.datasets.trusted import class_splits, imported
+from proctor.dialects.aisbench.values import Reference
+from proctor.errors import DataError, Location, TrustError, did_you_mean
+from proctor.settings import settings
+
+_PROJECTS = {"opencompass": "opencompass", "ais_bench": "aisbench"}
+_NOT_ARGUMENTS = {"type", "abbr", "reader_cfg", "infer_cfg", "eval_cfg", "k", "n", "judge_infer_cfg"}
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetRows:
+    """Rows of a dataset after its ``reader_cfg``.
+
+    Attributes:
+        test: The rows that are asked about; with ``n`` runs, in the order in which upstream repeats them.
+        index: The rows that examples are taken from; read when they are looked at.
+    """
+
+    test: Sequence[Row]
+    index: Sequence[Row]
+
+
+def open_dataset(config: Mapping[str, Any], dataset_map: str | None = None) -> DatasetRows:
+    """Return the rows that a dataset config stands for.
+
+    Args:
+        config: One dataset of a config: ``type``, its arguments, ``reader_cfg``. The type is a name that the config
+            imports, a string, or (where code is trusted) a class.
+        dataset_map: The user's map of datasets; by default the one that ``PROCTOR_DATASET_MAP`` names.
+
+    Raises:
+        DataError: The type is unknown, the files are not what they should be, or a range or a column is wrong.
+        DatasetNotFoundError: The data is nowhere.
+        TrustError: The type is a class of the config's own, and code is not trusted.
+    """
+    place = getattr(config, "location", None)
+    reader = config.get("reader_cfg") or {}
+    splits = dataset_splits(config, dataset_map)
+    replicas = Replicas.of(config)
+    mapped = mapped_splits(replicas.before_ranges(splits), reader, place)
+    test = replicas.after_ranges(mapped["test"](), "test")
+    check_columns(test, reader, place)
+    return DatasetRows(test, LazyRows(lambda: replicas.after_ranges(mapped["train"](), "train")))
+
+
+@dataclass(frozen=True, slots=True)
+class Replicas:
+    """``n``: every row asked several times, and the two columns that upstream adds to each row.
+
+    OpenCompass repeats the whole dataset, AISBench each row; the one before ranges are taken, the other after.
+    """
+
+    abbr: str
+    runs: int
+    project: str
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any]) -> Replicas:
+        """Return what a dataset config says.
+
+        Raises:
+            DataError: ``n`` is not a positive whole number, or ``k`` is larger.
+        """
+        runs, k = config.get("n", 1), config.get("k", 1)
+        largest = max(k) if isinstance(k, list | tuple) else k
+        if not isinstance(runs, int) or runs < 1 or not isinstance(largest, int) or largest > runs:
+            place = getattr(config, "location", None)
+            raise DataError(f"k is {k!r} and n is {runs!r}", location=place, why="no k may be larger than n")
+        return cls(str(config.get("abbr", "dataset")), runs, project_of(config.get("type")))
+
+    def before_ranges(self, splits: Splits) -> Splits:
+        """Return splits as ``reader_cfg`` finds them: in OpenCompass with the whole of each repeated."""
+        if self.project == "aisbench":
+            return splits
+        return {name: lambda name=name, read=read: self._blocks(read(), name) for name, read in splits.items()}
+
+    def _blocks(self, rows: Sequence[Row], split: str) -> list[Row]:
+        named = _numbered(rows, self.abbr if split == WHOLE else f"{self.abbr}_{split}")
+        return [row for _ in range(self.runs) for row in named]
+
+    def after_ranges(self, rows: Sequence[Row], name: str) -> Sequence[Row]:
+        """Return the rows that a ``reader_cfg`` chose: in AISBench with each one repeated."""
+        if self.project != "aisbench":
+            return rows
+        return [row for row in _numbered(rows, f"{self.abbr}_{name}") for _ in range(self.runs)]
+
+
+def _numbered(rows: Sequence[Row], subdivision: str) -> list[Row]:
+    return [{**row, "subdivision": subdivision, "idx": index} for index, row in enumerate(rows)]
+
+
+def project_of(kind: Any) -> str:
+    """Return which project a type comes from: ``aisbench``, otherwise ``opencompass``."""
+    name = (
+        kind.name if isinstance(kind, Reference) else kind if isinstance(kind, str) else getattr(kind, "__module__", "")
+    )
+    return _PROJECTS.get(str(name).partition(".")[0], "opencompass")
+
+
+def dataset_splits(config: Mapping[str, Any], dataset_map: str | None = None) -> Splits:
+    """Return the splits of a dataset config before its ``reader_cfg``; each is read when it is asked for.
+
+    Raises:
+        DataError: The type is unknown.
+        TrustError: It is a class of the config's own, and code is not trusted.
+    """
+    kind, place = config.get("type"), getattr(config, "location", None)
+    name = type_name(kind)
+    arguments = {key: value for key, value in config.items() if key not in _NOT_ARGUMENTS}
+    names = [str(each) for each in (config.get("abbr"), name.rpartition(".")[2], name, config.get("path")) if each]
+    if (mapped := mapped_dataset(names, dataset_map)) is not None:
+        return mapped
+    known = shape_of(name.rpartition(".")[2], project_of(kind)) if _is_upstream(name) else None
+    if known is not None:
+        return known.splits(arguments, place) if known.files else known.over(loaded_splits(arguments, place), arguments)
+    if isinstance(kind, Reference | str):
+        if settings.trust_code and (found := imported(name)) is not None:
+            return class_splits(found, arguments, place)
+        raise _unknown(name, names, place)
+    if not settings.trust_code:
+        raise TrustError(f"the dataset type {name} is code", location=place, hint="say --trust-code to run it")
+    return class_splits(kind, arguments, place)
+
+
+def type_name(kind: Any) -> str:
+    """Return the dotted name of a type, however the config names it."""
+    if isinstance(kind, Reference):
+        return kind.name
+    if isinstance(kind, str):
+        return kind
+    return f"{getattr(kind, '__module__', '')}.{getattr(kind, '__qualname__', kind)}"
+
+
+def _is_upstream(name: str) -> bool:
+    return "." not in name or name.partition(".")[0] in _PROJECTS
+
+
+def _unknown(name: str, names: Sequence[str], place: Location | None) -> DataError:
+    short = name.rpartition(".")[2]
+    return DataError(
+        f"the dataset type '{short}' is not known",
+        location=place,
+        why="its class would have to run to give the rows; it runs only with --trust-code, where its package is installed",
+        hint=f'write the rows to a file and name it in a JSON file: {{"{names[0]}": "rows.jsonl"}}, '
+        f"then set {VARIABLE} to that JSON file. {did_you_mean(short, shape_names())}".rstrip(),
+    )

@@ -1,0 +1,244 @@
+"""Files of the data folders that configs name: real ones where they exist, otherwise the same rows from a hub dataset.
+
+OpenCompass and AISBench read local files in a layout of their own (``data/ARC/ARC-c/ARC-Challenge-Test.jsonl``).
+``paths.json`` maps the ids that configs use to places in that layout; ``hub.json`` says which dataset of the hub has the
+rows of such a file, and what they look like there.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from typing import Any
+
+from proctor.data import hub
+from proctor.data.expressions import compile_expression
+from proctor.data.fields import Row
+from proctor.errors import DataError, DatasetNotFoundError, Location
+
+_ROOT_VARIABLES = ("COMPASS_DATA_CACHE", "AIS_BENCH_DATASETS_CACHE")
+_AISBENCH_PACKAGE = "ais-bench-benchmark"
+
+
+@dataclass(frozen=True, slots=True)
+class FileFormat:
+    """How to read a file.
+
+    Attributes:
+        header: Column names of a table that has no header line.
+        at: Keys that lead to the rows of a JSON document.
+        delimiter: What separates the columns of a table; by default the file's extension says it.
+        encoding: Of the file.
+        skip: Lines to leave out at the start of a table.
+        lines: Whether the file is JSON lines whatever it is called.
+    """
+
+    header: Sequence[str] = ()
+    at: Sequence[str] = ()
+    delimiter: str = ""
+    encoding: str = "utf-8"
+    skip: int = 0
+    lines: bool = False
+
+
+@cache
+def _table(name: str) -> Any:
+    return json.loads(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))
+
+
+def local_path(path: str) -> str:
+    """Return the place of a dataset id in the data folder; anything that is no id is returned as it is."""
+    known: Mapping[str, str] = _table("paths.json")
+    return known.get(path, path)
+
+
+def roots() -> list[Path]:
+    """Return the folders in which relative paths of configs are looked for, in order."""
+    folders = [Path(os.environ[name]) for name in _ROOT_VARIABLES if os.environ.get(name)]
+    folders.append(Path())
+    folders.append(Path.home() / ".cache" / "opencompass")
+    try:
+        folders.append(Path(str(distribution(_AISBENCH_PACKAGE).locate_file(""))))
+    except PackageNotFoundError:
+        pass  # its data folder is one place less to look in
+    return folders
+
+
+def find_file(path: str) -> Path | None:
+    """Return the file or folder that a path of a config names, or ``None``."""
+    for root in roots():
+        candidate = root / path
+        if candidate.exists():
+            return candidate
+    return None
+
+
+def file_rows(path: str, layout: FileFormat = FileFormat(), place: Location | None = None) -> list[Row]:
+    """Return the rows of a file of the data folder.
+
+    Args:
+        path: The file; relative ones are looked for in :func:`roots`.
+        layout: How to read it.
+        place: Where the config names it.
+
+    Raises:
+        DatasetNotFoundError: There is neither the file nor a hub dataset known to have its rows.
+        DataError: The file is not what its name says.
+    """
+    found = find_file(path)
+    if found is not None and found.is_file():
+        return list(read_rows(found, layout))
+    source = hub_source(path)
+    if source is not None and not Path(path).is_absolute():
+        return list(source.rows(path))
+    raise DatasetNotFoundError(
+        f"there is no file '{path}'",
+        location=place,
+        why="looked in " + ", ".join(str(root / path) for root in roots()),
+        hint="put it there, set COMPASS_DATA_CACHE or AIS_BENCH_DATASETS_CACHE to the folder that holds it, or name "
+        "another file in the JSON file of PROCTOR_DATASET_MAP",
+    )
+
+
+# -- real files ---------------------------------------------------------------------------------------------------
+
+
+def read_rows(path: Path, layout: FileFormat = FileFormat()) -> Iterator[Row]:
+    """Yield the rows of a file: JSON lines, JSON, CSV, TSV, parquet; of any other file, its lines as ``line``.
+
+    Raises:
+        DataError: The file is not what its name says.
+    """
+    suffix = path.suffix.lower()
+    try:
+        if suffix == ".parquet":
+            yield from hub.read_parquet([str(path)])
+        elif suffix == ".json" and not layout.lines:
+            yield from _json_rows(path, layout)
+        elif suffix == ".jsonl" or layout.lines:
+            yield from _json_lines(path, layout)
+        elif suffix in (".csv", ".tsv") or layout.delimiter:
+            yield from _table_rows(path, layout)
+        else:
+            with path.open(encoding=layout.encoding) as file:
+                yield from ({"line": line.rstrip("\r\n")} for line in file)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DataError("the file cannot be read", location=Location(str(path)), why=str(error)) from None
+
+
+def _json_lines(path: Path, layout: FileFormat) -> Iterator[Row]:
+    with path.open(encoding=layout.encoding, errors="ignore") as file:
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                yield _object(_parsed(line, path, number), path, number)
+
+
+def _json_rows(path: Path, layout: FileFormat) -> Iterator[Row]:
+    document = _parsed(path.read_text(encoding=layout.encoding), path, 0)
+    for key in layout.at:
+        if not isinstance(document, dict) or key not in document:
+            raise DataError(f"the file has no '{key}'", location=Location(str(path)))
+        document = document[key]
+    if isinstance(document, dict):
+        document = [{"key": key, "value": value} for key, value in document.items()]
+    if not isinstance(document, list):
+        raise DataError("the file holds no list of rows", location=Location(str(path)))
+    for row in document:
+        yield row if isinstance(row, dict) else {"value": row}
+
+
+def _parsed(text: str, path: Path, line: int) -> Any:
+    try:
+        return json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        number, column = getattr(error, "lineno", 1), getattr(error, "colno", 0)
+        place = Location(str(path), line or number, column)
+        raise DataError("the file is not valid JSON", location=place, why=getattr(error, "msg", str(error))) from None
+
+
+def _object(value: Any, path: Path, line: int) -> Row:
+    if not isinstance(value, dict):
+        raise DataError("a line is not a JSON object", location=Location(str(path), line))
+    return value
+
+
+def _table_rows(path: Path, layout: FileFormat) -> Iterator[Row]:
+    delimiter = layout.delimiter or ("\t" if path.suffix.lower() == ".tsv" else ",")
+    with path.open(encoding=layout.encoding) as file:  # line ends inside a cell become "\n", as upstream
+        lines = csv.reader(file, delimiter=delimiter)
+        for _ in range(layout.skip):
+            next(lines, None)
+        header = list(layout.header) or next(lines, [])
+        for line in lines:
+            if layout.header and len(line) != len(header):
+                raise DataError(
+                    f"a line has {len(line)} columns; there should be {len(header)}",
+                    location=Location(str(path), lines.line_num),
+                    why=f"the columns are {', '.join(header)}",
+                )
+            yield dict(zip(header, line, strict=False))
+
+
+# -- the same rows from the hub -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class HubSource:
+    """A hub dataset that has the rows of files.
+
+    Attributes:
+        pattern: The end of the files' paths; its groups fill ``config`` and ``split``.
+        dataset: Id on the hub.
+        config, split: Templates over the pattern's groups.
+        names: Other names for what a group matched.
+        columns: The file's columns as expressions over the hub's.
+        rest: Whether the hub's other columns stay.
+    """
+
+    pattern: re.Pattern[str]
+    dataset: str
+    config: str = ""
+    split: str = "test"
+    names: Mapping[str, str] = ()  # type: ignore[assignment]
+    columns: Mapping[str, str] = ()  # type: ignore[assignment]
+    where: str = ""
+    rest: bool = False
+
+    def place(self, path: str) -> tuple[hub.Dataset, str]:
+        """Return the dataset and the split that have the rows of a file."""
+        match = self.pattern.search(path)
+        groups = {name: self.names.get(text, text) for name, text in (match.groupdict() if match else {}).items()}
+        return hub.Dataset(self.dataset, self.config.format(**groups) or None), self.split.format(**groups)
+
+    def rows(self, path: str) -> Iterator[Row]:
+        """Yield the rows of a file, as the file has them."""
+        dataset, split = self.place(path)
+        keep = compile_expression(self.where) if self.where else None
+        made = {name: compile_expression(text, ("re",)) for name, text in self.columns.items()}
+        for row in hub.rows(dataset, split):
+            if keep is not None and not keep(row):
+                continue
+            new = {name: make(row) for name, make in made.items()}
+            yield {**row, **new} if self.rest or not made else new
+
+
+@cache
+def _sources() -> tuple[HubSource, ...]:
+    return tuple(
+        HubSource(**{"names": {}, "columns": {}, **entry, "pattern": re.compile(entry["pattern"] + "$")})
+        for entry in _table("hub.json")
+    )
+
+
+def hub_source(path: str) -> HubSource | None:
+    """Return the hub dataset known to have the rows of a file of the data folder."""
+    plain = os.path.normpath(path).replace(os.sep, "/")
+    return next((source for source in _sources() if source.pattern.search(plain)), None)

@@ -1,0 +1,91 @@
+"""Where the data of datasets lies whose class nobody here knows: a JSON file of the user's.
+
+``PROCTOR_DATASET_MAP`` names it. Its keys are the ``abbr``, the type or the path of a dataset (looked up in this order);
+a value is a file, or an object:
+
+* ``file``: JSON lines, JSON, CSV, TSV or parquet, or an object of split → file; relative to the JSON file's folder;
+* ``hub``, ``name``, ``splits``: a dataset of the hub, its configuration, and an object of split → the hub's split;
+* ``columns``: new column → expression over the columns there are.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from proctor.data import hub
+from proctor.data.expressions import compile_expression
+from proctor.data.fields import Row
+from proctor.dialects.aisbench.datasets.files import read_rows
+from proctor.dialects.aisbench.datasets.shapes import WHOLE, Splits
+from proctor.errors import DataError, Location
+
+VARIABLE = "PROCTOR_DATASET_MAP"
+
+
+def dataset_map(path: str | Path | None = None) -> tuple[Mapping[str, Any], Path]:
+    """Return the user's map and the folder it lies in; empty where there is none.
+
+    Raises:
+        DataError: The file cannot be read, or is not a JSON object.
+    """
+    name = path or os.environ.get(VARIABLE)
+    if not name:
+        return {}, Path()
+    file = Path(name).expanduser()
+    try:
+        table = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError("the map of datasets cannot be read", location=Location(str(file)), why=str(error)) from None
+    except json.JSONDecodeError as error:
+        place = Location(str(file), error.lineno, error.colno)
+        raise DataError("the map of datasets is not valid JSON", location=place, why=error.msg) from None
+    if not isinstance(table, dict):
+        raise DataError("the map of datasets is not a JSON object", location=Location(str(file)))
+    return table, file.parent
+
+
+def mapped_dataset(names: Sequence[str], path: str | Path | None = None) -> Splits | None:
+    """Return the splits of the first of ``names`` that the user's map has, or ``None``.
+
+    Raises:
+        DataError: The entry is not one of those described above.
+    """
+    table, folder = dataset_map(path)
+    name = next((each for each in names if each in table), None)
+    if name is None:
+        return None
+    entry = table[name] if isinstance(table[name], dict) else {"file": table[name]}
+    readers = _readers(entry, folder, name)
+    columns = {
+        column: compile_expression(text, ("re", "json", "math")) for column, text in entry.get("columns", {}).items()
+    }
+    return {split: partial(_rows, read, columns) for split, read in readers.items()}
+
+
+def _readers(entry: Mapping[str, Any], folder: Path, name: str) -> Mapping[str, Callable[[], Sequence[Row]]]:
+    if "file" in entry:
+        files = entry["file"] if isinstance(entry["file"], Mapping) else {WHOLE: entry["file"]}
+        if all(isinstance(file, str) for file in files.values()):
+            return {split: partial(_file, folder / file) for split, file in files.items()}
+    elif isinstance(entry.get("hub"), str):
+        dataset = hub.Dataset(entry["hub"], entry.get("name"))
+        splits = entry.get("splits") or {each: each for each in hub.split_names(dataset)}
+        return {split: partial(_hub, dataset, origin) for split, origin in splits.items()}
+    raise DataError(f"the map of datasets has no 'file' and no 'hub' for '{name}'")
+
+
+def _file(path: Path) -> list[Row]:
+    return list(read_rows(path.expanduser()))
+
+
+def _hub(dataset: hub.Dataset, split: str) -> list[Row]:
+    return list(hub.rows(dataset, split))
+
+
+def _rows(read: Callable[[], Sequence[Row]], columns: Mapping[str, Callable[[Row], Any]]) -> list[Row]:
+    return [{**row, **{name: make(row) for name, make in columns.items()}} for row in read()]

@@ -1,0 +1,175 @@
+"""``reader_cfg``: which rows are asked about, which are examples, and which columns they must have."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, overload
+
+from proctor.data.fields import Row
+from proctor.dialects.aisbench.datasets.shapes import WHOLE, Splits, pick, shuffled_positions
+from proctor.errors import DataError, Location, MissingFieldError, did_you_mean
+
+_OPTIONAL = {"max_out_len", "timestamp", "model_answer"}
+"""Columns that upstream names in ``input_columns`` and uses where the data has them."""
+
+
+class LazyRows(Sequence[Row]):
+    """Rows that are read when somebody looks at them."""
+
+    def __init__(self, read: Callable[[], Sequence[Row]]) -> None:
+        self._read = read
+        self._rows: Sequence[Row] | None = None
+
+    def _loaded(self) -> Sequence[Row]:
+        if self._rows is None:
+            self._rows = self._read()
+        return self._rows
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
+        return self._loaded()[index]
+
+    def __len__(self) -> int:
+        return len(self._loaded())
+
+
+def columns_of(reader: Mapping[str, Any], place: Location | None = None) -> tuple[list[str], str | None]:
+    """Return the input columns and the output column of a ``reader_cfg``.
+
+    Raises:
+        DataError: They are not names.
+    """
+    inputs, output = reader.get("input_columns", []), reader.get("output_column")
+    names = inputs.split() if isinstance(inputs, str) else list(inputs)
+    if not all(isinstance(name, str) for name in names) or not isinstance(output, str | None):
+        raise DataError(
+            "columns of a reader_cfg are not names",
+            location=place,
+            why=f"input_columns={inputs!r}, output_column={output!r}",
+        )
+    return names, output or None
+
+
+def check_columns(rows: Sequence[Row], reader: Mapping[str, Any], place: Location | None = None) -> None:
+    """Check that rows have the columns that a ``reader_cfg`` names.
+
+    Raises:
+        MissingFieldError: They lack one.
+    """
+    if not rows:
+        return
+    inputs, output = columns_of(reader, place)
+    wanted = [*inputs, *([output] if output else [])]
+    missing = [name for name in dict.fromkeys(wanted) if name not in rows[0] and name not in _OPTIONAL]
+    if missing:
+        kind = "output_column" if missing == [output] else "reader_cfg"
+        raise MissingFieldError(
+            f"the data has no column {', '.join(map(repr, missing))}, which the {kind} names",
+            location=place,
+            why=f"the columns are {', '.join(map(repr, rows[0]))}",
+            hint=did_you_mean(missing[0], map(str, rows[0])),
+        )
+
+
+def partial(rows: Sequence[Row], size: Any, name: str, place: Location | None = None) -> Sequence[Row]:
+    """Return the part of a split that ``test_range`` or ``train_range`` names.
+
+    Args:
+        rows: The split.
+        size: ``None``; a count or a fraction, for rows drawn at random with the count as the seed; or text with slices
+            and lists of positions, applied one after the other: ``[0:100]``, ``[:100][::2]``, ``[3, 1, 4]``.
+        name: Of the option, for errors.
+        place: Where the config is.
+
+    Raises:
+        DataError: It is none of these.
+    """
+    if size is None:
+        return rows
+    if isinstance(size, str):
+        return pick(_positions(size, len(rows), name, place), rows)
+    if isinstance(size, bool) or not isinstance(size, int | float):
+        raise DataError(f"{name} is {size!r}", location=place, why="it is a count, a fraction, or text as in '[0:100]'")
+    if size >= len(rows) or size <= 0:
+        return rows
+    count = int(size * len(rows)) if size < 1 else size
+    if not isinstance(count, int):
+        raise DataError(f"{name} is {size!r}", location=place, why="a fraction lies between 0 and 1")
+    return pick(shuffled_positions(len(rows), count), rows)
+
+
+def _positions(text: str, count: int, name: str, place: Location | None) -> list[int]:
+    wrong = DataError(
+        f"{name} '{text}' is not a range",
+        location=place,
+        why="only slices and lists of positions are read; nothing is evaluated",
+        hint="write it as in '[0:100]' or '[0:100][::2]'",
+    )
+    try:
+        node: ast.expr = ast.parse(f"x{text.strip()}", mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise wrong from None
+    steps: list[ast.expr] = []
+    while isinstance(node, ast.Subscript):
+        steps.append(node.slice)
+        node = node.value
+    if not isinstance(node, ast.Name) or node.id != "x":
+        raise wrong
+    positions = list(range(count))
+    for step in reversed(steps):
+        positions = _step(step, positions, wrong)
+    return positions
+
+
+def _step(node: ast.expr, positions: list[int], wrong: DataError) -> list[int]:
+    try:
+        if isinstance(node, ast.Slice):
+            bounds = [None if part is None else ast.literal_eval(part) for part in (node.lower, node.upper, node.step)]
+            return positions[slice(*bounds)]
+        chosen = ast.literal_eval(node)
+        listed = list(chosen) if isinstance(chosen, list | tuple) else [chosen]
+        return [positions[index] for index in listed]
+    except (TypeError, ValueError, IndexError):
+        raise wrong from None
+
+
+def mapped_splits(
+    splits: Splits, reader: Mapping[str, Any], place: Location | None = None
+) -> dict[str, Callable[[], Sequence[Row]]]:
+    """Return ``train`` and ``test`` as a ``reader_cfg`` makes them of a dataset's splits.
+
+    A dataset without splits is both. The train split is made first, and a dataset's split of that name is then the part
+    that was chosen, as upstream.
+
+    Raises:
+        DataError: The test split does not exist.
+    """
+    available = dict(splits)
+    if set(available) == {WHOLE}:
+        whole = LazyRows(splits[WHOLE])
+        available = {"train": lambda: whole, "test": lambda: whole}
+    for mapped in ("train", "test"):
+        origin = reader.get(f"{mapped}_split", mapped)
+        option = f"{mapped}_range"
+        if origin in available:
+            read = LazyRows(available[origin])
+            available[mapped] = lambda read=read, option=option: partial(read, reader.get(option), option, place)
+        else:
+            available[mapped] = _absent(origin, mapped, list(splits), place)
+    return available
+
+
+def _absent(origin: str, mapped: str, known: Sequence[str], place: Location | None) -> Callable[[], Sequence[Row]]:
+    def read() -> Sequence[Row]:
+        raise DataError(
+            f"the dataset has no split '{origin}'",
+            location=place,
+            why=f"its splits are {', '.join(map(repr, known))}",
+            hint=did_you_mean(origin, known) or f"set {mapped}_split in reader_cfg",
+        )
+
+    return read

@@ -1,0 +1,53 @@
+"""Dataset classes that run: only when the user trusts code."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from proctor.data.fields import Row
+from proctor.dialects.aisbench.datasets.shapes import WHOLE, Splits
+from proctor.errors import DataError, Location
+
+
+def imported(name: str) -> Any:
+    """Import the object of a dotted name; ``None`` where there is no such module or no such name in it."""
+    module, _, attribute = name.rpartition(".")
+    if not module:
+        return None
+    try:
+        return getattr(importlib.import_module(module), attribute, None)
+    except ImportError:
+        return None
+
+
+def class_splits(kind: Any, arguments: Mapping[str, Any], place: Location | None = None) -> Splits:
+    """Return the splits that a dataset class's own ``load`` gives.
+
+    Raises:
+        DataError: ``load`` fails, or gives something else than rows.
+    """
+    load = getattr(kind, "load", None)
+    if not callable(load):
+        raise DataError(f"the dataset type {kind!r} has no method 'load'", location=place)
+    try:
+        made = load(**arguments)
+    except Exception as error:  # whatever foreign code raises becomes one message
+        raise DataError(
+            f"{getattr(kind, '__name__', kind)}.load failed", location=place, why=f"{type(error).__name__}: {error}"
+        ) from error
+    if isinstance(made, Mapping):
+        return {str(name): _reader(rows, place) for name, rows in made.items()}
+    return {WHOLE: _reader(made, place)}
+
+
+def _reader(rows: Any, place: Location | None) -> Callable[[], Sequence[Row]]:
+    def read() -> Sequence[Row]:
+        try:
+            listed = [dict(row) for row in rows]
+        except (TypeError, ValueError) as error:
+            raise DataError("a dataset class gave something else than rows", location=place, why=str(error)) from None
+        return listed
+
+    return read
