@@ -180,7 +180,7 @@ class Encoder:
             RefusedError: The text has fewer than two tokens, or more than the model reads at once.
         """
         ids = self._tokens_of(text)
-        if len(ids) < 2:
+        if not ids[1:]:
             raise RefusedError("engine", "the text has one token, and nothing comes before it")
         if (excess := len(ids) - 1 - self.max_length) > 0:
             raise RefusedError(
