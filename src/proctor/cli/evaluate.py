@@ -22,13 +22,18 @@ from proctor.errors import DataError, DatasetNotFoundError, Location, UsageError
 )
 @click.option("--split", default="test", show_default=True, help="The split that was predicted.")
 @click.option("--intervals/--no-intervals", default=True, help="Whether to compute confidence intervals.")
+@click.option(
+    "--log", "--use-cache", "log", type=click.Path(dir_okay=False, path_type=Path), help="The response log for judges."
+)
 @click.option("--instances", is_flag=True, help="Show the scores of the first instances, too.")
 @click.option("--json", "as_json", is_flag=True, help="The global scores as JSON.")
-def command(dataset: str, predictions: Path, split: str, intervals: bool, instances: bool, as_json: bool) -> None:
-    """Score predictions for a dataset, without asking a model."""
+def command(
+    dataset: str, predictions: Path, split: str, intervals: bool, log: Path | None, instances: bool, as_json: bool
+) -> None:
+    """Score predictions for a dataset. No model is asked but judges, and these only what the log does not have."""
     given = read_predictions(predictions)
     from proctor.recipes import load_recipe
-    from proctor.results.evaluate import evaluate
+    from proctor.running.evaluate import evaluate
 
     rows = list(load_recipe(dataset)()[split])
     if len(given) != len(rows):
@@ -36,7 +41,7 @@ def command(dataset: str, predictions: Path, split: str, intervals: bool, instan
             f"{predictions} has {len(given)} predictions for {len(rows)} instances of '{split}'",
             hint="one line for each instance, in order; limit the recipe with max_test_instances=…",
         )
-    results = evaluate(given, rows, calc_confidence_intervals=intervals)
+    results = evaluate(given, rows, calc_confidence_intervals=intervals, log=log)
     if as_json:
         click.echo(json.dumps(dict(results.global_scores), ensure_ascii=False, indent=2, default=str))
         return

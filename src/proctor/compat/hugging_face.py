@@ -22,7 +22,7 @@ class RecipeMetric:
 
     def compute(self, predictions: Any = None, references: Any = None, **_: Any) -> Any:
         """Return the evaluation of predictions for a dataset."""
-        from proctor.results.evaluate import evaluate
+        from proctor.running.evaluate import evaluate
 
         return evaluate(predictions, references)
 

@@ -12,7 +12,7 @@ _TOP = {
     "load_recipe": "proctor.recipes:load_recipe",
     "create_dataset": "proctor.recipes:create_dataset",
     "produce": "proctor.recipes:produce",
-    "evaluate": "proctor.results.evaluate:evaluate",
+    "evaluate": "proctor.running.evaluate:evaluate",
     "post_process": "proctor.results.evaluate:post_process",
     "infer": "proctor.results.infer:infer",
     "add_to_catalog": "proctor.artifacts:add_to_catalog",

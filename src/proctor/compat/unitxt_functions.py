@@ -192,8 +192,10 @@ def evaluate_by_metrics(
 ) -> Any:
     """Return rows with a column for each metric, and the global scores; see ``proctor.results.frames``."""
     from proctor.results.frames import evaluate_frame
+    from proctor.running.judging import judges_through
 
-    return evaluate_frame(dataset, metric_names, intervals=bool(compute_conf_intervals))
+    with judges_through():
+        return evaluate_frame(dataset, metric_names, intervals=bool(compute_conf_intervals))
 
 
 def metrics_df(names: Iterable[str] = ("",)) -> pd.DataFrame:

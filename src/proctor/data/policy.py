@@ -53,6 +53,13 @@ def policy_of(artifact: Artifact, name: str | None = None) -> list[str] | None:
     return list(own) if own else None
 
 
+def classes_of(row: Mapping[str, Any]) -> list[str]:
+    """Return the classes of a row, which has them itself or among its metadata; none where nobody says."""
+    metadata = row.get("metadata")
+    own = row.get(POLICY_FIELD) or (metadata.get(POLICY_FIELD) if isinstance(metadata, Mapping) else None)
+    return list(own or ())
+
+
 def check_policy(policy: Sequence[str] | None, row: Mapping[str, Any], name: str) -> None:
     """Refuse a row that a component may not see.
 

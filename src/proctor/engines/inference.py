@@ -13,7 +13,7 @@ A dataset is a list of rows, or a Hugging Face ``Dataset``, with ``source``: a s
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
@@ -24,7 +24,9 @@ from proctor.errors import EngineError, FieldTypeError, MissingFieldError
 from proctor.ir import Choose, Decoding, Failure, Generate, Pair, Prompt, Response, TokenLogProbability
 
 if TYPE_CHECKING:
-    from proctor.engines.engine import Engine
+    from proctor.engines.engine import Answers, Engine
+
+    Asking = Callable[[Engine, Iterable[Generate]], Answers]
 
 Row = Mapping[str, Any]
 OnFailure = Literal["raise", "keep"]
@@ -71,7 +73,12 @@ class Predictions(list[T], Generic[T]):
 
 
 def infer(
-    engine: Engine, dataset: Iterable[Row], return_meta_data: bool = False, on_failure: OnFailure = "raise"
+    engine: Engine,
+    dataset: Iterable[Row],
+    return_meta_data: bool = False,
+    on_failure: OnFailure = "raise",
+    *,
+    asking: Asking | None = None,
 ) -> Predictions[Any]:
     """Return a prediction for each row, in order.
 
@@ -80,6 +87,8 @@ def infer(
         dataset: Rows with ``source``; tools for the model may be in ``task_data["__tools__"]``.
         return_meta_data: Return :class:`TextGenerationInferenceOutput` instead of strings.
         on_failure: ``raise``, or ``keep`` to get ``None`` for rows that failed.
+        asking: Puts the requests to the engine, where something stands between the two (a log); by default the
+            engine gets them as they are. It is called after every row was checked.
 
     Raises:
         EngineError: A row failed; the message counts the failures and shows the first.
@@ -87,13 +96,18 @@ def infer(
     """
     engine = stand_in_for(engine)
     rows = _checked(engine, dataset)
-    responses = _generate(engine, rows, {}, on_failure)
+    responses = _generate(engine, rows, {}, on_failure, asking)
     found = [_output(engine, row, response, _text(response)) for row, response in zip(rows, responses, strict=True)]
     return Predictions(found if return_meta_data else [each.prediction for each in found], _metadata(engine))
 
 
 def infer_log_probs(
-    engine: Engine, dataset: Iterable[Row], return_meta_data: bool = False, on_failure: OnFailure = "raise"
+    engine: Engine,
+    dataset: Iterable[Row],
+    return_meta_data: bool = False,
+    on_failure: OnFailure = "raise",
+    *,
+    asking: Asking | None = None,
 ) -> Predictions[Any]:
     """Return the generated tokens of each row: ``{"text", "logprob", "top_tokens": [{"text", "logprob"}, …]}``.
 
@@ -102,7 +116,7 @@ def infer_log_probs(
     engine = stand_in_for(engine)
     rows = _checked(engine, dataset)
     top = getattr(engine, "top_logprobs", None) or getattr(engine, "n_top_tokens", None) or _TOP_TOKENS
-    responses = _generate(engine, rows, {"logprobs": True, "top_logprobs": top}, on_failure)
+    responses = _generate(engine, rows, {"logprobs": True, "top_logprobs": top}, on_failure, asking)
     if any(response.failure is None and not response.tokens for response in responses):
         raise EngineError(
             f"the engine '{engine.label}' gave no log-probabilities of tokens",
@@ -179,8 +193,11 @@ def _check_policy(engine: Engine, rows: Sequence[Row]) -> None:
             unclassified = unclassified or not row.get(POLICY_FIELD)
 
 
-def _generate(engine: Engine, rows: Sequence[Row], extra: Mapping[str, Any], on_failure: OnFailure) -> list[Response]:
-    responses = _in_order(engine.generate(_request(row, extra) for row in rows), len(rows))
+def _generate(
+    engine: Engine, rows: Sequence[Row], extra: Mapping[str, Any], on_failure: OnFailure, asking: Asking | None
+) -> list[Response]:
+    requests = (_request(row, extra) for row in rows)
+    responses = _in_order(asking(engine, requests) if asking else engine.generate(requests), len(rows))
     _raise_failures(engine, responses, on_failure)
     return responses
 

@@ -84,10 +84,26 @@ class Allowance:
 
     def spend(self, response: Response) -> None:
         """Count what an answer cost."""
+        self.spend_at(self.price, response)
+
+    def spend_at(self, price: Price | None, response: Response) -> None:
+        """Count what an answer cost at a price."""
         self.answers += 1
         self.tokens += response.usage.prompt_tokens + response.usage.completion_tokens
-        if self.price is not None:
-            self.usd += self.price.cost(response.usage)
+        if price is not None:
+            self.usd += price.cost(response.usage)
+
+    def of_model(self, model: str, prices: PriceTable | None = None) -> ModelAllowance:
+        """Return this allowance for another model (a judge), which draws on the same means at its own price.
+
+        Raises:
+            UsageError: Dollars are limited and nobody knows what the model costs.
+        """
+        table = prices or price_table()
+        price = table.price_of(model)
+        if self.max_usd is not None and price is None:
+            raise _unknown_price(model, table)
+        return ModelAllowance(self, price)
 
     def refuses(self, in_flight: int) -> str | None:
         """Return why another request is too much while ``in_flight`` are on their way, or ``None``."""
@@ -97,6 +113,22 @@ class Allowance:
         if self.max_usd is not None and self.usd * factor > self.max_usd:
             return f"the budget of ${self.max_usd:,.2f} is used up (${self.usd:,.4f} spent)"
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAllowance:
+    """A share in an allowance, for a model with a price of its own; a :class:`~proctor.running.execute.Budget`."""
+
+    whole: Allowance
+    price: Price | None
+
+    def spend(self, response: Response) -> None:
+        """Count what an answer cost."""
+        self.whole.spend_at(self.price, response)
+
+    def refuses(self, in_flight: int) -> str | None:
+        """Return why another request is too much while ``in_flight`` are on their way, or ``None``."""
+        return self.whole.refuses(in_flight)
 
 
 def make_allowance(
@@ -117,9 +149,13 @@ def make_allowance(
         raise UsageError("a budget is more than nothing")
     price = price_table(prices).price_of(model)
     if usd is not None and price is None:
-        raise UsageError(
-            f"a budget in dollars needs to know what '{model}' costs",
-            why=f"the price table of {price_table(prices).date} does not have it",
-            hint="name a table of your own with --prices FILE.json, or limit tokens with --budget-tokens",
-        )
+        raise _unknown_price(model, price_table(prices))
     return Allowance(tokens, usd, price) if tokens is not None or usd is not None else None
+
+
+def _unknown_price(model: str, table: PriceTable) -> UsageError:
+    return UsageError(
+        f"a budget in dollars needs to know what '{model}' costs",
+        why=f"the price table of {table.date} does not have it",
+        hint="name a table of your own with --prices FILE.json, or limit tokens with --budget-tokens",
+    )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from proctor.data.policy import POLICY_FIELD, check_policy
+from proctor.data.policy import POLICY_FIELD, check_policy, classes_of
 from proctor.engines.engine import Answers, Engine
 from proctor.errors import EngineError
 from proctor.ir import Failure, Response
@@ -193,12 +193,10 @@ class _Asking:
     def check_policy(self, items: Sequence[Item]) -> None:
         """Refuse items that the engine may not see, before anything of them is sent; warn once of unclassified ones."""
         for item in items if self._policy else ():
-            metadata = item.instance.get("metadata")
-            row = metadata if POLICY_FIELD not in item.instance and isinstance(metadata, Mapping) else item.instance
-            is_classified = bool(row.get(POLICY_FIELD))
-            if is_classified or not self._has_warned:
-                check_policy(self._policy, row, self.session.engine.label)
-            self._has_warned |= not is_classified
+            classes = classes_of(item.instance)
+            if classes or not self._has_warned:
+                check_policy(self._policy, {POLICY_FIELD: classes}, self.session.engine.label)
+            self._has_warned |= not classes
 
     def may_send(self) -> bool:
         """Whether the budget allows another request."""

@@ -23,6 +23,7 @@ from proctor.recipes.exam import Answered, Exam, ScoredGroup
 from proctor.running.budget import PriceTable, price_table
 from proctor.running.execute import Budget, Session, ask
 from proctor.running.folder import RunFolder, SampleWriter
+from proctor.running.judging import Judging, judges_through
 from proctor.running.log import ResponseLog
 from proctor.running.plain import plain
 from proctor.running.plan import Filed, answered, exam_items
@@ -68,7 +69,8 @@ def run_exams(
     """Let an engine sit exams.
 
     Answers come from the response log where it has them; what is missing is asked, and durable before it counts. So
-    a run that was killed is completed by running it again, and nothing that was answered is asked twice.
+    a run that was killed is completed by running it again, and nothing that was answered is asked twice. That goes for
+    judges, too; what they were asked is counted under ``run["judges"]``.
 
     Args:
         exams: Compiled recipes with different names.
@@ -103,7 +105,9 @@ def run_exams(
         stack.callback(observer.finished)
         began = time.time()
         ask(exams, session)
-        return _conclude(exams, session, folder, log_samples=log_samples, began=began)
+        own = log if engine.answers_in_order else open_log  # what judges say is kept in any case
+        judging = stack.enter_context(judges_through(own, retry_failed=retry_failed, budget=budget, prices=prices))
+        return _conclude(exams, session, folder, judging, log_samples=log_samples, began=began)
 
 
 def _open_log(log: ResponseLog | str | Path | None, engine: Engine, stack: ExitStack) -> ResponseLog:
@@ -146,9 +150,15 @@ def _interruptible(session: Session, folder: RunFolder | None) -> Iterator[None]
 
 
 def _conclude(
-    exams: Sequence[Exam], session: Session, folder: RunFolder | None, *, log_samples: bool, began: float
+    exams: Sequence[Exam],
+    session: Session,
+    folder: RunFolder | None,
+    judging: Judging,
+    *,
+    log_samples: bool,
+    began: float,
 ) -> RunResult:
-    """Grade every exam from the log alone and write what there is to write."""
+    """Grade every exam from the log (judges ask what it does not have) and write what there is to write."""
     missing = (
         Failure("budget", session.stopped)
         if session.stopped
@@ -170,6 +180,8 @@ def _conclude(
             session.observer.graded(exam.name, grade)
     results.update(_group_entries(exams, grades))
     run = _circumstances(session, usage, began)
+    if judged := judging.summary():
+        run["judges"] = judged
     if folder is not None:
         folder.write_results(results, run)
     return RunResult(results, run, grades, folder.path if folder is not None else None)

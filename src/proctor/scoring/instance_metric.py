@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -174,6 +174,21 @@ class InstanceMetric(ResampledInstancesMetric):
         return str(fields[name])
 
 
+class Unscored(NamedTuple):
+    """An instance without a score about which there is something to show (what a judge was asked and said).
+
+    Attributes:
+        failure: Why there is no score.
+        details: What is kept among the instance scores all the same.
+    """
+
+    failure: Failure
+    details: Mapping[str, Any]
+
+
+Computed = dict[str, Any] | Failure | Unscored
+
+
 class BulkInstanceMetric(ResampledInstancesMetric):
     """Override :meth:`compute` to score all instances at once (in batches, on a model …).
 
@@ -184,20 +199,24 @@ class BulkInstanceMetric(ResampledInstancesMetric):
 
     def compute(
         self, references: list[list[Any]], predictions: list[Any], task_data: list[dict[str, Any]]
-    ) -> list[dict[str, Any]] | list[dict[str, Any] | Failure]:
+    ) -> list[dict[str, Any]] | list[Computed]:
         """Return the scores of each instance; a :class:`~proctor.ir.Failure` where there are none."""
         raise ScoringError(f"{type(self).__name__} does not override compute")
 
     def _measure(self, columns: Columns, *, intervals: bool, instances: bool) -> MetricScores:
         self._check_reductions(self.implemented_reductions)
-        rows, failures = self._compute_all(columns)
-        kept = [i for i in range(len(columns)) if i not in failures]
+        rows, unscored = self._compute_all(columns)
+        kept = [i for i in range(len(columns)) if i not in unscored]
+        failures = {i: each.failure if isinstance(each, Unscored) else each for i, each in unscored.items()}
         found = MetricScores({"num_of_instances": len(kept)}, failures=failures)
+        details = {i: self.prefixed(each.details) for i, each in unscored.items() if isinstance(each, Unscored)}
         if not kept:
             found.overall.update(_nothing(self))
+            found.instances = _with_details({}, details, len(columns))
             return found
         scores = self._columns_of([rows[i] for i in kept])
-        found.instances = {name: scatter(column, kept, len(columns)) for name, column in scores.items()}
+        spread = {name: scatter(column, kept, len(columns)) for name, column in scores.items()}
+        found.instances = _with_details(spread, details, len(columns))
         for kind, names in self.reduction_map.items():
             if kind == "mean":
                 self._mean_scores(scores, names, found.overall)
@@ -207,7 +226,7 @@ class BulkInstanceMetric(ResampledInstancesMetric):
                     self._win_rate(scores[self.score_prefix + name], name, found.overall)
         return found
 
-    def _compute_all(self, columns: Columns) -> tuple[dict[int, dict[str, Any]], dict[int, Failure]]:
+    def _compute_all(self, columns: Columns) -> tuple[dict[int, dict[str, Any]], dict[int, Failure | Unscored]]:
         try:
             return _sorted_out(self._compute(columns))
         except Exception as error:  # noqa: BLE001 - the reason becomes a value; one by one shows whose it is
@@ -215,20 +234,20 @@ class BulkInstanceMetric(ResampledInstancesMetric):
         if len(columns) == 1:
             return {}, {0: whole}
         rows: dict[int, dict[str, Any]] = {}
-        failures: dict[int, Failure] = {}
-        row: dict[str, Any] | Failure
+        failures: dict[int, Failure | Unscored] = {}
+        row: Computed
         for position in range(len(columns)):
             try:
                 row = self._compute(columns.select([position]))[0]
             except Exception as error:  # noqa: BLE001 - the reason becomes a value: this instance fails, the rest count
                 row = failure_of(error)
-            if isinstance(row, Failure):
+            if not isinstance(row, dict):
                 failures[position] = row
             else:
                 rows[position] = row
         return rows, failures
 
-    def _compute(self, columns: Columns) -> list[dict[str, Any] | Failure]:
+    def _compute(self, columns: Columns) -> list[Computed]:
         if not len(columns):
             return []
         rows = self.compute(
@@ -238,7 +257,7 @@ class BulkInstanceMetric(ResampledInstancesMetric):
         )
         if len(rows) != len(columns):
             raise ScoringError(f"{self.name} returned {len(rows)} scores for {len(columns)} instances")
-        return [row if isinstance(row, Failure) else _checked(row, self) for row in rows]
+        return [row if isinstance(row, (Failure, Unscored)) else _checked(row, self) for row in rows]
 
     def _mean_intervals(self, scores: Mapping[str, Sequence[Any]], intervals: bool, overall: Scores) -> None:
         names = self.ci_scores if self.ci_scores is not None else [self.main_score]
@@ -269,11 +288,24 @@ def _checked(scores: Any, metric: Metric) -> dict[str, Any]:
     return {name: value for name, value in scores.items() if name not in ("score", "score_name")}
 
 
-def _sorted_out(
-    rows: Sequence[dict[str, Any] | Failure],
-) -> tuple[dict[int, dict[str, Any]], dict[int, Failure]]:
-    scored = {position: row for position, row in enumerate(rows) if not isinstance(row, Failure)}
-    return scored, {position: row for position, row in enumerate(rows) if isinstance(row, Failure)}
+def _sorted_out(rows: Sequence[Computed]) -> tuple[dict[int, dict[str, Any]], dict[int, Failure | Unscored]]:
+    scored = {position: row for position, row in enumerate(rows) if isinstance(row, dict)}
+    return scored, {position: row for position, row in enumerate(rows) if not isinstance(row, dict)}
+
+
+def _with_details(
+    columns: dict[str, Sequence[Any]], details: Mapping[int, Mapping[str, Any]], length: int
+) -> dict[str, Sequence[Any]]:
+    """Return instance score columns with what is known of instances that have no score."""
+    more = dict(columns)
+    for name in dict.fromkeys(name for each in details.values() for name in each):
+        known = {position: each[name] for position, each in details.items() if name in each}
+        before = columns.get(name)
+        more[name] = [
+            known[position] if position in known else (None if before is None else before[position])
+            for position in range(length)
+        ]
+    return more
 
 
 def _nothing(metric: Metric) -> Scores:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from proctor.artifacts import Artifact
 from proctor.artifacts.types import explain_mismatch, is_of_type, parse_type_string
 from proctor.data.operator import StreamingOperator
-from proctor.data.policy import POLICY_FIELD, check_policy, policy_of
+from proctor.data.policy import POLICY_FIELD, check_policy, classes_of, policy_of
 from proctor.data.streams import GeneratorStream, MultiStream
 from proctor.errors import (
     ArtifactError,
@@ -250,8 +250,12 @@ def check_classes(artifact: Artifact, columns: Columns) -> None:
         PolicyError: An instance has none of the allowed classes.
     """
     policy = policy_of(artifact)
-    for classes in columns.classes if policy else ():
-        check_policy(policy, {POLICY_FIELD: classes}, artifact.artifact_id or type(artifact).__name__)
+    if not policy:
+        return
+    name = artifact.artifact_id or type(artifact).__name__
+    every = columns.classes or [classes_of(fields) for fields in columns.all_fields()]
+    for classes in dict.fromkeys(map(tuple, every)):  # one warning for all that do not say what they are
+        check_policy(policy, {POLICY_FIELD: classes}, name)
 
 
 def failure_of(error: Exception, kind: str = "metric") -> Failure:

@@ -48,6 +48,11 @@ def asking_through(wrapper: Wrapper) -> Iterator[None]:
         _wrapper.reset(token)
 
 
+def is_asked_through() -> bool:
+    """Whether something stands between judges and their engines."""
+    return _wrapper.get() is not None
+
+
 @contextmanager
 def remembering() -> Iterator[None]:
     """Ask no question twice: an evaluation looks at the same instances again for every group."""

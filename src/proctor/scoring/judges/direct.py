@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from proctor.data.policy import classes_of
 from proctor.ir import Failure
 from proctor.scoring.grade import Columns
+from proctor.scoring.instance_metric import Computed, Unscored
 from proctor.scoring.judges.criteria import Criteria, CriteriaWithOptions
 from proctor.scoring.judges.steps import (
     LLMJudge,
@@ -28,11 +30,13 @@ class Hearing:
     """One instance before the judge, with its options in one order.
 
     Attributes:
-        assessment, choice: What the judge was asked, and said.
+        classes: Classification of the instance's data.
+        assessment, choice: What the judge said; a failure where it did not, or where there was nothing to ask.
     """
 
     criteria: CriteriaWithOptions
     prompt: Any
+    classes: Sequence[str] = ()
     assessment: Any = None
     choice_prompt: Any = None
     choice: Any = None
@@ -67,7 +71,7 @@ class LLMJudgeDirect(LLMJudge):
 
     def compute(
         self, references: list[list[Any]], predictions: list[Any], task_data: list[dict[str, Any]]
-    ) -> list[dict[str, Any] | Failure]:
+    ) -> list[Computed]:
         """Return the scores of each instance; a failure where the judge gave no verdict that can be read."""
         criteria = self.criteria_of(task_data, CriteriaWithOptions)
         cases = list(zip(predictions, task_data, criteria, strict=True))
@@ -91,10 +95,10 @@ class LLMJudgeDirect(LLMJudge):
         except Exception as error:  # noqa: BLE001 - the reason becomes a value: this instance fails, the rest count
             failure = failure_of(error)
             return Hearing(used, failure, failure=failure)
-        return Hearing(used, user(assessment_question(used, context, answer)))
+        return Hearing(used, user(assessment_question(used, context, answer)), classes_of(fields))
 
     def _assess(self, hearings: Sequence[Hearing]) -> None:
-        answers = self.converse([hearing.prompt for hearing in hearings])
+        answers = self.converse([(hearing.prompt, hearing.classes) for hearing in hearings])
         for hearing, answer in zip(hearings, answers, strict=True):
             hearing.assessment = answer.prediction
 
@@ -102,39 +106,40 @@ class LLMJudgeDirect(LLMJudge):
         for hearing in hearings:
             text = hearing.assessment
             hearing.summary_prompt = text if isinstance(text, Failure) else user(f"{SUMMARY_QUESTION}\n\n{text}")
-        answers = self.converse([hearing.summary_prompt for hearing in hearings])
+        answers = self.converse([(hearing.summary_prompt, hearing.classes) for hearing in hearings])
         for hearing, answer in zip(hearings, answers, strict=True):
             hearing.summary = answer.prediction
 
     def _choose(self, hearings: Sequence[Hearing]) -> None:
         for hearing in hearings:
             hearing.choice_prompt = reply(hearing.prompt, hearing.assessment, choice_question(hearing.criteria))
-        answers = self.converse([hearing.choice_prompt for hearing in hearings])
+        answers = self.converse([(hearing.choice_prompt, hearing.classes) for hearing in hearings])
         for hearing, answer in zip(hearings, answers, strict=True):
             hearing.choice = answer.prediction
             hearing.selected = chosen_option(answer.prediction, [each.name for each in hearing.criteria.options])
 
-    def _scores(self, one: Hearing, two: Hearing | None) -> Any:
-        if failure := failure_among(one.failure, one.selected):
-            return failure
-        score = one.criteria.score_of(one.selected)
-        second = two is not None and not isinstance(two.selected, Failure)
+    def _scores(self, one: Hearing, two: Hearing | None) -> Computed:
+        failure = failure_among(one.failure, one.selected)
+        score = None if failure else one.criteria.score_of(one.selected)
+        turned = two.selected if two is not None and not isinstance(two.selected, Failure) else None
         details = {
             self._key(): score,
-            "positional_bias": one.selected != two.selected if two is not None and second else None,
-            "selected_option": one.selected,
-            "positional_bias_selected_option": two.selected if two is not None and second else None,
-            "assessment": one.assessment,
+            "positional_bias": None if failure or turned is None else one.selected != turned,
+            "selected_option": _plain(one.selected),
+            "positional_bias_selected_option": turned,
+            "assessment": _plain(one.assessment),
             "positional_bias_assessment": _plain(two.assessment) if two is not None else None,
             "summary": _plain(one.summary),
             "prompts": _prompts(one, two) if self.include_prompts_in_result else None,
-            "option_selection_completion": one.choice,
+            "option_selection_completion": _plain(one.choice),
             "positional_bias_option_selection_completion": _plain(two.choice) if two is not None else None,
-            "criteria": one.criteria.to_json(),
+            "criteria": one.criteria.to_json() if one.criteria is not _NOBODY else None,
         }
         main = self.main_score
-        old_names = {"llm_as_a_judge_score": score, "positional_bias": details["positional_bias"]}
         named = {f"{main}_{name}": value for name, value in details.items()}
+        if failure:
+            return Unscored(failure, without_blanks(named))
+        old_names = {"llm_as_a_judge_score": score, "positional_bias": details["positional_bias"]}
         return without_blanks({main: score, **named, **old_names})
 
 
@@ -147,10 +152,10 @@ def _plain(value: Any) -> Any:
 
 def _prompts(one: Hearing, two: Hearing | None) -> dict[str, Any]:
     return {
-        "assessment": one.prompt,
+        "assessment": _plain(one.prompt),
         "positional_bias_assessment": _plain(two.prompt) if two is not None else None,
         "summarization": _plain(one.summary_prompt),
-        "option_selection": one.choice_prompt,
+        "option_selection": _plain(one.choice_prompt),
         "positional_bias_option_selection": _plain(two.choice_prompt) if two is not None else None,
     }
 

@@ -12,13 +12,14 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from proctor.artifacts import NON_POSITIONAL, Artifact, fetch_artifact
+from proctor.data.policy import POLICY_FIELD, classes_of
 from proctor.data.streams import INFERENCE_STREAM
 from proctor.errors import ScoringError, ValidationError
 from proctor.formats import Format, SystemFormat
 from proctor.ir import Failure
 from proctor.randomness import random_stream
 from proctor.scoring.grade import Columns
-from proctor.scoring.instance_metric import BulkInstanceMetric
+from proctor.scoring.instance_metric import BulkInstanceMetric, Computed, Unscored
 from proctor.scoring.judges.asking import check_engine, engine_name
 from proctor.scoring.judges.prompts import Bench, Verdict, words_of
 from proctor.scoring.metric import failed
@@ -87,16 +88,19 @@ class LLMAsJudgeBase(BulkInstanceMetric):
 
     def compute(
         self, references: list[list[Any]], predictions: list[Any], task_data: list[dict[str, Any]]
-    ) -> list[dict[str, Any] | Failure]:
+    ) -> list[Computed]:
         """Return the scores of each instance; a failure where the judge gave no verdict that can be read."""
         verdicts = self.judge(self.prepare_instances(references, predictions, task_data))
         return [
-            verdict.value if isinstance(verdict.value, Failure) else self.scores_of(verdict) for verdict in verdicts
+            Unscored(verdict.value, self._raw(verdict))
+            if isinstance(verdict.value, Failure)
+            else self.scores_of(verdict)
+            for verdict in verdicts
         ]
 
     def _raw(self, verdict: Verdict) -> dict[str, Any]:
         return {
-            f"{self.main_score}_judge_raw_output": verdict.raw,
+            f"{self.main_score}_judge_raw_output": None if isinstance(verdict.raw, Failure) else verdict.raw,
             f"{self.main_score}_judge_raw_input": verdict.prompt,
         }
 
@@ -253,8 +257,8 @@ class TaskBasedLLMasJudge(LLMAsJudgeBase):
 
 
 def _classes(fields: Mapping[str, Any]) -> dict[str, Any]:
-    policy = (fields.get("metadata") or {}).get("data_classification_policy")
-    return {"data_classification_policy": policy} if policy else {}
+    classes = classes_of(fields)
+    return {POLICY_FIELD: classes} if classes else {}
 
 
 def _format_for(engine: str) -> str:

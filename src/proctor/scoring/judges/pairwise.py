@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+from proctor.data.policy import classes_of
 from proctor.errors import ScoringError
 from proctor.ir import Failure
 from proctor.scoring.grade import Columns
+from proctor.scoring.instance_metric import Computed, Unscored
 from proctor.scoring.judges.criteria import Criteria
 from proctor.scoring.judges.steps import LLMJudge, chosen_option, reply, user, without_blanks
 from proctor.scoring.metric import MetricScores, failure_of
@@ -23,6 +25,7 @@ class Contest:
     instance: int
     names: tuple[str, str]
     prompt: Any
+    classes: Sequence[str] = ()
     assessment: Any = None
     choice_prompt: Any = None
     choice: Any = None
@@ -51,7 +54,7 @@ class LLMJudgePairwise(LLMJudge):
 
     def compute(
         self, references: list[list[Any]], predictions: list[Any], task_data: list[dict[str, Any]]
-    ) -> list[dict[str, Any] | Failure]:
+    ) -> list[Computed]:
         """Return the scores of each instance; a failure where the judge gave no verdict that can be read."""
         criteria = self.criteria_of(task_data, Criteria)
         contests: list[Contest] = []
@@ -86,20 +89,22 @@ class LLMJudgePairwise(LLMJudge):
     def _contests(
         self, position: int, answers: Mapping[str, str], fields: Mapping[str, Any], criteria: Criteria
     ) -> list[Contest]:
-        context = self.context_of(fields, criteria)
+        context, classes = self.context_of(fields, criteria), classes_of(fields)
         pairs = list(combinations(answers, 2))
         if self.check_positional_bias:
             pairs += [(second, first) for first, second in pairs]
         return [
-            Contest(position, (first, second), user(_question(criteria, context, answers, first, second)))
+            Contest(position, (first, second), user(_question(criteria, context, answers, first, second)), classes)
             for first, second in pairs
         ]
 
     def _hear(self, contests: Sequence[Contest]) -> None:
-        for contest, answer in zip(contests, self.converse([each.prompt for each in contests]), strict=True):
+        answers = self.converse([(each.prompt, each.classes) for each in contests])
+        for contest, answer in zip(contests, answers, strict=True):
             contest.assessment = answer.prediction
             contest.choice_prompt = reply(contest.prompt, answer.prediction, _choice(contest.names))
-        for contest, answer in zip(contests, self.converse([each.choice_prompt for each in contests]), strict=True):
+        answers = self.converse([(each.choice_prompt, each.classes) for each in contests])
+        for contest, answer in zip(contests, answers, strict=True):
             contest.choice = answer.prediction
             options = [f"Answer {name}" for name in contest.names]
             chosen = chosen_option(answer.prediction, options)
@@ -108,42 +113,44 @@ class LLMJudgePairwise(LLMJudge):
             contest.selected = chosen if isinstance(chosen, Failure) else chosen.removeprefix("Answer ")
         if self.generate_summaries:
             prompts = [
-                each.assessment if isinstance(each.assessment, Failure) else user(f"{_SUMMARY}\n\n{each.assessment}")
+                (each.assessment if isinstance(each.assessment, Failure) else user(f"{_SUMMARY}\n\n{each.assessment}"))
                 for each in contests
             ]
-            for contest, answer in zip(contests, self.converse(prompts), strict=True):
+            asked = [(prompt, each.classes) for prompt, each in zip(prompts, contests, strict=True)]
+            for contest, answer in zip(contests, self.converse(asked), strict=True):
                 contest.summary = answer.prediction
 
-    def _scores(self, names: Sequence[str], contests: Sequence[Contest], criteria: Any) -> Any:
+    def _scores(self, names: Sequence[str], contests: Sequence[Contest], criteria: Any) -> Computed:
         count = len(contests) // 2 if self.check_positional_bias else len(contests)
         first, second = contests[:count], contests[count:]
-        if failure := next((each.selected for each in first if isinstance(each.selected, Failure)), None):
-            return failure
-        rates = {name: _win_rate(name, first) for name in names}
+        failure = next((each.selected for each in first if isinstance(each.selected, Failure)), None)
+        rates = {} if failure else {name: _win_rate(name, first) for name in names}
         scores: dict[str, Any] = {}
         for name in names:
             mine = [place for place, contest in enumerate(first) if name in contest.names]
             details = self._details(name, [first[i] for i in mine], [second[i] for i in mine] if second else [])
-            rank = 1 + sum(rate > rates[name] for rate in rates.values())
-            details |= {"winrate": rates[name], "llm_as_judge": rates[name], "ranking": rank, "response_name": name}
-            scores |= {f"{name}_{key}": value for key, value in details.items()}
-        return without_blanks({**scores, "criteria": criteria.to_json()})
+            if not failure:
+                rank = 1 + sum(rate > rates[name] for rate in rates.values())
+                details |= {"winrate": rates[name], "llm_as_judge": rates[name], "ranking": rank}
+            scores |= {f"{name}_{key}": value for key, value in {**details, "response_name": name}.items()}
+        scores = without_blanks({**scores, "criteria": criteria.to_json()})
+        return Unscored(failure, scores) if failure else scores
 
     def _details(self, name: str, first: Sequence[Contest], second: Sequence[Contest]) -> dict[str, Any]:
         prompts = {
             "assessment": [each.prompt for each in first],
             "positional_bias_assessment": [each.prompt for each in second],
-            "option_selection": [each.choice_prompt for each in first],
-            "positional_bias_option_selection": [each.choice_prompt for each in second],
+            "option_selection": [_plain(each.choice_prompt) for each in first],
+            "positional_bias_option_selection": [_plain(each.choice_prompt) for each in second],
         }
         return {
-            "summaries": [each.summary for each in first if each.summary is not None],
+            "summaries": [summary for each in first if (summary := _plain(each.summary)) is not None],
             "contest_results": [each.selected == name for each in first],
-            "selections": [each.selected for each in first],
+            "selections": [_plain(each.selected) for each in first],
             "compared_to": [next(other for other in each.names if other != name) for each in first],
-            "assessments": [each.assessment for each in first],
+            "assessments": [_plain(each.assessment) for each in first],
             "positional_bias_assessments": [_plain(each.assessment) for each in second],
-            "option_selection_outputs": [each.choice for each in first],
+            "option_selection_outputs": [_plain(each.choice) for each in first],
             "positional_bias": [one.selected != two.selected for one, two in zip(first, second, strict=False)],
             "positional_bias_selection": [_plain(each.selected) for each in second],
             "prompts": prompts if self.include_prompts_in_result else None,

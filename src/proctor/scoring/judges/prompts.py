@@ -7,8 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec import structs
+
 from proctor.artifacts import Artifact, fetch_artifact
 from proctor.data.operator import SequentialMixin
+from proctor.data.policy import POLICY_FIELD
 from proctor.data.streams import INFERENCE_STREAM
 from proctor.formats import Format
 from proctor.ir import Failure
@@ -78,7 +81,7 @@ class Bench:
         for position, messages in enumerate(previous):
             prompts[position] = [*messages, *_as_messages(prompts[position])]
         rows = [
-            {"source": prompt, "data_classification_policy": case.get("data_classification_policy") or []}
+            {"source": prompt, POLICY_FIELD: case.get(POLICY_FIELD) or []}
             for prompt, case in zip(prompts, cases, strict=True)
         ]
         answers = ask(self.engine, rows, log_probabilities=log_probabilities)
@@ -107,7 +110,7 @@ class Bench:
         columns = Columns(texts, [[]] * len(texts), fields)
         done = process(columns, [strict(each) for each in self.template.postprocessors])
         return [
-            Verdict(prompt, answer.prediction, value, instance, answer.metadata)
+            Verdict(prompt, answer.prediction, _quoting(value, answer.prediction), instance, answer.metadata)
             for prompt, answer, value, instance in zip(prompts, answers, done.predictions, instances, strict=True)
         ]
 
@@ -123,6 +126,13 @@ def strict(processor: Any) -> Artifact:
     failure = Failure("unreadable", "the judge's verdict cannot be read", retryable=False)
     copy = operator.model_copy(update={"failure_default": failure})
     return found.model_copy(update={"operator": copy}) if isinstance(found, PostProcess) else copy
+
+
+def _quoting(value: Any, said: Any) -> Any:
+    """Return a verdict; a failure to read one quotes what the judge said."""
+    if not isinstance(value, Failure) or isinstance(said, Failure):
+        return value
+    return structs.replace(value, message=f"{value.message}: {said!r:.200}")
 
 
 def _without(text: Any, instance: Mapping[str, Any]) -> Any:

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from proctor.artifacts import Artifact
+from proctor.data.policy import POLICY_FIELD
 from proctor.errors import ArtifactError, ScoringError, UsageError, ValidationError, did_you_mean
 from proctor.ir import Failure
 from proctor.scoring.instance_metric import BulkInstanceMetric
@@ -102,12 +103,13 @@ class LLMJudge(BulkInstanceMetric):
             )
         return fields[criteria.prediction_field]
 
-    def converse(self, prompts: Sequence[Any]) -> list[Answer]:
-        """Ask the judge; a failure stands where the prompt is one already."""
-        asked = [position for position, prompt in enumerate(prompts) if not isinstance(prompt, Failure)]
-        answers = ask(self.inference_engine, [{"source": prompts[position]} for position in asked]) if asked else []
+    def converse(self, prompts: Sequence[tuple[Any, Sequence[str]]]) -> list[Answer]:
+        """Ask the judge prompts with the classes of their data; a failure stands where the prompt is one already."""
+        asked = [position for position, (prompt, _) in enumerate(prompts) if not isinstance(prompt, Failure)]
+        rows = [{"source": prompts[position][0], POLICY_FIELD: list(prompts[position][1])} for position in asked]
+        answers = ask(self.inference_engine, rows) if asked else []
         found = dict(zip(asked, answers, strict=True))
-        return [found[i] if i in found else Answer(prompt, {}) for i, prompt in enumerate(prompts)]
+        return [found[i] if i in found else Answer(prompt, {}) for i, (prompt, _) in enumerate(prompts)]
 
     def _key(self) -> str:
         name = str(self.evaluator_name).lower()

@@ -1,0 +1,47 @@
+"""``evaluate`` as users call it: what judges said is kept in the response log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from proctor.results import evaluate as scores
+from proctor.running.judging import judges_through
+
+if TYPE_CHECKING:
+    from proctor.results.evaluate import EvaluationResults
+    from proctor.running.log import ResponseLog
+
+
+def evaluate(
+    predictions: Sequence[Any] | None,
+    dataset: Any = None,
+    data: Any = None,
+    calc_confidence_intervals: bool = True,
+    *,
+    log: ResponseLog | str | Path | None = None,
+) -> EvaluationResults:
+    """Score predictions on a dataset that a recipe made.
+
+    Judges ask through the response log: what one said about a prediction before, in whatever process, is taken from
+    there, and its engine is asked nothing. ``metadata["judges"]`` of the results counts what was asked.
+
+    Args:
+        predictions: One for each instance, in order; a :class:`~proctor.ir.Failure` where there is none. ``None`` for
+            metrics that need no predictions.
+        dataset: One split: a Hugging Face dataset or a list of rows.
+        data: An old name of ``dataset``.
+        calc_confidence_intervals: Whether to compute confidence intervals.
+        log: The response log or its file; by default the one in the cache folder. Without judges it is not touched.
+
+    Raises:
+        ScoringError: The lengths differ, or there is nothing to score.
+        PolicyError: A judge's engine may not see the data. Nothing of it was sent.
+        ProctorError: A metric cannot be had, or a package is missing.
+    """
+    with judges_through(log) as judging:
+        results = scores.evaluate(predictions, dataset, data, calc_confidence_intervals)
+    if judged := judging.summary():
+        results.metadata["judges"] = judged
+    return results

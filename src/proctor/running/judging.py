@@ -1,0 +1,209 @@
+"""Judges through the response log: a judge that has said it once is not asked again, in any process."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from proctor.engines.engine import Answers, Engine
+from proctor.ir import Failure, Generate, Response
+from proctor.scoring.judges.asking import asking_through, is_asked_through
+
+if TYPE_CHECKING:
+    from proctor.engines.inference import OnFailure, Predictions, Row
+    from proctor.running.budget import PriceTable
+    from proctor.running.execute import Budget
+    from proctor.running.log import Key, ResponseLog
+
+_NO_ANSWER = Failure("engine", "the engine ended without answering this request")
+
+
+@dataclass(slots=True)
+class JudgeCounts:
+    """What a judge was asked in one evaluation.
+
+    Attributes:
+        asked: Requests that were sent.
+        from_log: Requests that the log answered.
+        failed: Requests that were sent and got no answer.
+        prompt_tokens, completion_tokens: Of the requests that were sent.
+    """
+
+    asked: int = 0
+    from_log: int = 0
+    failed: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def count(self, response: Response) -> None:
+        """Count an answer that was asked for."""
+        self.asked += 1
+        self.failed += response.failure is not None
+        self.prompt_tokens += response.usage.prompt_tokens
+        self.completion_tokens += response.usage.completion_tokens
+
+
+class Judging:
+    """What stands between judges and their engines while something is evaluated.
+
+    Args:
+        log: The response log or its file, by default the one in the cache folder. It is opened when a judge first
+            asks, so that an evaluation without judges leaves no file.
+        retry_failed: Ask again what failed in an earlier evaluation. If not, recorded failures stand.
+        budget: Stops asking when it is used up; what was not asked is then a failure.
+        prices: What models cost, where it is not the table that comes with Proctor.
+    """
+
+    def __init__(
+        self,
+        log: ResponseLog | str | Path | None = None,
+        *,
+        retry_failed: bool = True,
+        budget: Budget | None = None,
+        prices: PriceTable | None = None,
+    ) -> None:
+        self.counts: dict[str, JudgeCounts] = defaultdict(JudgeCounts)
+        self._where = log
+        self._open: ResponseLog | None = None
+        self._files = ExitStack()
+        self._retry_failed = retry_failed
+        self._budget = budget
+        self._prices = prices
+
+    def wrapped(self, engine: Any) -> Any:
+        """Return what asks an engine through the log; an artifact that predicts in a way of its own asks by itself."""
+        own_way = not isinstance(engine, Engine) or type(engine).infer is not Engine.infer
+        return engine if own_way else _ThroughLog(engine, self)
+
+    def summary(self) -> dict[str, dict[str, int]]:
+        """Return the counts by judge, as JSON-like data."""
+        return {label: asdict(counts) for label, counts in sorted(self.counts.items())}
+
+    def close(self) -> None:
+        """Close the log, if this opened it."""
+        self._files.close()
+
+    def answer(self, engine: Engine, requests: Iterable[Generate]) -> Answers:
+        """Yield the answer to each request, in order; what the log does not have is asked at once, each request once.
+
+        Raises:
+            LogError: An answer could not be stored.
+            EngineError: The engine cannot work; what it answered before is kept.
+        """
+        if engine.answers_in_order:  # an answer belongs to its place, and could not be found again
+            yield from self._counted(engine, engine.generate(requests))
+            return
+        from proctor.running.log import Key
+        from proctor.running.spec import without_secrets
+
+        log = self._log()
+        number = log.engine_number(engine.identity, engine.label, without_secrets(engine.identity_values()))
+        every = list(requests)
+        keys = [Key.of(request.key) for request in every]
+        known = log.get_many(number, keys, failures=not self._retry_failed)
+        wanted = {key: request for key, request in zip(keys, every, strict=True) if key not in known}
+        self.counts[engine.label].from_log += sum(key in known for key in keys)
+        if wanted:
+            known.update(self._asked(engine, number, wanted))
+        for position, key in enumerate(keys):
+            yield position, known.get(key) or Response(failure=_NO_ANSWER)
+
+    def _asked(self, engine: Engine, number: int, wanted: dict[Key, Generate]) -> dict[Key, Response]:
+        """Ask what is wanted, and file each answer as it comes."""
+        from proctor.running.log_writer import LogWriter
+
+        sent: list[Key] = []
+        found: dict[Key, Response] = {}
+        budget = self._budget_of(engine)
+        refused: str | None = None
+
+        def sending() -> Iterator[Generate]:
+            nonlocal refused
+            for key, request in wanted.items():
+                if budget is not None and (refused := budget.refuses(len(sent) - len(found))) is not None:
+                    return
+                sent.append(key)
+                yield request
+
+        with LogWriter(self._log(), number) as writer:
+            for position, response in self._counted(engine, engine.generate(sending())):
+                found[sent[position]] = response
+                writer.put(sent[position], response)
+                if budget is not None:
+                    budget.spend(response)
+        if refused is not None:
+            unasked = Response(failure=Failure("budget", refused))
+            return {key: found.get(key, unasked) for key in wanted}
+        return found
+
+    def _counted(self, engine: Engine, answers: Answers) -> Answers:
+        counts = self.counts[engine.label]
+        for position, response in answers:
+            counts.count(response)
+            yield position, response
+
+    def _budget_of(self, engine: Engine) -> Budget | None:
+        from proctor.running.budget import Allowance
+
+        if isinstance(self._budget, Allowance):
+            return self._budget.of_model(engine.label, self._prices)
+        return self._budget
+
+    def _log(self) -> ResponseLog:
+        from proctor.running.log import ResponseLog
+
+        if self._open is None:
+            given = self._where
+            self._open = given if isinstance(given, ResponseLog) else self._files.enter_context(ResponseLog(given))
+        return self._open
+
+
+class _ThroughLog:
+    """An engine as a judge sees it: predictions for rows, with the log in between."""
+
+    def __init__(self, engine: Engine, judging: Judging) -> None:
+        self._engine = engine
+        self._judging = judging
+
+    def infer(
+        self, dataset: Sequence[Row], return_meta_data: bool = False, on_failure: OnFailure = "raise"
+    ) -> Predictions[Any]:
+        """Return a prediction for each row; see :func:`proctor.engines.inference.infer`."""
+        from proctor.engines.inference import infer
+
+        return infer(self._engine, dataset, return_meta_data, on_failure, asking=self._judging.answer)
+
+    def infer_log_probs(
+        self, dataset: Sequence[Row], return_meta_data: bool = False, on_failure: OnFailure = "raise"
+    ) -> Predictions[Any]:
+        """Return the generated tokens of each row; see :func:`proctor.engines.inference.infer_log_probs`."""
+        from proctor.engines.inference import infer_log_probs
+
+        return infer_log_probs(self._engine, dataset, return_meta_data, on_failure, asking=self._judging.answer)
+
+
+@contextmanager
+def judges_through(
+    log: ResponseLog | str | Path | None = None,
+    *,
+    retry_failed: bool = True,
+    budget: Budget | None = None,
+    prices: PriceTable | None = None,
+) -> Iterator[Judging]:
+    """Let judges ask through a response log within a block; arguments are those of :class:`Judging`.
+
+    Where a block around this one chose a log already and this one names none, the outer log stays.
+    """
+    judging = Judging(log, retry_failed=retry_failed, budget=budget, prices=prices)
+    if log is None and is_asked_through():
+        yield judging
+        return
+    try:
+        with asking_through(judging.wrapped):
+            yield judging
+    finally:
+        judging.close()
