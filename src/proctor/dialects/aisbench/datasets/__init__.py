@@ -6,8 +6,9 @@ come from the user's folders or, where they are not there, from a hub dataset wi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from proctor.data.fields import Row
@@ -89,10 +90,10 @@ class Replicas:
         """Return splits as ``reader_cfg`` finds them: in OpenCompass with the whole of each repeated."""
         if self.project == "aisbench":
             return splits
-        return {name: lambda name=name, read=read: self._blocks(read(), name) for name, read in splits.items()}
+        return {name: partial(self._blocks, read, name) for name, read in splits.items()}
 
-    def _blocks(self, rows: Sequence[Row], split: str) -> list[Row]:
-        named = _numbered(rows, self.abbr if split == WHOLE else f"{self.abbr}_{split}")
+    def _blocks(self, read: Callable[[], Sequence[Row]], split: str) -> list[Row]:
+        named = _numbered(read(), self.abbr if split == WHOLE else f"{self.abbr}_{split}")
         return [row for _ in range(self.runs) for row in named]
 
     def after_ranges(self, rows: Sequence[Row], name: str) -> Sequence[Row]:
@@ -108,10 +109,7 @@ def _numbered(rows: Sequence[Row], subdivision: str) -> list[Row]:
 
 def project_of(kind: Any) -> str:
     """Return which project a type comes from: ``aisbench``, otherwise ``opencompass``."""
-    name = (
-        kind.name if isinstance(kind, Reference) else kind if isinstance(kind, str) else getattr(kind, "__module__", "")
-    )
-    return _PROJECTS.get(str(name).partition(".")[0], "opencompass")
+    return _PROJECTS.get(type_name(kind).partition(".")[0], "opencompass")
 
 
 def dataset_splits(config: Mapping[str, Any], dataset_map: str | None = None) -> Splits:
@@ -157,7 +155,7 @@ def _unknown(name: str, names: Sequence[str], place: Location | None) -> DataErr
     return DataError(
         f"the dataset type '{short}' is not known",
         location=place,
-        why="its class would have to run to give the rows; it runs only with --trust-code, where its package is installed",
+        why="its class would have to run to give the rows; that needs --trust-code, and its package installed",
         hint=f'write the rows to a file and name it in a JSON file: {{"{names[0]}": "rows.jsonl"}}, '
         f"then set {VARIABLE} to that JSON file. {did_you_mean(short, shape_names())}".rstrip(),
     )

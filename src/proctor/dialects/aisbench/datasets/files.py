@@ -1,8 +1,8 @@
 """Files of the data folders that configs name: real ones where they exist, otherwise the same rows from a hub dataset.
 
 OpenCompass and AISBench read local files in a layout of their own (``data/ARC/ARC-c/ARC-Challenge-Test.jsonl``).
-``paths.json`` maps the ids that configs use to places in that layout; ``hub.json`` says which dataset of the hub has the
-rows of such a file, and what they look like there.
+``paths.json`` maps the ids that configs use to places in that layout; ``hub.json`` says which dataset of the hub has
+the rows of such a file, and what they look like there.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from importlib.metadata import PackageNotFoundError, distribution
@@ -65,10 +66,8 @@ def roots() -> list[Path]:
     folders = [Path(os.environ[name]) for name in _ROOT_VARIABLES if os.environ.get(name)]
     folders.append(Path())
     folders.append(Path.home() / ".cache" / "opencompass")
-    try:
+    with suppress(PackageNotFoundError):  # its data folder is one place less to look in
         folders.append(Path(str(distribution(_AISBENCH_PACKAGE).locate_file(""))))
-    except PackageNotFoundError:
-        pass  # its data folder is one place less to look in
     return folders
 
 
@@ -200,6 +199,7 @@ class HubSource:
         config, split: Templates over the pattern's groups.
         names: Other names for what a group matched.
         columns: The file's columns as expressions over the hub's.
+        where: Condition on the hub's rows.
         rest: Whether the hub's other columns stay.
     """
 
@@ -207,8 +207,8 @@ class HubSource:
     dataset: str
     config: str = ""
     split: str = "test"
-    names: Mapping[str, str] = ()  # type: ignore[assignment]
-    columns: Mapping[str, str] = ()  # type: ignore[assignment]
+    names: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
     where: str = ""
     rest: bool = False
 
@@ -232,10 +232,7 @@ class HubSource:
 
 @cache
 def _sources() -> tuple[HubSource, ...]:
-    return tuple(
-        HubSource(**{"names": {}, "columns": {}, **entry, "pattern": re.compile(entry["pattern"] + "$")})
-        for entry in _table("hub.json")
-    )
+    return tuple(HubSource(**{**entry, "pattern": re.compile(entry["pattern"] + "$")}) for entry in _table("hub.json"))
 
 
 def hub_source(path: str) -> HubSource | None:

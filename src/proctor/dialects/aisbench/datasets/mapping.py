@@ -1,7 +1,7 @@
 """Where the data of datasets lies whose class nobody here knows: a JSON file of the user's.
 
-``PROCTOR_DATASET_MAP`` names it. Its keys are the ``abbr``, the type or the path of a dataset (looked up in this order);
-a value is a file, or an object:
+``PROCTOR_DATASET_MAP`` names it. Its keys are the ``abbr``, the type or the path of a dataset (looked up in this
+order); a value is a file, or an object:
 
 * ``file``: JSON lines, JSON, CSV, TSV or parquet, or an object of split → file; relative to the JSON file's folder;
 * ``hub``, ``name``, ``splits``: a dataset of the hub, its configuration, and an object of split → the hub's split;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
@@ -157,7 +158,7 @@ def mapped_splits(
         option = f"{mapped}_range"
         if origin in available:
             read = LazyRows(available[origin])
-            available[mapped] = lambda read=read, option=option: partial(read, reader.get(option), option, place)
+            available[mapped] = functools.partial(partial, read, reader.get(option), option, place)
         else:
             available[mapped] = _absent(origin, mapped, list(splits), place)
     return available

@@ -11,7 +11,7 @@ import random
 import string
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from typing import Any
 
@@ -66,7 +66,7 @@ class Shape:
         arguments = {**self.defaults, **arguments}
         files = self.files if isinstance(self.files, Mapping) else {WHOLE: self.files}
         return {
-            _filled(name, arguments, place): lambda paths=paths: self.rows(paths, arguments, place)
+            _filled(name, arguments, place): partial(self.rows, paths, arguments, place)
             for name, paths in files.items()
         }
 
@@ -82,7 +82,10 @@ class Shape:
 
     def over(self, splits: Splits, arguments: Mapping[str, Any]) -> Splits:
         """Return splits that something else loaded, with this shape's columns."""
-        return {name: lambda read=read: list(self._made(read(), arguments)) for name, read in splits.items()}
+        return {name: partial(self._loaded, read, arguments) for name, read in splits.items()}
+
+    def _loaded(self, read: Callable[[], Sequence[Row]], arguments: Mapping[str, Any]) -> list[Row]:
+        return list(self._made(read(), arguments))
 
     def _made(self, raw: Iterable[Row], arguments: Mapping[str, Any]) -> Iterator[Row]:
         where, each, keep = (
@@ -147,7 +150,8 @@ def uniform(rows: Sequence[Row]) -> list[Row]:
     made = [{name: row.get(name) for name in names} for row in rows]
     for name in mixed:
         for row in made:
-            row[name] = float(row[name]) if type(row[name]) is int else row[name]
+            value = row[name]
+            row[name] = float(value) if isinstance(value, int) else value
     return made
 
 
