@@ -12,7 +12,18 @@ from typing import Annotated, Any
 from proctor.artifacts import NON_POSITIONAL
 from proctor.engines.engine import Answers, Engine
 from proctor.errors import ValidationError
-from proctor.ir import Failure, Generate, Pair, Prompt, Response, Rolling, Score, Scored, Usage
+from proctor.ir import (
+    Failure,
+    Generate,
+    Pair,
+    Prompt,
+    Response,
+    Rolling,
+    Score,
+    Scored,
+    TokenLogProbability,
+    Usage,
+)
 
 Answering = Callable[[Prompt], str | Sequence[str] | Response]
 """From a prompt to an answer, several answers, or a whole response (with a failure, token log-probabilities …)."""
@@ -34,6 +45,8 @@ class ScriptedEngine(Engine):
         log_likelihoods: From a continuation, blanks around it left out, to its log-likelihood.
         log_likelihood: From a context and a continuation to the log-likelihood.
         model: What tables call the engine.
+
+    Where log-probabilities of tokens are asked for, each word is a token that the script is certain of (0).
     """
 
     answer: str | None = None
@@ -130,7 +143,14 @@ def _response(reply: _Reply | None, request: Generate) -> Response:
     count = request.decoding.count
     texts = tuple(_cut(given[index % len(given)], request.decoding.stop) for index in range(count))
     usage = Usage(len(request.prompt.text.split()), sum(len(text.split()) for text in texts))
-    return Response(texts=texts, finish_reasons=("stop",) * count, usage=usage)
+    tokens = tuple(map(_certain, texts)) if request.decoding.extra.get("logprobs") else ()
+    return Response(texts=texts, finish_reasons=("stop",) * count, tokens=tokens, usage=usage)
+
+
+def _certain(text: str) -> tuple[TokenLogProbability, ...]:
+    """Return the words of a text as tokens that could have been no others."""
+    words = re.findall(r"\s*\S+", text)
+    return tuple(TokenLogProbability(word, 0.0, ((word, 0.0),)) for word in words)
 
 
 def _cut(text: str, stop: Sequence[str]) -> str:

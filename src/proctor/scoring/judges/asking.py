@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from proctor.artifacts import Artifact
-from proctor.errors import ValidationError
+from proctor.errors import UsageError, ValidationError
 from proctor.ir import Failure
 
 
@@ -110,7 +110,7 @@ def ask(engine: Artifact, rows: Sequence[Mapping[str, Any]], *, log_probabilitie
 
 def _keys(engine: Artifact, rows: Sequence[Mapping[str, Any]], log_probabilities: bool) -> list[str]:
     """Return a key for each question; equal ones of one call are told apart: an engine may answer them differently."""
-    who = str(getattr(engine, "identity", None) or engine.to_json())
+    who = _identity(engine)
     seen: Counter[str] = Counter()
     keys = []
     for row in rows:
@@ -118,6 +118,13 @@ def _keys(engine: Artifact, rows: Sequence[Mapping[str, Any]], log_probabilities
         keys.append(f"{seen[text]}:{text}")
         seen[text] += 1
     return keys
+
+
+def _identity(engine: Artifact) -> str:
+    try:
+        return str(getattr(engine, "identity", None) or engine.to_json())
+    except UsageError:  # it does not know where its model is: nobody asks where another stands in for it
+        return engine.to_json()
 
 
 def _ask(engine: Artifact, rows: Sequence[Mapping[str, Any]], log_probabilities: bool) -> list[Answer]:
