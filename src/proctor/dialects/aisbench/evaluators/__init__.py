@@ -1,0 +1,266 @@
+"""``eval_cfg``: from raw predictions through the post-processors to scores, in upstream's order."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module, resources
+from typing import Any
+
+from proctor.data.fields import Row
+from proctor.dialects.aisbench.evaluators.cases import Cases, Evaluator, Verdict
+from proctor.dialects.aisbench.evaluators.runs import averaged, over_runs, replica_positions
+from proctor.dialects.aisbench.postprocessors import postprocessor, project_of
+from proctor.dialects.aisbench.values import Reference
+from proctor.errors import MissingExtraError, ProctorError, ScoringError, did_you_mean
+from proctor.ir import Failure
+
+METRIC_ORDER = (
+    "score",
+    "auc_score",
+    "accuracy",
+    "humaneval_pass@1",
+    "rouge1",
+    "avg_toxicity_score",
+    "bleurt_diff",
+    "matthews_correlation",
+    "truth",
+    "f1",
+    "exact_match",
+    "extract_rate",
+)
+"""The first of these that an evaluator gives is its main score, as in upstream's tables; otherwise its first number."""
+
+_ELSEWHERE = {
+    "HumanEval": "it runs a model's code; Proctor does not",
+    "MBPP": "it runs a model's code; Proctor does not",
+    "Code": "it runs a model's code; Proctor does not",
+    "Toxic": "it sends predictions to Google's Perspective service",
+    "LM": "a model judges: give the judge as an engine, see docs/judges.md",
+    "GenericLLM": "a model judges: give the judge as an engine, see docs/judges.md",
+}
+
+
+@dataclass(slots=True)
+class Evaluation:
+    """Scores of a dataset.
+
+    Attributes:
+        scores: As upstream names them.
+        main: Name of the main score.
+        instance_scores: Score columns, one entry per prediction; ``None`` where there was none to judge.
+        predictions: After post-processing; a :class:`~proctor.ir.Failure` stands where there is none.
+        failures: Position and reason of every prediction that could not be scored; they are not in the scores.
+    """
+
+    scores: dict[str, Any]
+    main: str
+    instance_scores: dict[str, Sequence[float | None]]
+    predictions: Sequence[Any]
+    failures: dict[int, Failure] = field(default_factory=dict)
+
+
+def evaluate(
+    eval_cfg: Mapping[str, Any],
+    predictions: Sequence[Any],
+    references: Sequence[Any],
+    rows: Sequence[Row],
+    prompts: Sequence[Any] = (),
+    model_postprocessor: Mapping[str, Any] | None = None,
+    *,
+    runs: tuple[int | Sequence[int], int] = (1, 1),
+    columns: Mapping[str, Sequence[Any]] | None = None,
+) -> Evaluation:
+    """Return the scores of raw predictions.
+
+    Predictions go through the model's ``pred_postprocessor``, then the dataset's, then the evaluator's own; references
+    through ``dataset_postprocessor``. ``pred_role`` changes nothing, as upstream: there its condition never holds.
+
+    Args:
+        eval_cfg: Of the dataset's config.
+        predictions: What the model said (a list where it was asked several times at once), or a failure.
+        references: The output column.
+        rows: The whole rows.
+        prompts: What was asked.
+        model_postprocessor: ``pred_postprocessor`` of the model's config.
+        runs: ``k`` and ``n`` of the dataset's config.
+        columns: Further columns of the answers (``ppl`` …).
+
+    Raises:
+        ScoringError: The evaluator or a post-processor is unknown, or there is nothing to score.
+    """
+    config = eval_cfg.get("evaluator") or {}
+    name = evaluator_name(config)
+    project = project_of(name)
+    judge = evaluator(config)
+    parsed = _through(
+        predictions,
+        [model_postprocessor, eval_cfg.get("pred_postprocessor"), config.get("pred_postprocessor")],
+        project,
+    )
+    if eval_cfg.get("sc_size") is not None:
+        parsed = [Counter(each).most_common(1)[0][0] if isinstance(each, list) else each for each in parsed]
+    wanted = _through(references, [eval_cfg.get("dataset_postprocessor")], project)
+    failures = {i: each for i, each in enumerate(zip(parsed, wanted, strict=True)) if _failure(each)}
+    cases = Cases(parsed, wanted, rows, prompts, columns or {}, project)
+    outcome = _Outcome(judge, cases, {i: f for i, pair in failures.items() if (f := _failure(pair))}, runs)
+    return outcome.evaluation()
+
+
+@dataclass(slots=True)
+class _Outcome:
+    """An evaluator over the cases that have a prediction, once for each run."""
+
+    judge: Callable[[Cases], Verdict]
+    cases: Cases
+    failures: dict[int, Failure]
+    runs: tuple[int | Sequence[int], int]
+
+    def evaluation(self) -> Evaluation:
+        k, n = self.runs
+        count = len(self.cases.predictions)
+        if n < 1 or count % n:
+            raise ScoringError(f"{count} predictions do not make {n} runs of the same rows")
+        positions = [
+            [i for i in run if i not in self.failures] for run in replica_positions(self.cases.project, count, n)
+        ]
+        if not all(positions):
+            raise ScoringError("there are no predictions to evaluate", why=_first_reason(self.failures))
+        verdicts = [self.judge(self.cases.select(run)) for run in positions]
+        scores = self._scores(verdicts, positions, k, n)
+        columns = _scattered(verdicts, positions, count)
+        parsed = self._parsed(verdicts, positions)
+        return Evaluation(scores, main_score(scores), columns, parsed, self.failures)
+
+    def _scores(
+        self, verdicts: Sequence[Verdict], positions: Sequence[Sequence[int]], k: int | Sequence[int], n: int
+    ) -> dict[str, Any]:
+        if n == 1:
+            return dict(verdicts[0].scores)
+        means = averaged([verdict.scores for verdict in verdicts], self.cases.project)
+        if not all(verdict.correct for verdict in verdicts):
+            return {**verdicts[-1].scores, **means}  # the last run's, as upstream where an evaluator has no details
+        groups: dict[str, list[bool]] = {}
+        for verdict, run in zip(verdicts, positions, strict=True):
+            for mark, i in zip(verdict.correct, run, strict=True):
+                groups.setdefault(self._row_name(i, n), []).append(mark)
+        whole = {name: marks for name, marks in groups.items() if len(marks) == n}
+        return {**means, **over_runs(self.cases.project, whole, k, n)}
+
+    def _row_name(self, position: int, n: int) -> str:
+        row = self.cases.rows[position] if self.cases.rows else {}
+        size = len(self.cases.predictions) // n
+        index = position // n if self.cases.project == "aisbench" else position % size
+        return f"{row.get('subdivision', 'dataset')}_{row.get('idx', index)}"
+
+    def _parsed(self, verdicts: Sequence[Verdict], positions: Sequence[Sequence[int]]) -> list[Any]:
+        parsed = [self.failures.get(i, each) for i, each in enumerate(self.cases.predictions)]
+        for verdict, run in zip(verdicts, positions, strict=True):
+            for i, each in zip(run, verdict.parsed, strict=False):
+                parsed[i] = each
+        return parsed
+
+
+def _scattered(
+    verdicts: Sequence[Verdict], positions: Sequence[Sequence[int]], count: int
+) -> dict[str, Sequence[float | None]]:
+    columns: dict[str, list[float | None]] = {}
+    for verdict, run in zip(verdicts, positions, strict=True):
+        for name, values in verdict.instances.items():
+            column = columns.setdefault(name, [None] * count)
+            for i, value in zip(run, values, strict=True):
+                column[i] = value
+    return dict(columns)
+
+
+def _through(texts: Sequence[Any], configs: Sequence[Mapping[str, Any] | None], project: str) -> list[Any]:
+    functions = [postprocessor(config, project) for config in configs if config]
+    values = list(texts)
+    for function in functions:
+        values = [_processed(function, value) for value in values]
+    return values
+
+
+def _processed(function: Callable[[Any], Any], value: Any) -> Any:
+    if isinstance(value, Failure):
+        return value
+    try:
+        return [function(each) for each in value] if isinstance(value, list) else function(value)
+    except MissingExtraError:
+        raise
+    except (ProctorError, ValueError, TypeError, IndexError, KeyError, AttributeError) as error:
+        return Failure("processor", f"{type(error).__name__}: {error}", retryable=False)
+
+
+def _failure(pair: tuple[Any, Any]) -> Failure | None:
+    return next((each for each in pair if isinstance(each, Failure)), None)
+
+
+def _first_reason(failures: Mapping[int, Failure]) -> str:
+    return next((failure.message for failure in failures.values()), "")
+
+
+def main_score(scores: Mapping[str, Any]) -> str:
+    """Return the name of the score that tables show first."""
+    for name in METRIC_ORDER:
+        if name in scores:
+            return name
+    numbers = (name for name, value in scores.items() if isinstance(value, int | float))
+    return next(numbers, next(iter(scores), ""))
+
+
+# -- evaluators by name -------------------------------------------------------------------------------------------
+
+
+@cache
+def _table() -> Mapping[str, str]:
+    return dict(json.loads(resources.files(__package__).joinpath("evaluators.json").read_text(encoding="utf-8")))
+
+
+def evaluator_names() -> list[str]:
+    """Return the names of all evaluators that are known."""
+    return sorted(_table())
+
+
+def evaluator_name(config: Mapping[str, Any]) -> str:
+    """Return the dotted name of an evaluator config's type."""
+    kind = config.get("type")
+    if isinstance(kind, Reference):
+        return kind.name
+    if isinstance(kind, str):
+        return kind
+    return f"{getattr(kind, '__module__', '')}.{getattr(kind, '__qualname__', kind)}"
+
+
+def evaluator(config: Mapping[str, Any]) -> Callable[[Cases], Verdict]:
+    """Return the evaluator that an ``evaluator`` config stands for, with its arguments.
+
+    Raises:
+        ScoringError: None is known by this name; the error says why, where that is on purpose.
+    """
+    place = getattr(config, "location", None)
+    if not config.get("type"):
+        raise ScoringError("the eval_cfg names no evaluator", location=place)
+    name = evaluator_name(config).rpartition(".")[2]
+    if name not in _table():
+        why = next((text for start, text in _ELSEWHERE.items() if name.startswith(start)), "")
+        raise ScoringError(
+            f"the evaluator '{name}' cannot be computed here",
+            location=place,
+            why=why or "its class would have to run",
+            hint=did_you_mean(name, _table()) if not why else "",
+        )
+    module, _, function = _table()[name].partition(":")
+    found: Evaluator = getattr(import_module(f"{__package__}.{module}"), function)
+    arguments = {key: value for key, value in config.items() if key not in ("type", "pred_postprocessor")}
+
+    def judge(cases: Cases) -> Verdict:
+        try:
+            return found(cases, **arguments)
+        except TypeError as error:
+            raise ScoringError(f"{name} cannot be computed", location=place, why=str(error)) from error
+
+    return judge

@@ -1,0 +1,157 @@
+"""Evaluators that compare an answer with its reference, instance by instance."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from proctor.dialects.aisbench.evaluators.cases import Cases, Verdict, share
+from proctor.dialects.aisbench.processing import families
+from proctor.dialects.aisbench.processing.general import general
+from proctor.errors import MissingFieldError, ScoringError
+from proctor.scoring.text_distance import levenshtein
+
+
+def accuracy(cases: Cases) -> Verdict:
+    """Share of predictions that equal their reference as text (``AccEvaluator``)."""
+    return share([str(given) == str(gold) for given, gold in cases.pairs()], details=False)
+
+
+def accuracy_with_details(cases: Cases) -> Verdict:
+    """Share of predictions that equal their reference as values (``AccwithDetailsEvaluator``)."""
+    return share([given == gold for given, gold in cases.pairs()])
+
+
+_CONTAMINATION = ("clean", "input contamination", "input-and-label contamination")
+
+
+def accuracy_by_contamination(cases: Cases) -> Verdict:
+    """Accuracy of clean and of contaminated rows (``AccContaminationEvaluator``)."""
+    if any("is_clean" not in row for row in cases.rows):
+        raise MissingFieldError("the data has no column 'is_clean', which AccContaminationEvaluator reads")
+    marks = [str(given) == str(gold) for given, gold in cases.pairs()]
+    kinds = [row["is_clean"] for row in cases.rows]
+    scores: dict[str, Any] = {}
+    for kind in _CONTAMINATION:
+        of_kind = [mark for mark, each in zip(marks, kinds, strict=True) if each == kind]
+        name = kind.replace("contamination", "contaminated")
+        scores[f"accuracy - {name}"] = 100 * sum(of_kind) / len(of_kind) if of_kind else float("nan")
+    return Verdict(scores, {"accuracy": [100.0 * mark for mark in marks]})
+
+
+def exact_match(cases: Cases) -> Verdict:
+    """Share of predictions that are one of their references, raw or after ``general`` (``EMEvaluator``)."""
+    marks = [general(given) in {*map(general, gold), *gold} for given, gold in cases.pairs()]
+    return share(marks, "score", parsed=[general(given) for given in cases.predictions])
+
+
+def exact_match_inside(cases: Cases) -> Verdict:
+    """Share of predictions that contain their reference after ``general`` (``LEvalEMEvaluator``)."""
+    marks = [general(gold) in general(given) or gold in general(given) for given, gold in cases.pairs()]
+    return share(marks, details=False)
+
+
+def nearest_candidate(cases: Cases) -> Verdict:
+    """Share of predictions whose nearest candidate by edit distance is the gold one (``EDAccEvaluator``)."""
+    chosen = [_nearest(given, gold["candidates"]) for given, gold in cases.pairs()]
+    marks = [choice == gold["label"] for choice, gold in zip(chosen, cases.references, strict=True)]
+    return share(marks, details=False, parsed=chosen)
+
+
+def _nearest(prediction: str, candidates: Sequence[str | Sequence[str]]) -> int:
+    distances = [
+        min(levenshtein(prediction, text) for text in ([each] if isinstance(each, str) else each))
+        for each in candidates
+    ]
+    return distances.index(min(distances))
+
+
+def gsm8k(cases: Cases) -> Verdict:
+    """Share of predictions that are the reference's number (``Gsm8kEvaluator``)."""
+    return share([_same_number(given, gold) for given, gold in cases.pairs()])
+
+
+_EQUAL = 1e-6
+"""Numbers nearer than this are one."""
+
+
+def _same_number(given: Any, gold: Any) -> bool:
+    if given == gold:
+        return True
+    try:
+        return abs(float(given) - int(gold)) < _EQUAL
+    except (ValueError, TypeError, OverflowError):
+        return False
+
+
+def bbh(cases: Cases) -> Verdict:
+    """Share of predictions whose free answer is the reference's (``BBHEvaluator``)."""
+    if cases.project == "aisbench":
+        parsed = [families.bbh_freeform_plain(given) for given in cases.predictions]
+        return share(
+            [given == gold for given, gold in zip(parsed, cases.references, strict=True)], "score", parsed=parsed
+        )
+    parsed = [families.bbh_freeform(given) for given in cases.predictions]
+    wanted = [families.bbh_freeform(gold) for gold in cases.references]
+    marks = [given.casefold() == gold.casefold() for given, gold in zip(parsed, wanted, strict=True)]
+    return share(marks, "score", parsed=parsed)
+
+
+def bbh_choice(cases: Cases) -> Verdict:
+    """Share of predictions that are the reference (``BBHEvaluator_mcq``)."""
+    return share([given == gold for given, gold in cases.pairs()], "score")
+
+
+def _contains_an_answer(cases: Cases, read: Callable[[str], str]) -> Verdict:
+    parsed = [general(read(given.strip().split("\n")[0].lower())) for given in cases.predictions]
+    marks = [
+        any(general(answer).lower() in given for answer in gold)
+        for given, gold in zip(parsed, cases.references, strict=True)
+    ]
+    return share(marks, "score", parsed=parsed)
+
+
+def triviaqa(cases: Cases) -> Verdict:
+    """Share of predictions that contain an answer (``TriviaQAEvaluator``)."""
+    return _contains_an_answer(
+        cases, lambda line: line.split("answer is")[-1].split("a:")[-1].split("answer:")[-1].strip()
+    )
+
+
+def natural_questions(cases: Cases) -> Verdict:
+    """Share of predictions that contain an answer (``NQEvaluator``)."""
+    return _contains_an_answer(cases, lambda line: line.split("answer is")[-1])
+
+
+_MARK = re.compile(f"[{re.escape(string.punctuation.replace(chr(92), ''))}]")
+"""Any ASCII punctuation but the backslash, which upstream's pattern happens to leave out."""
+
+
+def lambada(cases: Cases) -> Verdict:
+    """Share of predictions whose first word is the reference (``LambadaEvaluator``)."""
+    words = [general(_MARK.split(given.strip().split(" ")[0])[0]) for given in cases.predictions]
+    marks = [given == general(gold) for given, gold in zip(words, cases.references, strict=True)]
+    return share(marks, details=False, parsed=words)
+
+
+def judged(cases: Cases) -> Verdict:
+    """Share of judgements that are ``A`` (``LLMJudgeCorrectEvaluator``)."""
+    return share([given == "A" for given in cases.predictions])
+
+
+def mean_of(column: str, name: str) -> Callable[[Cases], Verdict]:
+    """Return an evaluator whose score is the mean of a column of the answers."""
+
+    def evaluator(cases: Cases) -> Verdict:
+        values = cases.columns.get(column)
+        if not values:
+            raise ScoringError(f"the answers have no '{column}'")
+        return Verdict({name: sum(values) / len(values)}, {name: list(values)})
+
+    return evaluator
+
+
+average_ppl = mean_of("ppl", "average_ppl")
+average_mink = mean_of("mink", "average_mink")

@@ -1,0 +1,118 @@
+"""Post-processors that belong to no dataset."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from typing import Any
+
+from proctor.data.expression_functions import safe_pattern
+from proctor.errors import MissingExtraError
+
+_ARTICLES = re.compile(r"\b(a|an|the)\b", re.IGNORECASE)
+_LONGEST_LITERAL = 100_000
+
+
+def general(text: str) -> str:
+    """Return a text up to its first line end, full stop or comma, without punctuation, articles and extra space."""
+    start = re.split(r"[\n.,]", text, maxsplit=1)[0]
+    plain = _ARTICLES.sub("", re.sub(r"[^\w\s]", "", start))
+    return re.sub(r"\s+", " ", plain).strip()
+
+
+def general_chinese(text: str) -> str:
+    """Return the words of a Chinese text, separated by spaces; the whole text, as upstream.
+
+    Raises:
+        MissingExtraError: The package ``jieba`` is not installed.
+    """
+    return " ".join(chinese_words(text))
+
+
+def chinese_words(text: str) -> list[str]:
+    """Return the words of a Chinese text.
+
+    Raises:
+        MissingExtraError: The package ``jieba`` is not installed.
+    """
+    try:
+        import jieba
+    except ImportError as error:
+        raise MissingExtraError.of("jieba", "chinese", "cutting Chinese text into words") from error
+    jieba.setLogLevel(60)
+    return list(jieba.cut(text))
+
+
+def search_group(text: str, re_pattern: str) -> str:
+    """Return the first group of a pattern's first match, stripped; the text where nothing matches.
+
+    Raises:
+        DataError: The pattern is not valid, or may take exponential time.
+    """
+    match = safe_pattern(re_pattern).search(text)
+    return match.group(1).strip() if match else text
+
+
+def answer_pattern(text: str, answer_pattern: str) -> str:
+    """Return the first group of a pattern's first match, or ``""``.
+
+    Raises:
+        DataError: The pattern is not valid, or may take exponential time.
+    """
+    match = safe_pattern(answer_pattern).search(text)
+    return match.group(1) if match else ""
+
+
+def first_number(text: str) -> float | None:
+    """Return the first number of a text, or ``None``."""
+    match = re.search(r"-?(?:\d+\.\d+|\.\d+|\d+)", text)
+    return float(match.group()) if match else None
+
+
+def xml_tag(text: str, tag: str) -> str:
+    """Return what the last pair of tags holds, or ``NO ANSWER FOUND``.
+
+    Args:
+        text: What a model said.
+        tag: The opening tag with its angle brackets.
+
+    Raises:
+        DataError: The tag makes no pattern.
+    """
+    found = safe_pattern(f"{tag}(.*?)</{tag[1:-1]}>", re.DOTALL).findall(text)
+    return found[-1].strip() if found else "NO ANSWER FOUND"
+
+
+def without_reasoning(
+    text: Any,
+    think_start_token: str = "<think>",  # noqa: S107 - no password
+    think_end_token: str = "</think>",  # noqa: S107
+) -> Any:
+    """Return a text without what stands between the tokens; with an end token alone, what follows the last one.
+
+    Lists are answered element by element; what is no text stays.
+    """
+    if isinstance(text, list):
+        return [without_reasoning(each, think_start_token, think_end_token) for each in text]
+    if not isinstance(text, str):
+        return text
+    if think_start_token not in text and think_end_token in text:
+        return text.split(think_end_token)[-1].strip()
+    return safe_pattern(f"{think_start_token}(.*?){think_end_token}", re.DOTALL).sub("", text).strip()
+
+
+def literal(text: str, postprocess: Callable[..., Any] | None = None, **arguments: Any) -> Any:
+    """Read a text that is a Python literal (never more than that), then apply a post-processor."""
+    value = read_literal(text)
+    return postprocess(value, **arguments) if postprocess else value
+
+
+def read_literal(text: str) -> Any:
+    """Return the value of a Python literal, or the text where it is none."""
+    if len(text) > _LONGEST_LITERAL:
+        return text
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return text

@@ -1,0 +1,215 @@
+"""Answers of mathematical texts: the last box, the sentence with the final answer, one spelling for equal answers.
+
+The rules are those of Minerva (Lewkowycz et al. 2022, appendix D) and of the MATH dataset (Hendrycks et al. 2021), as
+OpenCompass applies them.
+"""
+# ruff: noqa: PLR2004 - two sides of one sign
+
+from __future__ import annotations
+
+import re
+
+_REPLACED = (
+    ("an ", ""), ("a ", ""), (".$", "$"), ("\\$", ""), (r"\ ", ""), (" ", ""), ("mbox", "text"),
+    (",\\text{and}", ","), ("\\text{and}", ","), ("\\text{m}", "\\text{}"), ("\\le", "<"),
+)  # fmt: skip
+_REMOVED = (
+    "square", "ways", "integers", "dollars", "mph", "inches", "ft", "hours", "km", "units", "\\ldots", "sue", "points",
+    "feet", "minutes", "digits", "cents", "degrees", "cm", "gm", "pounds", "meters", "meals", "edges", "students",
+    "childrentickets", "multiples", "\\text{s}", "\\text{.}", "\\text{\ns}", "\\text{}^2", "\\text{}^3", "\\text{\n}",
+    "\\text{}", r"\mathrm{th}", r"^\circ", r"^{\circ}", r"\;", r",\!", "{,}", '"', "\\dots", "\n", "\r", "\f",
+)  # fmt: skip
+_UNWRAPPED = (
+    r"\\text\{\((.*?)\)\}",
+    r"\\text\{(.*?)\}",
+    r"\\textbf\{(.*?)\}",
+    r"\\overline\{(.*?)\}",
+    r"\\boxed\{(.*)\}",
+)
+_NARROWED = (r"finalansweris(.*)", r"answer?is:?(.*)", r"oxed\{(.*?)\}", r"\$(.*?)\$")
+_ANSWER = re.compile(r"(?i)ANSWER\s*:\s*([^\n]+)")
+
+
+def boxed(text: str, *, double: bool = False) -> str | None:
+    r"""Return what the last ``\boxed{…}`` (or ``\fbox{…}``) of a text holds, ``None`` where there is none.
+
+    Args:
+        text: What a model said.
+        double: Whether a second pair of braces inside the first is removed.
+    """
+    start = text.rfind("\\boxed")
+    if start < 0:
+        start = text.rfind("\\fbox")
+    end = _closing(text, start) if start >= 0 else -1
+    if end < 0 or not text.startswith("\\boxed{", start):
+        return None
+    answer = text[start + len("\\boxed{") : end]
+    match = re.match(r"^\{(.*)\}$", answer) if double else None
+    return match.group(1) if match else answer
+
+
+def _closing(text: str, start: int) -> int:
+    depth = 0
+    for position in range(start, len(text)):
+        if text[position] == "{":
+            depth += 1
+        elif text[position] == "}":
+            depth -= 1
+            if depth == 0:
+                return position
+    return -1
+
+
+def normalized(answer: str) -> str:
+    """Return the one spelling of a final answer."""
+    for before, after in _REPLACED:
+        answer = answer.replace(before, after)
+    for removed in _REMOVED:
+        answer = answer.replace(removed, "")
+    for wrapped in _UNWRAPPED:
+        answer = re.sub(wrapped, r"\1", answer)
+    for narrower in _NARROWED:
+        if found := re.findall(narrower, answer):
+            answer = found[-1]
+    answer = answer.strip()
+    if "rac" in answer and "\\frac" not in answer:
+        answer = answer.replace("rac", "\\frac")
+    answer = re.sub(r"frac([^{])(.)", r"frac{\1}{\2}", answer)
+    answer = re.sub(r"sqrt([^{])", r"sqrt{\1}", answer).replace("$", "")
+    return answer.replace(",", "") if answer.replace(",", "").isdigit() else answer
+
+
+def final_answer(text: str) -> str:
+    """Return the normalised sentence that says ``final answer``, or the first sentence."""
+    sentences = text.split(".")
+    return normalized(next((each for each in sentences if "final answer" in each.lower()), sentences[0]))
+
+
+def final_answer_boxed(text: str) -> str:
+    """Return the last box, or the normalised sentence that says ``final answer`` or ``answer is``, or the first one."""
+    if answer := boxed(text, double=True):
+        return answer
+    sentences = text.split(".")
+    telling = (each for each in sentences if "final answer" in each.lower() or "answer is" in each.lower())
+    return normalized(next(telling, sentences[0]))
+
+
+def answer_line(text: str) -> str:
+    """Return what follows ``ANSWER:`` on its line, or ``""``."""
+    match = _ANSWER.search(text)
+    return match.group(1) if match else ""
+
+
+# -- whether two answers are the same -----------------------------------------------------------------------------
+
+
+def is_equivalent(first: str | None, second: str | None, version: str = "v1") -> bool:
+    """Whether two answers are the same after their spelling is made one.
+
+    Args:
+        first, second: The answers.
+        version: Rules for the spelling: ``v1`` (MATH), ``v2`` (more units and symbols).
+    """
+    if first is None or second is None:
+        return first is second
+    stripped = _stripped if version == "v1" else _stripped_more
+    try:
+        one, other = stripped(first), stripped(second)
+        if one == other or normalized(one) == normalized(other):
+            return True
+    except (ValueError, IndexError, TypeError, AttributeError):
+        pass  # upstream's rules fail on unusual LaTeX; the plainer comparisons below still hold
+    try:
+        if normalized(first) == normalized(second):
+            return True
+    except (TypeError, AttributeError):
+        pass  # an answer that is no text equals only itself
+    return first == second
+
+
+def _stripped(text: str) -> str:
+    text = _plain_latex(text.replace("\n", "").replace("\\!", "").replace("\\\\", "\\"))
+    text = text.replace("\\$", "")
+    text = _without_unit(text).replace("\\%", "")
+    text = _leading_zero(text)
+    if not text:
+        return text
+    text = _fractions(_square_roots(_right_of_equals(text)).replace(" ", ""))
+    return _slash_as_fraction("\\frac{1}{2}" if text == "0.5" else text)
+
+
+def _stripped_more(text: str) -> str:
+    text = str(text).strip().replace("\n", "").rstrip(".").replace("\\!", "").replace("\\ ", "")
+    text = text.replace("\\\\", "\\").replace("\\\\", "\\")
+    for before in ("tfrac", "dfrac"):
+        text = text.replace(before, "frac")
+    text = text.replace("\\left", "").replace("\\right", "")
+    without = re.sub(r"\\text{.*?}$", "", text).strip()
+    text = without or text
+    for removed in ("^{\\circ}", "^\\circ", "\\$", "$", "\\text", "x\\in", "\\%", "%"):
+        text = text.replace(removed, "")
+    text = text.replace(" .", " 0.").replace("{.", "{0.").replace("\\cdot", "").replace("infinity", "\\infty")
+    if "\\infty" not in text:
+        text = text.replace("inf", "\\infty")
+    text = text.replace("+\\inity", "\\infty").replace("and", "").replace("\\mathbf", "")
+    text = re.sub(r"\\mbox{.*?}", "", text)
+    if "j" in text and "i" not in text:
+        text = text.replace("j", "i")
+    text = re.sub(r"(\d+)\.0+$", r"\1", re.sub(r"(\d+)\.0+([^\d])", r"\1\2", text))
+    if not text:
+        return text
+    text = _right_of_equals(f"0{text}" if text[0] == "." else text)
+    return _slash_as_fraction(_fractions(re.sub(r"\\sqrt(\w+)", r"\\sqrt{\1}", text).replace(" ", "")))
+
+
+def _plain_latex(text: str) -> str:
+    for before, after in (("tfrac", "frac"), ("dfrac", "frac"), ("\\left", ""), ("\\right", "")):
+        text = text.replace(before, after)
+    return text.replace("^{\\circ}", "").replace("^\\circ", "")
+
+
+def _without_unit(text: str) -> str:
+    if "\\text{ " not in text:
+        return text
+    parts = text.split("\\text{ ")
+    if len(parts) != 2:
+        raise ValueError("two units")
+    return parts[0]
+
+
+def _leading_zero(text: str) -> str:
+    text = text.replace(" .", " 0.").replace("{.", "{0.")
+    return f"0{text}" if text.startswith(".") else text
+
+
+def _right_of_equals(text: str) -> str:
+    parts = text.split("=")
+    return parts[1] if len(parts) == 2 and len(parts[0]) <= 2 else text
+
+
+def _square_roots(text: str) -> str:
+    first, *rest = text.split("\\sqrt")
+    return first + "".join("\\sqrt" + (part if part[0] == "{" else f"{{{part[0]}}}{part[1:]}") for part in rest)
+
+
+def _fractions(text: str) -> str:
+    first, *rest = text.split("\\frac")
+    made = [first]
+    for part in rest:
+        if part.startswith("{"):
+            made.append(part)
+        elif len(part) < 2:
+            return text
+        elif part[1] == "{":
+            made.append(f"{{{part[0]}}}{part[1:]}")
+        else:
+            made.append(f"{{{part[0]}}}{{{part[1]}}}{part[2:]}")
+    return "\\frac".join(made)
+
+
+def _slash_as_fraction(text: str) -> str:
+    parts = text.split("/")
+    if len(parts) != 2:
+        return text
+    top, bottom = int(parts[0]), int(parts[1])  # a ValueError makes the caller compare more plainly, as upstream
+    return f"\\frac{{{top}}}{{{bottom}}}" if text == f"{top}/{bottom}" else text

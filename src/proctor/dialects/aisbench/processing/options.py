@@ -1,0 +1,127 @@
+"""Which option of a multiple-choice question a text names."""
+# ruff: noqa: RUF001 - Chinese punctuation is what the patterns look for
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from proctor.errors import DataError
+
+_STATED = r"""
+答案是?\s*([O])
+答案是?\s*：\s*([O])
+答案是?\s*:\s*([O])
+答案选项应?该?是\s*([O])
+答案选项应?该?为\s*([O])
+答案应该?是\s*([O])
+答案应该?选\s*([O])
+答案选项为?\s*：\s*([O])
+答案选项为?\s+\(?\*?\*?([O])\*?\*?\)?
+答案选项是?\s*:\s*([O])
+答案为\s*([O])
+答案选\s*([O])
+选择?\s*([O])
+故选?\s*([O])只有选?项?\s?([O])\s?是?对
+只有选?项?\s?([O])\s?是?错
+只有选?项?\s?([O])\s?不?正确
+只有选?项?\s?([O])\s?错误
+说法不?对选?项?的?是\s?([O])
+说法不?正确选?项?的?是\s?([O])
+说法错误选?项?的?是\s?([O])
+([O])\s?是正确的
+([O])\s?是正确答案
+选项\s?([O])\s?正确
+所以答\s?([O])
+所以\s?([O][.。$]?$)
+所有\s?([O][.。$]?$)
+[\s，：:,]([O])[。，,\.]?$
+[\s，,：:][故即]([O])[。\.]?$
+[\s，,：:]因此([O])[。\.]?$
+[是为。]\s?([O])[。\.]?$
+因此\s?([O])[。\.]?$
+显然\s?([O])[。\.]?$
+答案是\s?(\S+)(?:。|$)
+答案应该是\s?(\S+)(?:。|$)
+答案为\s?(\S+)(?:。|$)
+(?i)ANSWER\s*:\s*([O])
+[Tt]he answer is:?\s+\(?([O])\)?
+[Tt]he answer is:?\s+\(?\*?\*?([O])\*?\*?\)?
+[Tt]he answer is option:?\s+\(?([O])\)?
+[Tt]he correct answer is:?\s+\(?([O])\)?
+[Tt]he correct answer is option:?\s+\(?([O])\)?
+[Tt]he correct answer is:?.*?boxed{([O])}
+[Tt]he correct option is:?.*?boxed{([O])}
+[Tt]he correct answer option is:?.*?boxed{([O])}
+[Tt]he answer to the question is:?\s+\(?([O])\)?
+^选项\s?([O])
+^([O])\s?选?项
+(\s|^)[O][\s。，,：:\.$]
+1.\s?(.*?)$
+1.\s?([O])[.。$]?$
+"""
+"""Ways to state an answer, most telling first; ``O`` stands for the options. One line joins two patterns: upstream
+leaves out a comma there, and both have to match."""
+_MENTIONED = r"""
+([O]):
+([O])
+"""
+
+
+@lru_cache(maxsize=256)
+def _patterns(options: str, cushion: bool) -> tuple[re.Pattern[str], ...]:
+    lines = (_STATED + _MENTIONED if cushion else _STATED).split("\n")
+    try:
+        return tuple(re.compile(line.replace("[O", f"[{options}"), re.DOTALL) for line in lines if line)
+    except re.error as error:
+        raise DataError(f"'{options}' are no options", why=str(error)) from None
+
+
+def first_option(text: str, options: str, cushion: bool = True) -> str:
+    """Return the option that a text states as its answer, or ``""``.
+
+    Args:
+        text: What a model said.
+        options: Letters of the options.
+        cushion: Whether any mention of an option counts where nothing is stated.
+    """
+    text = text.strip()
+    for pattern in _patterns("".join(options), cushion):
+        if match := pattern.search(text):
+            found = match.group(1) or match.group(0)
+            for option in options:
+                if option in found:
+                    return option
+    return ""
+
+
+def first_option_of_end(text: str, options: str, cushion: bool = True) -> str:
+    """Return the option that the last 200 characters of a text state."""
+    return first_option(text[-200:], options, cushion)
+
+
+def last_option(text: str, options: str) -> str:
+    """Return the last option that a text mentions, or ``""``."""
+    found = re.findall(f"[{options}]", text)
+    return found[-1] if found else ""
+
+
+def first_capital(text: str) -> str:
+    """Return the first upper-case letter, or ``""``."""
+    return next((letter for letter in text if letter.isupper()), "")
+
+
+def last_capital(text: str) -> str:
+    """Return the last upper-case letter, or ``""``."""
+    return next((letter for letter in reversed(text) if letter.isupper()), "")
+
+
+def first_capitals(text: str) -> str:
+    """Return the first run of the letters A to D, or ``""``."""
+    match = re.search("[A-D]+", text)
+    return match.group() if match else ""
+
+
+def capitals(text: str) -> str:
+    """Return every upper-case letter of a text once, sorted."""
+    return "".join(sorted({letter for letter in text if letter.isupper()}))
