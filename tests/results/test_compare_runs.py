@@ -3,7 +3,7 @@ import json
 import pytest
 
 from proctor.results.compare import mcnemar
-from proctor.results.compare_runs import compare_runs, flips
+from proctor.results.compare_runs import compare_runs, compare_with, flips
 from proctor.results.sample_index import SampleIndex
 
 
@@ -47,3 +47,24 @@ def test_flips(runs):
     assert flips(*runs, "qa", better=True) == [2]
     assert flips(*runs, "qa", better=False) == [0, 3]
     assert flips(*runs, "nothing", better=True) == []
+
+
+def test_p_is_corrected_for_all_runs_together(tmp_path):
+    def run(name, score):
+        return index_of(tmp_path, name, {exam: dict.fromkeys(range(8), score) for exam in ("a", "b")})
+
+    baseline = run("baseline", 0.0)
+    others = compare_with(baseline, [run("x", 1.0), run("y", 1.0), run("z", 0.0)])
+    assert [[each.task for each in comparisons] for comparisons in others] == [["a", "b"]] * 3
+    assert others[0][0].p_corrected == pytest.approx(6 * others[0][0].p)
+    assert others[2][0].p_corrected == 1.0
+    assert compare_with(baseline, []) == []
+
+
+def test_of_two_lines_about_a_document_the_later_one_counts(tmp_path):
+    path = tmp_path / "twice.jsonl"
+    lines = [{"exam": "a", "doc_id": 1, "scores": {"score": score}} for score in (0.25, 0.75)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    index = SampleIndex(path, index=tmp_path / "twice.db")
+    index.build()
+    assert [column.tolist() for column in index.score_columns("a")] == [[1], [0.75]]

@@ -37,6 +37,18 @@ def runs(tmp_path):
 
 
 @pytest.fixture
+def grid(runs):
+    """The runs, with one more whose exam has several templates, numbers of demos, groups and a suite."""
+    return support.grid_run(runs / "grid")
+
+
+@pytest.fixture
+def third(runs):
+    """The runs, with a third one that is right where the second is wrong."""
+    return write_run(runs / "third", [sample(number, output=f"third {number}") for number in range(120)], model="best")
+
+
+@pytest.fixture
 def client(runs):
     app = create_app([runs])
     with TestClient(app, base_url="http://127.0.0.1:7700", raise_server_exceptions=True) as made:

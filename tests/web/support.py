@@ -27,12 +27,21 @@ def sample(number, exam="capitals", score=1.0, **more):
     return {**record, **more}
 
 
-def write_run(folder, samples, model="tiny", **entries):
+def write_run(folder, samples, model="tiny", specifications=None, groups=None, **entries):
+    """Write a run folder.
+
+    Args:
+        folder: Where.
+        samples: The lines of ``samples.jsonl``.
+        model: Its name.
+        specifications: What ``run.yaml`` says of exams, by name.
+        groups: Scores of groups, by exam.
+        entries: More results, by name.
+    """
     folder.mkdir(parents=True)
     exams = list(dict.fromkeys(each["exam"] for each in samples if "exam" in each))
-    (folder / "run.yaml").write_text(
-        json.dumps({"model": model, "tasks": exams or ["capitals"], "exams": {name: {} for name in exams}})
-    )
+    described = {name: (specifications or {}).get(name, {}) for name in exams}
+    (folder / "run.yaml").write_text(json.dumps({"model": model, "tasks": exams or ["capitals"], "exams": described}))
     results = {}
     for name in exams:
         scores = [each["scores"]["score"] for each in samples if each.get("exam") == name and each["failure"] is None]
@@ -46,6 +55,7 @@ def write_run(folder, samples, model="tiny", **entries):
             "n": len(scores) + failed,
             "failures": failed,
             **({"failure_kinds": {"timeout": failed}} if failed else {}),
+            **({"groups": groups[name]} if groups and name in groups else {}),
         }
     run = {"started": "2026-01-02T03:04:05+00:00", "seconds": 1.5, "engine": {"label": model}, "log": "log.db"}
     (folder / "results.json").write_text(json.dumps({"results": results | entries, "run": run}))
@@ -54,3 +64,52 @@ def write_run(folder, samples, model="tiny", **entries):
 
 
 TIMEOUT = {"kind": "timeout", "message": "no answer came"}
+
+
+def grid_run(folder):
+    """Write a run of one exam under two templates and two numbers of demos, in a suite with another exam."""
+    cells = [(template, demos) for template in ("templates.short", "templates.long") for demos in (0, 2)]
+    samples = []
+    for number in range(40):
+        template, demos = cells[number % 4]
+        fields = {
+            "question": f"What is question {number}?",
+            "topic": "rivers" if number < 10 else "hills",
+            "metadata": {"template": template, "num_demos": demos},
+        }
+        samples.append(sample(number, "maps", score=float(number % 4 == 3), input=fields))
+    samples += [sample(number, "names") for number in range(5)]
+    groups = [
+        {
+            "by": {"topic": topic},
+            "n": n,
+            "score": 0.25,
+            "score_name": "accuracy",
+            "score_ci_low": 0.1,
+            "score_ci_high": 0.5,
+        }
+        for topic, n in (("rivers", 10), ("hills", 30))
+    ]
+    groups += [
+        {"by": {"template": template, "num_demos": demos}, "n": 10, "score": score, "score_name": "accuracy"}
+        for (template, demos), score in zip(cells, (0.0, 0.0, 0.0, 1.0), strict=True)
+    ]
+    recipe = {"recipe": {"card": "cards.maps", "template": ["templates.short", "templates.long"], "num_demos": [0, 2]}}
+    suite = {"score": 0.6, "score_name": "subsets_mean", "n": 40, "failures": 0, "members": ["maps"]}
+    return write_run(folder, samples, specifications={"maps": recipe}, groups={"maps": groups}, atlas=suite)
+
+
+def judged(number, verdict="Good"):
+    """Return an instance that a judge with a criterion looked at."""
+    asked = [{"role": "user", "content": "Is <b>this</b> polite?"}]
+    scores = {
+        "score": 1.0,
+        "politeness": 1.0,
+        "politeness_selected_option": verdict,
+        "politeness_assessment": "It says please, and <script>alert(2)</script>.",
+        "politeness_option_selection_completion": verdict,
+        "politeness_prompts": {"assessment": asked, "option_selection": asked},
+        "politeness_positional_bias": True,
+        "politeness_criteria": json.dumps({"name": "politeness", "description": "Is it friendly?"}),
+    }
+    return sample(number, "letters", scores=scores)

@@ -14,7 +14,7 @@ from proctor.web.report import LARGEST_BYTES, report_of
 def test_a_report_needs_nothing_else(runs):
     page = report_of([load_run(runs / "first"), load_run(runs / "second")])
     assert "<svg" in page
-    assert "second minus first" in page
+    assert "Compared with first" in page
     assert not re.search(r"(href|src)=\"(?!data:)", page.replace('href="#main"', ""))
     assert "<script" not in page.replace("&lt;script", "")
     assert NASTY not in page

@@ -1,5 +1,6 @@
 import json
 import re
+from html import unescape
 
 import pytest
 
@@ -167,3 +168,85 @@ def test_a_run_written_anew_is_read_anew(client, runs, ids):
     assert "122 found" in client.get(f"/runs/{ids['first']}/samples").text
     (runs / "first" / "samples.jsonl").write_text(json.dumps(sample(0)) + "\n")
     assert "1 found" in client.get(f"/runs/{ids['first']}/samples").text
+
+
+def id_of(client, name):
+    return next(run_id for run_id, run in client.app.state.library.runs() if run.path.name == name)
+
+
+def test_scores_by_template_and_demos_are_a_heat_map(client, grid):
+    page = client.get(f"/runs/{id_of(client, 'grid')}").text
+    table = page.partition('<table class="heat">')[2].partition("</table>")[0]
+    assert "cards.maps: accuracy by template and number of demos" in table
+    assert re.findall(r"<th scope=\"row\">([^<]*)", table) == ["templates.long", "templates.short"]
+    assert re.findall(r"shade-(\d)", table) == ["0", "9", "0", "0"]
+    link = unescape(re.findall(r'href="([^"]*)"', table)[1])
+    shown = client.get(link).text
+    assert "10 found" in shown
+    assert rows(shown)[0].count("1.0000") == 1
+
+
+def test_scores_by_group_lead_to_the_instances_of_the_group(client, grid):
+    page = client.get(f"/runs/{id_of(client, 'grid')}").text
+    assert "maps by topic" in page
+    link = unescape(re.search(r'href="([^"]*topic%3Drivers[^"]*)"', page).group(1))
+    shown = client.get(link).text
+    assert "10 found" in shown
+    assert "<option selected>topic=rivers</option>" in shown
+    sample_page = client.get(unescape(re.search(r'href="([^"]*samples/3[^"]*)"', shown).group(1))).text
+    assert "topic=rivers" in sample_page
+    assert "num_demos=2, template=templates.long" in sample_page
+    assert "group=topic%3Drivers" in sample_page
+
+
+def test_a_subset_is_all_instances_of_its_exams(client, grid):
+    run_id = id_of(client, "grid")
+    page = client.get(f"/runs/{run_id}").text
+    assert f"/runs/{run_id}/samples?subset=atlas" in page
+    assert "40 found" in client.get(f"/runs/{run_id}/samples?subset=atlas").text
+    assert "5 found" in client.get(f"/runs/{run_id}/samples?exam=names").text
+    answer = client.get(f"/runs/{run_id}/samples?subset=names")
+    assert answer.status_code == 404
+    assert "no subset" in answer.text
+
+
+def test_failures_of_a_suite_are_counted_once(client, runs):
+    from tests_web_support import TIMEOUT, sample, write_run
+
+    suite = {"score": 1.0, "score_name": "subsets_mean", "n": 2, "failures": 1, "members": ["capitals"]}
+    write_run(runs / "suite", [sample(0), sample(1, failure=TIMEOUT, scores={"score": None})], atlas=suite)
+    page = client.get(f"/runs/{id_of(client, 'suite')}").text
+    assert "1 of 2 instances failed" in page
+
+
+def test_a_judge_is_heard(client, runs):
+    from tests_web_support import judged, write_run
+
+    write_run(runs / "judged", [judged(0)])
+    page = client.get(f"/runs/{id_of(client, 'judged')}/samples/0").text
+    for words in (
+        "Judges",
+        "politeness: Is it friendly?",
+        "It says please",
+        "Good",
+        "option selection",
+        "decided otherwise",
+    ):
+        assert words in page
+    assert "Is &lt;b&gt;this&lt;/b&gt; polite?" in page
+    assert "<script>alert(2)" not in page
+    scores = page.partition("<h2>Scores</h2>")[2].partition("</section>")[0]
+    assert "politeness_assessment" not in scores
+    assert "<dt>politeness</dt>" in scores
+
+
+def test_long_values_within_lists_are_cut_too(client, runs):
+    from tests_web_support import sample, write_run
+
+    write_run(
+        runs / "long", [sample(0, references=["r" * 300_000], prompt=[{"role": "user", "content": "p" * 900_000}])]
+    )
+    page = client.get(f"/runs/{id_of(client, 'long')}/samples/0").text
+    assert len(page) < 260_000
+    assert "700000 more characters" in page
+    assert "280000 more characters" in page

@@ -15,27 +15,31 @@ if TYPE_CHECKING:
     from proctor.results.sample_index import SampleIndex
 
 
-@click.command("compare", cls=ProctorCommand)
-@click.argument("first", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.argument("second", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON instead of a table.")
-def command(first: Path, second: Path, as_json: bool) -> None:
-    """Compare two runs, instance by instance.
+_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
-    Differences are SECOND minus FIRST, paired by document, with 95% intervals; p is from McNemar's test where scores
-    are 0 or 1 and from a paired t-test otherwise, corrected for the number of exams (Holm).
+
+@click.command("compare", cls=ProctorCommand)
+@click.argument("baseline", type=_FOLDER)
+@click.argument("others", nargs=-1, required=True, metavar="RUN...", type=_FOLDER)
+@click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON instead of a table.")
+def command(baseline: Path, others: tuple[Path, ...], as_json: bool) -> None:
+    """Compare runs with a baseline, instance by instance.
+
+    Differences are RUN minus BASELINE, paired by document, with 95% intervals; p is from McNemar's test where scores
+    are 0 or 1 and from a paired t-test otherwise, corrected for the number of comparisons (Holm).
     """
     from proctor.cli.console import console, print_json
-    from proctor.results.compare_runs import compare_runs
+    from proctor.results.compare_runs import compare_with
 
-    indexes = [_index(path) for path in (first, second)]
-    rows = [asdict(row) for row in compare_runs(*indexes)]
+    first = _index(baseline)
+    found = compare_with(first, [_index(path) for path in others])
+    rows = [{"run": str(path), **asdict(row)} for path, compared in zip(others, found, strict=True) for row in compared]
     if not rows:
-        raise UsageError("the two runs share no exam", hint=f"{first} has {', '.join(indexes[0].exams()) or 'none'}")
+        raise UsageError("the runs share no exam", hint=f"{baseline} has {', '.join(first.exams()) or 'none'}")
     if as_json:
         print_json(rows, indent=2)
         return
-    console().print(_table(rows))
+    console().print(_table(rows, with_runs=len(others) > 1))
 
 
 def _index(path: Path) -> SampleIndex:
@@ -52,7 +56,7 @@ def _index(path: Path) -> SampleIndex:
     return index
 
 
-def _table(rows: list[dict[str, Any]]) -> Any:
+def _table(rows: list[dict[str, Any]], *, with_runs: bool) -> Any:
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -61,6 +65,8 @@ def _table(rows: list[dict[str, Any]]) -> Any:
     from proctor.results.summary import shown
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    if with_runs:
+        table.add_column("run", overflow="fold")
     table.add_column("task", overflow="fold")
     for name in ("first", "second", "difference", "95% interval", "p", "p corrected", "better", "worse", "n"):
         table.add_column(name, justify="right")
@@ -68,7 +74,8 @@ def _table(rows: list[dict[str, Any]]) -> Any:
         cells = [shown(row["first"]), shown(row["second"]), _signed(row["difference"])]
         cells += [f"{shown(row['low'])} to {shown(row['high'])}", shown(row["p"]), shown(row["p_corrected"])]
         counts = [str(row["better"]), str(row["worse"]), str(row["n"])]
-        table.add_row(Text(printable(row["task"])), *map(Text, cells + counts))
+        names = [printable(row[name]) for name in (["run", "task"] if with_runs else ["task"])]
+        table.add_row(*map(Text, names + cells + counts))
     return table
 
 

@@ -230,7 +230,9 @@ def _with_options(recipe: DatasetRecipe, options: RecipeOptions) -> DatasetRecip
             changes["demos_pool_size"] = max(100, options.num_demos + 1)
     if options.system_prompt is not None:
         changes["system_prompt"] = {"__type__": "textual_system_prompt", "text": options.system_prompt}
-    if options.apply_chat_template:
+    if options.meta_template is not None:
+        changes["format"] = {"__type__": "meta_template", **options.meta_template}
+    elif options.apply_chat_template:
         changes["format"] = (
             {"__type__": "hf_system_format", "model_name": options.chat_template_model}
             if options.chat_template_model

@@ -1,11 +1,18 @@
-"""Two runs, exam by exam: paired differences of the main scores, and which instances flipped."""
+"""Runs against a baseline, exam by exam: paired differences of the main scores, and which instances flipped."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from proctor.results.compare import compare, holm
 from proctor.results.sample_index import SampleIndex
+
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 _FEWEST_PAIRS = 2
 
@@ -21,7 +28,7 @@ class ExamComparison:
         first, second: Mean scores over the ``n`` instances; ``None`` where n is 0.
         difference: ``second - first``.
         low, high: Bounds of its 95% interval; ``None`` where n < 2, and so for what follows.
-        p: From :func:`proctor.results.compare.compare`; ``p_corrected`` the same for all exams together (Holm).
+        p: From :func:`proctor.results.compare.compare`; ``p_corrected`` the same for all comparisons together (Holm).
         test: What p comes from.
         better, worse: Instances that the second run scored higher, and lower.
         detectable: The smallest difference that would be found four times out of five.
@@ -45,55 +52,58 @@ class ExamComparison:
 
 def compare_runs(first: SampleIndex, second: SampleIndex) -> list[ExamComparison]:
     """Return a comparison for every exam that both runs have, in the order of the first."""
-    theirs = set(second.exams())
-    found = [_compare_exam(exam, first, second) for exam in first.exams() if exam in theirs]
-    tested = [each.p for each in found if each.p is not None]
+    return compare_with(first, [second])[0]
+
+
+def compare_with(baseline: SampleIndex, others: Sequence[SampleIndex]) -> list[list[ExamComparison]]:
+    """Return for each other run its comparisons with the baseline, as :func:`compare_runs` does.
+
+    The corrected p-values hold for all exams of all runs together: who looks at twenty differences finds one by chance.
+    """
+    names = baseline.exams()
+    found = []
+    for other in others:
+        theirs = set(other.exams())
+        found.append([_compare_exam(exam, baseline, other) for exam in names if exam in theirs])
+    tested = [each.p for comparisons in found for each in comparisons if each.p is not None]
     corrected = iter(holm(tested))
-    return [_with_correction(each, None if each.p is None else next(corrected)) for each in found]
-
-
-def _with_correction(comparison: ExamComparison, p: float | None) -> ExamComparison:
-    values = {name: getattr(comparison, name) for name in ExamComparison.__dataclass_fields__}
-    return ExamComparison(**{**values, "p_corrected": p})
+    return [
+        [each if each.p is None else replace(each, p_corrected=next(corrected)) for each in comparisons]
+        for comparisons in found
+    ]
 
 
 def _compare_exam(exam: str, first: SampleIndex, second: SampleIndex) -> ExamComparison:
-    before, after = dict(first.scores(exam)), dict(second.scores(exam))
-    pairs = [
-        (old, new)
-        for document in sorted(before.keys() & after.keys())
-        if (old := before[document]) is not None and (new := after[document]) is not None
-    ]
-    left_out = len(before.keys() | after.keys()) - len(pairs)
-    better, worse = sum(new > old for old, new in pairs), sum(new < old for old, new in pairs)
-    bare = ExamComparison(exam, len(pairs), left_out, better, worse)
-    if len(pairs) < _FEWEST_PAIRS:
+    _, old, new, either = _paired(first, second, exam)
+    left_out = either - len(old)
+    better, worse = int((new > old).sum()), int((new < old).sum())
+    bare = ExamComparison(exam, len(old), left_out, better, worse)
+    if len(old) < _FEWEST_PAIRS:
         return bare
-    columns: tuple[list[float], list[float]] = ([old for old, _ in pairs], [new for _, new in pairs])
-    found = compare(*columns, name=exam)
-    return ExamComparison(
-        exam,
-        len(pairs),
-        left_out,
-        better,
-        worse,
-        found.first,
-        found.second,
-        found.difference,
-        found.low,
-        found.high,
-        found.p_value,
-        None,
-        found.test,
-        found.detectable,
+    found = compare(old.tolist(), new.tolist(), name=exam)
+    return replace(
+        bare,
+        first=found.first,
+        second=found.second,
+        difference=found.difference,
+        low=found.low,
+        high=found.high,
+        p=found.p_value,
+        test=found.test,
+        detectable=found.detectable,
     )
+
+
+def _paired(first: SampleIndex, second: SampleIndex, exam: str) -> tuple[Numbers, Floats, Floats, int]:
+    """Return the documents that both runs scored, both scores of each, and how many documents either run has."""
+    (documents, before), (others, after) = first.score_columns(exam), second.score_columns(exam)
+    shared, here, there = np.intersect1d(documents, others, assume_unique=True, return_indices=True)
+    old, new = before[here], after[there]
+    scored = ~(np.isnan(old) | np.isnan(new))
+    return shared[scored], old[scored], new[scored], len(documents) + len(others) - len(shared)
 
 
 def flips(first: SampleIndex, second: SampleIndex, exam: str, *, better: bool) -> list[int]:
     """Return the document ids that the second run scored higher (``better``) or lower than the first."""
-    before = dict(first.scores(exam))
-    return [
-        document
-        for document, score in second.scores(exam)
-        if (old := before.get(document)) is not None and score is not None and (score > old if better else score < old)
-    ]
+    documents, old, new, _ = _paired(first, second, exam)
+    return [int(document) for document in documents[new > old if better else new < old]]

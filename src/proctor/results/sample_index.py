@@ -8,8 +8,10 @@ may be stopped at any time and goes on where it stopped. A run that is written a
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 import time
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -18,8 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
-from proctor.data.fields import get_field
 from proctor.errors import DataError, UsageError
 from proctor.results.sample_query import (
     EVERYTHING,
@@ -31,7 +34,7 @@ from proctor.results.sample_query import (
     selection,
     steps,
 )
-from proctor.results.score_grid import group_label
+from proctor.results.score_grid import groups_of, label_of_instance
 from proctor.settings import settings
 
 _VERSION = 2
@@ -140,7 +143,7 @@ class SampleIndex:
         """Return the index of a run's samples, given what its ``results.json`` has under ``results``."""
         names = {exam: str(entry.get("score_name", "")) for exam, entry in results.items()}
         groupings = {
-            exam: list(dict.fromkeys(tuple(sorted(group.get("by") or ())) for group in entry.get("groups") or ()))
+            exam: list(dict.fromkeys(tuple(sorted(group["by"])) for group in groups_of(entry)))
             for exam, entry in results.items()
         }
         return cls(path, names, groupings=groupings)
@@ -205,12 +208,9 @@ class SampleIndex:
 
     def _groups_of(self, exam: str, record: Mapping[str, Any]) -> Iterator[str]:
         fields = record.get("input")
-        if not isinstance(fields, Mapping):
-            return
-        metadata = fields.get("metadata")
-        known = {**fields, **(metadata if isinstance(metadata, Mapping) else {})}
-        for names in self._groupings.get(exam, ()):
-            yield group_label({name: get_field(known, name, None) for name in names})
+        if isinstance(fields, Mapping):
+            for names in self._groupings.get(exam, ()):
+                yield label_of_instance(fields, names)
 
     # -- reading ------------------------------------------------------------------------------------------------
 
@@ -262,14 +262,22 @@ class SampleIndex:
             ).fetchone()
         return None if row is None else self.get(int(row[0]))
 
-    def scores(self, exam: str) -> list[tuple[int, float | None]]:
-        """Return document id and main score of every instance of an exam that has a document id."""
+    def score_columns(self, exam: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return document ids, ascending and each once, and main scores (NaN where there is none) of an exam."""
+        documents, scores = array("q"), array("d")
         with closing(self._connect()) as database:
-            return database.execute(
+            rows = database.execute(
                 "SELECT doc_id, score FROM samples WHERE exam = (SELECT id FROM names WHERE name = ?) "
                 "AND doc_id IS NOT NULL ORDER BY id",
                 (exam,),
-            ).fetchall()
+            )
+            for document, score in rows:
+                documents.append(document)
+                scores.append(math.nan if score is None else score)
+        ids = np.frombuffer(documents, dtype=np.int64) if documents else np.empty(0, dtype=np.int64)
+        values = np.frombuffer(scores, dtype=np.float64) if scores else np.empty(0)
+        unique, last = np.unique(ids[::-1], return_index=True)  # of two lines about one document, the later one counts
+        return unique, values[::-1][last]
 
     def exams(self) -> list[str]:
         """Return the names of the exams that have instances, in the order in which they appear."""

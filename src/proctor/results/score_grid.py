@@ -7,9 +7,11 @@ them. Exams belong to one grid where they differ in nothing else.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from proctor.data.fields import get_field
 
 VARIED = ("template", "num_demos")
 _OF_THE_VARIANT = frozenset(
@@ -94,6 +96,20 @@ def group_label(by: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={_plain(value)}" for name, value in sorted(by.items()))
 
 
+def label_of_instance(fields: Mapping[str, Any], names: Iterable[str]) -> str:
+    """Return the label of the group that an instance belongs to by some of its fields; its metadata wins."""
+    metadata = fields.get("metadata")
+    known = {**fields, **(metadata if isinstance(metadata, Mapping) else {})}
+    return group_label({name: get_field(known, name, None) for name in names})
+
+
+def groups_of(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the groups that ``results.json`` has of an exam, each with ``by``."""
+    groups = entry.get("groups")
+    found = groups if isinstance(groups, list) else []
+    return [each for each in found if isinstance(each, Mapping) and isinstance(each.get("by"), Mapping) and each["by"]]
+
+
 def _plain(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
 
@@ -122,9 +138,9 @@ def _recipe_cells(
     family = [same, specification.get("split")]
     title = _title(recipe, exam)
     template, demos = _template_name(recipe), recipe.get("num_demos", 0)
-    for group in entry.get("groups") or ():
-        by = group.get("by") or {}
-        if set(by) <= set(VARIED) and by and _completes(by, template, demos):
+    for group in groups_of(entry):
+        by = group["by"]
+        if set(by) <= set(VARIED) and _completes(by, template, demos):
             shown = _plain(by.get("template", template))
             yield family, title, shown, int(by.get("num_demos", demos)), _cell(exam, group, group_label(by))
     if template and isinstance(demos, int):

@@ -26,6 +26,7 @@ class ScoreRow:
         failure_kinds: How many failed for which reason.
         metric_failures: Why a metric has no scores at all, by its name.
         is_main: Whether this is the exam's main score.
+        is_suite: Whether this is the score of a benchmark or a group of tasks, whose instances are its members'.
     """
 
     task: str
@@ -38,6 +39,7 @@ class ScoreRow:
     failure_kinds: Mapping[str, int]
     metric_failures: Mapping[str, str]
     is_main: bool = True
+    is_suite: bool = False
 
 
 def score_rows(results: Mapping[str, Mapping[str, Any]], *, every_score: bool = False) -> Iterator[ScoreRow]:
@@ -56,6 +58,11 @@ def score_rows(results: Mapping[str, Mapping[str, Any]], *, every_score: bool = 
                     yield _row(task, name, name, entry, is_main=False)
 
 
+def group_rows(task: str, groups: Iterable[Mapping[str, Any]]) -> list[ScoreRow]:
+    """Return the main score of each group of an exam."""
+    return [_row(task, str(each.get("score_name") or "score"), "score", each, is_main=True) for each in groups]
+
+
 def _is_score(name: str, entry: Mapping[str, Any]) -> bool:
     return name not in _COUNTS and not name.endswith(_BOUNDS) and _number(entry[name]) is not None
 
@@ -68,10 +75,11 @@ def _row(task: str, metric: str, key: str, entry: Mapping[str, Any], *, is_main:
         _number(entry.get(f"{key}_ci_low")),
         _number(entry.get(f"{key}_ci_high")),
         int(entry.get("n") or 0),
-        int(entry.get("failures") or 0),
+        int(entry.get("failures") or entry.get("num_of_failures") or 0),
         dict(entry.get("failure_kinds") or {}),
         dict(entry.get("metric_failures") or {}),
         is_main,
+        bool(entry.get("members")),
     )
 
 
@@ -98,7 +106,7 @@ def interval(row: ScoreRow) -> str:
 
 def failure_notes(rows: Iterable[ScoreRow]) -> list[str]:
     """Return a sentence on every kind of failure: ``3 of 180 instances failed (refused: 1, timeout: 2)``."""
-    mains = [row for row in rows if row.is_main]
+    mains = [row for row in rows if row.is_main and not row.is_suite]
     kinds: Counter[str] = Counter()
     for row in mains:
         kinds.update(row.failure_kinds)

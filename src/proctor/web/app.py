@@ -16,7 +16,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from proctor.errors import ProctorError
-from proctor.web import compare_pages, explorer_pages, run_pages
+from proctor.web import compare_pages, explorer_pages, run_pages, sample_pages
 from proctor.web.library import Library
 from proctor.web.rendering import part_styles, render
 from proctor.web.security import LOOPBACK, Guard
@@ -27,8 +27,8 @@ Page = Callable[[Library, Request], tuple[str, dict[str, Any]]]
 PAGES: dict[str, Page] = {
     "/runs": run_pages.runs,
     "/runs/{run}": run_pages.run,
-    "/runs/{run}/samples": run_pages.samples,
-    "/runs/{run}/samples/{number:int}": run_pages.sample,
+    "/runs/{run}/samples": sample_pages.samples,
+    "/runs/{run}/samples/{number:int}": sample_pages.sample,
     "/compare": compare_pages.compare,
     "/explore": explorer_pages.search,
     "/explore/exam": explorer_pages.exam,

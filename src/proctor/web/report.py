@@ -9,11 +9,11 @@ from typing import Any
 from proctor.errors import DataError
 from proctor.results.sample_index import SampleIndex
 from proctor.results.sample_query import SampleQuery
-from proctor.results.summary import failure_notes, score_rows
 from proctor.running.stored import StoredRun
 from proctor.web.compare_pages import difference_rows
 from proctor.web.rendering import part_styles, render
-from proctor.web.run_pages import choices_of, facts_of, messages_of, score_view, values_of
+from proctor.web.run_pages import scores_view
+from proctor.web.sample_view import choices_of, judgements_in, messages_of, values_of
 
 LARGEST_BYTES = 4_500_000
 """Instances are left out from here on, so that mail servers take the file."""
@@ -48,18 +48,10 @@ def _index(run: StoredRun) -> SampleIndex | None:
 
 
 def _run_view(run: StoredRun, index: SampleIndex | None, samples_per_exam: int) -> dict[str, Any]:
-    rows = list(score_rows(run.results, every_score=True))
     samples: list[dict[str, Any]] = []
     for exam in index.exams() if index is not None else ():
         samples.extend(_worst(index, exam, samples_per_exam))  # type: ignore[arg-type]
-    return {
-        "run": run,
-        "rows": [score_view(row, rows) for row in rows],
-        "notes": failure_notes(rows),
-        "facts": facts_of(run),
-        "samples": samples,
-        "left_out": 0,
-    }
+    return {"run": run, **scores_view(run), "samples": samples, "left_out": 0}
 
 
 def _worst(index: SampleIndex, exam: str, count: int) -> list[dict[str, Any]]:
@@ -69,6 +61,7 @@ def _worst(index: SampleIndex, exam: str, count: int) -> list[dict[str, Any]]:
             "sample": sample,
             "messages": [{**message, "media": []} for message in messages_of(sample.record.get("prompt"))],
             "choices": choices_of(sample.record),
+            "judgements": judgements_in(sample.record),
             "values": [each for each in values_of(sample.record) if each["key"] not in {"input", "usage", "timing"}],
         }
         for sample in found
@@ -76,14 +69,10 @@ def _worst(index: SampleIndex, exam: str, count: int) -> list[dict[str, Any]]:
 
 
 def _comparisons(runs: Sequence[StoredRun], indexes: Sequence[SampleIndex | None]) -> list[dict[str, Any]]:
-    """Return the comparison of every later run with the first."""
+    """Return the comparisons of every later run with the first."""
+    known = [index for index in indexes if index is not None]
     if len(runs) < 2:  # noqa: PLR2004
         return []
-    first = indexes[0]
-    if first is None or any(index is None for index in indexes):
+    if len(known) < len(indexes):
         raise DataError("runs can only be compared where all of them have samples.jsonl")
-    found = []
-    for run, index in zip(runs[1:], indexes[1:], strict=True):
-        rows = difference_rows(first, index) if index is not None else []
-        found.append({"first": runs[0].path.name, "second": run.path.name, "rows": rows})
-    return found
+    return difference_rows(known[0], known[1:], [run.path.name for run in runs[1:]])

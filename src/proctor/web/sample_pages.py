@@ -1,0 +1,201 @@
+"""Pages about the instances of a run: the list, and one instance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from proctor.dialects.spec_exams import exams_of_spec
+from proctor.errors import ProctorError, UsageError
+from proctor.recipes.exam import Exam, Item
+from proctor.results.origins import parts_in
+from proctor.results.preview import first_items, payload_of, prompts_of
+from proctor.results.sample_index import Sample
+from proctor.results.sample_query import ORDERS, SampleQuery
+from proctor.results.score_grid import group_label, groups_of, label_of_instance
+from proctor.running.stored import StoredRun
+from proctor.settings import settings
+from proctor.web.library import Library
+from proctor.web.prompt_view import explained_messages
+from proctor.web.run_pages import stored_run
+from proctor.web.sample_view import choices_of, excerpt, judgements_in, messages_of, question_of, values_of
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+PAGE_SIZE = 50
+
+Values = tuple[str, dict[str, Any]]
+
+
+def samples(library: Library, request: Request) -> Values:
+    """List the instances of a run: filtered, sorted, searched, a page at a time."""
+    stored, run_id = stored_run(library, request)
+    index = library.index(stored)
+    query = _query(stored, request)
+    number = _page_number(request)
+    page = index.page(query, (number - 1) * PAGE_SIZE, PAGE_SIZE)
+    last = max(1, -(-page.total // PAGE_SIZE))
+    return "samples.html", {
+        "id": run_id,
+        "run": stored,
+        "query": query,
+        "subset": request.query_params.get("subset", ""),
+        "subsets": [name for name, entry in stored.results.items() if entry.get("members")],
+        "groups": _groups(stored, query),
+        "parameters": _parameters(request),
+        "narrowed": _narrowed(request),
+        "samples": [_line(sample) for sample in page.samples],
+        "total": page.total,
+        "is_more": page.is_more,
+        "page": number,
+        "last": last,
+        "share": index.share,
+        "live": index.share < 1.0,
+    }
+
+
+def sample(library: Library, request: Request) -> Values:
+    """Show one instance with everything that is known about it."""
+    stored, run_id = stored_run(library, request)
+    index = library.index(stored)
+    number = int(request.path_params["number"])
+    found = index.get(number)
+    before, after = index.neighbours(_query(stored, request), number)
+    messages, problem = messages_of(found.record.get("prompt")), ""
+    if wants_parts := request.query_params.get("parts") == "1":
+        explained, problem = explain(stored, found.record)
+        messages = explained or messages
+    return "sample.html", {
+        "id": run_id,
+        "run": stored,
+        "sample": found,
+        "record": found.record,
+        "messages": messages,
+        "present": parts_in(part["origin"] for message in messages for part in message.get("parts", ())),
+        "explanation": problem,
+        "can_explain": stored.spec is not None and not wants_parts,
+        "choices": choices_of(found.record),
+        "judgements": judgements_in(found.record),
+        "values": values_of(found.record),
+        "groups": _groups_of(stored, found.record),
+        "before": before,
+        "after": after,
+        "parameters": _parameters(request),
+        "live": False,
+    }
+
+
+def _query(stored: StoredRun, request: Request) -> SampleQuery:
+    given = request.query_params
+    order = given.get("order", "place")
+    if order not in ORDERS:
+        raise UsageError(f"there is no order '{order}'", hint=f"the orders are {', '.join(ORDERS)}")
+    return SampleQuery(
+        exam=given.get("exam") or None,
+        subset=_members(stored, given.get("subset", "")),
+        group=given.get("group") or None,
+        text=given.get("q", ""),
+        failed={"yes": True, "no": False}.get(given.get("failed", "")),
+        lowest=_bound(given.get("lowest", ""), "lowest"),
+        highest=_bound(given.get("highest", ""), "highest"),
+        order=order,
+    )
+
+
+def _members(stored: StoredRun, subset: str) -> tuple[str, ...]:
+    if not subset:
+        return ()
+    members = stored.results.get(subset, {}).get("members")
+    if not isinstance(members, list) or not members:
+        known = [name for name, entry in stored.results.items() if entry.get("members")]
+        raise UsageError(f"the run has no subset '{subset}'", hint=f"it has {', '.join(known) or 'none'}")
+    return tuple(map(str, members))
+
+
+def _groups(stored: StoredRun, query: SampleQuery) -> list[str]:
+    """Return the groups of the exams that may be shown."""
+    exams = [query.exam] if query.exam else query.subset or list(stored.results)
+    found = [group_label(each["by"]) for exam in exams for each in groups_of(stored.results.get(exam, {}))]
+    return sorted(set(found))
+
+
+def _groups_of(stored: StoredRun, record: Mapping[str, Any]) -> list[str]:
+    """Return the groups that an instance belongs to."""
+    known = groups_of(stored.results.get(str(record.get("exam")), {}))
+    fields = record.get("input")
+    if not known or not isinstance(fields, dict):
+        return []
+    names = dict.fromkeys(tuple(sorted(group["by"])) for group in known)
+    return [label_of_instance(fields, each) for each in names]
+
+
+def _bound(text: str, name: str) -> float | None:
+    try:
+        return float(text) if text.strip() else None
+    except ValueError:
+        raise UsageError(f"the {name} score is '{text}', which is no number") from None
+
+
+def _page_number(request: Request) -> int:
+    text = request.query_params.get("page", "1")
+    if not text.isdecimal() or int(text) < 1:
+        raise UsageError(f"there is no page '{text}'")
+    return int(text)
+
+
+FILTERS = ("exam", "subset", "group", "q", "failed", "lowest", "highest")
+
+
+def _parameters(request: Request) -> str:
+    """Return what was asked for, to be asked for again on the next page."""
+    given = [(name, request.query_params.get(name, "")) for name in (*FILTERS, "order")]
+    return urlencode([(name, value) for name, value in given if value and (name, value) != ("order", "place")])
+
+
+def _narrowed(request: Request) -> bool:
+    return any(request.query_params.get(name) for name in FILTERS)
+
+
+def _line(found: Sample) -> dict[str, Any]:
+    record = found.record
+    prediction = record.get("processed_prediction")
+    if prediction is None:
+        prediction = record.get("prediction")
+    return {
+        "number": found.number,
+        "exam": record.get("exam", ""),
+        "doc_id": record.get("doc_id"),
+        "question": excerpt(question_of(record)),
+        "prediction": excerpt(record.get("output") if prediction is None else prediction),
+        "references": excerpt(", ".join(map(str, record.get("references") or ()))),
+        "score": found.score,
+        "failure": found.failure,
+    }
+
+
+def explain(stored: StoredRun, record: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
+    """Return an instance's prompt made of parts, by making it anew; or nothing, and why that is impossible."""
+    if stored.spec is None:
+        return [], "the run file cannot be read"
+    try:
+        with settings.context(trust_code=False):  # a page never runs code of a task file
+            exam = next((each for each in exams_of_spec(stored.spec) if each.name == record.get("exam")), None)
+            item = _item_of(exam, int(record.get("doc_id") or 0)) if exam is not None else None
+    except (ProctorError, ValueError) as error:
+        return [], f"the prompt cannot be made again: {error}"
+    if item is None:
+        return [], "the exam does not have this document any more"
+    made = [payload_of(prompt) for request in item.requests for prompt in prompts_of(request)]
+    if record.get("prompt") not in (*made, made):
+        return [], "the exam has changed since: it would ask this differently now"
+    return [message for request in item.requests for message in explained_messages(request)], ""
+
+
+def _item_of(exam: Exam, doc_id: int) -> Item | None:
+    """Return the item of a document: nearly always the one at its place."""
+    item = next(first_items(exam, 1, doc_id), None)
+    if item is not None and item.doc_id == doc_id:
+        return item
+    return next((each for each in exam.items() if each.doc_id == doc_id), None)  # only some documents were chosen

@@ -1,0 +1,246 @@
+"""One instance as pages and reports show it: prompt, choices, judges, and the rest under names that people read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from proctor.scoring.judges.judgements import Judgement, judgements_of
+from proctor.web.charts import choice_bar
+
+_LONGEST_EXCERPT = 160
+_LONGEST_VALUE = 20_000
+_LONGEST_PROMPT = 200_000
+
+
+def question_of(record: dict[str, Any]) -> str:
+    """Return the words that tell an instance from the others: its input fields, else the end of its prompt."""
+    fields = record.get("input")
+    if isinstance(fields, dict):
+        fields = fields.get("input_fields", fields)
+        texts = [value for value in fields.values() if isinstance(value, str)] if isinstance(fields, dict) else []
+        if texts:
+            return max(texts, key=len)
+    messages = messages_of(record.get("prompt"))
+    return str(messages[-1]["content"])[-_LONGEST_EXCERPT:] if messages else ""
+
+
+def excerpt(value: Any) -> str:
+    """Return the beginning of a value on one line."""
+    text = " ".join(str("" if value is None else value)[: 4 * _LONGEST_EXCERPT].split())
+    return text if len(text) <= _LONGEST_EXCERPT else f"{text[:_LONGEST_EXCERPT]}…"
+
+
+def messages_of(prompt: Any) -> list[dict[str, Any]]:
+    """Return a stored prompt as messages: ``role`` (empty for a plain string), ``content``, ``media``, ``left_out``.
+
+    Prompts of more than 200,000 characters are cut; ``left_out`` counts what is not shown.
+    """
+    room = _Room(_LONGEST_PROMPT)
+    messages = []
+    for message in _messages(prompt):
+        before = room.left_out
+        content = room.cut(message["content"])
+        messages.append({**message, "content": content, "left_out": room.left_out - before})
+    return messages
+
+
+def _messages(prompt: Any) -> list[dict[str, Any]]:
+    if prompt is None:
+        return []
+    if isinstance(prompt, str):
+        return [{"role": "", "content": prompt, "media": []}]
+    if isinstance(prompt, list) and all(isinstance(each, str) for each in prompt):
+        return [{"role": f"choice {index + 1}", "content": each, "media": []} for index, each in enumerate(prompt)]
+    if not isinstance(prompt, list):
+        return []
+    if prompt and all(isinstance(each, list) for each in prompt):  # a chat for each choice
+        return [message for each in prompt for message in _messages(each)]
+    return [_message(each) for each in prompt if isinstance(each, dict)]
+
+
+def _message(message: dict[str, Any]) -> dict[str, Any]:
+    content = message.get("content")
+    parts = content if isinstance(content, list) else [{"type": "text", "text": "" if content is None else content}]
+    texts = [str(part.get("text", "")) for part in parts if isinstance(part, dict)]
+    media = [source for part in parts if isinstance(part, dict) if (source := _image(part))]
+    return {"role": str(message.get("role", "")), "content": "".join(texts), "media": media}
+
+
+def _image(part: dict[str, Any]) -> str:
+    """Return the address of a picture that may be shown: only data URLs, nothing is fetched from outside."""
+    link = part.get("image_url")
+    address = link.get("url") if isinstance(link, dict) else link
+    return address if isinstance(address, str) and address.startswith("data:image/") else ""
+
+
+def choices_of(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the continuations with their log-likelihoods as bars; empty where nothing was scored."""
+    continuations, output = record.get("continuations") or [], record.get("output")
+    if not isinstance(output, list) or not all(isinstance(each, dict) for each in output):
+        return []
+    values = [_likelihood(each.get("log_likelihood")) for each in output]
+    best = max(range(len(values)), key=values.__getitem__, default=None)
+    return [
+        {
+            "text": continuations[index] if index < len(continuations) else "",
+            "log_likelihood": value,
+            "chart": choice_bar(value, values),
+            "gold": record.get("gold") == index,
+            "best": best == index,
+        }
+        for index, value in enumerate(values)
+    ]
+
+
+def _likelihood(value: Any) -> float:
+    return float(value) if isinstance(value, int | float) else -math.inf
+
+
+_FAILURES = {"failure": "Failure", "scoring_failure": "Why it could not be scored"}
+_ANSWER = {
+    "output": "Output",
+    "prediction": "Prediction",
+    "processed_prediction": "Prediction after processors",
+    "references": "References",
+    "processed_references": "References after processors",
+}
+_CIRCUMSTANCES = {"finish_reasons": "Why the answer ended", "usage": "Tokens", "timing": "Timing"}
+
+
+def values_of(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the remaining parts of an instance under the names that people read, in reading order.
+
+    Each has ``name``, ``key``, ``value``, ``left_out`` (characters that are too many for a page), and ``part``: where
+    it belongs, ``answer``, ``scores`` or ``more``. What is the same before and after processors is there once.
+    """
+    scores = record.get("scores")
+    found = [_value(record, key, title, "answer") for key, title in _FAILURES.items()]
+    found += _answer_values(record)
+    if isinstance(scores, dict):
+        found.append(_entry("scores", "Scores", _without_judgements(scores), "scores"))
+    found.append(_value(record, "input", "Input", "more"))
+    found += [_value(record, key, title, "more") for key, title in _CIRCUMSTANCES.items()]
+    return [entry for entry in found if entry["value"] not in (None, [], {}, "")]
+
+
+def _answer_values(record: dict[str, Any]) -> list[dict[str, Any]]:
+    names = dict(_ANSWER)
+    if choices_of(record):
+        names.pop("output")
+    elif record.get("prediction") == record.get("output"):
+        names.pop("prediction")
+    last = "prediction" if "prediction" in names else "output"
+    if record.get("processed_prediction") == record.get("prediction"):
+        names.pop("processed_prediction")
+        names[last] = "Output and prediction" if last == "output" else "Prediction"
+    if record.get("processed_references") == record.get("references"):
+        names.pop("processed_references")
+    found = [_value(record, key, title, "answer") for key, title in names.items()]
+    return [
+        {**entry, "value": _lines(entry["value"]) if "references" in entry["key"] else entry["value"]}
+        for entry in found
+    ]
+
+
+def _lines(references: Any) -> Any:
+    """Return references one a line, where each is a text of one line."""
+    if isinstance(references, list) and all(isinstance(each, str) and "\n" not in each for each in references):
+        return "\n".join(references)
+    return references
+
+
+def _value(record: Mapping[str, Any], key: str, title: str, part: str) -> dict[str, Any]:
+    return _entry(key, title, record.get(key), part)
+
+
+def _entry(key: str, title: str, value: Any, part: str) -> dict[str, Any]:
+    room = _Room(_LONGEST_VALUE)
+    return {"name": title, "key": key, "part": part, "value": room.cut(value), "left_out": room.left_out}
+
+
+class _Room:
+    """How many characters of a value may still be shown; texts within lists and dictionaries share it."""
+
+    def __init__(self, characters: int) -> None:
+        self._characters = characters
+        self.left_out = 0
+
+    def cut(self, value: Any) -> Any:
+        """Return a value without the characters that are too many."""
+        if isinstance(value, str):
+            kept = value[: self._characters]
+            self._characters -= len(kept)
+            self.left_out += len(value) - len(kept)
+            return kept
+        if isinstance(value, dict):
+            return {key: self.cut(each) for key, each in value.items()}
+        if isinstance(value, list):
+            return [self.cut(each) for each in value]
+        return value
+
+
+def _without_judgements(scores: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the scores without the words of judges, which have a place of their own."""
+    names = tuple(f"{each.name}_" for each in judgements_of(scores))
+    if not names:
+        return dict(scores)
+    return {
+        name: value
+        for name, value in scores.items()
+        if isinstance(value, int | float) or not (name.startswith(names) or name.endswith("criteria"))
+    }
+
+
+def judgements_in(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what each judge thought of an answer: verdict, reasoning, and what it was asked."""
+    scores = record.get("scores")
+    return [_judgement(each) for each in judgements_of(scores)] if isinstance(scores, Mapping) else []
+
+
+def _judgement(found: Judgement) -> dict[str, Any]:
+    words = {
+        "Reasoning": found.reasoning,
+        "Summary": found.summary,
+        "What it replied": found.reply,
+        "Verdict with the order reversed": (found.other_order or {}).get("verdict"),
+        "Reasoning with the order reversed": (found.other_order or {}).get("reasoning"),
+    }
+    return {
+        "name": found.name,
+        "score": found.score,
+        "verdict": _in_words(found.verdict, found.opponents),
+        "criteria": _criteria_text(found.criteria),
+        "is_biased": any(found.bias) if isinstance(found.bias, list) else bool(found.bias),
+        "words": [(title, _in_words(text, found.opponents)) for title, text in words.items() if text not in (None, [])],
+        "prompts": [
+            (stage.replace("_", " "), messages_of(prompt)) for stage, prompt in _stages(found.prompts) if prompt
+        ],
+    }
+
+
+def _in_words(value: Any, opponents: list[str] | None) -> str:
+    """Return a judge's words as one text; several comparisons are told apart by the other system."""
+    if not isinstance(value, list):
+        return "" if value is None else str(_Room(_LONGEST_VALUE).cut(value))
+    names = opponents if opponents and len(opponents) == len(value) else [str(place + 1) for place in range(len(value))]
+    shown = _Room(_LONGEST_VALUE).cut(value)
+    return "\n\n".join(f"Against {name}: {text}" for name, text in zip(names, shown, strict=True))
+
+
+def _stages(prompts: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return each prompt with its stage; where a stage asked several times, each time."""
+    found: list[tuple[str, Any]] = []
+    for stage, prompt in prompts.items():
+        if isinstance(prompt, list) and prompt and all(isinstance(each, list) for each in prompt):
+            found.extend((f"{stage} {place + 1}", each) for place, each in enumerate(prompt))
+        else:
+            found.append((stage, prompt))
+    return found
+
+
+def _criteria_text(criteria: Mapping[str, Any] | None) -> str:
+    if not criteria:
+        return ""
+    return ": ".join(str(criteria[name]) for name in ("name", "description") if criteria.get(name))
