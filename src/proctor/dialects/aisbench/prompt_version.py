@@ -1,0 +1,85 @@
+"""The version of a dataset's prompt in tables: the start of a digest of its ``infer_cfg``, as upstream computes it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from proctor.dialects.aisbench.values import Reference
+
+NO_VERSION = "/"
+_SHOWN = 6
+
+
+def prompt_version(dataset: Mapping[str, Any]) -> str:
+    """Return the version of a dataset config: six hexadecimal digits, or ``/`` where it has no ``infer_cfg``.
+
+    The ids of fixed examples count as part of the inferencer, so that versions stay what they once were.
+    """
+    if not dataset.get("infer_cfg"):
+        return NO_VERSION
+    infer = {name: _copied(part) for name, part in dataset["infer_cfg"].items()}
+    if "reader_cfg" in infer:
+        infer = _old_style(infer, dataset.get("reader_cfg") or {})
+    retriever, inferencer = infer.get("retriever"), infer.get("inferencer")
+    if isinstance(retriever, dict) and "fix_id_list" in retriever and isinstance(inferencer, dict):
+        inferencer["fix_id_list"] = retriever.pop("fix_id_list")
+    text = json.dumps(_plain(infer), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:_SHOWN]
+
+
+def _copied(part: Any) -> Any:
+    return dict(part) if isinstance(part, Mapping) else part
+
+
+def _old_style(infer: dict[str, Any], reader: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an ``infer_cfg`` that holds its own ``reader_cfg`` as upstream rewrites it."""
+    infer["reader"] = {
+        "type": "DatasetReader",
+        "input_columns": reader.get("input_columns"),
+        "output_column": reader.get("output_column"),
+    }
+    own = infer["reader_cfg"] if isinstance(infer["reader_cfg"], Mapping) else {}
+    for split, name in (("train_split", "index_split"), ("test_split", "test_split")):
+        if split in own and isinstance(infer.get("retriever"), dict):
+            infer["retriever"][name] = own[split]
+    return {
+        name: {**part, "type": type_name(part["type"]).rpartition(".")[2]}
+        if isinstance(part, dict) and "type" in part
+        else part
+        for name, part in infer.items()
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of a config as JSON has it; imported names as their dotted names."""
+    if isinstance(value, Mapping):
+        if len({type(key) for key in value}) > 1:  # JSON's keys are text; sorting needs keys of one type
+            return {str(key): _plain(each) for key, each in value.items()}
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    return type_name(value)
+
+
+def type_name(value: Any) -> str:
+    """Return the dotted name of a type of a config: an imported name, a string, or a class."""
+    if isinstance(value, Reference):
+        return value.name
+    if isinstance(value, str):
+        return value
+    return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', value)}"
+
+
+_MODES = (("GenInferencer", "gen"), ("PPLInferencer", "ppl"), ("PPLOnlyInferencer", "ppl"), ("LLInferencer", "ll"))
+
+
+def mode_of(dataset: Mapping[str, Any]) -> str:
+    """Return how a dataset is asked, as tables show it: ``gen``, ``ppl``, ``ll`` or ``unknown``."""
+    inferencer = (dataset.get("infer_cfg") or {}).get("inferencer") or {}
+    name = type_name(inferencer.get("type", "")).rpartition(".")[2]
+    return next((mode for part, mode in _MODES if part in name), "unknown")
