@@ -284,8 +284,19 @@ class _Board:
         return list(lines)
 
 
+_OURS = {"score_name", "n", "failures", "num_of_instances", "num_of_failures"}
+_OUR_ENDS = ("_ci_low", "_ci_high")
+
+
 def _numbers(found: Mapping[str, Any]) -> dict[str, float]:
-    return {metric: value for metric, value in found.items() if metric not in HIDDEN and isinstance(value, int | float)}
+    """Return the evaluator's own scores, without what Proctor's results have beside them."""
+    repeated = "score_name" in found and found["score_name"] != "score"
+    hidden = {*HIDDEN, *_OURS, *(["score"] if repeated else [])}
+    return {
+        metric: value
+        for metric, value in found.items()
+        if metric not in hidden and not metric.endswith(_OUR_ENDS) and isinstance(value, int | float)
+    }
 
 
 def _rank(metric: str) -> int:
