@@ -90,6 +90,12 @@ def _read_seed(_context: click.Context, _parameter: click.Parameter, text: str |
     return parse_seeds(text)
 
 
+def _read_meta_template(text: str) -> dict[str, Any]:
+    from proctor.dialects.aisbench.meta_templates import read_meta_template
+
+    return read_meta_template(text)
+
+
 _OPTIONS = [
     click.option("--limit", "-L", type=Limit(), help="Only the first N documents of each exam, or that share of them."),
     click.option(
@@ -113,6 +119,12 @@ _OPTIONS = [
         is_flag=True,
         default=None,
         help="Lay prompts out as chat messages.",
+    ),
+    click.option(
+        "--meta-template",
+        metavar="FILE",
+        callback=lambda _context, _parameter, text: _read_meta_template(text) if text else None,
+        help="How the model wants dialogues laid out (JSON, YAML, or a config).",
     ),
     click.option(
         "--demos-as-turns/--no-demos-as-turns",

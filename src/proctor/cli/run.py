@@ -18,6 +18,7 @@ from proctor.cli.problems import FAILURES, say
 from proctor.errors import UsageError
 
 if TYPE_CHECKING:
+    from proctor.dialects.aisbench.models import ModelConfig
     from proctor.engines.engine import Engine
     from proctor.recipes.exam import Exam
     from proctor.running.execute import Budget
@@ -49,7 +50,7 @@ class Execution:
 
 
 @click.command("run", cls=ProctorCommand)
-@click.argument("spec", required=False, metavar="[RUN.yaml]", type=click.Path(exists=True, path_type=Path))
+@click.argument("spec", required=False, metavar="[RUN.yaml|CONFIG.py]", type=click.Path(exists=True, path_type=Path))
 @click.option("--model", "-m", metavar="MODEL", help="Who is asked: smollm2, hf, openai … (proctor doctor lists them).")
 @click.option("--tasks", "-t", multiple=True, metavar="NAME,…", help="Exams, suites, recipes, files (see proctor ls).")
 @click.option("--model-args", "-a", multiple=True, metavar="K=V,…", help="model=m,base_url=http://127.0.0.1:8000/v1 …")
@@ -82,7 +83,8 @@ class Execution:
 def command(spec: Path | None, **options: Any) -> int:
     """Let a model sit exams, and print its scores.
 
-    RUN.yaml (or a run folder) repeats a run, or goes on with one that was stopped.
+    RUN.yaml (or a run folder) repeats a run, or goes on with one that was stopped. CONFIG.py is a config of
+    OpenCompass or AISBench: its models sit its datasets.
 
     \b
     proctor run --model smollm2 --tasks samples
@@ -94,17 +96,21 @@ def command(spec: Path | None, **options: Any) -> int:
     execution = Execution(**{entry.name: options.pop(entry.name) for entry in fields(Execution)})
     options = with_dialect_options(options)
     output = execution.output
+    if spec is not None and spec.suffix == ".py":
+        from proctor.cli.run_config import run_config
+
+        return run_config(spec, options, execution, **mine)
     if spec is None:
-        wanted = _spec_of_options(options)
+        wanted = spec_of_options(options)
     else:
         saved = RunSpec.load(spec)
-        wanted = _changed(saved, options)
+        wanted = changed_spec(saved, options)
         folder = spec if spec.is_dir() else spec.parent
         if output is None and (folder / "run.yaml").exists() and not wanted.differences(saved):
             output = folder
-    with _terminated_like_ctrl_c():
-        result = _run(wanted, replace(execution, output=output))
-    return _conclude(result, **mine)
+    with terminated_like_ctrl_c():
+        result = run_spec(wanted, replace(execution, output=output))
+    return conclude(result, **mine)
 
 
 def _model_args(options: dict[str, Any]) -> dict[str, Any]:
@@ -117,7 +123,12 @@ def _model_args(options: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-def _spec_of_options(options: dict[str, Any]) -> RunSpec:
+def spec_of_options(options: dict[str, Any]) -> RunSpec:
+    """Return what the command line asks for; a model may be a config's.
+
+    Raises:
+        UsageError: No model or no task is named.
+    """
     from proctor.running.spec import RunSpec
 
     if not options["model"]:
@@ -125,10 +136,41 @@ def _spec_of_options(options: dict[str, Any]) -> RunSpec:
     tasks = tuple(name for text in options["tasks"] for name in split_names(text))
     if not tasks:
         raise UsageError("no task is named", hint="add --tasks samples, or others that proctor ls lists")
-    return _changed(RunSpec(model=options["model"], tasks=tasks), {**options, "model": None, "tasks": ()})
+    given, rest = _model_of_config(options["model"]), {**options, "model": None, "tasks": ()}
+    if given is None:
+        return changed_spec(RunSpec(model=options["model"], tasks=tasks), rest)
+    name, config = given
+    return changed_spec(of_model(name, config, tasks), rest)
 
 
-def _changed(spec: RunSpec, options: dict[str, Any]) -> RunSpec:
+def _model_of_config(model: str) -> tuple[str, ModelConfig] | None:
+    from proctor.engines.names import ENGINES
+
+    if model in ENGINES or "=" in model or model.startswith("engines."):
+        return None
+    from proctor.dialects.aisbench.models import find_models, model_config
+
+    found = find_models(model)
+    if not found:
+        return None
+    if len(found) > 1:
+        raise UsageError(
+            f"'{model}' has {len(found)} models", hint=f"choose one: {', '.join(name for name, _ in found)}"
+        )
+    name, values = found[0]
+    return name, model_config(values)
+
+
+def of_model(name: str, model: ModelConfig, tasks: tuple[str, ...]) -> RunSpec:
+    """Return the run of a model of a config, called ``FILE.py::ABBR``."""
+    from proctor.running.spec import RunSpec
+
+    for note in model.notes:
+        say(f"note: {note}")
+    return RunSpec(model.engine, tasks, dict(model.args), overrides={"model_config": name})
+
+
+def changed_spec(spec: RunSpec, options: dict[str, Any]) -> RunSpec:
     """Return a spec with what the command line says in place of what it said."""
     changes: dict[str, Any] = {}
     if options["model"]:
@@ -155,6 +197,8 @@ _OVERRIDES = (
     "template",
     "system_prompt",
     "apply_chat_template",
+    "meta_template",
+    "model_config",
     "demos_as_turns",
     "decoding",
     "include_paths",
@@ -162,7 +206,8 @@ _OVERRIDES = (
 )
 
 
-def _run(spec: RunSpec, execution: Execution) -> RunResult:
+def run_spec(spec: RunSpec, execution: Execution) -> RunResult:
+    """Let a model sit exams as a spec says."""
     from proctor.cli.lm_eval_files import check_lm_eval, write_lm_eval
     from proctor.dialects.spec_exams import exams_of_spec
     from proctor.engines.names import make_engine
@@ -219,7 +264,8 @@ def default_output(spec: RunSpec, exams: list[Exam], engine: Engine) -> Path:
     return Path(RUNS) / f"{name}-{content_key('run', engine.identity, content)[:_DIGEST_DIGITS]}"
 
 
-def _conclude(result: RunResult, *, allow_failures: bool, every_score: bool, as_json: bool) -> int:
+def conclude(result: RunResult, *, allow_failures: bool, every_score: bool, as_json: bool) -> int:
+    """Print the results of a run; return the exit code."""
     from proctor.cli.console import console, print_json
     from proctor.cli.tables import score_table
     from proctor.results.summary import failure_notes, score_rows
@@ -239,7 +285,7 @@ def _conclude(result: RunResult, *, allow_failures: bool, every_score: bool, as_
 
 
 @contextmanager
-def _terminated_like_ctrl_c() -> Iterator[None]:
+def terminated_like_ctrl_c() -> Iterator[None]:
     """Treat SIGTERM as Ctrl-C: stop cleanly and say how to go on."""
 
     def stop(*_: object) -> None:

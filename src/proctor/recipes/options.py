@@ -20,6 +20,10 @@ class RecipeOptions:
         apply_chat_template: Lay prompts out as chat messages: for engines that take them as they are, or by the
             tokenizer of ``chat_template_model``.
         chat_template_model: Whose tokenizer's chat template to apply in text.
+        meta_template: How the model wants dialogues laid out: the fields of a
+            :class:`~proctor.formats.meta_template.MetaTemplate`.
+        model_config: The config of the model (``FILE.py::ABBR``), whose limits and stop words hold for exams of the
+            same dialect.
         demos_as_turns: With a chat template, show each demo as turns of its own.
         system_prompt: Text that opens every prompt.
         template: Which of an exam's templates to use.
@@ -33,6 +37,8 @@ class RecipeOptions:
     seed: int | None = None
     apply_chat_template: bool = False
     chat_template_model: str | None = None
+    meta_template: Mapping[str, Any] | None = None
+    model_config: str | None = None
     demos_as_turns: bool | None = None
     system_prompt: str | None = None
     template: str | None = None

@@ -1,0 +1,364 @@
+"""Datasets of configs as lm-eval tasks and Unitxt recipes, and any exam as a config.
+
+A prompt is converted by writing it once with marks in place of the columns: whatever templates, examples and meta
+template make of a row is then plain text with holes, which every other form can say. The rows themselves are written to
+a file beside the converted one, because loaders of configs are code. What the other form cannot say is named.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, type_name
+from proctor.dialects.aisbench.exam import DatasetExam
+from proctor.errors import UsageError, did_you_mean
+from proctor.ir import Choose, Generate, Prompt
+from proctor.recipes.exam import Exam
+
+TARGETS = ("lm-eval", "unitxt")
+_MARK = re.compile("\x02(\\d+)\x03")
+_JINJA = re.compile(r"\{\{|\{%|\{#|\}\}|%\}|#\}")
+_METRICS = {
+    "AccEvaluator": ("exact_match", "metrics.accuracy"),
+    "EMEvaluator": ("exact_match", "metrics.accuracy"),
+    "BleuEvaluator": ("bleu", "metrics.sacrebleu"),
+    "RougeEvaluator": ("rouge", "metrics.rouge"),
+}
+_REGEX_OF = {"first_capital_postprocess": "([A-Z])", "first-capital": "([A-Z])"}
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertedConfig:
+    """An exam in another form.
+
+    Attributes:
+        name: Its name, fit for a file.
+        text: YAML, JSON or Python.
+        rows: The rows it reads from ``rows_file``, beside it.
+        rows_file: The name of that file.
+        lost: What the other form does not say, each with its reason.
+    """
+
+    name: str
+    text: str
+    rows: Sequence[Mapping[str, Any]] = field(repr=False, default=())
+    rows_file: str = ""
+    lost: tuple[str, ...] = ()
+
+    def rows_text(self) -> str:
+        """Return the content of ``rows_file``: one JSON object in a line."""
+        return "".join(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in self.rows)
+
+
+def convert_dataset(exam: DatasetExam, to: str) -> ConvertedConfig:
+    """Return a dataset of a config as an lm-eval task or a Unitxt recipe.
+
+    Raises:
+        UsageError: There is no such form, or the form cannot ask what the dataset asks.
+        ProctorError: The data cannot be read.
+    """
+    if to not in TARGETS:
+        raise UsageError(f"there is no form '{to}'", hint=did_you_mean(to, TARGETS) or f"choose {' or '.join(TARGETS)}")
+    kind = exam.config.inferencer.kind
+    if kind in (CHAT, CLP, LL):
+        raise UsageError(
+            f"'{exam.name}' cannot be converted",
+            why={CHAT: "conversations", CLP: "probabilities of choices", LL: "likelihoods of one text by context"}[kind]
+            + " have no counterpart in the other form",
+        )
+    source = _Source(exam)
+    return source.to_lm_eval() if to == "lm-eval" else source.to_unitxt()
+
+
+class _Source:
+    """A dataset, its rows and its prompts with holes."""
+
+    def __init__(self, exam: DatasetExam) -> None:
+        self.exam, self.config = exam, exam.config
+        self.name = re.sub(r"\W+", "_", exam.name).strip("_").lower() or "dataset"
+        rows = exam.rows.test
+        if not rows:
+            raise UsageError(f"'{exam.name}' has no rows to convert")
+        self.columns = {column: _identifier(column, place) for place, column in enumerate(rows[0])}
+        self.lost: list[str] = []
+        demos = exam.builder.retrieve(rows[:2])
+        if any(list(each) != list(demos[0]) for each in demos) or _retriever(exam) not in ("", "Zero", "FixK"):
+            self.lost.append(
+                f"{_retriever(exam)}Retriever: every row has examples of its own; those of the first are kept"
+            )
+        self.demos = demos[0]
+        if exam.options.as_messages:
+            raise UsageError(
+                "prompts of chat messages cannot be converted", hint="convert without --apply-chat-template"
+            )
+
+    @property
+    def output(self) -> str | None:
+        """The column with the answer, as it is called in the other form."""
+        column = self.config.reader.get("output_column")
+        return None if column is None else self.columns.get(column)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows with names that templates can use."""
+        return [{self.columns[key]: row[key] for key in self.columns if key in row} for row in self.exam.rows.test]
+
+    def _marked(self) -> dict[str, Any]:
+        return {column: f"\x02{place}\x03" for place, column in enumerate(self.columns)}
+
+    def generated(self) -> list[str]:
+        """Return the prompt as pieces: text, column, text, column … text; rows it does not hold for are named."""
+        pieces = self._pieces(self.exam.builder.generate(self._marked(), self.demos).text)
+        different = [
+            number
+            for number, (row, renamed) in enumerate(zip(self.exam.rows.test, self.rows(), strict=True))
+            if self.exam.builder.generate(row, self.demos).text != _filled(pieces, renamed)
+        ]
+        if different:
+            self.lost.append(f"the prompts of {len(different)} rows (the first is {different[0]}) come out differently")
+        return pieces
+
+    def labelled(self) -> tuple[list[str], dict[Any, list[str]]]:
+        """Return what the prompts of all labels begin with, and how each ends, as pieces."""
+        prompts = {label: self.exam.builder.labelled(self._marked(), self.demos, label).text for label in self.labels}
+        shared = _shared_beginning(list(prompts.values()))
+        cut = shared.rfind("\x02")
+        if cut > shared.rfind("\x03"):
+            shared = shared[:cut]  # never inside a mark
+        return self._pieces(shared), {label: self._pieces(text[len(shared) :]) for label, text in prompts.items()}
+
+    @property
+    def labels(self) -> tuple[Any, ...]:
+        """The labels that are compared."""
+        return self.exam.questions.labels
+
+    def _pieces(self, text: str) -> list[str]:
+        names = list(self.columns.values())
+        pieces = _MARK.split(text)
+        return [names[int(piece)] if place % 2 else piece for place, piece in enumerate(pieces)]
+
+    # -- lm-eval ----------------------------------------------------------------------------------------------
+
+    def to_lm_eval(self) -> ConvertedConfig:
+        """Return an lm-eval task."""
+        values: dict[str, Any] = {
+            "task": self.name,
+            "dataset_path": "json",
+            "dataset_kwargs": {"data_files": {"test": f"{self.name}.jsonl"}},
+            "test_split": "test",
+            "num_fewshot": 0,
+            "target_delimiter": "",
+        }
+        values |= self._multiple_choice() if self.config.inferencer.kind == PPL else self._generation()
+        text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=1_000)
+        return ConvertedConfig(self.name, text, self.rows(), f"{self.name}.jsonl", tuple(self.lost))
+
+    def _generation(self) -> dict[str, Any]:
+        decoding = next(self.exam.items()).requests[0]
+        stop = list(decoding.decoding.stop) if isinstance(decoding, Generate) else []
+        tokens = decoding.decoding.max_tokens if isinstance(decoding, Generate) else None
+        values: dict[str, Any] = {
+            "output_type": "generate_until",
+            "doc_to_text": _jinja(self.generated()),
+            "doc_to_target": "" if self.output is None else f"{{{{{self.output}}}}}",
+            "generation_kwargs": {"until": stop, "max_gen_toks": tokens, "do_sample": False},
+            "metric_list": [{"metric": self._metric(0), "aggregation": "mean", "higher_is_better": True}],
+        }
+        if (pattern := self._processing()) is not None:
+            first = [{"function": "regex", "regex_pattern": pattern, "fallback": ""}, {"function": "take_first"}]
+            values["filter_list"] = [{"name": "parsed", "filter": first}]
+        return values
+
+    def _multiple_choice(self) -> dict[str, Any]:
+        self.lost.append(
+            "PPLInferencer: the other form compares likelihoods of endings, not mean losses of whole prompts"
+        )
+        shared, endings = self.labelled()
+        choices = ", ".join(_expression(pieces) for pieces in endings.values())
+        return {
+            "output_type": "multiple_choice",
+            "doc_to_text": _jinja(shared),
+            "doc_to_choice": f"{{{{[{choices}]}}}}",
+            "doc_to_target": f"{{{{{list(endings)!r}.index({self.output})}}}}",
+            "metric_list": [{"metric": "acc", "aggregation": "mean", "higher_is_better": True}],
+        }
+
+    def _metric(self, place: int) -> str:
+        name = type_name((self.config.evaluation.get("evaluator") or {}).get("type", ""))
+        if name not in _METRICS:
+            self.lost.append(f"{name or 'evaluator'}: replaced by {_METRICS['AccEvaluator'][place]}")
+        return _METRICS.get(name, _METRICS["AccEvaluator"])[place]
+
+    def _processing(self) -> str | None:
+        found = self.config.evaluation.get("pred_postprocessor") or {}
+        name = type_name(found.get("type", "")) if found else ""
+        if name and name not in _REGEX_OF:
+            self.lost.append(f"pred_postprocessor {name}: it is code, the other form has no such step")
+        return _REGEX_OF.get(name)
+
+    # -- Unitxt -----------------------------------------------------------------------------------------------
+
+    def to_unitxt(self) -> ConvertedConfig:
+        """Return a Unitxt recipe."""
+        if self.config.inferencer.kind != GENERATE:
+            raise UsageError(f"'{self.exam.name}' compares losses of prompts, which no Unitxt recipe can ask")
+        self.lost.append("scores are shares of one there, and percentages here")
+        if self._processing() is not None:
+            self.lost.append("pred_postprocessor: the first capital letter is found by no processor of Unitxt's")
+        output = self.output or "answer"
+        fields = {name: "Any" for name in self.columns.values() if name != output}
+        recipe = {
+            "__type__": "dataset_recipe",
+            "card": {
+                "__type__": "task_card",
+                "loader": {"__type__": "load_json_file", "files": {"test": f"{self.name}.jsonl"}, "lines": True},
+                "task": {
+                    "__type__": "task",
+                    "input_fields": fields,
+                    "reference_fields": {output: "Any"},
+                    "prediction_type": "str",
+                    "metrics": [self._metric(1)],
+                },
+                "templates": [],
+            },
+            "template": {
+                "__type__": "input_output_template",
+                "input_format": _braced(self.generated()),
+                "output_format": f"{{{output}}}",
+                "postprocessors": [],
+            },
+            "format": "formats.empty",
+        }
+        text = json.dumps(recipe, indent=4, ensure_ascii=False)
+        return ConvertedConfig(self.name, text, self.rows(), f"{self.name}.jsonl", tuple(self.lost))
+
+
+def _filled(pieces: Sequence[str], row: Mapping[str, Any]) -> str:
+    return "".join(str(row.get(piece)) if place % 2 else piece for place, piece in enumerate(pieces))
+
+
+def _shared_beginning(texts: Sequence[str]) -> str:
+    """Return what all texts begin with."""
+    low, high = min(texts), max(texts)
+    return next((low[:place] for place, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), low)
+
+
+def _retriever(exam: DatasetExam) -> str:
+    return type_name((exam.config.inference.get("retriever") or {}).get("type", "")).removesuffix("Retriever")
+
+
+def _identifier(column: str, place: int) -> str:
+    name = re.sub(r"\W", "_", column)
+    return name if name.isidentifier() else f"column_{place}"
+
+
+def _jinja(pieces: Sequence[str]) -> str:
+    """Return pieces as a Jinja template; text that looks like Jinja is quoted."""
+    return "".join(
+        f"{{{{{piece}}}}}" if place % 2 else _JINJA.sub(lambda found: f"{{{{'{found[0]}'}}}}", piece)
+        for place, piece in enumerate(pieces)
+    )
+
+
+def _expression(pieces: Sequence[str]) -> str:
+    """Return pieces as a Jinja expression that joins them."""
+    return " ~ ".join(piece if place % 2 else repr(piece) for place, piece in enumerate(pieces) if place % 2 or piece)
+
+
+def _braced(pieces: Sequence[str]) -> str:
+    """Return pieces as a format string."""
+    return "".join(
+        f"{{{piece}}}" if place % 2 else piece.replace("{", "{{").replace("}", "}}")
+        for place, piece in enumerate(pieces)
+    )
+
+
+# -- any exam as a config -----------------------------------------------------------------------------------------
+
+
+def convert_to_config(exam: Exam) -> ConvertedConfig:
+    """Return any exam as an OpenCompass config over rows that hold its prompts.
+
+    Raises:
+        UsageError: It asks what no inferencer asks (several questions about a row, chat messages).
+    """
+    name = re.sub(r"\W+", "_", exam.name).strip("_").lower() or "exam"
+    rows = list(_rows_of(exam))
+    if not rows:
+        raise UsageError(f"'{exam.name}' asks nothing")
+    choices = {len(row["contexts"]) for row in rows}
+    if len(choices) > 1:
+        raise UsageError(
+            f"'{exam.name}' has {min(choices)} to {max(choices)} choices", why="a config has a fixed number"
+        )
+    (count,) = choices
+    lost = ["metrics and processors: AccEvaluator compares whole answers; choose another evaluator where it matters"]
+    if count:
+        lost.append("likelihoods: PPLInferencer compares mean losses of whole prompts, not likelihoods of endings")
+    flat = [_flat(row) for row in rows]
+    template = {place: f"{{context_{place}}}{{choice_{place}}}" for place in range(count)} or "{prompt}"
+    text = _CONFIG.format(
+        name=name,
+        inferencer="PPLInferencer" if count else "GenInferencer",
+        arguments="" if count else f", max_out_len={rows[0]['max_tokens'] or 512}",
+        columns=[key for key in flat[0] if key != "target"],
+        template=template,
+    )
+    return ConvertedConfig(name, text, flat, f"{name}.jsonl", tuple(lost))
+
+
+_CONFIG = """from opencompass.datasets import CustomDataset
+from opencompass.openicl.icl_evaluator import AccEvaluator
+from opencompass.openicl.icl_inferencer import {inferencer}
+from opencompass.openicl.icl_prompt_template import PromptTemplate
+from opencompass.openicl.icl_retriever import ZeroRetriever
+
+{name}_datasets = [
+    dict(
+        abbr='{name}',
+        type=CustomDataset,
+        path='{name}.jsonl',
+        reader_cfg=dict(input_columns={columns!r}, output_column='target'),
+        infer_cfg=dict(
+            prompt_template=dict(type=PromptTemplate, template={template!r}),
+            retriever=dict(type=ZeroRetriever),
+            inferencer=dict(type={inferencer}{arguments}),
+        ),
+        eval_cfg=dict(evaluator=dict(type=AccEvaluator)),
+    )
+]
+"""
+
+
+def _rows_of(exam: Exam) -> Iterator[dict[str, Any]]:
+    for item in exam.items():
+        request = item.requests[0]
+        if len(item.requests) > 1 or not isinstance(request, Generate | Choose):
+            raise UsageError(f"'{exam.name}' asks what no inferencer of a config asks")
+        if isinstance(request, Generate):
+            target = item.exchange.references[0] if item.exchange.references else ""
+            tokens = request.decoding.max_tokens
+            yield {"prompt": _text(exam, request.prompt), "contexts": [], "target": target, "max_tokens": tokens}
+            continue
+        contexts = [(_text(exam, pair.context), pair.continuation) for pair in request.pairs]
+        yield {"contexts": contexts[: len(item.exchange.choices)], "target": item.exchange.gold, "max_tokens": None}
+
+
+def _text(exam: Exam, prompt: Prompt) -> str:
+    if prompt.is_chat:
+        raise UsageError(f"'{exam.name}' asks by chat messages", hint="convert it without a chat template")
+    return prompt.text
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    if not row["contexts"]:
+        return {"prompt": row["prompt"], "target": row["target"]}
+    found: dict[str, Any] = {}
+    for place, (context, choice) in enumerate(row["contexts"]):
+        found[f"context_{place}"], found[f"choice_{place}"] = context, choice
+    return {**found, "target": row["target"]}

@@ -1,0 +1,204 @@
+"""From responses to scores: predictions as upstream records them, evaluated, with intervals and failures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL
+from proctor.dialects.aisbench.evaluators import Evaluation, evaluate
+from proctor.errors import ProctorError
+from proctor.ir import Failure, Prompt, Request, Response, Rolling
+from proctor.recipes.exam import Answered
+from proctor.scoring.grade import Grade
+from proctor.scoring.intervals import Bootstrap, Interval, Means, as_floats, wilson
+
+if TYPE_CHECKING:
+    from proctor.dialects.aisbench.exam import DatasetExam
+
+_CLOSE = 1e-6
+
+
+@dataclass(slots=True)
+class _Answers:
+    """What the model said, one entry for each thing that is evaluated; conversations have one for each turn."""
+
+    predictions: list[Any] = field(default_factory=list)
+    references: list[Any] = field(default_factory=list)
+    rows: list[Mapping[str, Any]] = field(default_factory=list)
+    prompts: list[Any] = field(default_factory=list)
+    owners: list[int] = field(default_factory=list)
+    raw: list[Any] = field(default_factory=list)
+    golds: list[Any] = field(default_factory=list)
+    failures: dict[int, Failure] = field(default_factory=dict)
+
+    def add(self, prediction: Any, gold: Any, row: Mapping[str, Any], prompt: Any) -> None:
+        """File one thing to evaluate, of the instance that was begun last."""
+        self.predictions.append(prediction)
+        self.references.append(gold)
+        self.rows.append(row)
+        self.prompts.append(prompt)
+        self.owners.append(len(self.raw) - 1)
+
+
+def grade(exam: DatasetExam, answered: Iterable[Answered]) -> Grade:
+    """Return the scores of a dataset; what could not be answered is a failure, and not scored as wrong."""
+    answers = _collect(exam, answered)
+    result = Grade(
+        scores={"num_of_instances": len(answers.raw) - len(answers.failures)},
+        predictions=answers.raw,
+        processed_predictions=list(answers.raw),
+        processed_references=[_listed(gold) for gold in answers.golds],
+        failures=answers.failures,
+    )
+    if answers.failures:
+        result.scores["num_of_failures"] = len(answers.failures)
+    if not answers.predictions:
+        return result
+    try:
+        evaluation = evaluate(
+            exam.config.evaluation,
+            answers.predictions,
+            answers.references,
+            answers.rows,
+            answers.prompts,
+            exam.options.model_postprocessor,
+        )
+    except ProctorError as error:
+        name = str((exam.config.evaluation.get("evaluator") or {}).get("type", "evaluator"))
+        result.metric_failures[name] = Failure("scoring", str(error), retryable=False)
+        return result
+    _file(result, evaluation, answers)
+    return result
+
+
+def _collect(exam: DatasetExam, answered: Iterable[Answered]) -> _Answers:
+    found = _Answers()
+    output = exam.config.reader.get("output_column")
+    kind = exam.config.inferencer.kind
+    labels = exam.questions.labels if kind in (PPL, LL) else ()
+    for each in answered:
+        found.raw.append(None)
+        row = each.item.instance
+        found.golds.append(row.get(output) if output else None)
+        failure = next((response.failure for response in each.responses if response.failure is not None), None)
+        if failure is not None:
+            found.failures[len(found.raw) - 1] = failure
+            found.raw[-1] = failure
+        elif kind == CHAT:
+            _add_turns(exam, found, each)
+        else:
+            prediction = _READ[kind](each, labels)
+            found.raw[-1] = prediction
+            found.add(prediction, found.golds[-1], row, _prompt_of(each.item.requests[0]))
+    return found
+
+
+def _add_turns(exam: DatasetExam, found: _Answers, each: Answered) -> None:
+    texts = [text for response in each.responses for text in response.texts]
+    golds = exam.questions.ask(each.item.instance, ()).gold
+    found.raw[-1] = texts if len(texts) > 1 else texts[0]
+    found.golds[-1] = golds
+    for text, gold in zip(texts, golds, strict=True):
+        found.add(text, gold, each.item.instance, each.item.exchange.source)
+
+
+def _generated(each: Answered, labels: Sequence[Any]) -> Any:
+    del labels
+    texts = each.responses[0].texts
+    return list(texts) if len(texts) > 1 else texts[0] if texts else ""
+
+
+def _least_perplexed(each: Answered, labels: Sequence[Any]) -> Any:
+    """Return the label whose prompt has the least loss per token; of equals, the first."""
+    if isinstance(each.item.requests[0], Rolling):
+        losses = [_loss(response, first_token=1) for response in each.responses]
+    else:
+        pairs = zip(each.responses[::2], each.responses[1::2], strict=True)
+        losses = [_loss(answer) - _loss(alone) for answer, alone in pairs]
+    return labels[losses.index(min(losses))]
+
+
+def _loss(response: Response, first_token: int = 0) -> float:
+    """Return the mean negative log-likelihood; upstream divides by all tokens, the unscored first one too."""
+    scored = response.scores[0]
+    return -scored.log_likelihood / (scored.token_count + first_token)
+
+
+def _most_likely(each: Answered, labels: Sequence[Any]) -> Any:
+    values = [response.scores[0].log_likelihood for response in each.responses]
+    return labels[values.index(max(values))]
+
+
+def _probabilities(each: Answered, labels: Sequence[Any]) -> list[float]:
+    del labels
+    values = [scored.log_likelihood for scored in each.responses[0].scores]
+    weights = [math.exp(value - max(values)) for value in values]
+    return [weight / sum(weights) for weight in weights]
+
+
+_READ = {GENERATE: _generated, PPL: _least_perplexed, LL: _most_likely, CLP: _probabilities}
+
+
+def _prompt_of(request: Request) -> Any:
+    prompt = getattr(request, "prompt", None)
+    return prompt.payload if isinstance(prompt, Prompt) else getattr(request, "text", "")
+
+
+def _listed(gold: Any) -> list[Any]:
+    return [] if gold is None else list(gold) if isinstance(gold, list | tuple) else [gold]
+
+
+def _file(result: Grade, evaluation: Evaluation, answers: _Answers) -> None:
+    """Put an evaluation into a grade: scores with their intervals, columns with one entry for each instance."""
+    total = len(answers.raw)
+    columns = {
+        name: _per_instance(column, answers.owners, total) for name, column in evaluation.instance_scores.items()
+    }
+    result.instance_scores = columns
+    if len(evaluation.predictions) == len(answers.owners):
+        processed = list(result.processed_predictions)
+        for owner, prediction in zip(answers.owners, evaluation.predictions, strict=True):
+            processed[owner] = prediction
+        result.processed_predictions = processed
+    scores = {name: value for name, value in evaluation.scores.items() if isinstance(value, int | float)}
+    for name, value in scores.items():
+        result.scores[name] = value
+        if (bounds := _interval(name, float(value), columns)) is not None:
+            result.scores[f"{name}_ci_low"], result.scores[f"{name}_ci_high"] = bounds
+    main = evaluation.main if evaluation.main in scores else next(iter(scores), None)
+    if main is not None:
+        result.scores.update(score=scores[main], score_name=main)
+        for end in ("_ci_low", "_ci_high"):
+            if (bound := result.scores.get(f"{main}{end}")) is not None:
+                result.scores[f"score{end}"] = bound
+
+
+def _per_instance(column: Sequence[Any], owners: Sequence[int], total: int) -> list[float | None]:
+    """Return the mean of each instance's entries; ``None`` where it has none."""
+    sums: list[list[float]] = [[] for _ in range(total)]
+    for owner, value in zip(owners, column, strict=True):
+        if value is not None:
+            sums[owner].append(float(value))
+    return [sum(values) / len(values) if values else None for values in sums]
+
+
+def _interval(name: str, value: float, columns: Mapping[str, Sequence[float | None]]) -> Interval | None:
+    """Return the 95% interval of a score that is the mean of a column, or a hundred times it; else ``None``."""
+    column = columns.get(name)
+    known = [] if column is None else [each for each in column if each is not None]
+    if not known:
+        return None
+    mean = sum(known) / len(known)
+    scale = next((scale for scale in (1.0, 100.0) if math.isclose(mean * scale, value, abs_tol=_CLOSE)), None)
+    if scale is None:
+        return None
+    if set(known) <= {0.0, 1.0}:
+        bounds = wilson(int(sum(known)), len(known))
+    elif set(known) <= {0.0, 100.0}:
+        bounds = Interval(*(bound * 100 for bound in wilson(round(sum(known) / 100), len(known))))
+    else:
+        (bounds,) = Bootstrap().intervals(Means(as_floats(known)[None, :]))
+    return Interval(bounds.low * scale, bounds.high * scale)

@@ -1,0 +1,208 @@
+"""A model of a config as an engine, and as what it changes about exams."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from proctor.dialects.aisbench.config import location_of, model_abbr_of, type_name
+from proctor.dialects.aisbench.index import find_config
+from proctor.dialects.aisbench.plain import described
+from proctor.dialects.aisbench.reader import models_of, read_config
+from proctor.errors import UnknownArtifactError, UsageError, did_you_mean
+
+_KEY_FROM_ENVIRONMENT = "ENV"
+_SAMPLING = {"temperature", "top_p", "top_k", "seed"}
+_RENAMED = {"max_new_tokens": "max_tokens", "max_out_len": "max_tokens", "max_completion_tokens": "max_tokens"}
+_NOT_ASKED_OF_ENGINES = {"do_sample", "ignore_eos", "num_beams", "n", "num_return_sequences"}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelConfig:
+    """One model of a config.
+
+    Attributes:
+        abbr: Its name in results.
+        engine: What ``--model`` would be.
+        args: What ``--model-args`` would be.
+        as_messages: Whether it takes chat messages.
+        meta_template: How it wants dialogues laid out, where the config says.
+        max_out_len: Tokens of an answer where a dataset does not say.
+        decoding: How it is to write.
+        stop: Texts that end an answer.
+        postprocessor: What is done to its answers first.
+        notes: What is different here from what the config says.
+    """
+
+    abbr: str
+    engine: str
+    args: Mapping[str, Any]
+    as_messages: bool = False
+    meta_template: Mapping[str, Any] | None = None
+    max_out_len: int | None = None
+    decoding: Mapping[str, Any] = field(default_factory=dict)
+    stop: tuple[str, ...] = ()
+    postprocessor: Mapping[str, Any] | None = None
+    notes: tuple[str, ...] = ()
+
+
+@cache
+def model_types() -> Mapping[str, Mapping[str, Any]]:
+    """Return the model types that have an engine here."""
+    table: dict[str, dict[str, Any]] = json.loads(files(__package__).joinpath("models.json").read_bytes())
+    return table
+
+
+def model_config(values: Mapping[str, Any]) -> ModelConfig:
+    """Return a model of a config as an engine.
+
+    Raises:
+        UsageError: Its type has no engine here, or it names no model.
+    """
+    name, abbr = type_name(values.get("type", "")), model_abbr_of(values)
+    entry = model_types().get(name)
+    if entry is None:
+        raise UsageError(
+            f"the model '{abbr}' is a {name}, for which there is no engine",
+            location=location_of(values),
+            why=f"there are engines for {', '.join(model_types())}",
+            hint=f"{did_you_mean(name, model_types())} or choose the engine yourself: --model NAME".removeprefix(
+                " or "
+            ),
+        )
+    generation = {**_mapping(values, "gen_config"), **_mapping(values, "generation_kwargs")}
+    notes = []
+    if "instead_of" in entry:
+        notes.append(f"'{abbr}' is asked through {entry['engine']} instead of {entry['instead_of']}")
+    stop = [*_texts(values.get("stop_words")), *_texts(values.get("end_str"))]
+    return ModelConfig(
+        abbr,
+        entry["engine"],
+        _args(values, entry),
+        bool(entry.get("messages")),
+        meta_template_of(values),
+        values.get("max_out_len"),
+        dict(_decoding(values, generation)),
+        tuple(dict.fromkeys(stop)),
+        values.get("pred_postprocessor"),
+        tuple(notes),
+    )
+
+
+def _mapping(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    found = values.get(key)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _texts(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else [each for each in value or () if isinstance(each, str)]
+
+
+def meta_template_of(values: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the meta template of a model, where it has one."""
+    found = values.get("meta_template")
+    if isinstance(found, Sequence) and not isinstance(found, str) and len(found) == 1:
+        found = found[0]  # a comma behind dict(…) makes it a tuple; upstream's own configs have that
+    return found if isinstance(found, Mapping) else None
+
+
+def _decoding(values: Mapping[str, Any], generation: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    samples = generation.get("do_sample")
+    for key, value in {**{key: values[key] for key in _SAMPLING if key in values}, **generation}.items():
+        name = _RENAMED.get(key, key)
+        if value is None or name in _NOT_ASKED_OF_ENGINES or name == "max_tokens":
+            continue
+        if not (name in _SAMPLING and samples is False):
+            yield name, value
+
+
+def _args(values: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
+    maker = {"hf": _hf_args, "vllm": _vllm_args}.get(entry["engine"], _api_args)
+    return {**maker(values, entry), **entry.get("args", {})}
+
+
+def _hf_args(values: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
+    del entry
+    model_kwargs = {key: described(value) for key, value in _mapping(values, "model_kwargs").items()}
+    args: dict[str, Any] = {"model": _path(values)}
+    for ours, theirs in (("tokenizer", "tokenizer_path"), ("max_length", "max_seq_len"), ("peft", "peft_path")):
+        if values.get(theirs):
+            args[ours] = values[theirs]
+    if args.get("tokenizer") == args["model"]:
+        del args["tokenizer"]
+    if isinstance(values.get("batch_size"), int):
+        args["batch_size"] = values["batch_size"]
+    if dtype := model_kwargs.pop("torch_dtype", None):
+        args["dtype"] = str(dtype).removeprefix("torch.")
+    for name in ("device_map", "attn_implementation", "load_in_8bit", "load_in_4bit"):
+        if name in model_kwargs:
+            args[name] = model_kwargs.pop(name)
+    # Code of a model runs only for users who say so themselves: a config may not.
+    model_kwargs.pop("trust_remote_code", None)
+    return {**args, **({"model_kwargs": model_kwargs} if model_kwargs else {})}
+
+
+def _vllm_args(values: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
+    del entry
+    kwargs = {key: value for key, value in _mapping(values, "model_kwargs").items() if key != "trust_remote_code"}
+    known = {name: kwargs.pop(name) for name in ("tensor_parallel_size", "gpu_memory_utilization") if name in kwargs}
+    if values.get("max_seq_len"):
+        known["max_model_len"] = values["max_seq_len"]
+    return {"model": _path(values), **known, **({"llm_kwargs": kwargs} if kwargs else {})}
+
+
+def _api_args(values: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
+    args: dict[str, Any] = {"model": _path(values)}
+    key = values.get("key") or values.get("api_key")
+    if isinstance(key, str) and key != _KEY_FROM_ENVIRONMENT:
+        args["api_key"] = key
+    base = values.get("openai_api_base") or values.get("url")
+    if isinstance(base, list | tuple):
+        base = base[0] if base else None
+    if not base and entry.get("server"):
+        scheme = "https" if values.get("enable_ssl") else "http"
+        base = f"{scheme}://{values.get('host_ip', 'localhost')}:{values.get('host_port', 8080)}/v1"
+    if base:
+        args["base_url"] = str(base).removesuffix("/").removesuffix("/chat/completions").removesuffix("/completions")
+    if isinstance(rate := values.get("query_per_second"), int | float) and rate > 0:
+        args["requests_per_minute"] = rate * 60
+    if isinstance(values.get("batch_size"), int) and entry.get("server"):
+        args["max_concurrency"] = values["batch_size"]
+    if isinstance(extra := values.get("extra_body"), Mapping):
+        args["extra_body"] = dict(extra)
+    return args
+
+
+def _path(values: Mapping[str, Any]) -> str:
+    found = values.get("path") or values.get("model")
+    if not isinstance(found, str) or not found:
+        raise UsageError(
+            f"the model '{model_abbr_of(values)}' names no model",
+            location=location_of(values),
+            hint="fill in path='…' (or model='…' for a server)",
+        )
+    return found
+
+
+def find_models(text: str) -> list[tuple[str, Mapping[str, Any]]] | None:
+    """Return the models of a config file or of a config's name, each with the text that means it alone.
+
+    ``FILE.py::ABBR`` means one of them. ``None`` where the text is no config.
+
+    Raises:
+        ProctorError: It is a config that cannot be read, or that has no such model.
+    """
+    name, _, wanted = text.partition("::")
+    path = Path(name) if name.endswith(".py") else find_config(name)
+    if path is None or (name.endswith(".py") and not path.is_file()):
+        return None
+    models = {model_abbr_of(values): values for values in models_of(read_config(path))}
+    if wanted and wanted not in models:
+        hint = did_you_mean(wanted, models) or f"there are {', '.join(models) or 'none'}"
+        raise UnknownArtifactError(f"{name} has no model '{wanted}'", hint=hint)
+    return [(f"{name}::{abbr}", values) for abbr, values in models.items() if wanted in ("", abbr)]

@@ -1,0 +1,164 @@
+"""What a user types to exams: the door of this dialect.
+
+``FILE.py`` and the names of installed configs mean all their datasets; ``NAME::ABBR`` (a glob, too) means some of them.
+``opencompass/NAME`` and ``aisbench/NAME`` say which package is meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from proctor.dialects.aisbench.config import DatasetConfig, abbr_of, checked
+from proctor.dialects.aisbench.exam import DatasetExam, DatasetOptions
+from proctor.dialects.aisbench.index import config_entries, find_config
+from proctor.dialects.aisbench.models import ModelConfig, find_models, model_config
+from proctor.dialects.aisbench.reader import datasets_of, read_config, summarizer_of
+from proctor.dialects.aisbench.summary import SummaryGroup, summary_groups
+from proctor.errors import ProctorError, UnknownArtifactError, UsageError, did_you_mean
+from proctor.formats.meta_template import MetaTemplate
+from proctor.recipes.exam import Exam
+from proctor.recipes.options import RecipeOptions
+
+SOURCES = ("opencompass", "aisbench")
+_GLOB = frozenset("*?[")
+
+
+def resolve_name(name: str, options: RecipeOptions) -> list[Exam] | None:
+    """Return the exams that one name means, ``None`` where this dialect does not know it.
+
+    Raises:
+        ProctorError: It is known, and cannot be built.
+    """
+    base, _, wanted = name.partition("::")
+    if "=" in base or not base:
+        return None
+    paths = _paths(base, options.include_paths)
+    if paths is None:
+        return None
+    exams: dict[str, Exam] = {}
+    for path in paths:
+        for exam in exams_of_config(path, wanted, options):
+            exams.setdefault(exam.name, exam)
+    return list(exams.values())
+
+
+def _paths(base: str, include_paths: Sequence[str]) -> list[Path] | None:
+    if base.endswith(".py"):
+        if Path(base).is_file():
+            return [Path(base)]
+        if "/" in base:
+            raise UnknownArtifactError(f"there is no file '{base}'")
+    stem = base.removesuffix(".py")
+    source, _, rest = stem.partition("/")
+    if source in SOURCES and rest:
+        found = [
+            entry.path
+            for entry in config_entries(include_paths).values()
+            if entry.source == source and fnmatchcase(entry.name, rest) and entry.kind != "model"
+        ]
+        return found or None
+    if _GLOB & set(stem):
+        entries = config_entries(include_paths).values()
+        return [entry.path for entry in entries if entry.kind == "dataset" and fnmatchcase(entry.name, stem)] or None
+    path = find_config(stem, include_paths)
+    return None if path is None else [path]
+
+
+def exams_of_config(path: Path, wanted: str, options: RecipeOptions) -> list[DatasetExam]:
+    """Return the exams of a config file; each knows the summary groups that it belongs to.
+
+    Args:
+        path: The file.
+        wanted: A name or glob over its datasets; empty for all.
+        options: What the run changes.
+
+    Raises:
+        ProctorError: The file cannot be read, has no such dataset, or datasets have problems: all of them at once.
+    """
+    values = read_config(path)
+    found = datasets_of(values)
+    chosen = [each for each in found if not wanted or fnmatchcase(abbr_of(each), wanted)]
+    if not chosen:
+        raise _nothing(path, wanted, found)
+    changed = dataset_options(options)
+    exams = [DatasetExam(config, changed) for config in checked(chosen)]
+    groups = groups_of(values)
+    for exam in exams:
+        exam.groups = tuple(group for group in groups if exam.name in group.members)
+    return exams
+
+
+def groups_of(values: Mapping[str, Any]) -> list[SummaryGroup]:
+    """Return the summary groups of a config."""
+    summarizer = summarizer_of(values)
+    return [] if summarizer is None else summary_groups(summarizer)
+
+
+def _nothing(path: Path, wanted: str, found: Sequence[Mapping[str, Any]]) -> ProctorError:
+    names = [abbr_of(each) for each in found]
+    if not names:
+        return UsageError(
+            f"the config {path} has no datasets",
+            why="neither a list `datasets` nor lists whose names end in _datasets hold any",
+            hint="this may be a config of models or of a summarizer",
+        )
+    return UnknownArtifactError(
+        f"the config {path} has no dataset '{wanted}'",
+        hint=did_you_mean(wanted, names) or f"there are {', '.join(names[:20])}",
+    )
+
+
+def dataset_options(options: RecipeOptions) -> DatasetOptions:
+    """Return what a run's options mean for datasets; what a model's config says comes before defaults.
+
+    Raises:
+        ProctorError: The model's config or the meta template cannot be read.
+    """
+    model = model_of(options.model_config)
+    template = options.meta_template or (model.meta_template if model is not None else None)
+    return DatasetOptions(
+        limit=options.limit,
+        num_demos=options.num_demos,
+        system_prompt=options.system_prompt,
+        meta_template=None if template is None else MetaTemplate.from_config(template),
+        as_messages=options.apply_chat_template or (model is not None and model.as_messages),
+        max_out_len=model.max_out_len if model is not None else None,
+        decoding={**(model.decoding if model is not None else {}), **options.decoding},
+        stop=model.stop if model is not None else (),
+        model_postprocessor=model.postprocessor if model is not None else None,
+    )
+
+
+def model_of(text: str | None) -> ModelConfig | None:
+    """Return the model that ``FILE.py::ABBR`` means.
+
+    Raises:
+        UsageError: It means none, or several.
+    """
+    if text is None:
+        return None
+    found = find_models(text)
+    if not found:
+        raise UsageError(f"there is no model config '{text}'", hint="FILE.py::ABBR names a model of a config")
+    if len(found) > 1:
+        raise UsageError(
+            f"'{text}' has {len(found)} models", hint=f"choose one: {', '.join(name for name, _ in found)}"
+        )
+    return model_config(found[0][1])
+
+
+def configs_of(name: str, include_paths: Sequence[str] = ()) -> list[DatasetConfig]:
+    """Return the datasets of a config, checked, without opening their data.
+
+    Raises:
+        ProctorError: There is no such config, or it has problems.
+    """
+    base, _, wanted = name.partition("::")
+    paths = _paths(base, include_paths)
+    if not paths:
+        raise UnknownArtifactError(f"there is no config '{base}'", hint="proctor ls --from opencompass lists them")
+    found = [each for path in paths for each in datasets_of(read_config(path))]
+    return checked([each for each in found if not wanted or fnmatchcase(abbr_of(each), wanted)])

@@ -1,0 +1,166 @@
+"""From rows and configs to requests and scores, with answers that are scripted."""
+
+from __future__ import annotations
+
+import pytest
+
+from proctor.dialects.aisbench.config import abbr_of, checked, dataset_config
+from proctor.dialects.aisbench.datasets import DatasetRows
+from proctor.dialects.aisbench.exam import DatasetExam, DatasetOptions
+from proctor.engines.scripted import ScriptedEngine
+from proctor.errors import ProctorError, ValidationError
+from proctor.ir import Converse, Generate, Likelihood, Rolling
+from proctor.running.run import run_exams
+
+ROWS = [{"question": f"{n}+{n}=?", "answer": str(2 * n), "A": str(2 * n), "B": "0"} for n in range(1, 7)]
+DIALOGUE = {"round": [{"role": "HUMAN", "prompt": "{question}"}, {"role": "BOT", "prompt": "{answer}"}]}
+
+
+def dataset(template, inferencer="GenInferencer", **more):
+    values = {
+        "abbr": "sums",
+        "type": "JsonlDataset",
+        "reader_cfg": {"input_columns": ["question"], "output_column": "answer"},
+        "infer_cfg": {
+            "prompt_template": {"type": "PromptTemplate", "template": template},
+            "retriever": {"type": "ZeroRetriever"},
+            "inferencer": {"type": inferencer, **more.pop("inferencer_arguments", {})},
+        },
+        "eval_cfg": {"evaluator": {"type": "AccEvaluator"}},
+    }
+    return {**values, **more}
+
+
+def exam_of(values, rows=ROWS, index=ROWS, **options):
+    return DatasetExam(dataset_config(values), DatasetOptions(**options), DatasetRows(rows, index))
+
+
+def run(exam, engine, tmp_path):
+    result = run_exams([exam], engine, log=tmp_path / "log.db")
+    return result.results[exam.name], result.grades[exam.name]
+
+
+class TestGeneration:
+    def test_asks_with_the_answer_masked_and_scores_in_percent(self, tmp_path):
+        exam = exam_of(dataset("Q: {question}\nA: {answer}", inferencer_arguments={"max_out_len": 9}))
+        request = next(exam.items()).requests[0]
+        assert isinstance(request, Generate)
+        assert request.prompt.payload == "Q: 1+1=?\nA: "
+        assert request.decoding.max_tokens == 9
+        results, grade = run(exam, ScriptedEngine(answer="4"), tmp_path)
+        assert results["accuracy"] == pytest.approx(100 / 6)
+        assert results["score_name"] == "accuracy"
+        assert 0 < results["score_ci_low"] < results["score"] < results["score_ci_high"] < 100
+        assert [bool(value) for value in grade.instance_scores["accuracy"]] == [False, True, False, False, False, False]
+
+    def test_limits_demos_and_system_prompts_of_a_run(self):
+        values = dataset(DIALOGUE)
+        values["infer_cfg"]["ice_template"] = {"type": "PromptTemplate", "template": DIALOGUE}
+        values["infer_cfg"]["prompt_template"] |= {"template": {"begin": ["</E>"], **DIALOGUE}, "ice_token": "</E>"}
+        exam = exam_of(values, limit=0.5, num_demos=1, system_prompt="Add.", as_messages=True)
+        items = list(exam.items())
+        assert len(items) == 3
+        assert list(items[1].requests[0].prompt.payload) == [
+            {"role": "system", "content": "Add."},
+            {"role": "user", "content": "1+1=?"},
+            {"role": "assistant", "content": "2"},
+            {"role": "user", "content": "2+2=?"},
+        ]
+
+    def test_replicas_are_asked_separately(self, tmp_path):
+        rows = [{**row, "subdivision": "sums", "idx": n} for n, row in enumerate(ROWS[:2]) for _ in range(2)]
+        exam = exam_of(dataset("{question}", n=2, k=2), rows)
+        keys = {request.key for item in exam.items() for request in item.requests}
+        assert len(keys) == 4
+        assert len(list(exam_of(dataset("{question}", n=2, k=2), rows, limit=1).items())) == 2
+
+
+class TestPerplexity:
+    TEMPLATE = {"A": "{question} {A}", "B": "{question} {B}"}
+
+    def test_the_label_with_the_least_mean_loss_wins(self, tmp_path):
+        rows = [{**row, "answer": "A"} for row in ROWS]
+        exam = exam_of(dataset(self.TEMPLATE, "PPLInferencer"), rows)
+        item = next(exam.items())
+        assert item.requests == (Rolling("1+1=? 2", from_start=False), Rolling("1+1=? 0", from_start=False))
+        engine = ScriptedEngine(log_likelihood=lambda _context, text: -1.0 if text.endswith(" 2") else -3.0)
+        results, grade = run(exam, engine, tmp_path)
+        assert grade.predictions == ["A"] * 6, "of equals the first"
+        assert results["accuracy"] == 100
+
+    def test_normalised_perplexities_are_likelihoods_of_the_answer(self):
+        values = dataset({"A": "{question}</S>{A}", "B": "{question}</S>{B}"}, "PPLInferencer")
+        values["infer_cfg"]["prompt_template"]["sep_token"] = "</S>"
+        values["infer_cfg"]["inferencer"]["normalizing_str"] = "Answer: "
+        requests = next(exam_of(values).items()).requests
+        assert [type(each) for each in requests] == [Likelihood] * 4
+        assert [(each.context.payload, each.continuation) for each in requests[:2]] == [
+            ("1+1=?", "2"),
+            ("Answer: ", "2"),
+        ]
+
+
+class TestConversations:
+    ROW = {"question": ["1+1=?", "2+2=?", "3+3=?"], "answer": ["2", "4", "6"]}
+
+    def exam(self, mode):
+        values = dataset(DIALOGUE, "MultiTurnGenInferencer", inferencer_arguments={"infer_mode": mode})
+        values["infer_cfg"]["prompt_template"]["type"] = "MultiTurnPromptTemplate"
+        return exam_of(values, [self.ROW])
+
+    def test_last_sends_the_right_answers_before_it(self, tmp_path):
+        (item,) = self.exam("last").items()
+        assert [message["content"] for message in item.requests[0].prompt.payload] == [
+            "1+1=?",
+            "2",
+            "2+2=?",
+            "4",
+            "3+3=?",
+        ]
+        results, _ = run(self.exam("last"), ScriptedEngine(answer="6"), tmp_path)
+        assert results["accuracy"] == 100
+
+    def test_every_with_right_answers_is_a_request_for_each_turn(self, tmp_path):
+        (item,) = self.exam("every_with_gt").items()
+        assert [len(request.prompt.payload) for request in item.requests] == [1, 3, 5]
+        results, grade = run(self.exam("every_with_gt"), ScriptedEngine(answer="6"), tmp_path)
+        assert results["accuracy"] == pytest.approx(100 / 3)
+        assert grade.predictions == [["6", "6", "6"]]
+
+    def test_every_is_one_conversation(self, tmp_path):
+        (item,) = self.exam("every").items()
+        (request,) = item.requests
+        assert isinstance(request, Converse)
+        assert [turn and turn["content"] for turn in request.turns] == ["1+1=?", None, "2+2=?", None, "3+3=?", None]
+        results, _ = run(self.exam("every"), ScriptedEngine(answer="4"), tmp_path)
+        assert results["accuracy"] == pytest.approx(100 / 3)
+
+
+class TestBadInput:
+    def test_every_problem_of_every_dataset_at_once(self):
+        one = dataset("x", "GenInferencr")
+        two = {**dataset("x", "AgentInferencer"), "reader_cfg": {"output_column": 3}}
+        three = {"abbr": "empty", "type": "JsonlDataset"}
+        with pytest.raises(ValidationError) as caught:
+            checked([one, two, three, one])
+        text = str(caught.value)
+        assert "did you mean 'GenInferencer'" in text
+        assert "AgentInferencer cannot be run here" in text
+        assert "reader_cfg needs input_columns" in text
+        assert "the dataset 'empty' needs infer_cfg" in text
+        assert len(caught.value.diagnostics) == 6
+
+    def test_a_failure_is_no_wrong_answer(self, tmp_path):
+        exam = exam_of(dataset("{question}"))
+        engine = ScriptedEngine(answers={row["question"]: row["answer"] for row in ROWS[:4]})
+        results, grade = run(exam, engine, tmp_path)
+        assert results["accuracy"] == 100
+        assert (results["n"], results["failures"], len(grade.failures)) == (6, 2, 2)
+
+    def test_a_column_that_is_not_there(self):
+        with pytest.raises(ProctorError, match="questoin"):
+            list(exam_of({**dataset("{questoin}"), "reader_cfg": {"input_columns": ["questoin"]}}).items())
+
+
+def test_names_are_made_as_upstream_makes_them():
+    assert abbr_of({"path": "a/b", "name": "c"}) == "a_b_c"
