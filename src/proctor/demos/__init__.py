@@ -1,6 +1,16 @@
 """Demos: solved instances shown in the prompt."""
 
 from proctor.demos.pool import DemoPool, draw_pool
+from proctor.demos.retrievers import (
+    FixKRetriever,
+    RandomRetriever,
+    Retriever,
+    SlidingWindowRetriever,
+    ZeroRetriever,
+)
+from proctor.demos.retrievers_bm25 import BM25Retriever
+from proctor.demos.retrievers_dense import DPPRetriever, TopkRetriever, VotekRetriever
+from proctor.demos.retrievers_mdl import MDLRetriever
 from proctor.demos.samplers import (
     CloseTextSampler,
     DiverseLabelsSampler,
@@ -10,11 +20,21 @@ from proctor.demos.samplers import (
 )
 
 __all__ = [
+    "BM25Retriever",
     "CloseTextSampler",
+    "DPPRetriever",
     "DemoPool",
     "DiverseLabelsSampler",
+    "FixKRetriever",
     "FixedIndicesSampler",
+    "MDLRetriever",
+    "RandomRetriever",
     "RandomSampler",
+    "Retriever",
     "Sampler",
+    "SlidingWindowRetriever",
+    "TopkRetriever",
+    "VotekRetriever",
+    "ZeroRetriever",
     "draw_pool",
 ]

@@ -2,6 +2,7 @@
 
 from proctor.formats.chat import ChatAPIFormat
 from proctor.formats.format import Demo, Format, Parts
+from proctor.formats.meta_template import MetaTemplate
 from proctor.formats.newline import apply_newline_notation
 from proctor.formats.system import SystemFormat
 from proctor.formats.system_prompts import EmptySystemPrompt, SystemPrompt, TextualSystemPrompt
@@ -14,6 +15,7 @@ __all__ = [
     "Format",
     "GraniteDocumentsFormat",
     "HFSystemFormat",
+    "MetaTemplate",
     "Parts",
     "SystemFormat",
     "SystemPrompt",

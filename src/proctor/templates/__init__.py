@@ -9,6 +9,10 @@ from proctor.templates.dialogue import (
     PairwiseChoiceTemplate,
     PairwiseComparativeRatingTemplate,
 )
+from proctor.templates.multimodal import MMPromptTemplate
+from proctor.templates.prompt_list import PromptList, safe_format
+from proctor.templates.prompt_template import BasePromptTemplate, MultiTurnPromptTemplate, PromptTemplate
+from proctor.templates.raw_messages import RawPromptTemplate
 from proctor.templates.spans import SpanLabelingBaseTemplate, SpanLabelingJsonTemplate, SpanLabelingTemplate
 from proctor.templates.template import Template
 from proctor.templates.text import (
@@ -27,6 +31,7 @@ from proctor.templates.text import (
 )
 
 __all__ = [
+    "BasePromptTemplate",
     "DialogFieldsData",
     "DialogPairwiseChoiceTemplate",
     "DialogTemplate",
@@ -36,8 +41,10 @@ __all__ = [
     "JsonOutputFormatTemplate",
     "JsonOutputTemplate",
     "KeyValTemplate",
+    "MMPromptTemplate",
     "MultiLabelTemplate",
     "MultiReferenceTemplate",
+    "MultiTurnPromptTemplate",
     "MultiTurnTemplate",
     "MultipleChoiceTemplate",
     "NullTemplate",
@@ -45,6 +52,9 @@ __all__ = [
     "OutputQuantizingTemplate",
     "PairwiseChoiceTemplate",
     "PairwiseComparativeRatingTemplate",
+    "PromptList",
+    "PromptTemplate",
+    "RawPromptTemplate",
     "SpanLabelingBaseTemplate",
     "SpanLabelingJsonTemplate",
     "SpanLabelingTemplate",
@@ -52,4 +62,5 @@ __all__ = [
     "TemplatesDict",
     "TemplatesList",
     "YesNoTemplate",
+    "safe_format",
 ]

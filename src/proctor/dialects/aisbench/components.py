@@ -1,0 +1,94 @@
+"""Templates and retrievers of a config: from ``dict(type=PromptTemplate, …)`` to artifacts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from proctor.artifacts import Artifact
+from proctor.demos import retrievers, retrievers_bm25, retrievers_dense, retrievers_mdl
+from proctor.dialects.aisbench.values import ConfigDict, Reference
+from proctor.errors import Diagnostic, Location, ProctorError, TemplateError, did_you_mean
+from proctor.templates import MMPromptTemplate, MultiTurnPromptTemplate, PromptTemplate, RawPromptTemplate
+from proctor.templates.prompt_template import BasePromptTemplate
+
+AnyTemplate = BasePromptTemplate | RawPromptTemplate
+_A = TypeVar("_A", bound=Artifact)
+
+TEMPLATES: Mapping[str, type[AnyTemplate]] = {
+    each.__name__: each for each in (PromptTemplate, MultiTurnPromptTemplate, MMPromptTemplate, RawPromptTemplate)
+}
+RETRIEVERS: Mapping[str, type[retrievers.Retriever]] = {
+    each.__name__: each
+    for each in (
+        retrievers.ZeroRetriever,
+        retrievers.FixKRetriever,
+        retrievers.RandomRetriever,
+        retrievers.SlidingWindowRetriever,
+        retrievers_bm25.BM25Retriever,
+        retrievers_dense.TopkRetriever,
+        retrievers_dense.DPPRetriever,
+        retrievers_dense.VotekRetriever,
+        retrievers_mdl.MDLRetriever,
+    )
+}
+_IGNORED = frozenset({"index_split", "test_split"})
+"""Arguments that old configs give and that no retriever reads."""
+
+
+def type_name(config: Mapping[str, Any]) -> str:
+    """Return the last part of a config's ``type``: a reference, a class or a name; empty where there is none."""
+    kind = config.get("type", "")
+    if isinstance(kind, Reference):
+        return kind.short
+    return kind.rpartition(".")[2] if isinstance(kind, str) else str(getattr(kind, "__name__", kind))
+
+
+def build_template(config: Any, path: str) -> AnyTemplate | None:
+    """Return the template of a config; ``None`` for ``None``.
+
+    Raises:
+        ProctorError: The type is not known, or its arguments do not fit; with the place of the dictionary.
+    """
+    if config is None or isinstance(config, (BasePromptTemplate, RawPromptTemplate)):
+        return config
+    return _build(config, TEMPLATES, "template", path)
+
+
+def build_retriever(config: Any, path: str = "$.infer_cfg.retriever") -> retrievers.Retriever:
+    """Return the retriever of a config; without one, no examples.
+
+    Raises:
+        ProctorError: The type is not known, or its arguments do not fit; with the place of the dictionary.
+    """
+    if config is None:
+        return retrievers.ZeroRetriever()
+    if isinstance(config, retrievers.Retriever):
+        return config
+    wanted = {key: value for key, value in config.items() if key not in _IGNORED}
+    return _build(ConfigDict(wanted, location=place_of(config)), RETRIEVERS, "retriever", path)
+
+
+def place_of(config: Any) -> Location | None:
+    """Return where a dictionary of a config was written."""
+    return config.location if isinstance(config, ConfigDict) else None
+
+
+def _build(config: Mapping[str, Any], known: Mapping[str, type[_A]], what: str, path: str) -> _A:
+    name, place = type_name(config), place_of(config)
+    if name not in known:
+        raise TemplateError(
+            [
+                Diagnostic(
+                    f"Proctor has no {what} '{name}'" if name else f"a {what} needs a 'type'",
+                    place,
+                    f"{path}.type",
+                    hint=did_you_mean(name, known) or f"it has {', '.join(known)}",
+                )
+            ]
+        )
+    arguments = {key: value for key, value in config.items() if key != "type"}
+    try:
+        return known[name](**arguments)
+    except ProctorError as error:
+        raise type(error)([each.at(place) for each in error.within(path).diagnostics]) from None

@@ -1,0 +1,554 @@
+"""Prompts of a config: a row, its in-context examples and its label, put together as OpenCompass and AISBench do.
+
+Templates and meta template are compiled for the columns that rows have: a prompt is then a few string operations. What
+cannot be compiled (several turns, media, a value that looks like the name of a column) is put together step by step;
+both ways give the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
+from typing import Any, Literal, TypeVar
+
+from proctor.demos.retrievers import Corpus, LabelPrompts, ZeroRetriever, field_text
+from proctor.demos.retrievers_mdl import MDLRetriever
+from proctor.dialects.aisbench import conversations, origins
+from proctor.dialects.aisbench.components import AnyTemplate, build_retriever, build_template, place_of
+from proctor.dialects.aisbench.conversations import MultiTurn
+from proctor.dialects.aisbench.prompt_frames import (
+    ChatFrame,
+    TextFrame,
+    Token,
+    in_place_of,
+    is_literal,
+    only_slots,
+    tokens_of,
+)
+from proctor.errors import DemosError, Diagnostic, MissingFieldError, TemplateError, did_you_mean
+from proctor.formats.dialogue_layout import HOLE, Hole, Mode, Said, content_of, joined, merged
+from proctor.formats.meta_template import CHAT, MetaTemplate, chat_role, spans_of, turns_of
+from proctor.ir import Prompt, Span, Turn
+from proctor.templates import MMPromptTemplate, MultiTurnPromptTemplate, PromptTemplate, RawPromptTemplate
+from proctor.templates.multimodal import check_base64
+from proctor.templates.prompt_list import PromptList
+from proctor.templates.prompt_template import BasePromptTemplate, Examples, masked
+
+Row = Mapping[str, Any]
+MOST_KEPT = 4096
+"""Compiled prompts, and examples of each kind, that are kept for prompts to come."""
+
+_T = TypeVar("_T")
+
+
+class PromptBuilder:
+    """Makes the prompts of one dataset of a config.
+
+    Args:
+        infer_cfg: ``ice_template``, ``prompt_template``, ``retriever`` and perhaps ``inferencer``.
+        reader_cfg: ``input_columns`` and ``output_column``.
+        index_rows: The rows that examples are taken from.
+        meta_template: How the model wants dialogues written; ``None`` for a model that says nothing about it.
+        as_messages: Whether prompts are chat messages rather than one text.
+
+    Raises:
+        ProctorError: A template or a retriever cannot be built, or they do not fit together.
+    """
+
+    def __init__(
+        self,
+        infer_cfg: Mapping[str, Any],
+        reader_cfg: Mapping[str, Any],
+        index_rows: Sequence[Row] = (),
+        *,
+        meta_template: MetaTemplate | None = None,
+        as_messages: bool = False,
+    ) -> None:
+        self.ice_template = build_template(infer_cfg.get("ice_template"), "$.infer_cfg.ice_template")
+        self.prompt_template = build_template(infer_cfg.get("prompt_template"), "$.infer_cfg.prompt_template")
+        self.retriever = build_retriever(infer_cfg.get("retriever"))
+        self._inferencer: Mapping[str, Any] = infer_cfg.get("inferencer") or {}
+        self._mask = str(self._inferencer.get("gen_field_replace_token") or "")
+        columns = reader_cfg.get("input_columns") or ()
+        self.input_columns = tuple(columns.split() if isinstance(columns, str) else columns)
+        self.output_column: str | None = reader_cfg.get("output_column") or None
+        self.index_rows = index_rows
+        self._as_messages = as_messages
+        self._layout = meta_template.compiled() if meta_template is not None else (CHAT if as_messages else None)
+        self._place = place_of(infer_cfg)
+        self._check()
+        self._examples: dict[tuple[int, ...], Examples] = {}
+        self._blocks: dict[tuple[int, ...], str | None] = {}
+        self._items: dict[int, Any] = {}
+        self._example_texts: dict[int, str] = {}
+        self._text_frames: dict[Hashable, TextFrame | None] = {}
+        self._chat_frames: dict[Hashable, ChatFrame | None] = {}
+        self._checked_columns: set[tuple[str, ...]] = set()
+
+    @property
+    def template(self) -> AnyTemplate | None:
+        """The template that asks: ``prompt_template``, or where that is left out ``ice_template``."""
+        return self.prompt_template if self.prompt_template is not None else self.ice_template
+
+    def _check(self) -> None:
+        template = self.template
+        if template is None or isinstance(self.retriever, ZeroRetriever):
+            return
+        name = "prompt_template" if self.prompt_template is not None else "ice_template"
+        if self.ice_template is None:
+            raise self._misfit("there is no ice_template for the examples", "ice_template", "or use ZeroRetriever")
+        if not template.ice_token:
+            raise self._misfit(
+                f"the {name} has no ice_token, so the examples have no place",
+                name,
+                "set ice_token and put it into the template, or use ZeroRetriever",
+            )
+        if not _has_token(template):
+            raise self._misfit(
+                f"the ice token '{template.ice_token}' is missing from the {name}",
+                name,
+                "put it where the examples go: into the text, or into 'begin'",
+            )
+
+    def _misfit(self, what: str, part: str, hint: str) -> TemplateError:
+        why = f"{type(self.retriever).__name__} chooses examples"
+        return TemplateError([Diagnostic(what, self._place, f"$.infer_cfg.{part}", why, hint)])
+
+    # -- examples ---------------------------------------------------------------------------------------------
+
+    def retrieve(self, test_rows: Sequence[Row]) -> Sequence[Sequence[int]]:
+        """Return for every test row the positions of its examples in the index.
+
+        Raises:
+            DemosError: The retriever cannot choose.
+        """
+        text = field_text(self.input_columns)
+        label_prompts = self._label_prompts() if isinstance(self.retriever, MDLRetriever) else None
+        return self.retriever.retrieve(Corpus(self.index_rows, text), Corpus(test_rows, text), label_prompts)
+
+    def _label_prompts(self) -> LabelPrompts:
+        """Return what a retriever that tries prompts out needs; it may write them differently."""
+        tried, builder = self.retriever, self
+        if isinstance(tried, MDLRetriever) and tried.ice_template is not None:
+            parts = {"ice_template": tried.ice_template, "prompt_template": tried.prompt_template, "retriever": tried}
+            reader = {"input_columns": self.input_columns, "output_column": self.output_column}
+            builder = PromptBuilder(parts, reader, self.index_rows)
+        labels = getattr(tried, "labels", None) or builder.labels
+        return LabelPrompts(
+            labels,
+            lambda chosen: str(builder._ice(tuple(chosen))),
+            partial(builder._label_texts, labels),
+        )
+
+    def _label_texts(self, labels: Sequence[Any], row: Row, examples: str) -> list[str]:
+        template = self._asking()
+        return [str(template.generate_label_prompt_item(row, examples, label)) for label in labels]
+
+    def _ice_item(self, position: int) -> Any:
+        """Return one example in words; made once."""
+        found = self._items.get(position)
+        if found is None:
+            if self.ice_template is None:
+                raise self._misfit("there is no ice_template for the examples", "ice_template", "or use ZeroRetriever")
+            if not 0 <= position < len(self.index_rows):
+                raise DemosError(f"there is no example {position}", why=f"the index has {len(self.index_rows)} rows")
+            row = self.index_rows[position]
+            found = self.ice_template.generate_ice_item(row, row.get(self.output_column or ""))
+            _keep(self._items, position, found)
+        return found
+
+    def _ice(self, demos: tuple[int, ...]) -> Examples:
+        """Return examples put together, as the template that asks takes them in."""
+        found = self._examples.get(demos)
+        if found is None:
+            found = self._join([self._ice_item(position) for position in demos])
+            _keep(self._examples, demos, found)
+        return found
+
+    def _join(self, items: Sequence[Any]) -> Examples:
+        separator, end = self._separators()
+        if items and isinstance(items[0], PromptList):
+            made = PromptList()
+            for item in items:
+                made += item
+                made += separator
+            made.append(end)
+            return made
+        if items and isinstance(items[0], list):
+            return [message for item in items for message in item]
+        return separator.join(items) + end
+
+    def _separators(self) -> tuple[str, str]:
+        if self.ice_template is not None and self.ice_template.prompt_type == "meta":
+            return "", ""
+        return self.retriever.ice_separator, self.retriever.ice_eos_token
+
+    # -- prompts ----------------------------------------------------------------------------------------------
+
+    def generate(self, row: Row, demos: Sequence[int] = ()) -> Prompt:
+        """Return the prompt that asks about a row, its answer masked.
+
+        Raises:
+            TemplateError: The prompt cannot be laid out: the meta template lacks a role, media do not decode …
+            MissingFieldError: The row lacks an input column.
+        """
+        shown = demos if type(demos) is tuple else tuple(demos)
+        payload = self._compiled(row, shown, "gen", None)
+        if payload is None:
+            payload = self._payload(self._generated(row, shown), "gen")
+        return Prompt(payload, partial(self._explain, row, shown, "gen", None))
+
+    @property
+    def labels(self) -> list[Any]:
+        """The labels that likelihoods are asked for: the inferencer's, the template's, or the answers in the index."""
+        if given := self._inferencer.get("labels"):
+            return list(given)
+        template = self.template
+        if isinstance(template, BasePromptTemplate) and template.labels:
+            return template.labels
+        if self.output_column is None:
+            return []
+        return list(dict.fromkeys(row[self.output_column] for row in self.index_rows if self.output_column in row))
+
+    def labelled(self, row: Row, demos: Sequence[int], label: Any, normalizing: str | None = None) -> Prompt:
+        """Return the prompt whose likelihood stands for a label.
+
+        Args:
+            row: The row.
+            demos: The positions of its examples.
+            label: The label.
+            normalizing: What stands in place of everything before the separator, where likelihoods are normalised.
+        """
+        if normalizing is not None:
+            return Prompt(normalizing + self.split(row, demos, label)[1])
+        shown = tuple(demos)
+        payload = self._compiled(row, shown, "ppl", label)
+        if payload is None:
+            payload = self._payload(self._for_label(row, shown, label), "ppl")
+        return Prompt(payload, partial(self._explain, row, shown, "ppl", label))
+
+    def split(self, row: Row, demos: Sequence[int], label: Any) -> tuple[str, str]:
+        """Return a label's prompt cut at its separator: the context, and the answer.
+
+        Raises:
+            TemplateError: The template is no text, or has no separator.
+        """
+        template = self._asking()
+        prompt = self._for_label(row, tuple(demos), label, remain_sep=True)
+        token = template.sep_token
+        if not isinstance(prompt, str) or not token or token not in prompt:
+            raise TemplateError(
+                "a normalised likelihood needs a template that is a text with its sep_token in it",
+                path="$.infer_cfg.prompt_template",
+                why=f"sep_token is {token!r}",
+            )
+        context, _, answer = prompt.partition(token)
+        return context, answer.replace(token, "")
+
+    def conversation(self, row: Row) -> MultiTurn:
+        """Return the whole conversation of a row, with the right answers in the model's place.
+
+        Raises:
+            TemplateError, DataError: The row holds no conversation.
+        """
+        template = self.template
+        if isinstance(template, MultiTurnPromptTemplate):
+            self._check_columns(tuple(row))
+            return conversations.of_dialogue(template.generate_item(row), self._layout or CHAT)
+        if isinstance(template, RawPromptTemplate):
+            return MultiTurn(tuple(template.generate_item(row)))
+        return conversations.of_columns(row, template, self.input_columns, self.output_column)
+
+    def shorten(self, row: Row, demos: Sequence[int], fits: Callable[[Prompt], bool]) -> Prompt:
+        """Return the prompt with as many of its first examples as fit; without any where none do."""
+        shown = tuple(demos)
+        prompt = self.generate(row, shown)
+        while shown and not fits(prompt):
+            shown = shown[:-1]
+            prompt = self.generate(row, shown)
+        return prompt
+
+    # -- step by step -----------------------------------------------------------------------------------------
+
+    def _asking(self) -> AnyTemplate:
+        if self.template is None:
+            raise TemplateError(
+                "there is neither a prompt_template nor an ice_template", location=self._place, path="$.infer_cfg"
+            )
+        return self.template
+
+    def _generated(self, row: Row, demos: tuple[int, ...]) -> Any:
+        self._check_columns(tuple(row))
+        prompt = self._asking().generate_item(row, self.output_column, self._mask, self._ice(demos))
+        if isinstance(self.template, MMPromptTemplate) and isinstance(prompt, PromptList):
+            check_base64(prompt)
+        return prompt
+
+    def _for_label(self, row: Row, demos: tuple[int, ...], label: Any, *, remain_sep: bool = False) -> Any:
+        self._check_columns(tuple(row))
+        return self._asking().generate_label_prompt_item(row, self._ice(demos), label, remain_sep)
+
+    def _payload(self, prompt: Any, mode: Mode) -> Any:
+        if isinstance(prompt, str):
+            return [{"role": "user", "content": prompt}] if self._as_messages else prompt
+        if not isinstance(prompt, PromptList):
+            return prompt
+        if self._as_messages and self._layout is not None:
+            return _messages(merged(self._layout.messages(prompt, mode)))
+        pieces = joined(prompt) if self._layout is None else self._layout.text(prompt, mode)
+        content = content_of([piece for piece, _ in pieces])
+        return content if isinstance(content, str) else [{"role": "user", "content": content}]
+
+    def _check_columns(self, columns: tuple[str, ...]) -> None:
+        if columns in self._checked_columns:
+            return
+        missing = [name for name in self.input_columns if name not in columns]
+        if missing:
+            raise MissingFieldError(
+                [
+                    Diagnostic(
+                        f"the data has no column '{name}'",
+                        self._place,
+                        "$.reader_cfg.input_columns",
+                        f"its columns are {', '.join(columns)}",
+                        did_you_mean(name, columns) or "name columns that the data has",
+                    )
+                    for name in missing
+                ]
+            )
+        self._checked_columns.add(columns)
+
+    # -- compiled ---------------------------------------------------------------------------------------------
+
+    def _compiled(self, row: Row, demos: tuple[int, ...], mode: Mode, label: Any) -> Any:
+        """Return the payload, or ``None`` where it has to be made step by step."""
+        columns = tuple(row)
+        if self._as_messages:
+            chat = _kept(self._chat_frames, (columns, demos, mode, label), self._chat_frame)
+            return None if chat is None else chat.render(row)
+        block = self._block(demos)
+        if block is None:
+            return None
+        frame = _kept(self._text_frames, (columns, self._kind(demos), mode, label), self._text_frame)
+        return None if frame is None else frame.render(row, block)
+
+    def _kind(self, demos: tuple[int, ...]) -> Literal["none", "text", "dialogue"]:
+        examples = self._ice(demos)
+        if isinstance(examples, PromptList):
+            return "dialogue"
+        return "text" if examples else "none"
+
+    def _block(self, demos: tuple[int, ...]) -> str | None:
+        """Return the examples laid out, to be put into a text; ``None`` where they cannot be laid out alone."""
+        return _kept(self._blocks, demos, self._laid_out_examples)
+
+    def _laid_out_examples(self, demos: tuple[int, ...]) -> str | None:
+        examples = self._ice(demos)
+        if isinstance(examples, str):
+            return examples
+        if not isinstance(examples, PromptList):
+            return None
+        if self._layout is None:
+            pieces = joined(examples)
+            starts_empty = examples[1].get("prompt", "") == ""
+            return None if starts_empty else "".join(piece for piece, _ in pieces)
+        separator, end = self._separators()
+        return separator.join(map(self._laid_out_example, demos)) + separator + end
+
+    def _laid_out_example(self, position: int) -> str:
+        if position not in self._example_texts:
+            pieces = [] if self._layout is None else self._layout.text(self._ice_item(position), "gen", whole=False)
+            _keep(self._example_texts, position, "".join(piece for piece, _ in pieces))
+        return self._example_texts[position]
+
+    def _part(self, mode: Mode, label: Any) -> Any:
+        template = self.template
+        if type(template) is not PromptTemplate or template.sep_token is not None:
+            return None
+        return template.for_generation() if mode == "gen" else template.for_label(label)
+
+    def _columns(self, columns: tuple[str, ...], mode: Mode) -> dict[str, str | None]:
+        self._check_columns(columns)
+        known: dict[str, str | None] = dict.fromkeys(columns)
+        if mode == "gen" and self.output_column is not None:
+            known[self.output_column] = self._mask
+        return known
+
+    def _text_frame(self, key: Any) -> TextFrame | None:
+        columns, kind, mode, label = key
+        part = self._part(mode, label)
+        if part is None:
+            return None
+        known = self._columns(columns, mode)
+        if isinstance(part, str):
+            return TextFrame(self._text_tokens(part, known, kind), known)
+        items, texts = self._probe(part, known, kind)
+        if self._layout is not None:
+            return TextFrame(in_place_of(self._layout.text(items, mode), texts), known)
+        lonely = [column for tokens in texts for column in only_slots(tokens)]
+        return TextFrame(in_place_of(joined(items), texts), known, lonely)
+
+    def _text_tokens(self, text: str, known: Mapping[str, str | None], kind: str) -> list[Token]:
+        token = self._asking().ice_token
+        if token and kind == "none":
+            text = text.replace(token, "")
+        if token and kind == "dialogue" and token in text:
+            raise TemplateError(
+                "the examples are messages, but the prompt is a text",
+                location=self._place,
+                path="$.infer_cfg.prompt_template.template",
+                hint="let ice_template and prompt_template be of one kind",
+            )
+        return tokens_of(text, known, token)
+
+    def _probe(self, part: Any, known: Mapping[str, str | None], kind: str) -> tuple[PromptList, list[list[Token]]]:
+        """Return a dialogue to lay out as an example for all, and the tokens of each of its items."""
+        template = self._asking()
+        encoded = PromptTemplate.encode(part, ice=False)
+        items = encoded if isinstance(encoded, PromptList) else PromptList([encoded])
+        if template.ice_token and kind == "dialogue":
+            items = items.replace(template.ice_token, PromptList([HOLE]))
+        texts: list[list[Token]] = []
+        for place, item in enumerate(items):
+            words = item if isinstance(item, str) else item.get("prompt", "")
+            tokens: list[Token] = [item] if isinstance(item, Hole) else self._text_tokens(words, known, kind)
+            texts.append(tokens)
+            if is_literal(tokens):
+                literal = "".join(tokens)
+                items[place] = literal if isinstance(item, str) else {**item, **({"prompt": literal} if words else {})}
+        return items, texts
+
+    def _chat_frame(self, key: Any) -> ChatFrame | None:
+        columns, demos, mode, label = key
+        part = self._part(mode, label)
+        examples = self._ice(demos)
+        if part is None or self._layout is None or not isinstance(examples, (str, PromptList)):
+            return None
+        known, kind = self._columns(columns, mode), self._kind(demos)
+        if isinstance(part, str):
+            tokens = self._text_tokens(part, known, kind)
+            return ChatFrame([("user", _with_examples(tokens, examples))], known)
+        items, texts = self._probe(part, known, kind)
+        if (
+            demos
+            and kind == "text"
+            and any(isinstance(item, str) and _holds_hole(texts[place]) for place, item in enumerate(items))
+        ):
+            raise TemplateError(
+                "the examples are a text between messages, which a chat has no place for",
+                location=self._place,
+                path="$.infer_cfg.ice_template",
+                hint="write the ice_template as a dialogue with 'round'",
+            )
+        said: list[Said] = []
+        for message in self._layout.messages(items, mode):
+            if message.role is None and isinstance(examples, PromptList):
+                said += [_constant(each) for each in self._layout.messages(examples, mode, whole=False)]
+            else:
+                said.append(message)
+        return ChatFrame(
+            [
+                (chat_role(str(each.role)), _with_examples(in_place_of(each.pieces, texts), examples))
+                for each in merged(said)
+            ],
+            known,
+        )
+
+    # -- who said what ----------------------------------------------------------------------------------------
+
+    def _explain(self, row: Row, demos: tuple[int, ...], mode: Mode, label: Any) -> tuple[Turn, ...]:
+        prompt = self._generated(row, demos) if mode == "gen" else self._for_label(row, demos, label)
+        if isinstance(prompt, str):
+            spans = [span for span in self._text_spans(row, demos, mode, label) if span.text]
+            whole = "".join(span.text for span in spans) == prompt
+            return (Turn("user", tuple(spans) if whole else (Span(prompt, "question"),)),)
+        if not isinstance(prompt, PromptList):
+            return tuple(Turn(each["role"], (Span(str(each["content"]), "question"),)) for each in prompt)
+        labels = self._origins(prompt, row, mode, label)
+        if self._as_messages and self._layout is not None:
+            return turns_of(merged(self._layout.messages(prompt, mode)), labels)
+        pieces = joined(prompt) if self._layout is None else self._layout.text(prompt, mode)
+        if all(isinstance(piece, str) for piece, _ in pieces):
+            return (Turn("user", tuple(spans_of(pieces, labels))),)
+        return turns_of([Said("user", pieces)], labels)
+
+    def _origins(self, prompt: PromptList, row: Row, mode: Mode, label: Any) -> list[str]:
+        template = self._asking()
+        static = 0
+        if isinstance(template, PromptTemplate):
+            part = template.for_generation() if mode == "gen" else template.for_label(label)
+            static = origins.static_items(
+                part["round"], {**row, **({self.output_column: ""} if self.output_column else {})}
+            )
+        choice = self.labels.index(label) if mode == "ppl" and label in self.labels else None
+        return origins.item_origins(prompt, static, choice)
+
+    def _text_spans(self, row: Row, demos: tuple[int, ...], mode: Mode, label: Any) -> list[Span]:
+        template = self._asking()
+        if not isinstance(template, BasePromptTemplate):
+            return []
+        part = template.for_generation() if mode == "gen" else template.for_label(label)
+        known = masked(row, self.output_column, self._mask) if mode == "gen" else row
+        return list(origins.text_spans(part, template.ice_token, self._labelled_examples(demos), known))
+
+    def _labelled_examples(self, demos: tuple[int, ...]) -> list[tuple[str, str]]:
+        separator, end = self._separators()
+        template, made = self.ice_template, []
+        for number, position in enumerate(demos):
+            row = self.index_rows[position]
+            if number:
+                made.append((separator, "layout"))
+            if isinstance(template, BasePromptTemplate):
+                part = str(template.for_label(row.get(self.output_column or "")))
+                part = part.replace(template.ice_token, "") if template.ice_token else part
+                made += origins.example_spans(part, self.output_column, row, number)
+        return [*made, (end, "layout")]
+
+
+def _has_token(template: AnyTemplate) -> bool:
+    if isinstance(template, RawPromptTemplate):
+        return template.ice_token in template.messages
+    token = template.ice_token or ""
+    parts = (
+        list(template.template.values())
+        if template.labels and isinstance(template.template, dict)
+        else [template.template]
+    )
+    return all(any(token in text for text in _texts(part)) for part in parts)
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for each in inner for text in _texts(each)]
+
+
+def _messages(said: Sequence[Said]) -> list[dict[str, Any]]:
+    return [{"role": chat_role(str(each.role)), "content": each.content} for each in said]
+
+
+def _constant(said: Said) -> Said:
+    return Said(said.role, [(piece, -1) for piece, _ in said.pieces])
+
+
+def _holds_hole(tokens: Sequence[Token]) -> bool:
+    return any(isinstance(token, Hole) for token in tokens)
+
+
+def _with_examples(tokens: Sequence[Token], examples: Any) -> list[Token]:
+    return [examples if isinstance(token, Hole) else token for token in tokens]
+
+
+def _kept(memo: dict[Any, _T], key: Any, make: Callable[[Any], _T]) -> _T:
+    try:
+        return memo[key]
+    except KeyError:
+        return _keep(memo, key, make(key))
+
+
+def _keep(memo: dict[Any, _T], key: Any, value: _T) -> _T:
+    if len(memo) >= MOST_KEPT:
+        memo.clear()
+    memo[key] = value
+    return value
