@@ -5,6 +5,7 @@ import math
 
 import pytest
 
+from proctor import regexes
 from proctor.dialects.lm_eval.resolve import resolve, resolve_name, task_names
 from proctor.errors import (
     DataError,
@@ -257,6 +258,36 @@ class TestTemplates:
 
 
 class TestScores:
+    def test_an_answer_that_a_pattern_never_gets_through_is_that_documents_failure(self, exam, monkeypatch):
+        monkeypatch.setattr(regexes, "LIMIT_SECONDS", 0.1)
+        steps = "[{function: regex, regex_pattern: '(a+)+$'}, {function: take_first}]"
+        made = exam(
+            f"{TEXT}filter_list: [{{name: slow, filter: {steps}}}, {{name: raw, filter: [{{function: take_first}}]}}]"
+        )
+        grade = answer(
+            made, lambda item, each: says("a" * 40 + "b" if item.doc_id == 2 else item.instance["answerKey"])
+        )
+        assert list(grade.failures) == [2]
+        assert "does not end on a text of 41 characters" in grade.failures[2].message
+        assert grade.instance_scores["exact_match,slow"][2] is None
+        assert grade.scores["exact_match,slow_n"] == 5
+        assert grade.scores["exact_match,raw_n"] == 6
+
+    def test_a_pattern_that_fails_on_every_answer_is_one_error(self, exam, monkeypatch):
+        monkeypatch.setattr(regexes, "LIMIT_SECONDS", 0.05)
+        made = exam(f"{TEXT}filter_list: [{{name: s, filter: [{{function: regex, regex_pattern: '(a+)+$'}}]}}]")
+        with pytest.raises(ScoringError, match="does not end"):
+            answer(made, lambda item, each: says("a" * 40 + "b"))
+
+    def test_a_metric_with_a_pattern_that_does_not_end(self, exam, monkeypatch):
+        monkeypatch.setattr(regexes, "LIMIT_SECONDS", 0.1)
+        made = exam(f"{TEXT}metric_list: [{{metric: exact_match, regexes_to_ignore: ['(a+)+ $']}}]")
+        grade = answer(
+            made, lambda item, each: says("a" * 40 + "b" if item.doc_id == 1 else item.instance["answerKey"])
+        )
+        assert "does not end" in grade.failures[1].message
+        assert grade.scores["exact_match"] == 1.0
+
     def test_accuracy_and_its_error(self, exam):
         grade = answer(exam(CHOICE), lambda item, each: likes(item.instance["n"] if item.doc_id else 1))
         assert grade.scores["acc"] == pytest.approx(5 / 6)

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proctor import regexes
 from proctor.dialects.lm_eval.filters import FILTERS, FilterPipeline, make_filter, make_pipelines
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.errors import Location, ScoringError, TrustError
@@ -24,6 +25,13 @@ def test_regex():
 def test_a_pattern_that_does_not_compile():
     with pytest.raises(ScoringError, match="does not compile"):
         run("regex", ["x"], regex_pattern="(")
+
+
+@pytest.mark.parametrize("function", ["regex", "multi_choice_regex"])
+def test_a_pattern_that_does_not_end(function, monkeypatch):
+    monkeypatch.setattr(regexes, "LIMIT_SECONDS", 0.1)
+    with pytest.raises(ScoringError, match="does not end on a text of 41 characters"):
+        run(function, ["a" * 40 + "b"], docs=[{"choices": ["x"]}], regex_pattern="(a+)+$")
 
 
 def test_regex_pos():

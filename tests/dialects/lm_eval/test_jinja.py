@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proctor import regexes
+from proctor.dialects.lm_eval import jinja
 from proctor.dialects.lm_eval.jinja import (
     MAX_CHARACTERS,
     MAX_STEPS,
@@ -200,6 +202,28 @@ def test_templates_that_run_away_are_stopped(payload):
     with pytest.raises(TemplateError):
         compile_text(payload)(ROW)
     assert time.process_time() - start < 3
+
+
+def test_a_loop_over_slow_operations_is_stopped_by_the_clock(monkeypatch):
+    monkeypatch.setattr(jinja, "MAX_SECONDS", 0.1)
+    with pytest.raises(TemplateError, match="more than 0.1 seconds"):
+        compile_text("{% for i in range(100000) %}{{ big|sort|length }}{% endfor %}")({"big": "www.a.b " * 2000})
+
+
+def test_a_loop_that_makes_large_texts_takes_many_steps():
+    start = time.process_time()
+    with pytest.raises(TemplateError, match="steps"):
+        compile_text("{% for i in range(99999) %}{% set x = 'a'*9000000 %}{% endfor %}")({})
+    assert time.process_time() - start < 3
+
+
+def test_a_regular_expression_that_does_not_end_is_stopped(monkeypatch):
+    monkeypatch.setattr(regexes, "LIMIT_SECONDS", 0.1)
+    with pytest.raises(TemplateError, match="does not end on a text of 41 characters") as caught:
+        compile_text("{{ q|regex_replace('(a+)+$', '') }}")({"q": "a" * 40 + "b"})
+    assert "write one repeat" in str(caught.value)
+    with pytest.raises(TemplateError, match="does not compile"):
+        compile_text("{{ q|regex_replace('(', '') }}")({"q": "a"})
 
 
 def test_what_is_allowed_is_enough_for_any_prompt():

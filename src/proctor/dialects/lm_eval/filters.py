@@ -17,6 +17,7 @@ from typing import Any
 from proctor.dialects.lm_eval.fields import value_of
 from proctor.dialects.lm_eval.functions import guarded
 from proctor.errors import ProctorError, ScoringError, did_you_mean
+from proctor.regexes import BoundedPattern, bounded
 
 Answers = Sequence[Any]
 Filter = Callable[[Sequence[Answers], Sequence[Mapping[str, Any]]], Sequence[Any]]
@@ -32,7 +33,7 @@ def _each(function: Callable[[Any], Any]) -> Filter:
 
 def regex(regex_pattern: str = r"#### (\-?[0-9\.\,]+)", group_select: int = 0, fallback: str = "[invalid]") -> Filter:
     """Return the filter that finds a pattern; of several groups, the first that holds something."""
-    find = _finder(_compiled(regex_pattern), group_select)
+    find = _finder(bounded(regex_pattern), group_select)
 
     def extract(text: Any) -> str:
         found = find(text if isinstance(text, str) else "")
@@ -41,7 +42,7 @@ def regex(regex_pattern: str = r"#### (\-?[0-9\.\,]+)", group_select: int = 0, f
     return _each(extract)
 
 
-def _finder(pattern: re.Pattern[str], group_select: int) -> Callable[[str], str | None]:
+def _finder(pattern: BoundedPattern | re.Pattern[str], group_select: int) -> Callable[[str], str | None]:
     def find(text: str) -> str | None:
         matches = pattern.findall(text)
         if not matches:
@@ -50,13 +51,6 @@ def _finder(pattern: re.Pattern[str], group_select: int) -> Callable[[str], str 
         return next((group for group in match if group), None) if isinstance(match, tuple) else match
 
     return find
-
-
-def _compiled(pattern: str) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise ScoringError("a regular expression does not compile", why=f"{pattern!r}: {error}") from None
 
 
 _TAGGED_TOKEN = re.compile(r"\('([^']*)', '([^']*)'\)")
@@ -88,11 +82,11 @@ def multi_choice_regex(
 
     The choices come from the document's ``choices``.
     """
-    find = _finder(_compiled(regex_pattern), group_select)
+    find = _finder(bounded(regex_pattern), group_select)
 
     def clean(text: str) -> str:
         for pattern in regexes_to_ignore or ():
-            text = re.sub(pattern, "", text)
+            text = bounded(pattern).sub("", text)
         text = text.lower() if ignore_case else text
         return text.translate(_punctuation()) if ignore_punctuation else text
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from functools import lru_cache
+from time import monotonic
 from typing import Any
 
 from jinja2 import StrictUndefined, TemplateSyntaxError, nodes
@@ -19,7 +20,8 @@ from jinja2.exceptions import SecurityError, UndefinedError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from proctor.dialects.lm_eval.paths import compile_path
-from proctor.errors import TemplateError
+from proctor.errors import ScoringError, TemplateError
+from proctor.regexes import SlowPatternError, bounded
 
 MAX_STEPS = 200_000
 """Most loop steps and macro calls of one rendering."""
@@ -30,27 +32,60 @@ MAX_WIDTH = 99_999
 MAX_CHARACTERS = 10_000_000
 """Most characters (or list entries) that one operation of a template may make."""
 
+MAX_SECONDS = 20.0
+"""Longest time of one rendering."""
+
+_CHARACTERS_PER_STEP = 1_000
+
 Row = Mapping[str, Any]
 Render = Callable[[Row], str]
 Evaluate = Callable[[Row], Any]
-
-_steps: ContextVar[list[int]] = ContextVar("proctor_template_steps")
 
 
 class RunawayTemplateError(SecurityError):
     """A template that does not end, or whose output does not."""
 
 
-def _bounded_steps(items: Iterable[Any]) -> Iterator[Any]:
-    left = _steps.get()
-    for item in items:
-        left[0] -= 1
-        if left[0] < 0:
+class _Allowance:
+    """What one rendering may still use up."""
+
+    __slots__ = ("deadline", "steps")
+
+    def __init__(self) -> None:
+        self.steps = float(MAX_STEPS)
+        self.deadline = monotonic() + MAX_SECONDS
+
+    def take(self, steps: float = 1) -> None:
+        """Use up steps.
+
+        Raises:
+            RunawayTemplateError: There are none left, or no time is.
+        """
+        self.steps -= steps
+        if self.steps < 0:
             raise RunawayTemplateError(f"the template takes more than {MAX_STEPS:,} steps")
+        if monotonic() > self.deadline:
+            raise RunawayTemplateError(f"the template takes more than {MAX_SECONDS:g} seconds")
+
+
+_allowance: ContextVar[_Allowance] = ContextVar("proctor_template_allowance")
+
+
+def _bounded_steps(items: Iterable[Any]) -> Iterator[Any]:
+    allowance = _allowance.get()
+    for item in items:
+        allowance.take()
         yield item
 
 
 def _check_size(size: float) -> None:
+    """Refuse a value that is too large; others count as steps, so that a loop that makes them ends, too."""
+    _check_length(size)
+    if (allowance := _allowance.get(None)) is not None:
+        allowance.take(size / _CHARACTERS_PER_STEP)
+
+
+def _check_length(size: float) -> None:
     if size > MAX_CHARACTERS:
         raise RunawayTemplateError(f"the template makes a value of more than {MAX_CHARACTERS:,} characters or entries")
 
@@ -66,8 +101,8 @@ def _joined(parts: list[Any]) -> str:
 
 
 def regex_replace(string: str, pattern: str, repl: str, count: int = 0) -> str:
-    """Replace a regular expression; the filter that lm-eval adds to Jinja."""
-    return re.sub(pattern, repl, string, count=count)
+    """Replace a regular expression; the filter that lm-eval adds to Jinja, with a bound on its time."""
+    return bounded(pattern).sub(repl, string, count)
 
 
 _WIDTH_METHODS = frozenset({"ljust", "rjust", "center", "zfill", "expandtabs"})
@@ -117,10 +152,7 @@ class TaskEnvironment(ImmutableSandboxedEnvironment):
 
     def call(__self, __context: Any, __obj: Any, /, *args: Any, **kwargs: Any) -> Any:  # noqa: N805 - keyword names are free
         """Call a function after a look at how large its result would be."""
-        left = _steps.get()
-        left[0] -= 1
-        if left[0] < 0:
-            raise RunawayTemplateError(f"the template takes more than {MAX_STEPS:,} steps")
+        _allowance.get().take()
         owner, name = getattr(__obj, "__self__", None), getattr(__obj, "__name__", "")
         if isinstance(owner, (str, bytes)):
             _check_text_call(str(owner), name, args)
@@ -339,7 +371,7 @@ def _rendering(template: str) -> Render:
     compiled: list[Any] = []
 
     def render(row: Row) -> str:
-        token = _steps.set([MAX_STEPS])
+        token = _allowance.set(_Allowance())
         try:
             if not compiled:
                 compiled.append(task_environment().from_string(template))
@@ -347,13 +379,13 @@ def _rendering(template: str) -> Render:
             length = 0
             for piece in compiled[0].root_render_func(compiled[0].new_context(dict(row))):
                 length += len(piece)
-                _check_size(length)
+                _check_length(length)
                 text.append(piece)
             return "".join(text)
         except _REASONS as error:
             raise explained(error, template, row) from None
         finally:
-            _steps.reset(token)
+            _allowance.reset(token)
 
     return render
 
@@ -362,7 +394,7 @@ def _evaluation(template: str) -> Evaluate:
     compiled: list[Any] = []
 
     def evaluate(row: Row) -> Any:
-        token = _steps.set([MAX_STEPS])
+        token = _allowance.set(_Allowance())
         try:
             if not compiled:
                 compiled.append(task_environment().compile_expression(_inside(template), undefined_to_none=False))
@@ -374,7 +406,7 @@ def _evaluation(template: str) -> Evaluate:
         else:
             return value
         finally:
-            _steps.reset(token)
+            _allowance.reset(token)
 
     return evaluate
 
@@ -398,6 +430,7 @@ _REASONS = (
     RuntimeError,
     TypeError,
     ValueError,
+    ScoringError,
     re.error,
 )
 
@@ -421,6 +454,14 @@ def explained(error: BaseException, template: str, row: Row) -> TemplateError:
         )
     if isinstance(error, TemplateSyntaxError):
         return TemplateError(f"the template does not parse: {error.message}", why=f"in {_shortened(template)!r}")
+    if isinstance(error, ScoringError):
+        problem = error.diagnostics[0]
+        how = "is stopped" if isinstance(error, SlowPatternError) else "fails"
+        return TemplateError(
+            f"the template {how}: {problem.what}",
+            why=f"{problem.why}; in {_shortened(template)!r}",
+            hint=problem.hint,
+        )
     return TemplateError(
         f"the template fails: {type(error).__name__}: {error}", why=f"in {_shortened(template)!r}; {columns}"
     )

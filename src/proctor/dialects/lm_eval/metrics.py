@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import math
 import random
-import re
 import string
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from proctor.dialects.lm_eval.fields import value_of
 from proctor.dialects.lm_eval.functions import guarded
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.errors import MissingExtraError, ScoringError, did_you_mean
+from proctor.regexes import bounded
 
 if TYPE_CHECKING:
     import numpy as np
@@ -395,19 +394,14 @@ def exact_match(
     def clean(value: Any) -> Any:
         if not isinstance(value, str):
             return value
-        for pattern in _patterns(tuple(regexes_to_ignore or ())):
-            value = pattern.sub("", value)
+        for pattern in regexes_to_ignore or ():
+            value = bounded(pattern).sub("", value)
         value = value.lower() if ignore_case else value
         value = value.translate(_PUNCTUATION) if ignore_punctuation else value
         return value.translate(_DIGITS) if ignore_numbers else value
 
     equal = [clean(given) == clean(wanted) for given, wanted in zip(predictions, references, strict=True)]
     return {"exact_match": sum(equal) / len(equal)}
-
-
-@lru_cache(maxsize=256)
-def _patterns(patterns: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(each) for each in patterns)
 
 
 def _pair(items: Sequence[Any]) -> Any:

@@ -59,6 +59,7 @@ class _Answer:
     failure: Failure | None = None
     responses: Sequence[Response] = ()
     filtered: dict[str, list[Any]] = field(default_factory=dict)
+    problems: dict[str, Failure] = field(default_factory=dict)
 
 
 def metrics_of(config: TaskConfig) -> list[Metric]:
@@ -180,14 +181,34 @@ class TaskScorer:
             for each in answers:
                 each.filtered[pipeline.name] = [some[0] for some in each.requests]
             return
+        try:
+            self._apply(pipeline, answers)
+        except ProctorError as error:
+            problems = [self._filter_alone(pipeline, each) for each in answers]
+            if all(problems):
+                raise error from None
+
+    @staticmethod
+    def _apply(pipeline: FilterPipeline, answers: Sequence[_Answer]) -> None:
         flat = [some for each in answers for some in each.requests]
         docs = [each.doc for each in answers for _ in each.requests]
         filtered = iter(pipeline.apply(flat, docs) if flat else [])
         for each in answers:
             each.filtered[pipeline.name] = [next(filtered) for _ in each.requests]
 
+    def _filter_alone(self, pipeline: FilterPipeline, answer: _Answer) -> bool:
+        """Filter the answer to one document; return whether that fails, and keep the reason with the answer."""
+        try:
+            self._apply(pipeline, [answer])
+        except ProctorError as error:
+            answer.problems[pipeline.name] = Failure("scoring", str(error.diagnostics[0].what), retryable=False)
+        return pipeline.name in answer.problems
+
     def _scored(self, place: int, answer: _Answer, name: str, failures: dict[int, Failure]) -> Values | None:
         if answer.failure is not None:
+            return None
+        if name in answer.problems:
+            failures.setdefault(place, answer.problems[name])
             return None
         try:
             return self.document_scores(answer.doc, answer.filtered[name], answer.requests)

@@ -1,0 +1,309 @@
+"""Regular expressions that exams bring along: Python's own, and stopped where they do not end.
+
+A pattern such as ``(a+)+$`` takes longer than a life on thirty letters. Patterns of task files are therefore matched
+under a limit of processor time: in the main thread by a timer, elsewhere by a process of their own that can be ended.
+What they find is what :mod:`re` finds.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from functools import lru_cache
+from typing import IO, Any
+
+from proctor.errors import ProctorError, ScoringError
+
+try:
+    from re import _constants, _parser  # type: ignore[attr-defined]
+except ImportError:  # pragma: no cover - the parser of patterns is not part of Python's promises
+    _constants = _parser = None
+
+LIMIT_SECONDS = 2.0
+"""Processor time that one search of one text may take."""
+
+WALL_SECONDS = 30.0
+"""Time by the clock after which a search in a process of its own is given up, however busy the machine is."""
+
+SHORT_TEXT = 2_000
+"""Characters up to which a pattern with a single open repeat cannot take long: a search is quadratic at worst."""
+
+MOST_TIMEOUTS = 10
+"""Texts in a row on which a pattern may run out of time before it is not tried any more."""
+
+Found = Any
+"""What ``findall`` lists, what ``sub`` returns, or the groups of a match."""
+
+
+class SlowPatternError(ScoringError):
+    """A regular expression that did not end in time."""
+
+
+class _OutOfTimeError(Exception):
+    """The timer went off."""
+
+
+class BoundedPattern:
+    """A compiled regular expression whose searches end.
+
+    Args:
+        pattern: The expression, as :func:`re.compile` takes it.
+        flags: Flags of :mod:`re`.
+
+    Raises:
+        ScoringError: The expression does not compile.
+    """
+
+    def __init__(self, pattern: str, flags: int = 0) -> None:
+        try:
+            self._compiled = re.compile(pattern, flags)
+        except (re.error, OverflowError, RecursionError) as error:
+            raise ScoringError("a regular expression does not compile", why=f"{pattern!r}: {error}") from None
+        self._longest_safe = SHORT_TEXT if _open_repeats(pattern, flags) <= 1 else 0
+        self._timeouts = 0
+
+    @property
+    def pattern(self) -> str:
+        """The expression."""
+        return self._compiled.pattern
+
+    def findall(self, text: str) -> list[Any]:
+        """Return all matches, as :meth:`re.Pattern.findall` does.
+
+        Raises:
+            SlowPatternError: The search did not end in time.
+        """
+        return list(self._run("findall", text))
+
+    def sub(self, replacement: str, text: str, count: int = 0) -> str:
+        """Return the text with matches replaced, as :meth:`re.Pattern.sub` does.
+
+        Raises:
+            SlowPatternError: The search did not end in time.
+            re.error: The replacement refers to a group that there is not.
+        """
+        return str(self._run("sub", text, replacement, count))
+
+    def groups(self, text: str) -> tuple[str | None, ...] | None:
+        """Return the first match and its groups, ``None`` where nothing matches.
+
+        Raises:
+            SlowPatternError: The search did not end in time.
+        """
+        found = self._run("groups", text)
+        return None if found is None else tuple(found)
+
+    def _run(self, action: str, text: str, *arguments: Any) -> Found:
+        if len(text) <= self._longest_safe:
+            return _ACTIONS[action](self._compiled, text, *arguments)
+        if self._timeouts >= MOST_TIMEOUTS:
+            raise self._too_slow(text, f"it ran out of time on {MOST_TIMEOUTS} texts in a row")
+        try:
+            found = self._timed(action, text, *arguments)
+        except _OutOfTimeError:
+            self._timeouts += 1
+            raise self._too_slow(text, f"one text may take {LIMIT_SECONDS:g} s of processor time") from None
+        self._timeouts = 0
+        return found
+
+    def _timed(self, action: str, text: str, *arguments: Any) -> Found:
+        if not _has_timer():
+            return _workers.run(self._compiled, action, text, *arguments)
+        with _time_limit():
+            return _ACTIONS[action](self._compiled, text, *arguments)
+
+    def _too_slow(self, text: str, why: str) -> SlowPatternError:
+        return SlowPatternError(
+            f"the regular expression {self.pattern!r} does not end on a text of {len(text):,} characters",
+            why=why,
+            hint="nested or neighbouring repeats, as in (a+)+ or .*.*, try every way to cut the text: write one repeat",
+        )
+
+
+@lru_cache(maxsize=1024)
+def bounded(pattern: str, flags: int = 0) -> BoundedPattern:
+    """Return a pattern, compiled once.
+
+    Raises:
+        ScoringError: The expression does not compile.
+    """
+    return BoundedPattern(pattern, flags)
+
+
+def _groups(pattern: re.Pattern[str], text: str) -> list[str | None] | None:
+    match = pattern.search(text)
+    return None if match is None else [match.group(), *match.groups()]
+
+
+_ACTIONS: dict[str, Callable[..., Any]] = {
+    "findall": lambda pattern, text: pattern.findall(text),
+    "sub": lambda pattern, text, replacement, count: pattern.sub(replacement, text, count=count),
+    "groups": _groups,
+}
+
+
+# -- which patterns may take long -------------------------------------------------------------------------------------
+
+
+def _open_repeats(pattern: str, flags: int) -> int:
+    """Return how many repeats without an end a pattern has; a nested one counts as many."""
+    if _parser is None:  # pragma: no cover - see above
+        return 2
+    return sum(_repeats(_parser.parse(pattern, flags)))
+
+
+_MANY = 100
+
+
+def _repeats(parsed: Any, inside: bool = False) -> Iterator[int]:
+    for code, argument in parsed:
+        repeat = code in (_constants.MAX_REPEAT, _constants.MIN_REPEAT)
+        varies = repeat and argument[0] != argument[1]
+        if (inside and (varies or code is _constants.BRANCH)) or code is _constants.GROUPREF:
+            yield _MANY  # (a|a)+ and (a{1,9})+ try every way to cut the text
+        elif varies and argument[1] > _MANY:
+            yield 1
+        for part in _parts(argument):
+            yield from _repeats(part, inside or (repeat and argument[1] > 1))
+
+
+def _parts(argument: Any) -> Iterator[Any]:
+    if isinstance(argument, _parser.SubPattern):
+        yield argument
+    elif isinstance(argument, tuple | list):
+        for each in argument:
+            yield from _parts(each)
+
+
+# -- the limit in the main thread -------------------------------------------------------------------------------------
+
+
+def _has_timer() -> bool:
+    """Return whether this thread can be interrupted by a timer that nobody else uses."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        return False
+    return signal.getsignal(signal.SIGVTALRM) is signal.SIG_DFL
+
+
+@contextmanager
+def _time_limit() -> Iterator[None]:
+    signal.signal(signal.SIGVTALRM, _stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, LIMIT_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
+
+
+def _stop(number: int, frame: object) -> None:
+    del number, frame
+    raise _OutOfTimeError
+
+
+# -- the limit in other threads ---------------------------------------------------------------------------------------
+
+
+class _Worker:
+    """A process that searches texts, one after the other; it is ended where a search does not end."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+        self._lock = threading.Lock()
+
+    def run(self, pattern: re.Pattern[str], action: str, text: str, *arguments: Any) -> Found:
+        """Return what :data:`_ACTIONS` gives.
+
+        Raises:
+            _OutOfTimeError: It did not end in time.
+            re.error: As the action raises it.
+        """
+        line = json.dumps([pattern.pattern, pattern.flags, action, text, *arguments])
+        with self._lock:
+            answer = self._ask(line)
+        kind: str
+        value: Any
+        kind, value = json.loads(answer) if answer else ("late", None)
+        if kind == "late":
+            raise _OutOfTimeError
+        if kind == "error":
+            raise re.error(value)
+        return [tuple(each) if isinstance(each, list) else each for each in value] if action == "findall" else value
+
+    def _ask(self, line: str) -> str:
+        process = self._started()
+        timer = threading.Timer(WALL_SECONDS, process.kill)
+        timer.start()
+        try:
+            _stdin(process).write(f"{line}\n")
+            _stdin(process).flush()
+            answer = process.stdout.readline() if process.stdout is not None else ""
+        except OSError:
+            answer = ""
+        finally:
+            timer.cancel()
+        if not answer:
+            self.close()
+        return answer
+
+    def _started(self) -> subprocess.Popen[str]:
+        if self._process is not None and self._process.poll() is not None:
+            self.close()
+        if self._process is None:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "proctor.regexes"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                encoding="ascii",
+            )
+        return self._process
+
+    def close(self) -> None:
+        """End the process."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        with suppress(OSError):
+            _stdin(process).close()
+        if process.stdout is not None:
+            process.stdout.close()
+        process.wait()
+
+
+def _stdin(process: subprocess.Popen[str]) -> IO[str]:
+    if process.stdin is None:  # pragma: no cover - it was asked for
+        raise ProctorError("the process for regular expressions takes no input")
+    return process.stdin
+
+
+_workers = _Worker()
+atexit.register(_workers.close)
+
+
+def serve(lines: IO[str], out: IO[str]) -> None:
+    """Answer searches, one line each, until there are no more lines."""
+    for line in lines:
+        pattern, flags, action, text, *arguments = json.loads(line)
+        try:
+            with _time_limit() if _has_timer() else nullcontext():
+                answer = ["found", _ACTIONS[action](re.compile(pattern, flags & ~re.DEBUG), text, *arguments)]
+        except _OutOfTimeError:
+            answer = ["late", None]
+        except (re.error, IndexError) as error:
+            answer = ["error", str(error)]
+        out.write(json.dumps(answer) + "\n")
+        out.flush()
+
+
+if __name__ == "__main__":
+    with suppress(KeyboardInterrupt):
+        serve(sys.stdin, sys.stdout)
