@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -54,3 +55,42 @@ class ConfigDict(dict[str, Any]):
     def copy(self) -> ConfigDict:
         """Return a shallow copy, written at the same place."""
         return ConfigDict(self, location=self.location)
+
+
+class InheritedDict(ConfigDict):
+    """A dictionary that came from a base file.
+
+    mmengine gives such dictionaries attributes, ``deepcopy`` and an ``update`` that merges; so does the interpreter.
+    """
+
+    __slots__ = ()
+
+    def copy(self) -> InheritedDict:
+        """Return a shallow copy, written at the same place."""
+        return InheritedDict(self, location=self.location)
+
+
+class ConfigFunction(ABC):
+    """A function that a config defines (``def`` or ``lambda``); calling it interprets its body, within bounds.
+
+    Attributes:
+        name: Its name; ``<lambda>`` for a lambda.
+        location: Where it was written.
+    """
+
+    __slots__ = ("location", "name")
+
+    def __init__(self, name: str, location: Location | None) -> None:
+        self.name = name
+        self.location = location
+
+    @abstractmethod
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Return what the function returns.
+
+        Raises:
+            ProctorError: The body fails, does what reading a config does not allow, or takes too long.
+        """
+
+    def __repr__(self) -> str:
+        return f"<function {self.name} of a config>"

@@ -1,0 +1,95 @@
+"""Turns what a config left behind into plain data for everybody else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from proctor.dialects.aisbench.interpreter_budget import ConfigFileError
+from proctor.dialects.aisbench.interpreter_builtins import Builtin, Environment, ModuleValue
+from proctor.dialects.aisbench.interpreter_files import TextFile
+from proctor.dialects.aisbench.interpreter_methods import BoundMethod
+from proctor.dialects.aisbench.values import ConfigDict, ConfigFunction, InheritedDict, Reference
+
+_DELETE_KEY = "_delete_"
+
+_NO_DATA = (ModuleValue, Environment, TextFile, BoundMethod, ConfigFunction)
+_VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
+
+
+def data_names(names: Mapping[str, Any], imported: Iterable[str]) -> list[str]:
+    """Return the names of a file that are data: not what it imported, not its functions and modules."""
+    return [
+        name
+        for name, value in names.items()
+        if not name.startswith("__")
+        and not isinstance(value, _NO_DATA)
+        and not hasattr(value, "__next__")
+        and not (name in imported and isinstance(value, (Reference, Builtin)))
+    ]
+
+
+def exported(names: Mapping[str, Any], imported: Iterable[str]) -> dict[str, Any]:
+    """Return the data among the names of a file, as plain values that nobody else holds.
+
+    Raises:
+        ConfigFileError: A value contains itself, or an iterator or an open file.
+    """
+    exporter = _Exporter()
+    return {name: exporter.value(names[name], name) for name in data_names(names, imported)}
+
+
+class _Exporter:
+    """Copies values out of what was read, so that nobody's change reaches what is kept; sharing stays as it was."""
+
+    def __init__(self) -> None:
+        self._done: dict[int, Any] = {}
+
+    def value(self, value: Any, path: str) -> Any:
+        kind = value.__class__
+        if kind in (str, int, float, bool, type(None)):
+            return value
+        if isinstance(value, (dict, list, tuple, set, frozenset, *_VIEWS)):
+            if id(value) in self._done:
+                made = self._done[id(value)]
+                if made is _UNFINISHED:
+                    raise ConfigFileError("a value of the config contains itself", path=path)
+                return made
+            self._done[id(value)] = _UNFINISHED
+            made = self._done[id(value)] = self._container(value, path)
+            return made
+        if isinstance(value, Builtin):
+            return Reference(value.name if "." in value.name else f"builtins.{value.name}")
+        if isinstance(value, (ModuleValue, Environment, TextFile, BoundMethod)) or hasattr(value, "__next__"):
+            raise ConfigFileError(f"a value of the config is no data but a {kind.__name__}", path=path)
+        return value
+
+    def _container(self, value: Any, path: str) -> Any:
+        if isinstance(value, dict):
+            location = getattr(value, "location", None)
+            made = ConfigDict(location=location)
+            for key, each in value.items():
+                made[key] = self.value(each, f"{path}.{key}")
+            return made
+        items = [self.value(each, f"{path}[{position}]") for position, each in enumerate(value)]
+        return type(value)(items) if isinstance(value, (tuple, set, frozenset)) else items
+
+
+_UNFINISHED = object()
+
+
+def merged(base: InheritedDict, own: dict[str, Any]) -> dict[str, Any]:
+    """Return old-style bases with the names of a file merged in; ``_delete_=True`` replaces instead of merging."""
+    united: dict[str, Any] = dict(base)
+    for key, value in own.items():
+        if isinstance(value, dict) and key in base and not value.pop(_DELETE_KEY, False):
+            if not isinstance(base[key], dict):
+                raise ConfigFileError(
+                    f"'{key}' is a dictionary here and none in the base",
+                    location=getattr(value, "location", None),
+                    hint=f"set {_DELETE_KEY}=True in it to replace the value of the base",
+                )
+            united[key] = ConfigDict(merged(base[key], value), location=getattr(value, "location", None))
+        else:
+            united[key] = value
+    return united

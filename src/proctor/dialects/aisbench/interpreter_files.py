@@ -1,0 +1,129 @@
+"""What a config may see of the machine: texts beside itself, and environment variables that hold no secrets."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from proctor.dialects.aisbench.interpreter_budget import Budget, RefusalError
+from proctor.dialects.aisbench.interpreter_scope import ConfigModule
+
+MAX_FILE = 8 << 20
+"""Bytes of one file."""
+
+VARIABLES = frozenset(
+    {
+        "TOKENIZER_MODEL",
+        "LMUData",
+        "MMBENCH_SAMPLE_LIMIT",
+        "MMMU_PRO_SAMPLE_LIMIT",
+        "COMPASS_DATA_CACHE",
+        "DATASET_SOURCE",
+    }
+)
+"""Environment variables whose value any config may read; ``PROCTOR_CONFIG_ENV`` names more, separated by commas."""
+
+_READING = frozenset({"r", "rt", "tr"})
+_ENCODINGS = frozenset({"utf-8", "utf8", "utf-8-sig", "ascii", "latin-1", "gbk", "gb18030"})
+
+
+class TextFile:
+    """A file that a config opened; it was read whole."""
+
+    __slots__ = ("_lines", "name")
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self._lines = text.splitlines(keepends=True)[::-1]
+
+    def read(self) -> str:
+        """Return what is left of the text."""
+        text = "".join(reversed(self._lines))
+        self._lines.clear()
+        return text
+
+    def readline(self) -> str:
+        """Return the next line with its end, or an empty text."""
+        return self._lines.pop() if self._lines else ""
+
+    def readlines(self) -> list[str]:
+        """Return the lines that are left."""
+        return [*self]
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        if not self._lines:
+            raise StopIteration
+        return self._lines.pop()
+
+
+def open_text(module: ConfigModule, name: object, mode: object, encoding: object, budget: Budget) -> TextFile:
+    """Open a text file in the folder of a config or below.
+
+    Raises:
+        RefusalError: The file is elsewhere, or would be written.
+        FileNotFoundError: There is none.
+    """
+    if mode not in _READING:
+        raise RefusalError(f"opens a file with mode {mode!r}")
+    if encoding is not None and str(encoding).lower() not in _ENCODINGS:
+        raise RefusalError(f"opens a file with encoding {encoding!r}")
+    path = inside(module, name)
+    text = read_source(path).decode(str(encoding or "utf-8")).replace("\r\n", "\n").replace("\r", "\n")
+    budget.hold_text(2 * len(text))
+    module.files.append(path)
+    return TextFile(str(name), text)
+
+
+def inside(module: ConfigModule, name: object) -> Path:
+    """Return the real path of a file that a config names.
+
+    Raises:
+        RefusalError: It lies outside the folder of the config, perhaps through a link.
+    """
+    if not isinstance(name, str):
+        raise RefusalError("opens something that is no path")
+    try:
+        path = Path(name).resolve()
+    except (OSError, ValueError, RuntimeError):
+        raise RefusalError(f"opens {name!r}, which is no path") from None
+    if not path.is_relative_to(module.folder.resolve()):
+        raise RefusalError(f"looks at {name!r}, which is outside the folder of the config")
+    return path
+
+
+def read_source(path: Path) -> bytes:
+    """Return the bytes of a regular file.
+
+    Raises:
+        OSError: It cannot be read, or is no regular file.
+        RefusalError: It is larger than any config.
+    """
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+    with os.fdopen(handle, "rb") as file:
+        seen = os.fstat(handle)
+        if not stat.S_ISREG(seen.st_mode):
+            raise OSError(f"'{path}' is no regular file")
+        if seen.st_size > MAX_FILE:
+            raise RefusalError(f"reads '{path}', which has more than {MAX_FILE >> 20} MiB")
+        return file.read(MAX_FILE)
+
+
+def variable(module: ConfigModule, name: object) -> str | None:
+    """Return an environment variable, ``None`` where it is not set.
+
+    Raises:
+        RefusalError: It is set and not among those that configs may read.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"str expected, not {type(name).__name__}")
+    value = os.environ.get(name)
+    named = os.environ.get("PROCTOR_CONFIG_ENV", "").split(",")
+    if value is not None and name not in VARIABLES and name not in (each.strip() for each in named):
+        raise RefusalError(f"reads the environment variable '{name}', which PROCTOR_CONFIG_ENV does not allow")
+    module.variables[name] = value
+    return value

@@ -1,0 +1,152 @@
+"""Turning values into text for a config: ``str``, ``repr``, f-strings, ``str.format`` and ``%``.
+
+The same text as Python's, made within a budget. A field of ``str.format`` may be indexed but never asks for an
+attribute: that is how format strings break out of sandboxes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import ItemsView, KeysView, Mapping, Sequence, ValuesView
+from string import Formatter
+from typing import Any
+
+from proctor.dialects.aisbench.interpreter_budget import MAX_WIDTH, SCALARS, Budget, ExhaustedError, RefusalError
+from proctor.dialects.aisbench.values import Reference
+
+_DIGITS = re.compile(r"\d+")
+_SPECIFIER = re.compile(r"%(?:\([^)]*\))?[#0\- +]*(\*|\d+)?(?:\.(\*|\d+))?")
+_TEXT_OF_NUMBER = 400
+"""Characters that a number may take at most without width and precision (``'%f' % 1e308``)."""
+
+CONTAINERS = (list, tuple, set, frozenset, dict, KeysView, ItemsView, ValuesView)
+PRINTABLE = (*CONTAINERS, range, Exception)
+
+
+def text_of(value: Any, budget: Budget) -> str:
+    """Return ``str(value)``; a class that the config imports gives its short name, as mmengine does."""
+    kind = value.__class__
+    if kind is str:
+        return str(value)
+    if kind is Reference:
+        return str(value.short)
+    if kind not in SCALARS:
+        _check_printable(value, budget)
+    made = str(value)
+    budget.hold_text(len(made))
+    return made
+
+
+def repr_of(value: Any, budget: Budget) -> str:
+    """Return ``repr(value)``."""
+    if value.__class__ is Reference:
+        return str(value.short)
+    if value.__class__ is str:
+        budget.hold_text(4 * len(value))
+    elif value.__class__ not in SCALARS:
+        _check_printable(value, budget)
+    made = repr(value)
+    budget.hold_text(len(made))
+    return made
+
+
+def format_value(value: Any, conversion: str | None, spec: str, budget: Budget) -> str:
+    """Return ``format(value, spec)`` after ``!s``, ``!r`` or ``!a``."""
+    if conversion == "s":
+        value = text_of(value, budget)
+    elif conversion in ("r", "a"):
+        value = repr_of(value, budget)
+        if conversion == "a":
+            value = value.encode("ascii", "backslashreplace").decode()
+    if not spec:
+        return text_of(value, budget)
+    _check_widths(_DIGITS.findall(spec))
+    if value.__class__ is str:
+        budget.hold_text(len(value) + MAX_WIDTH)
+    made: str = format(value, spec)
+    budget.hold_text(len(made))
+    return made
+
+
+def format_text(template: str, arguments: Sequence[Any], named: Mapping[str, Any], budget: Budget) -> str:
+    """Return ``template.format(*arguments, **named)``."""
+    return _BoundedFormatter(budget).vformat(template, arguments, named)
+
+
+def percent(template: str, values: Any, budget: Budget) -> str:
+    """Return ``template % values``."""
+    widths = 0
+    for width, precision in _SPECIFIER.findall(template):
+        if "*" in (width, precision):
+            raise RefusalError("takes the width of a '%' format from a value")
+        widths += _check_widths([number for number in (width, precision) if number]) + _TEXT_OF_NUMBER
+    given = values if isinstance(values, tuple) else values.values() if isinstance(values, dict) else (values,)
+    largest = max((_largest_text(value, budget) for value in given), default=0)
+    whole = _largest_text(values, budget) if isinstance(values, dict) else 0
+    budget.hold_text(len(template) + widths + template.count("%") * max(largest, whole))
+    made: str = template % values
+    return made
+
+
+def _largest_text(value: Any, budget: Budget) -> int:
+    kind = value.__class__
+    if kind is str:
+        return 4 * len(value)
+    if kind in SCALARS:
+        return 0
+    _check_printable(value, budget)
+    return len(repr(value))
+
+
+class _BoundedFormatter(Formatter):
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+
+    def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        first = re.split(r"[.\[]", field_name, maxsplit=1)[0]
+        if "." in re.sub(r"\[[^\]]*\]", "", field_name[len(first) :]):
+            raise RefusalError(f"asks for an attribute in a format field, '{{{field_name}}}'")
+        return super().get_field(field_name, args, kwargs)
+
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        return value if conversion is None else format_value(value, _known(conversion), "", self._budget)
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        return format_value(value, None, format_spec, self._budget)
+
+
+def _known(conversion: str) -> str:
+    if conversion not in ("s", "r", "a"):
+        raise ValueError(f"Unknown conversion specifier {conversion}")
+    return conversion
+
+
+def _check_widths(numbers: Sequence[str]) -> int:
+    total = 0
+    for number in numbers:
+        width = int(number[:9])
+        if width > MAX_WIDTH:
+            raise ExhaustedError(f"formats with a width of more than {MAX_WIDTH:,}")
+        total += width
+    return total
+
+
+def _check_printable(value: Any, budget: Budget) -> None:
+    """Refuse what has no text of its own; measure the rest."""
+    budget.hold(16 * budget.measure(value))
+    waiting = [value]
+    seen: set[int] = set()
+    while waiting:
+        each = waiting.pop()
+        if each.__class__ in SCALARS or id(each) in seen:
+            continue
+        if not isinstance(each, PRINTABLE):
+            what = "a class" if isinstance(each, Reference) else f"a value of type {each.__class__.__name__}"
+            raise RefusalError(f"turns {what} into text")
+        seen.add(id(each))
+        if isinstance(each, dict):
+            waiting.extend((*each.keys(), *each.values()))
+        elif isinstance(each, CONTAINERS):
+            waiting.extend(each)
+        elif isinstance(each, Exception):
+            waiting.extend(each.args)

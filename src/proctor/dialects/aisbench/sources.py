@@ -1,0 +1,157 @@
+"""Finds, loads and parses the files of a config; imports nothing to find them."""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from proctor.dialects.aisbench.interpreter import BASE_KEY, is_read_base
+from proctor.dialects.aisbench.interpreter_budget import ConfigFileError, RefusalError
+from proctor.dialects.aisbench.interpreter_files import read_source
+from proctor.dialects.aisbench.interpreter_scope import ConfigModule
+from proctor.errors import Location
+
+_CONFIG_FOLDERS = ("opencompass/configs", "ais_bench/benchmark/configs")
+
+
+def absolute(path: Path) -> Path:
+    """Return a path from the root, links left as they are."""
+    return Path(os.path.abspath(path.expanduser()))  # noqa: PTH100 - links stay: the config's folder is as it was named
+
+
+def source_of(path: Path, asked_by: Location | None) -> str:
+    """Return the text of a file.
+
+    Raises:
+        ConfigFileError: It cannot be read.
+    """
+    try:
+        return read_source(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigFileError("the config is no UTF-8 text", location=Location(str(path)), why=str(error)) from None
+    except RefusalError as refusal:
+        raise ConfigFileError(f"the config {refusal}", location=asked_by or Location(str(path))) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ConfigFileError(f"the config '{path}' cannot be read", location=asked_by, why=reason) from None
+
+
+def parsed(module: ConfigModule, text: str | None = None) -> ast.Module:
+    """Return the syntax tree of a file.
+
+    Raises:
+        ConfigFileError: It is no Python.
+    """
+    file = str(module.path)
+    try:
+        return ast.parse(module.text if text is None else text, file)
+    except SyntaxError as error:
+        place = Location(file, error.lineno or 0, error.offset or 0)
+        raise ConfigFileError("the config is no valid Python", location=place, why=error.msg) from None
+    except ValueError as error:
+        raise ConfigFileError("the config is no valid Python", location=Location(file), why=str(error)) from None
+    except (RecursionError, MemoryError):
+        raise nested_too_deeply(file) from None
+
+
+def readable_folder(path: Path) -> Path:
+    """Return the folder whose files a config may open: its own, or all configs of an installed package."""
+    for folder in path.parents:
+        if folder.as_posix().endswith(_CONFIG_FOLDERS):
+            return folder
+    return path.parent
+
+
+def is_lazy(tree: ast.Module) -> bool:
+    """Return whether mmengine reads a file in its lazy mode: it imports something that Python does not bring along."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            if isinstance(node.targets[0], ast.Name) and node.targets[0].id == BASE_KEY:
+                return False
+        elif isinstance(node, ast.With):
+            if is_read_base(node):
+                return True
+        elif isinstance(node, ast.ImportFrom):
+            if node.level or (node.module is not None and not _is_standard(node.module)):
+                return True
+        elif isinstance(node, ast.Import) and any(not _is_standard(alias.name) for alias in node.names):
+            return True
+    return False
+
+
+def _is_standard(module: str) -> bool:
+    return module.startswith("mmengine.config") or module.partition(".")[0] in sys.stdlib_module_names
+
+
+def stamp_of(path: Path) -> tuple[str, int, int]:
+    """Return what tells whether a file has changed."""
+    try:
+        seen = path.stat()
+    except OSError:
+        return str(path), 0, 0
+    return str(path), seen.st_mtime_ns, seen.st_size
+
+
+def base_names(module: ConfigModule, statement: ast.Assign) -> list[str]:
+    """Return the files that an old-style ``_base_`` names.
+
+    Raises:
+        ConfigFileError: It is no list of texts.
+    """
+    try:
+        value = ast.literal_eval(statement.value)
+    except (ValueError, TypeError):
+        value = None
+    names = value if isinstance(value, list) else [value]
+    if not all(isinstance(name, str) for name in names):
+        raise ConfigFileError("_base_ is no list of file names", location=module.location(statement))
+    return names
+
+
+def base_path(module: ConfigModule, node: ast.ImportFrom) -> Path:
+    """Return the file that a base import means.
+
+    Raises:
+        ConfigFileError: There is none.
+    """
+    place = module.location(node)
+    if not node.module:
+        raise ConfigFileError("the import names no base file", location=place, hint="write 'from .file import name'")
+    parts = node.module.split(".")
+    if node.level:
+        folder = module.path.parent
+        for _ in range(node.level - 1):
+            folder = folder.parent
+        path = folder.joinpath(*parts).with_name(f"{parts[-1]}.py")
+        if not path.is_file():
+            raise ConfigFileError(f"the base file '{path}' does not exist", location=place)
+        return absolute(path)
+    for folder in _package_folders(module.path, parts[0]):
+        path = folder.joinpath(*parts[1:-1], f"{parts[-1]}.py") if len(parts) > 1 else folder
+        if path.is_file():
+            return absolute(path)
+    raise ConfigFileError(
+        f"the base file '{node.module}' does not exist",
+        location=place,
+        hint=f"install the package '{parts[0]}', or put the config into its tree",
+    )
+
+
+def _package_folders(path: Path, package: str) -> list[Path]:
+    """Return where a package may lie: around the file, then where it is installed. Nothing is imported."""
+    folders = [folder for folder in path.parents if folder.name == package]
+    folders += [folder / package for folder in path.parents if (folder / package).is_dir()]
+    try:
+        spec = find_spec(package)
+    except (ImportError, ValueError):
+        spec = None
+    folders += [Path(place) for place in (spec.submodule_search_locations or ()) if spec is not None] if spec else []
+    return folders
+
+
+def nested_too_deeply(file: str, place: Location | None = None) -> ConfigFileError:
+    """Return the error of a file that goes deeper than Python can follow."""
+    return ConfigFileError("the config is nested too deeply", location=place or Location(file))
