@@ -138,3 +138,10 @@ def test_images_in_datasets_are_decoded(hub_dir, tmp_path, monkeypatch):
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(tmp_path / "cache"))
     row = LoadHF(path="MathLLMs/MathVision")()["testmini"].peek()
     assert isinstance(row["decoded_image"], Pillow.Image)
+
+
+def test_a_picture_becomes_a_data_url_with_and_without_its_format(picture):
+    plain = image_to_data_url(picture)
+    assert plain == image_to_data_url({"image": picture, "format": "JPEG"})
+    assert image_to_data_url({"image": picture, "format": "PNG"}).startswith("data:image/png;base64,")
+    assert data_url_to_image(plain).size == picture.size

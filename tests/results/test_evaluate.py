@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from proctor.errors import ScoringError
+from proctor.errors import ScoringError, UsageError
 from proctor.ir import Failure
 from proctor.results.evaluate import evaluate, post_process
 
@@ -199,6 +199,8 @@ def test_instance_scores_become_tables():
         "score": [1.0, 0.0],
     }
     assert list(results.instance_scores.to_df(flatten=False)["score"])[0] is results[0]["score"]
+    with pytest.raises(UsageError, match="no instance has a column 'predicton'"):
+        results.instance_scores.to_df(columns=["text", "predicton"])
     assert results.instance_scores.to_markdown(columns=["prediction"]).splitlines()[2] == "|  0 | yes          |"
     assert "accuracy: 1.0" in results.instance_scores.summary
     global_frame = results.global_scores.to_df()

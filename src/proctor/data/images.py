@@ -39,11 +39,12 @@ def open_image(value: Any) -> Image:
     raise DataError(f"a {type(value).__name__} is no image", hint="give a PIL image, a path or encoded bytes")
 
 
-def image_to_data_url(value: Mapping[str, Any], default_format: str = "JPEG") -> str:
-    """Return an image as a data URL, in the format it came in."""
-    name = value.get("format") or default_format
+def image_to_data_url(value: Any, default_format: str = "JPEG") -> str:
+    """Return an image as a data URL, in the format it came in; ``value`` is what :func:`open_image` takes."""
+    named = value.get("format") if isinstance(value, Mapping) else getattr(value, "format", None)
+    name = str(named or default_format)
     buffer = io.BytesIO()
-    open_image(value["image"]).convert("RGB").save(buffer, format=name.upper())
+    open_image(value).convert("RGB").save(buffer, format=name.upper())
     return f"data:image/{name.lower()};base64,{base64.b64encode(buffer.getvalue()).decode()}"
 
 

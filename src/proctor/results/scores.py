@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from proctor.errors import ScoringError
+from proctor.errors import ScoringError, UsageError, did_you_mean
 from proctor.results.tables import pipe_table
 
 if TYPE_CHECKING:
@@ -135,11 +135,16 @@ class InstanceScores(list[dict[str, Any]]):
             columns: Columns to keep.
 
         Raises:
-            KeyError: No instance has such a column.
+            UsageError: No instance has such a column.
         """
         from pandas import DataFrame
 
         frame = DataFrame(list(self) if flatten else list(self.original_instances))
+        for column in columns or ():
+            if column not in frame:
+                known = [str(each) for each in frame]
+                hint = did_you_mean(column, known) or f"there are {', '.join(known)}"
+                raise UsageError(f"no instance has a column '{column}'", hint=hint)
         return frame if columns is None else frame[list(columns)]
 
     def to_markdown(

@@ -198,6 +198,9 @@ class MetricsEnsemble(InstanceMetric):
             overall.update(found.overall)
             parts.update(found.instances)
             failures.update(found.failures)
+            announced, main = metric.score_prefix + metric.main_score, found.overall.get("score_name")
+            if announced not in found.instances and main in found.instances:
+                parts[announced] = found.instances[main]  # a judge names its score after its criteria
         ensembled = []
         for position, scores in enumerate(rows_of(parts, len(columns))):
             lost = position in failures

@@ -105,9 +105,14 @@ class Metric(StreamingOperator):
         kept = [i for i in range(len(columns)) if i not in failures]
         found = self._measured(prepared.select(kept), intervals=intervals, instances=instances)
         failures.update({kept[position]: failure for position, failure in found.failures.items()})
+        nothing = found.failure is not None or len(failures) == len(columns)
+        scored = found.instances
+        if instances and nothing and "score" not in scored:  # every instance says that it has no score
+            main = str(found.overall.get("score_name", self.score_prefix + self.main_score))
+            scored = {**scored, main: [None] * len(kept), "score": [None] * len(kept), "score_name": [main] * len(kept)}
         return MetricScores(
             overall=found.overall,
-            instances={name: scatter(column, kept, len(columns)) for name, column in found.instances.items()},
+            instances={name: scatter(column, kept, len(columns)) for name, column in scored.items()},
             failures=failures,
             failure=found.failure,
         )

@@ -109,3 +109,16 @@ def test_members_of_an_ensemble_have_names_of_their_own():
 
 def test_scores_of_other_metrics_are_no_judgements():
     assert judgements_of({"f1": 0.5, "criteria": "of admission", "my_prompts": None, "score": 0.5}) == []
+
+
+def test_an_ensemble_weights_judges_that_name_their_score_after_criteria():
+    ensemble = MetricsEnsemble(metrics=[direct(lambda _: "Yes"), direct(lambda _: "No")], weights=[0.75, 0.25])
+    grade, _ = judged(ensemble, "x", "y")
+    assert grade.scores["ensemble_score"] == 0.75
+    assert grade.failures == {}
+
+
+def test_where_every_instance_failed_each_says_that_it_has_no_score():
+    grade, _ = judged(direct(lambda prompt: "Hmm"), "x", "y")
+    assert list(grade.instance_scores["score"]) == [None, None]
+    assert list(grade.instance_scores["score_name"]) == ["kind", "kind"]
