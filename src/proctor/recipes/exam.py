@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from proctor.ir import Exchange, Request, Response
 from proctor.scoring.grade import Grade
+
+if TYPE_CHECKING:
+    from proctor.engines.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,12 @@ class ScoredGroup(Protocol):
 
 
 class Exam(Protocol):
-    """A compiled recipe. Later changes to the artifacts it came from do not reach it."""
+    """A compiled recipe. Later changes to the artifacts it came from do not reach it.
+
+    It may have a method ``suited_to(engine)`` that returns the exam as this engine can sit it (multiple choice as text
+    for engines without log-probabilities), and an attribute ``variant`` that says in a few words how the exam then
+    differs; see :func:`suited`.
+    """
 
     @property
     def name(self) -> str:
@@ -70,3 +78,17 @@ class Exam(Protocol):
 
     def specification(self) -> dict[str, Any]:
         """Return JSON-like data that describes the exam fully, for ``run.yaml``."""
+
+
+def suited(exams: Iterable[Exam], engine: Engine) -> list[Exam]:
+    """Return the exams as an engine can sit them; most are returned as they are. Doing it twice changes nothing."""
+    found = []
+    for exam in exams:
+        suit: Callable[[Engine], Exam] | None = getattr(exam, "suited_to", None)
+        found.append(exam if suit is None else suit(engine))
+    return found
+
+
+def variant_of(exam: Exam) -> str:
+    """Return how an exam differs from what its file says, empty where it does not."""
+    return str(getattr(exam, "variant", ""))

@@ -19,7 +19,8 @@ from proctor.engines.engine import Engine
 from proctor.engines.stand_in import stand_in_for
 from proctor.errors import RunInterruptedError, UsageError
 from proctor.ir import Failure, Usage
-from proctor.recipes.exam import Answered, Exam, ScoredGroup
+from proctor.logs import get_logger
+from proctor.recipes.exam import Answered, Exam, ScoredGroup, suited, variant_of
 from proctor.running.budget import PriceTable, price_table
 from proctor.running.execute import Budget, Session, ask
 from proctor.running.folder import RunFolder, SampleWriter
@@ -91,6 +92,8 @@ def run_exams(
     """
     _check_names(exams)
     engine = stand_in_for(engine)
+    exams = suited(exams, engine)
+    _announce_variants(exams, engine)
     observer = observer or SilentObserver()
     spec = _complete_spec(spec, exams, engine, limit, log_samples=log_samples)
     with ExitStack() as stack:
@@ -108,6 +111,21 @@ def run_exams(
         own = log if engine.answers_in_order else open_log  # what judges say is kept in any case
         judging = stack.enter_context(judges_through(own, retry_failed=retry_failed, budget=budget, prices=prices))
         return _conclude(exams, session, folder, judging, log_samples=log_samples, began=began)
+
+
+def _announce_variants(exams: Sequence[Exam], engine: Engine) -> None:
+    named: dict[str, list[str]] = {}
+    for exam in exams:
+        if variant := variant_of(exam):
+            named.setdefault(variant, []).append(exam.name)
+    for variant, names in named.items():
+        shown = ", ".join(names[:_NAMES_SHOWN]) + (
+            f" and {len(names) - _NAMES_SHOWN} more" * (len(names) > _NAMES_SHOWN)
+        )
+        get_logger().warning("%s: %s, for '%s'", shown, variant, engine.label)
+
+
+_NAMES_SHOWN = 5
 
 
 def _open_log(log: ResponseLog | str | Path | None, engine: Engine, stack: ExitStack) -> ResponseLog:
@@ -176,6 +194,8 @@ def _conclude(
             tally = _Tally(answered(exam_items(exam, session.limit), filed, missing, place))
             grades[exam.name] = grade = _grade(exam, tally, samples)
             results[exam.name] = _entry(grade, tally)
+            if variant := variant_of(exam):
+                results[exam.name]["variant"] = variant
             usage[exam.name] = {"prompt_tokens": tally.prompt_tokens, "completion_tokens": tally.completion_tokens}
             session.observer.graded(exam.name, grade)
     results.update(_group_entries(exams, grades))

@@ -7,6 +7,7 @@ import pytest
 
 from proctor import regexes
 from proctor.dialects.lm_eval.resolve import resolve, resolve_name, task_names
+from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import (
     DataError,
     DemosError,
@@ -14,12 +15,15 @@ from proctor.errors import (
     ScoringError,
     TemplateError,
     TrustError,
+    UnsupportedRequestError,
     UsageError,
     ValidationError,
 )
 from proctor.ir import Choose, Failure, Generate, Likelihood, Response, Rolling, Scored
+from proctor.logs import get_logger
 from proctor.recipes.exam import Answered
 from proctor.recipes.options import RecipeOptions
+from proctor.running.run import run_exams
 from proctor.settings import settings
 
 ROWS = [
@@ -249,12 +253,76 @@ class TestTemplates:
         grade = answer(made, lambda item, each: says(f"Hm. The answer is {item.instance['answerKey']}."))
         assert grade.scores["score"] == 1.0
 
-    def test_choices_for_engines_without_likelihoods(self, exam):
+    def test_choices_as_text_by_hand(self, exam):
         made = exam(CHOICE, dialect_options={"choices_as_text": True}, num_demos=1)
-        assert "\nA. w0\nB. x0\nC. y0\nAnswer with the label" in requests(made)[0].prompt.text
+        prompt = requests(made)[0].prompt.text
+        assert prompt.startswith("Question: D7?\nA. w0\nB. x0\nC. y0\nAnswer with the label of the right choice only.")
+        assert "\nAnswer: B\n\nQuestion: Q0?\nA. w0" in prompt
         grade = answer(made, lambda item, each: says(f"The answer is ({'ABC'[item.instance['n']]})"))
+        assert grade.scores["score_name"] == "acc,extract-label"
         assert grade.scores["score"] == 1.0
         assert made.specification()["task"]["metadata"]["asked_as"] == "text"
+
+
+class TestEnginesWithoutLikelihoods:
+    """Multiple choice becomes text by itself, and the results say so."""
+
+    def test_the_label_is_written_and_extracted(self, exam):
+        made = exam(CHOICE)
+        assert made.suited_to(ScriptedEngine(answer="B", log_likelihood=lambda context, text: -1.0)) is made
+        text = made.suited_to(ScriptedEngine(answer="B"))
+        assert text.suited_to(ScriptedEngine(answer="B")) is text
+        assert all(isinstance(each, Generate) for each in requests(text))
+        assert text.variant.startswith("choices as text")
+
+    def test_runs_say_which_variant_was_used(self, exam, tmp_path, caplog, monkeypatch):
+        monkeypatch.setattr(get_logger(), "propagate", True)
+        result = run_exams([exam(CHOICE)], ScriptedEngine(answer="The answer is (B)."), log=tmp_path / "log.db")
+        assert result.results["t"]["acc,extract-label"] == pytest.approx(2 / 6)
+        assert result.results["t"]["variant"].startswith("choices as text")
+        assert "t: choices as text (the label is written and extracted" in caplog.text
+
+    def test_groups_aggregate_it(self, folder, tmp_path):
+        (folder / "one.yaml").write_text(f"task: one\n{CHOICE}")
+        (folder / "g.yaml").write_text("group: g\ntask: [one]\naggregate_metric_list: [{metric: acc}]")
+        result = run_exams(resolve(["g"], [str(folder)]), ScriptedEngine(answer="B"), log=tmp_path / "log.db")
+        assert result.results["g"]["acc,extract-label"] == pytest.approx(2 / 6)
+
+    def test_it_can_be_refused(self, exam, tmp_path):
+        made = exam(CHOICE, dialect_options={"choices_as_text": False})
+        assert made.suited_to(ScriptedEngine(answer="B")) is made
+        with pytest.raises(UnsupportedRequestError):
+            run_exams([made], ScriptedEngine(answer="B"), log=tmp_path / "log.db")
+
+    def test_generation_arguments_reach_it(self, exam):
+        made = exam(CHOICE, dialect_options={"gen_kwargs": {"max_gen_toks": 7}}).suited_to(ScriptedEngine(answer="B"))
+        assert requests(made)[0].decoding.max_tokens == 7
+
+    @pytest.mark.parametrize(
+        "text, shown",
+        [
+            ("{{question}} Yes or no?", "Q0? Yes or no?"),
+            ("{{question}}", "Q0?\nA. no\nB. yes\nAnswer with the label of the right choice only.\nAnswer:"),
+        ],
+        ids=["named in the question", "not named"],
+    )
+    def test_shared_choices_are_listed_where_the_question_does_not_name_them(self, exam, text, shown):
+        made = exam(
+            f"{HEAD}\noutput_type: multiple_choice\ndoc_to_text: '{text}'\ndoc_to_choice: ['no', 'yes']\ndoc_to_target: 1",
+            dialect_options={"choices_as_text": True},
+        )
+        assert requests(made)[0].prompt.text == shown
+        right = "Yes." if "named" in shown or "or no" in shown else "B"
+        assert answer(made, lambda item, each: says(right)).scores["score"] == 1.0
+
+    def test_contexts_that_differ_become_choices(self, exam):
+        made = exam(
+            f"{HEAD}\noutput_type: multiple_choice\ndoc_to_text: n\ndoc_to_choice: ['a _', 'b _', 'c _']\n"
+            "doc_to_target: ' the end'",
+            dialect_options={"choices_as_text": True},
+        )
+        assert "A. a _\nB. b _\nC. c _" in requests(made)[0].prompt.text
+        assert answer(made, lambda item, each: says("ABC"[item.instance["n"]])).scores["score"] == 1.0
 
 
 class TestScores:

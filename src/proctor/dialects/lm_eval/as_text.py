@@ -1,6 +1,7 @@
 """Multiple choice for engines without log-probabilities: the model writes the label, and the label is found.
 
-The exam says so in its specification (``metadata.asked_as: text``): such scores do not compare with likelihood's.
+The exam says so in its specification (``metadata.asked_as: text``) and in its results (``variant``): such scores do not
+compare with likelihood's.
 """
 
 from __future__ import annotations
@@ -13,9 +14,13 @@ from typing import Any
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.templates.styles import ChoiceLabels, QuestionStyle
 
+AS_TEXT = "choices as text (the label is written and extracted, no log-probabilities are compared)"
+"""What results say of such an exam."""
+
 LOOKED_AT = 5
 STYLE = QuestionStyle("generate", suffix="\nAnswer with the label of the right choice only.\nAnswer:")
 LABELS = ChoiceLabels()
+MOST_TOKENS = 32
 
 
 def asked_as_text(config: TaskConfig) -> TaskConfig:
@@ -28,7 +33,8 @@ def asked_as_text(config: TaskConfig) -> TaskConfig:
     find_text, find_target, find_choices = fields.text, fields.target, fields.choices
     if find_choices is None:
         return config
-    are_labels = _are_labels([find_choices(doc) for doc in documents.asked()[:LOOKED_AT]])
+    seen = documents.asked()[:LOOKED_AT]
+    are_labels = _are_labels([find_choices(doc) for doc in seen], [find_text(doc) for doc in seen])
 
     def labels_of(choices: Sequence[Any]) -> list[str]:
         return [str(each).strip() for each in choices] if are_labels else LABELS.take(len(choices))
@@ -37,7 +43,7 @@ def asked_as_text(config: TaskConfig) -> TaskConfig:
         choices, question = [str(each) for each in find_choices(doc)], find_text(doc)
         if isinstance(question, int):
             return STYLE.prompt(f"Which is right?\n{find_target(doc)}", choices)
-        return str(question) if are_labels else STYLE.prompt(question, choices)
+        return str(question) if are_labels else STYLE.prompt(_without_cue(str(question)), choices)
 
     def target(doc: Mapping[str, Any]) -> Any:
         choices, question = find_choices(doc), find_text(doc)
@@ -65,18 +71,39 @@ def asked_as_text(config: TaskConfig) -> TaskConfig:
         template=None,
         template_choice=None,
         fewshot_config=replace(config.fewshot, doc_to_text=text, doc_to_target=target, doc_to_choice=None),
-        generation_kwargs={"temperature": 0.0, "do_sample": False, "max_gen_toks": 16, "until": ["\n\n"]},
-        metric_list=[{"metric": "exact_match", "aggregation": "mean", "higher_is_better": True, "ignore_case": True}],
+        generation_kwargs={"temperature": 0.0, "do_sample": False, "max_gen_toks": MOST_TOKENS, "until": ["\n\n"]},
+        metric_list=[{"metric": acc, "aggregation": "mean", "higher_is_better": True}],
         filter_list=[{"name": "extract-label", "filter": filters}],
         process_results=None,
         metadata={**metadata, "asked_as": "text"},
     )
 
 
-def _are_labels(choices: Sequence[Sequence[Any]]) -> bool:
-    """Return whether documents share their choices: then these are labels, or words to answer with."""
+def acc(references: Sequence[str], predictions: Sequence[str]) -> float:
+    """Return the share of labels that are the right one, in either case."""
+    right = [one.lower() == other.lower() for one, other in zip(references, predictions, strict=True)]
+    return sum(right) / len(right)
+
+
+def _are_labels(choices: Sequence[Sequence[Any]], questions: Sequence[Any]) -> bool:
+    """Return whether documents share their choices and name them: these are labels, or words to answer with."""
     longest = max(choices, key=len, default=[])
-    return len(choices) > 1 and all(list(each) == list(longest[: len(each)]) for each in choices)
+    shared = len(choices) > 1 and all(list(each) == list(longest[: len(each)]) for each in choices)
+    return shared and all(_names(str(question), each) for question, each in zip(questions, choices, strict=True))
+
+
+def _names(question: str, choices: Sequence[Any]) -> bool:
+    """Return whether a question shows all its choices as words, whatever their case."""
+    texts = [str(each).strip() for each in choices]
+    return all(re.search(rf"(?<!\w){re.escape(text)}(?!\w)", question, re.IGNORECASE) for text in texts)
+
+
+_CUE = re.compile(r"\s*\b(answer|a):\s*$", re.IGNORECASE)
+
+
+def _without_cue(question: str) -> str:
+    """Return a question without an ``Answer:`` at its end; the list of choices comes first."""
+    return _CUE.sub("", question)
 
 
 def label_finder(labels: Sequence[str]) -> Callable[[str], str]:

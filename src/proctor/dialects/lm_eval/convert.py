@@ -56,7 +56,12 @@ class Converted:
 
 
 def convert(
-    name: str, *, template: str | None = None, to: str = "proctor", include_paths: tuple[str, ...] = ()
+    name: str,
+    *,
+    template: str | None = None,
+    to: str = "proctor",
+    include_paths: tuple[str, ...] = (),
+    keys: Mapping[str, Any] | None = None,
 ) -> Converted:
     """Return a task in another form.
 
@@ -65,6 +70,7 @@ def convert(
         template: The template to use: ``cloze``, ``mcq``, ``generate`` or any other name.
         to: ``proctor`` keeps ``template:``; ``lm-eval`` writes it out in Jinja; ``unitxt`` makes a card.
         include_paths: More folders with tasks.
+        keys: Keys of the task to replace.
 
     Raises:
         UsageError: The name is a group, or there is no such form.
@@ -81,6 +87,7 @@ def convert(
     chosen = leaf.template if template is None else SHORT_NAMES.get(template, template)
     leaf.config()
     values = {key: value for key, value in leaf.values.items() if key not in {"tag", "group"}}
+    values.update(keys or {})
     values["task"] = _new_name(leaf, chosen)
     if to == "unitxt":
         return _to_unitxt(values)

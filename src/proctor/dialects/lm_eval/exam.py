@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from proctor.dialects.lm_eval.as_text import AS_TEXT, asked_as_text
 from proctor.dialects.lm_eval.builder import DocumentView, RequestBuilder
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.documents import Documents, TaskDocuments
@@ -20,6 +21,9 @@ from proctor.errors import DataError
 from proctor.ir import Request
 from proctor.recipes.exam import Answered, Item
 from proctor.scoring.grade import Grade
+
+if TYPE_CHECKING:
+    from proctor.engines.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,8 @@ class TaskOptions:
         generation: Generation arguments that replace the task's.
         predict_only: Record answers, score nothing.
         resamples: Bootstrap resamples behind a standard error.
-        choices_as_text: Ask multiple-choice questions as text: the model writes the label.
+        choices_as_text: Ask multiple-choice questions as text: the model writes the label. ``None`` does so for
+            engines that give no log-probabilities.
     """
 
     num_fewshot: int | None = None
@@ -48,7 +53,7 @@ class TaskOptions:
     generation: Mapping[str, Any] = field(default_factory=dict)
     predict_only: bool = False
     resamples: int = 100_000
-    choices_as_text: bool = False
+    choices_as_text: bool | None = None
 
 
 class TaskExam:
@@ -56,6 +61,7 @@ class TaskExam:
 
     Attributes:
         groups: The groups that it was chosen with, outermost first; their scores are made of their tasks' scores.
+        variant: How the exam differs from what its file says, in a few words; empty where it does not.
 
     Args:
         name: The name under which results are filed.
@@ -73,8 +79,11 @@ class TaskExam:
     ) -> None:
         self._name = name
         self.groups: tuple[Group, ...] = ()
-        self.config = config
+        self.variant = ""
         self.options = options or TaskOptions()
+        if self.options.choices_as_text and config.output_type == "multiple_choice":
+            config, self.variant = asked_as_text(config), AS_TEXT
+        self.config = config
         self.documents = documents or TaskDocuments(config)
         if self.options.generation and config.output_type == "generate_until":
             config.generation_kwargs = {**(config.generation_kwargs or {}), **self.options.generation}
@@ -99,6 +108,15 @@ class TaskExam:
         """Demos in each prompt."""
         own, asked = self.config.num_fewshot, self.options.num_fewshot
         return asked if asked is not None and own != 0 else own or 0
+
+    def suited_to(self, engine: Engine) -> TaskExam:
+        """Return the exam as an engine can sit it: multiple choice as text where it gives no log-probabilities."""
+        by_hand = self.options.choices_as_text is not None
+        if engine.can_score or by_hand or self.config.output_type != "multiple_choice":
+            return self
+        made = TaskExam(self.name, self.config, replace(self.options, choices_as_text=True))
+        made.groups = self.groups
+        return made
 
     @cached_property
     def builder(self) -> RequestBuilder:
@@ -175,6 +193,7 @@ class TaskExam:
             "chat": None if options.chat is None else {"multiturn": options.chat.multiturn},
             "template": self.config.template_choice,
             "predict_only": options.predict_only or None,
+            "variant": self.variant or None,
         }
         return {
             "dialect": "lm_eval",

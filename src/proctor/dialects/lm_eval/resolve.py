@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from proctor.dialects.lm_eval.as_text import asked_as_text
 from proctor.dialects.lm_eval.config import DEFAULT_MAX_TOKENS, TaskConfig
 from proctor.dialects.lm_eval.exam import TaskExam, TaskOptions
 from proctor.dialects.lm_eval.metrics import BOOTSTRAP_RESAMPLES
@@ -15,6 +14,7 @@ from proctor.dialects.lm_eval.prompts import ChatOptions, RenderChat
 from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
 from proctor.dialects.lm_eval.selection import Group, Leaf, Member, TaskFinder
 from proctor.errors import ProctorError, UnknownArtifactError, UsageError
+from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Message
 from proctor.recipes.exam import Exam
 from proctor.recipes.options import RecipeOptions
@@ -29,6 +29,7 @@ OWN_OPTIONS = frozenset(
         "metadata",
         "resamples",
         "choices_as_text",
+        "keys",
     }
 )
 """Options of a run that only this dialect knows (``RecipeOptions.dialect_options``)."""
@@ -138,23 +139,24 @@ def exam_of(leaf: Leaf, options: RecipeOptions) -> Exam:
         UsageError: The task is a Python class of lm-eval's own.
     """
     if isinstance(recipe := leaf.values.get("recipe"), str):
-        return _recipe_exam(leaf.name, recipe, options)
+        return _recipe_exam(leaf.name, recipe, options, is_ours=_OUR_TASK in str(leaf.values.get("class")))
     if "class" in leaf.values:
         raise UsageError(
             f"the task '{leaf.name}' is a Python class ({leaf.values['class']}), which only lm-eval itself can run",
             location=leaf.source.location("class") if leaf.source is not None else None,
             hint="tasks described by keys, and Unitxt recipes (recipe: card=…), run here",
         )
-    leaf = _with_chat_override(leaf, options)
     own = options.dialect_options
+    leaf = _with_keys(_with_chat_override(leaf, options), own.get("keys") or {})
     config = leaf.config()
-    if own.get("choices_as_text") and config.output_type == "multiple_choice":
-        config = asked_as_text(config)
     return TaskExam(leaf.name, config, task_options(leaf.name, config, options))
 
 
-def _recipe_exam(name: str, recipe: str, options: RecipeOptions) -> Exam:
-    """Return the exam of a recipe; like lm-eval, an answer ends with its line."""
+_OUR_TASK = "proctor.integrations.lm_eval.ProctorTask"
+
+
+def _recipe_exam(name: str, recipe: str, options: RecipeOptions, *, is_ours: bool) -> Exam:
+    """Return the exam of a recipe; like lm-eval, an answer ends with its line, unless the task is one of ours."""
     from proctor.artifacts import fetch_artifact
     from proctor.recipes.recipe import DatasetRecipe
     from proctor.recipes.recipe_exam import RecipeExam
@@ -162,8 +164,21 @@ def _recipe_exam(name: str, recipe: str, options: RecipeOptions) -> Exam:
     fetched = fetch_artifact(recipe)
     if not isinstance(fetched, DatasetRecipe):
         raise UsageError(f"the recipe of '{name}' is a {type(fetched).__name__}", hint="recipe: card=…,template=…")
-    decoding = {"stop": ("\n",), "max_tokens": DEFAULT_MAX_TOKENS, **options.decoding}
+    decoding = options.decoding
+    if not is_ours:
+        decoding = {"stop": ("\n",), "max_tokens": DEFAULT_MAX_TOKENS, **decoding}
     return RecipeExam(name, fetched, replace(options, decoding=decoding, template=None))
+
+
+def _with_keys(leaf: Leaf, keys: Mapping[str, Any]) -> Leaf:
+    """Return a task with some of its keys replaced; mappings are merged."""
+    merged = {
+        key: {**leaf.values[key], **value}
+        if isinstance(value, Mapping) and isinstance(leaf.values.get(key), Mapping)
+        else value
+        for key, value in keys.items()
+    }
+    return replace(leaf, values={**leaf.values, **merged}) if merged else leaf
 
 
 def _with_chat_override(leaf: Leaf, options: RecipeOptions) -> Leaf:
@@ -187,9 +202,10 @@ def task_options(name: str, config: TaskConfig, options: RecipeOptions) -> TaskO
         fewshot_seed=own.get("fewshot_seed", DEFAULT_SEED if options.seed is None else options.seed),
         system_instruction=options.system_prompt,
         chat=chat_options(options),
-        generation=generation if config.output_type == "generate_until" else {},
+        generation=generation,
         predict_only=bool(own.get("predict_only")),
         resamples=int(own.get("resamples", BOOTSTRAP_RESAMPLES)),
+        choices_as_text=own.get("choices_as_text"),
     )
 
 
@@ -205,9 +221,11 @@ def _generation(decoding: Mapping[str, Any]) -> dict[str, Any]:
 
 def chat_options(options: RecipeOptions) -> ChatOptions | None:
     """Return how to lay out chats: by a tokenizer's chat template, or as messages for the engine."""
+    multiturn = options.demos_as_turns is not False
+    if options.meta_template is not None:
+        return ChatOptions(MetaTemplate.from_config(options.meta_template).text_of, multiturn)
     if not options.apply_chat_template:
         return None
-    multiturn = options.demos_as_turns is not False
     model = options.chat_template_model
     return ChatOptions(None if model is None else tokenizer_chat(model), multiturn)
 
