@@ -34,6 +34,7 @@ _TABLE: dict[str, _Setting] = {
     "hub_dir": _Setting(None, Path, "folder that holds datasets as <hub id>/, asked before the hub"),
     "models_dir": _Setting(None, Path, "folder that holds models as <hub id>/, asked before the hub"),
     "catalogs": _Setting("", str, "catalog folders, separated by ':'; the last one wins"),
+    "config_dirs": _Setting("", str, "folders with OpenCompass or AISBench configs, separated by ':'"),
     "offline": _Setting(False, bool, "never contact a hub"),
     "trust_code": _Setting(False, bool, "run Python that exams bring along"),
     "default_format": _Setting(None, str, "format of recipes that name none"),

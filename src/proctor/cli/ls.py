@@ -44,7 +44,7 @@ def command(
     from proctor.dialects.listing import everything
 
     wanted = [kind.lower().replace("-", " ") for kind in kinds]
-    found = [entry for entry in everything(pattern, wanted, include_paths) if source.lower() in entry.source.lower()]
+    found = everything(pattern, wanted, include_paths, source)
     if not found:
         raise _nothing_found(pattern, wanted, include_paths)
     if as_json:

@@ -18,7 +18,7 @@ _MOST_SHOWN = 200
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(exists=True, path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per problem.")
 def command(paths: tuple[Path, ...], as_json: bool) -> int:
-    """Read task files (YAML) and artifacts (JSON), and report every problem with file, line and hint.
+    """Read task files (YAML), configs (Python) and artifacts (JSON); report every problem with file, line and hint.
 
     PATH is a file or a folder; nothing is run and no data is loaded. The exit code is 2 where there are problems.
     """
@@ -35,7 +35,9 @@ def command(paths: tuple[Path, ...], as_json: bool) -> int:
         if len(problems) > _MOST_SHOWN:
             say(f"and {len(problems) - _MOST_SHOWN} more; --json shows all")
     if not count:
-        raise UsageError(f"there is no task file in {', '.join(map(str, paths))}", hint="they end in .yaml or .json")
+        raise UsageError(
+            f"there is no task file in {', '.join(map(str, paths))}", hint="they end in .yaml, .py or .json"
+        )
     say(f"{count} files, {len(problems)} problems")
     return BAD_INPUT if problems else 0
 
@@ -45,9 +47,14 @@ def _check(path: Path) -> tuple[int, list[Diagnostic]]:
     problems = [problem for file in artifacts for problem in _check_artifact(file)]
     if path.suffix == ".json":
         return 1, problems
+    from proctor.dialects.aisbench.validate import config_files
+    from proctor.dialects.aisbench.validate import validate as validate_configs
     from proctor.dialects.lm_eval.validate import count_files, validate
 
-    return len(artifacts) + count_files(path), [*validate(path), *problems]
+    problems += validate_configs(path)
+    if path.suffix == ".py":
+        return 1, problems
+    return len(artifacts) + len(config_files(path)) + count_files(path), [*validate(path), *problems]
 
 
 def _check_artifact(file: Path) -> Iterator[Diagnostic]:

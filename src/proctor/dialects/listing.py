@@ -68,7 +68,8 @@ def entries(pattern: str | None = None, kinds: Iterable[str] = ()) -> list[Entry
     """Return what there is: exams first, then everything by name.
 
     Args:
-        pattern: A glob over names (``cards.mmlu*``), or words that all occur in name or description; ``None`` is all.
+        pattern: A glob over names (``cards.mmlu*``), or words that all occur in name, description or tags; ``None``
+            is all.
         kinds: Only entries of these kinds, where any are given.
     """
     wanted, lowered = set(kinds), (pattern or "").lower()
@@ -83,25 +84,30 @@ def entries(pattern: str | None = None, kinds: Iterable[str] = ()) -> list[Entry
     return sorted(found, key=lambda entry: (entry.kind not in FIRST_KINDS, entry.name))
 
 
-def everything(pattern: str | None = None, kinds: Iterable[str] = (), include_paths: Iterable[str] = ()) -> list[Entry]:
+def everything(
+    pattern: str | None = None, kinds: Iterable[str] = (), include_paths: Iterable[str] = (), source: str = ""
+) -> list[Entry]:
     """Return what :func:`entries` returns, and the tasks of other dialects: exams first, then everything by name.
 
     Args:
         pattern, kinds: As for :func:`entries`.
         include_paths: More folders with task files.
+        source: Only what comes from a source with this word; without it, of two things with one name the first.
     """
+    include_paths = tuple(include_paths)
     wanted, lowered = set(kinds), (pattern or "").lower()
     is_glob = any(mark in lowered for mark in "*?[")
     known = entries(pattern, wanted)
     taken = {entry.name for entry in known}
     foreign = [
         entry
-        for entry in _from_lm_eval(include_paths)
-        if entry.name not in taken
+        for entry in (*_from_lm_eval(include_paths), *_from_aisbench(include_paths))
+        if (source or entry.name not in taken)
         and (not wanted or entry.kind in wanted)
         and (fnmatchcase(entry.name.lower(), lowered) if is_glob else _has_words(entry, lowered))
     ]
-    return sorted([*known, *foreign], key=lambda entry: (entry.kind not in FIRST_KINDS, entry.name))
+    found = [entry for entry in (*known, *foreign) if source.lower() in entry.source.lower()]
+    return sorted(found, key=lambda entry: (entry.kind not in FIRST_KINDS, entry.name))
 
 
 def _from_lm_eval(include_paths: Iterable[str]) -> Iterator[Entry]:
@@ -118,8 +124,20 @@ def _from_lm_eval(include_paths: Iterable[str]) -> Iterator[Entry]:
         yield Entry(entry.name, kinds.get(entry.kind, "exam"), f"lm-eval: {what}{note}", entry.file or "lm-eval", tags)
 
 
+_CONFIG_KINDS = {"dataset": "exam", "collection": "suite"}
+
+
+def _from_aisbench(include_paths: Iterable[str]) -> Iterator[Entry]:
+    from proctor.dialects.aisbench.index import config_entries
+
+    for entry in config_entries(include_paths).values():
+        kind = _CONFIG_KINDS.get(entry.kind, f"{entry.kind} config")
+        yield Entry(entry.name, kind, f"config {entry.address}", f"{entry.source} {entry.path}")
+
+
 def _has_words(entry: Entry, pattern: str) -> bool:
-    text = f"{entry.name} {entry.description}".lower()
+    tags = " ".join(f"{name} {value}" for name, value in entry.tags.items())
+    text = f"{entry.name} {entry.description} {tags}".lower()
     return all(word in text for word in pattern.split())
 
 

@@ -37,7 +37,7 @@ def resolve_tasks(names: Sequence[str], options: RecipeOptions | None = None) ->
     for name in names:
         try:
             for exam in resolve_task(name, chosen):
-                exams.setdefault(exam.name, exam)
+                _check_same(exams.setdefault(exam.name, exam), exam, name)
         except ProctorError as error:
             problems.append(error)
     if len(problems) == 1:
@@ -49,6 +49,15 @@ def resolve_tasks(names: Sequence[str], options: RecipeOptions | None = None) ->
             "no exam is named", hint="--tasks samples runs the exams that come along; proctor ls lists all"
         )
     return list(exams.values())
+
+
+def _check_same(first: Exam, exam: Exam, name: str) -> None:
+    """Refuse a second exam under the name of another one: only one of them would be run."""
+    if first is not exam and first.specification() != exam.specification():
+        raise UsageError(
+            f"'{name}' means an exam '{exam.name}', and so does another name, but they are different exams",
+            hint="results are filed by the exam's name: give each a run of its own",
+        )
 
 
 def resolve_task(name: str, options: RecipeOptions) -> list[Exam]:
@@ -69,11 +78,17 @@ def resolve_task(name: str, options: RecipeOptions) -> list[Exam]:
 
 def foreign_resolvers() -> tuple[Resolver, ...]:
     """Return the resolvers of the other dialects."""
-    return (_from_lm_eval,)
+    return (_from_lm_eval, _from_aisbench)
 
 
 def _from_lm_eval(name: str, options: RecipeOptions) -> list[Exam] | None:
     from proctor.dialects.lm_eval.resolve import resolve_name
+
+    return resolve_name(name, options)
+
+
+def _from_aisbench(name: str, options: RecipeOptions) -> list[Exam] | None:
+    from proctor.dialects.aisbench.resolve import resolve_name
 
     return resolve_name(name, options)
 

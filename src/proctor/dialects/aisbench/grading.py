@@ -27,7 +27,7 @@ class _Answers:
 
     predictions: list[Any] = field(default_factory=list)
     references: list[Any] = field(default_factory=list)
-    rows: list[Mapping[str, Any]] = field(default_factory=list)
+    rows: list[dict[str, Any]] = field(default_factory=list)
     prompts: list[Any] = field(default_factory=list)
     owners: list[int] = field(default_factory=list)
     raw: list[Any] = field(default_factory=list)
@@ -38,7 +38,7 @@ class _Answers:
         """File one thing to evaluate, of the instance that was begun last."""
         self.predictions.append(prediction)
         self.references.append(gold)
-        self.rows.append(row)
+        self.rows.append(dict(row))
         self.prompts.append(prompt)
         self.owners.append(len(self.raw) - 1)
 
@@ -154,7 +154,7 @@ def _listed(gold: Any) -> list[Any]:
 def _file(result: Grade, evaluation: Evaluation, answers: _Answers) -> None:
     """Put an evaluation into a grade: scores with their intervals, columns with one entry for each instance."""
     total = len(answers.raw)
-    columns = {
+    columns: dict[str, Sequence[Any]] = {
         name: _per_instance(column, answers.owners, total) for name, column in evaluation.instance_scores.items()
     }
     result.instance_scores = columns

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.dialects.aisbench.config import location_of, model_abbr_of, type_name
-from proctor.dialects.aisbench.index import find_config
+from proctor.dialects.aisbench.index import COLLECTION, MODEL, find_config
 from proctor.dialects.aisbench.plain import described
 from proctor.dialects.aisbench.reader import models_of, read_config
 from proctor.errors import UnknownArtifactError, UsageError, did_you_mean
@@ -150,7 +150,9 @@ def _hf_args(values: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, A
 def _vllm_args(values: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
     del entry
     kwargs = {key: value for key, value in _mapping(values, "model_kwargs").items() if key != "trust_remote_code"}
-    known = {name: kwargs.pop(name) for name in ("tensor_parallel_size", "gpu_memory_utilization") if name in kwargs}
+    known: dict[str, Any] = {
+        name: kwargs.pop(name) for name in ("tensor_parallel_size", "gpu_memory_utilization") if name in kwargs
+    }
     if values.get("max_seq_len"):
         known["max_model_len"] = values["max_seq_len"]
     return {"model": _path(values), **known, **({"llm_kwargs": kwargs} if kwargs else {})}
@@ -198,7 +200,7 @@ def find_models(text: str) -> list[tuple[str, Mapping[str, Any]]] | None:
         ProctorError: It is a config that cannot be read, or that has no such model.
     """
     name, _, wanted = text.partition("::")
-    path = Path(name) if name.endswith(".py") else find_config(name)
+    path = Path(name) if name.endswith(".py") else find_config(name, kinds=(MODEL, COLLECTION))
     if path is None or (name.endswith(".py") and not path.is_file()):
         return None
     models = {model_abbr_of(values): values for values in models_of(read_config(path))}

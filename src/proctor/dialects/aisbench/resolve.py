@@ -13,7 +13,7 @@ from typing import Any
 
 from proctor.dialects.aisbench.config import DatasetConfig, abbr_of, checked
 from proctor.dialects.aisbench.exam import DatasetExam, DatasetOptions
-from proctor.dialects.aisbench.index import config_entries, find_config
+from proctor.dialects.aisbench.index import DATASET, EXAMS, config_entries, find_config
 from proctor.dialects.aisbench.models import ModelConfig, find_models, model_config
 from proctor.dialects.aisbench.reader import datasets_of, read_config, summarizer_of
 from proctor.dialects.aisbench.summary import SummaryGroup, summary_groups
@@ -57,13 +57,13 @@ def _paths(base: str, include_paths: Sequence[str]) -> list[Path] | None:
         found = [
             entry.path
             for entry in config_entries(include_paths).values()
-            if entry.source == source and fnmatchcase(entry.name, rest) and entry.kind != "model"
+            if entry.source == source and entry.kind in EXAMS and rest in (entry.address, entry.name)
         ]
         return found or None
     if _GLOB & set(stem):
         entries = config_entries(include_paths).values()
-        return [entry.path for entry in entries if entry.kind == "dataset" and fnmatchcase(entry.name, stem)] or None
-    path = find_config(stem, include_paths)
+        return [entry.path for entry in entries if entry.kind == DATASET and fnmatchcase(entry.name, stem)] or None
+    path = find_config(stem, include_paths, EXAMS)
     return None if path is None else [path]
 
 

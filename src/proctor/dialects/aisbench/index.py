@@ -1,0 +1,140 @@
+"""Names of configs: the files of installed packages, found without importing them, and of further folders.
+
+A config is called what its file is called, as upstream does it. Only paths are looked at: finding two thousand names
+takes a few hundredths of a second, so nothing is kept on disk.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from proctor.errors import UsageError
+from proctor.settings import settings
+
+DATASET, MODEL, SUMMARIZER, COLLECTION = "dataset", "model", "summarizer", "collection"
+EXAMS = (DATASET, COLLECTION)
+"""Kinds of configs that have exams."""
+
+_PACKAGES = (("opencompass", "opencompass/configs"), ("aisbench", "ais_bench/benchmark/configs"))
+_KINDS = {
+    "datasets": DATASET,
+    "chatml_datasets": DATASET,
+    "models": MODEL,
+    "summarizers": SUMMARIZER,
+    "dataset_collections": COLLECTION,
+    "all_obj": COLLECTION,
+    "examples": COLLECTION,
+}
+_SIGNS = {DATASET: (b"reader_cfg", b"_datasets", b"datasets ="), MODEL: (b"models =",), SUMMARIZER: (b"summarizer =",)}
+_MOST_BYTES = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigEntry:
+    """A config and where it is.
+
+    Attributes:
+        name: What to type: the name of the file without its ending.
+        kind: ``dataset``, ``model``, ``summarizer`` or ``collection``.
+        source: ``opencompass``, ``aisbench``, or the folder that somebody named.
+        path: The file.
+        address: The path below the source, without the ending; unlike the name, it is unique.
+    """
+
+    name: str
+    kind: str
+    source: str
+    path: Path
+    address: str
+
+
+def config_entries(include_paths: Iterable[str] = ()) -> Mapping[str, ConfigEntry]:
+    """Return all configs by ``source/address``; those of named folders first.
+
+    Args:
+        include_paths: More folders, before those of ``PROCTOR_CONFIG_DIRS`` and the installed packages.
+    """
+    folders = [*map(str, include_paths), *filter(None, (settings.config_dirs or "").split(os.pathsep))]
+    found: dict[str, ConfigEntry] = {}
+    for source, folder in (*((each, each) for each in folders), *_installed()):
+        found.update((f"{source}/{entry.address}", entry) for entry in _entries(source, _stamped(folder)))
+    return found
+
+
+def find_config(name: str, include_paths: Iterable[str] = (), kinds: Collection[str] = ()) -> Path | None:
+    """Return the file of a config: by its name, or by the end of its path (``mmlu/mmlu_gen``).
+
+    Args:
+        name: As typed; an ending ``.py`` does not matter.
+        include_paths: More folders with configs.
+        kinds: Only configs of these kinds, where any are given.
+
+    Raises:
+        UsageError: Two files of one source have the name.
+    """
+    wanted = name.removesuffix(".py")
+    entries = [
+        entry
+        for address, entry in config_entries(include_paths).items()
+        if (entry.name == wanted or f"/{address}".endswith(f"/{wanted}")) and (not kinds or entry.kind in kinds)
+    ]
+    first = [entry for entry in entries if entry.source == entries[0].source]
+    if len(first) > 1:
+        addresses = ", ".join(entry.address for entry in first)
+        raise UsageError(f"'{name}' means {len(first)} configs", hint=f"say which: {addresses}")
+    return first[0].path if first else None
+
+
+def _installed() -> Iterator[tuple[str, str]]:
+    for source, place in _PACKAGES:
+        package, _, below = place.partition("/")
+        try:
+            spec = find_spec(package)
+        except (ImportError, ValueError):
+            continue
+        for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
+            if (configs := Path(folder) / below).is_dir():
+                yield source, str(configs)
+                break
+
+
+def _stamped(folder: str) -> tuple[str, int]:
+    """Return a folder with what changes when files come and go directly below it."""
+    try:
+        return folder, Path(folder).stat().st_mtime_ns
+    except OSError:
+        return folder, 0
+
+
+@lru_cache(maxsize=64)
+def _entries(source: str, stamped: tuple[str, int]) -> tuple[ConfigEntry, ...]:
+    base = Path(stamped[0])
+    is_package = source in dict(_PACKAGES)
+    found = []
+    for folder, names, files in os.walk(base):
+        names[:] = sorted(name for name in names if not name.startswith((".", "__")))
+        parts = Path(folder).relative_to(base).parts
+        for file in sorted(files):
+            if not file.endswith(".py") or file.startswith("_"):
+                continue
+            path, stem = Path(folder, file), file.removesuffix(".py")
+            kind = next((_KINDS[part] for part in parts if part in _KINDS), None)
+            if kind is None:
+                kind = DATASET if is_package else _kind_by_content(path)
+            if kind is not None:
+                found.append(ConfigEntry(stem, kind, source, path, "/".join((*parts, stem))))
+    return tuple(found)
+
+
+def _kind_by_content(path: Path) -> str | None:
+    try:
+        with path.open("rb") as file:
+            text = file.read(_MOST_BYTES)
+    except OSError:
+        return None
+    return next((kind for kind, signs in _SIGNS.items() if any(sign in text for sign in signs)), None)

@@ -1,0 +1,75 @@
+"""Checks of config files: everything that can be known without data and without running code, all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from proctor.dialects.aisbench.components import build_retriever, build_template
+from proctor.dialects.aisbench.config import dataset_config
+from proctor.dialects.aisbench.models import model_config
+from proctor.dialects.aisbench.reader import datasets_of, models_of, read_config
+from proctor.errors import Diagnostic, ProctorError
+
+_SIGNS = (b"_datasets", b"datasets =", b"models =", b"read_base", b"reader_cfg", b"infer_cfg")
+"""What a Python file in a folder has to contain to be taken for a config."""
+_MOST_BYTES = 1_000_000
+
+
+def config_files(path: Path) -> list[Path]:
+    """Return the file, or the files below a folder that look like configs."""
+    if path.is_file():
+        return [path] if path.suffix == ".py" else []
+    return [file for file in sorted(path.rglob("*.py")) if _looks_like_a_config(file)]
+
+
+def _looks_like_a_config(file: Path) -> bool:
+    try:
+        with file.open("rb") as opened:
+            text = opened.read(_MOST_BYTES)
+    except OSError:
+        return False
+    return any(sign in text for sign in _SIGNS)
+
+
+def validate(path: Path) -> list[Diagnostic]:
+    """Return every problem of a config, or of all configs below a folder, each once."""
+    found: dict[Diagnostic, None] = {}
+    for file in config_files(path):
+        found.update(dict.fromkeys(_problems(file)))
+    return list(found)
+
+
+def _problems(file: Path) -> Iterator[Diagnostic]:
+    try:
+        values = read_config(file)
+        datasets, models = datasets_of(values), models_of(values)
+    except ProctorError as error:
+        yield from error.diagnostics
+        return
+    for dataset in datasets:
+        yield from _dataset_problems(dataset)
+    for model in models:
+        try:
+            model_config(model)
+        except ProctorError as error:
+            yield from error.diagnostics
+
+
+def _dataset_problems(dataset: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    try:
+        config = dataset_config(dataset)
+    except ProctorError as error:
+        yield from error.diagnostics
+        return
+    inference = config.inference
+    for name in ("ice_template", "prompt_template"):
+        try:
+            build_template(inference.get(name), f"$.infer_cfg.{name}")
+        except ProctorError as error:
+            yield from error.diagnostics
+    try:
+        build_retriever(inference.get("retriever"))
+    except ProctorError as error:
+        yield from error.diagnostics
