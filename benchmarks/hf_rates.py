@@ -89,7 +89,8 @@ def bound(engine: HFEngine, requests: Sequence[Choose]) -> float:
     """Return lm-eval's multiplications over the engine's, attention left out."""
     encoder, model = engine._encoder(), engine.loaded.model  # noqa: SLF001
     head = model.get_output_embeddings().weight.numel()
-    body = sum(weight.numel() for weight in model.parameters()) - head
+    weights = {id(found): found for module in model.modules() if (found := getattr(module, "weight", None)) is not None}
+    body = sum(weight.numel() for weight in weights.values()) - head
     pairs = [(pair.context.text, pair.continuation) for request in requests for pair in request.pairs]
     found = [encoder.scorable(*ids) for ids in encoder.encode_pairs(pairs)]
     theirs = sum(len(inputs) for inputs in {each.inputs: None for each in found}) * (body + head)
@@ -107,9 +108,11 @@ def generation(engine: HFEngine, count: int) -> float:
     decoding = Decoding(NEW_TOKENS, extra={"min_new_tokens": NEW_TOKENS})
     requests = [Generate(Prompt(prompt), decoding) for prompt in prompts]
 
+    plain_model = HFEngine(engine.model, dtype="float32", device="cpu", reorder_weights=False).load().model
+
     def by_hand() -> None:
         with torch.inference_mode():
-            engine.loaded.model.generate(
+            plain_model.generate(
                 ids, max_new_tokens=NEW_TOKENS, min_new_tokens=NEW_TOKENS, do_sample=False, pad_token_id=0
             )
 

@@ -43,6 +43,7 @@ class HFEngine(Engine):
         batch_size: Sequences per forward pass; ``auto`` counts tokens instead, and finds out what fits.
         batch_tokens: Tokens per forward pass where ``batch_size`` is ``auto``.
         share_prefixes: Whether text that several requests begin with is read once when scoring, where the model can.
+        reorder_weights: Whether a float32 model on an x86 CPU keeps its weights in the order that multiplies fastest.
         max_length: Context length in tokens; the model's own by default.
         max_new_tokens: Tokens to write where a request names no limit.
         truncate: What to do with a prompt that is too long: ``left`` drops its beginning (as lm-eval does), ``demos``
@@ -64,6 +65,7 @@ class HFEngine(Engine):
     batch_size: int | str = "auto"
     batch_tokens: int | None = None
     share_prefixes: bool = True
+    reorder_weights: bool = True
     max_length: int | None = None
     max_new_tokens: int = 256
     truncate: Literal["left", "demos", "none"] = "left"
@@ -92,6 +94,7 @@ class HFEngine(Engine):
         "batch_size",
         "batch_tokens",
         "share_prefixes",
+        "reorder_weights",
         "trust_remote_code",
     }
     can_score: ClassVar[bool] = True
@@ -201,6 +204,7 @@ class HFEngine(Engine):
             gguf_file=self.gguf_file,
             add_bos_token=self.add_bos_token,
             trust_remote_code=self.trust_remote_code,
+            reorder_weights=self.reorder_weights,
             options=self._load_options(),
         )
 

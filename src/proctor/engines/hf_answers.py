@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 CPU_TOKENS, GPU_TOKENS = 4096, 32768
 """Tokens per padded batch: enough to keep the device busy, not enough to fill its memory."""
 
-CPU_STEP, GPU_STEP, STEM_STEP = 384, 4096, 2048
+CPU_STEP, GPU_STEP, STEM_STEP = 256, 4096, 2048
 """Tokens per step where prefixes are shared (nothing is padded, but every token of a step is masked against all)."""
 CPU_LOGITS, GPU_LOGITS = 2**26, 2**28
 """Numbers that the predictions of one step may fill."""

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
+from proctor.engines.hf_reordered import reorder_weights
 from proctor.errors import EngineError, MissingExtraError, TrustError
 from proctor.settings import model_folder, settings
 
@@ -36,6 +37,7 @@ class ModelSource:
         dtype: ``auto`` (as saved), or the name of a torch dtype.
         device: ``auto`` is the first GPU where there is one, else the CPU.
         device_map: Passed on; spreads a model over several devices.
+        reorder_weights: Whether a float32 model on the CPU is made faster; see :mod:`proctor.engines.hf_reordered`.
         options: Passed on to the model class (``attn_implementation``, ``quantization_config`` …).
     """
 
@@ -51,6 +53,7 @@ class ModelSource:
     gguf_file: str | None = None
     add_bos_token: bool | None = None
     trust_remote_code: bool = False
+    reorder_weights: bool = True
     options: dict[str, Any] = field(default_factory=dict)
 
 
@@ -144,6 +147,8 @@ def _load(source: ModelSource, place: str) -> LoadedModel:
     if device is not None and not _is_quantized(model):
         model = model.to(device)
     model.eval()
+    if source.reorder_weights and family == "causal" and device is not None and not source.adapter:
+        reorder_weights(model)
     tokenizer, processor = _tokenizer(source, place, family, shared)
     return LoadedModel(model, tokenizer, family, model.device, max_length_of(config, tokenizer), processor)
 
