@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from proctor.dialects.aisbench.interpreter_budget import ConfigFileError
-from proctor.dialects.aisbench.interpreter_builtins import Builtin, Environment, ModuleValue
-from proctor.dialects.aisbench.interpreter_files import TextFile
-from proctor.dialects.aisbench.interpreter_methods import BoundMethod
+from proctor.dialects.aisbench.interpreter.budget import ConfigFileError
+from proctor.dialects.aisbench.interpreter.files import TextFile
+from proctor.dialects.aisbench.interpreter.functions import Builtin
+from proctor.dialects.aisbench.interpreter.methods import BoundMethod
+from proctor.dialects.aisbench.interpreter.modules import Environment, ModuleValue
 from proctor.dialects.aisbench.values import ConfigDict, ConfigFunction, InheritedDict, Reference
 
 _DELETE_KEY = "_delete_"

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.aisbench.constructs import refused_constructs
 from proctor.dialects.aisbench.exporting import data_names, exported, merged
-from proctor.dialects.aisbench.interpreter import BASE_KEY, Interpreter, is_read_base
-from proctor.dialects.aisbench.interpreter_budget import Budget, ConfigFileError, RefusalError
-from proctor.dialects.aisbench.interpreter_files import variable
-from proctor.dialects.aisbench.interpreter_operators import imported
-from proctor.dialects.aisbench.interpreter_scope import ConfigModule
+from proctor.dialects.aisbench.interpreter.budget import Budget, ConfigFileError, RefusalError
+from proctor.dialects.aisbench.interpreter.constructs import refused_constructs
+from proctor.dialects.aisbench.interpreter.containers import imported
+from proctor.dialects.aisbench.interpreter.files import variable
+from proctor.dialects.aisbench.interpreter.scope import ConfigModule
+from proctor.dialects.aisbench.interpreter.statements import BASE_KEY, Interpreter, is_read_base
 from proctor.dialects.aisbench.sources import (
     absolute,
     base_names,

@@ -8,13 +8,14 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from proctor.dialects.aisbench.interpreter import BASE_KEY, is_read_base
-from proctor.dialects.aisbench.interpreter_budget import ConfigFileError, RefusalError
-from proctor.dialects.aisbench.interpreter_files import read_source
-from proctor.dialects.aisbench.interpreter_scope import ConfigModule
+from proctor.dialects.aisbench.interpreter.budget import ConfigFileError, RefusalError
+from proctor.dialects.aisbench.interpreter.files import read_source
+from proctor.dialects.aisbench.interpreter.scope import ConfigModule
+from proctor.dialects.aisbench.interpreter.statements import BASE_KEY, is_read_base
 from proctor.errors import Location
+from proctor.settings import settings
 
-_CONFIG_FOLDERS = ("opencompass/configs", "ais_bench/benchmark/configs")
+_CONFIG_FOLDERS = {"opencompass": "configs", "ais_bench": "benchmark/configs"}
 
 
 def absolute(path: Path) -> Path:
@@ -59,8 +60,9 @@ def parsed(module: ConfigModule, text: str | None = None) -> ast.Module:
 
 def readable_folder(path: Path) -> Path:
     """Return the folder whose files a config may open: its own, or all configs of an installed package."""
+    ends = tuple(f"/{package}/{below}" for package, below in _CONFIG_FOLDERS.items())
     for folder in path.parents:
-        if folder.as_posix().endswith(_CONFIG_FOLDERS):
+        if folder.as_posix().endswith(ends):
             return folder
     return path.parent
 
@@ -141,14 +143,20 @@ def base_path(module: ConfigModule, node: ast.ImportFrom) -> Path:
 
 
 def _package_folders(path: Path, package: str) -> list[Path]:
-    """Return where a package may lie: around the file, then where it is installed. Nothing is imported."""
+    """Return where a package may lie: around the file, in named folders, where it is installed. Nothing is imported."""
     folders = [folder for folder in path.parents if folder.name == package]
     folders += [folder / package for folder in path.parents if (folder / package).is_dir()]
+    for named in filter(None, (settings.config_dirs or "").split(os.pathsep)):
+        below = _CONFIG_FOLDERS.get(package)
+        folder = absolute(Path(named))
+        if below is not None and folder.as_posix().endswith(f"{package}/{below}"):
+            folders.append(folder.parents[below.count("/")])
     try:
         spec = find_spec(package)
     except (ImportError, ValueError):
         spec = None
-    folders += [Path(place) for place in (spec.submodule_search_locations or ()) if spec is not None] if spec else []
+    if spec is not None:
+        folders += map(Path, spec.submodule_search_locations or ())
     return folders
 
 

@@ -13,8 +13,8 @@ import sys
 from types import FunctionType, ModuleType
 from typing import Any
 
-from proctor.dialects.aisbench.interpreter_budget import ConfigFileError
-from proctor.dialects.aisbench.interpreter_scope import ConfigModule
+from proctor.dialects.aisbench.interpreter.budget import ConfigFileError
+from proctor.dialects.aisbench.interpreter.scope import ConfigModule
 from proctor.dialects.aisbench.values import ConfigDict, InheritedDict, Reference
 from proctor.errors import Location, ProctorError, TrustError
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.aisbench.interpreter_budget import RefusalError
+from proctor.dialects.aisbench.interpreter.budget import RefusalError
 from proctor.errors import Location
 
 Function = ast.FunctionDef | ast.Lambda

@@ -10,13 +10,14 @@ import ast
 from collections.abc import Callable
 from typing import Any, TypeGuard
 
-from proctor.dialects.aisbench import interpreter_operators as operators
-from proctor.dialects.aisbench.interpreter_budget import Budget, RefusalError
-from proctor.dialects.aisbench.interpreter_builtins import Builtin, modules_for
-from proctor.dialects.aisbench.interpreter_expressions import MAX_CALLS, Expressions
-from proctor.dialects.aisbench.interpreter_files import TextFile
-from proctor.dialects.aisbench.interpreter_methods import Arguments, Named
-from proctor.dialects.aisbench.interpreter_scope import ConfigModule, Frame, Function, local_names, share
+from proctor.dialects.aisbench.interpreter import containers, operators
+from proctor.dialects.aisbench.interpreter.budget import Budget, RefusalError
+from proctor.dialects.aisbench.interpreter.expressions import MAX_CALLS, Expressions
+from proctor.dialects.aisbench.interpreter.files import TextFile
+from proctor.dialects.aisbench.interpreter.functions import Builtin
+from proctor.dialects.aisbench.interpreter.methods import Arguments, Named
+from proctor.dialects.aisbench.interpreter.modules import modules_for
+from proctor.dialects.aisbench.interpreter.scope import ConfigModule, Frame, Function, local_names, share
 from proctor.dialects.aisbench.values import ConfigFunction, Reference
 from proctor.errors import Location
 
@@ -186,7 +187,7 @@ class Interpreter(Expressions):
         return self.block(node.body if self.evaluate(node.test, frame) else node.orelse, frame)
 
     def _for(self, node: ast.For, frame: Frame) -> Signal:
-        for item in operators.iterate(self.evaluate(node.iter, frame), self.budget):
+        for item in containers.iterate(self.evaluate(node.iter, frame), self.budget):
             self.assign(node.target, item, frame)
             signal = self.block(node.body, frame)
             if signal is _BREAK:

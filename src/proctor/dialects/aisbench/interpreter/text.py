@@ -11,7 +11,7 @@ from collections.abc import ItemsView, KeysView, Mapping, Sequence, ValuesView
 from string import Formatter
 from typing import Any
 
-from proctor.dialects.aisbench.interpreter_budget import MAX_WIDTH, SCALARS, Budget, ExhaustedError, RefusalError
+from proctor.dialects.aisbench.interpreter.budget import MAX_WIDTH, SCALARS, Budget, ExhaustedError, RefusalError
 from proctor.dialects.aisbench.values import Reference
 
 _DIGITS = re.compile(r"\d+")

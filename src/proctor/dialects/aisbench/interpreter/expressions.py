@@ -6,20 +6,20 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from proctor.dialects.aisbench import interpreter_operators as operators
-from proctor.dialects.aisbench.interpreter_budget import SCALARS, Budget, RefusalError
-from proctor.dialects.aisbench.interpreter_builtins import (
+from proctor.dialects.aisbench.interpreter import containers, operators
+from proctor.dialects.aisbench.interpreter.budget import SCALARS, Budget, RefusalError
+from proctor.dialects.aisbench.interpreter.functions import (
     BUILTINS,
     CLASS_METHODS,
     PYTHON_BUILTINS,
     TYPES,
     Builtin,
-    ModuleValue,
     make_dict,
 )
-from proctor.dialects.aisbench.interpreter_methods import METHODS, Arguments, BoundMethod, Method, Named
-from proctor.dialects.aisbench.interpreter_scope import Frame
-from proctor.dialects.aisbench.interpreter_text import format_value, text_of
+from proctor.dialects.aisbench.interpreter.methods import METHODS, Arguments, BoundMethod, Method, Named
+from proctor.dialects.aisbench.interpreter.modules import ModuleValue
+from proctor.dialects.aisbench.interpreter.scope import Frame
+from proctor.dialects.aisbench.interpreter.text import format_value, text_of
 from proctor.dialects.aisbench.values import ConfigDict, ConfigFunction, InheritedDict, Reference
 
 Handler = Callable[[Any, Frame], Any]
@@ -116,7 +116,7 @@ class Expressions:
         items: list[Any] = []
         for node in nodes:
             if isinstance(node, ast.Starred):
-                starred = operators.consume(self.evaluate(node.value, frame), self.budget)
+                starred = containers.consume(self.evaluate(node.value, frame), self.budget)
                 self.budget.hold_items(len(starred))
                 items.extend(starred)
             else:
@@ -130,7 +130,7 @@ class Expressions:
         return tuple(self._items(node.elts, frame))
 
     def _set(self, node: ast.Set, frame: Frame) -> set[Any]:
-        return operators.fill_set(self._items(node.elts, frame), self.budget)
+        return containers.fill_set(self._items(node.elts, frame), self.budget)
 
     def _dict(self, node: ast.Dict, frame: Frame) -> ConfigDict:
         made = ConfigDict(location=frame.module.location(node))
@@ -140,17 +140,17 @@ class Expressions:
                 given = self.evaluate(value, frame)
                 if not isinstance(given, dict):
                     raise TypeError(f"'{type(given).__name__}' object is not a mapping")
-                operators.update(made, operators.pairs_of(given, self.budget), self.budget)
+                containers.update(made, containers.pairs_of(given, self.budget), self.budget)
             else:
                 name = self.evaluate(key, frame)
-                operators.put(made, name, self.evaluate(value, frame), self.budget)
+                containers.put(made, name, self.evaluate(value, frame), self.budget)
         return made
 
     # -- comprehensions -----------------------------------------------------------------------------------------------
 
     def _comprehended(self, node: Comprehension, frame: Frame) -> Iterator[Any]:
         """Yield the items; the first iterable is evaluated at once, in the scope around, as Python does."""
-        first = operators.iterate(self.evaluate(node.generators[0].iter, frame), self.budget)
+        first = containers.iterate(self.evaluate(node.generators[0].iter, frame), self.budget)
         inner = Frame({}, frame.module, frame, _targets(node), comprehension=True, depth=frame.depth)
         return self._generate(node, 0, first, inner)
 
@@ -164,23 +164,23 @@ class Expressions:
                 continue
             if level + 1 < len(node.generators):
                 deeper = self.evaluate(node.generators[level + 1].iter, frame)
-                yield from self._generate(node, level + 1, operators.iterate(deeper, self.budget), frame)
+                yield from self._generate(node, level + 1, containers.iterate(deeper, self.budget), frame)
             elif isinstance(node, ast.DictComp):
                 yield self.evaluate(node.key, frame), self.evaluate(node.value, frame)
             else:
                 yield self.evaluate(node.elt, frame)
 
     def _list_comprehension(self, node: ast.ListComp, frame: Frame) -> list[Any]:
-        return operators.consume(self._comprehended(node, frame), self.budget)
+        return containers.consume(self._comprehended(node, frame), self.budget)
 
     def _set_comprehension(self, node: ast.SetComp, frame: Frame) -> set[Any]:
-        return operators.fill_set(operators.consume(self._comprehended(node, frame), self.budget), self.budget)
+        return containers.fill_set(containers.consume(self._comprehended(node, frame), self.budget), self.budget)
 
     def _dict_comprehension(self, node: ast.DictComp, frame: Frame) -> ConfigDict:
         made = ConfigDict(location=frame.module.location(node))
         self.budget.hold(232)
         for key, value in self._comprehended(node, frame):
-            operators.put(made, key, value, self.budget)
+            containers.put(made, key, value, self.budget)
         return made
 
     # -- operators ----------------------------------------------------------------------------------------------------
@@ -300,7 +300,7 @@ class Expressions:
                 continue
             if not isinstance(value, dict):
                 raise TypeError(f"argument after ** must be a mapping, not {type(value).__name__}")
-            for name, each in operators.pairs_of(value, self.budget):
+            for name, each in containers.pairs_of(value, self.budget):
                 if not isinstance(name, str):
                     raise TypeError("keywords must be strings")
                 if name in named:
@@ -353,11 +353,11 @@ class Expressions:
     def _set_attribute(self, owner: Any, name: str, value: Any) -> None:
         if not isinstance(owner, InheritedDict) or name.startswith("__") or name in METHODS[InheritedDict]:
             raise RefusalError(f"sets the attribute '{name}'")
-        operators.put(owner, name, value, self.budget)
+        containers.put(owner, name, value, self.budget)
 
     def _unpack(self, targets: list[ast.expr], value: Any, frame: Frame) -> None:
         if isinstance(value, str) or value.__class__ not in SCALARS:
-            items = iter(operators.iterate(value, self.budget))
+            items = iter(containers.iterate(value, self.budget))
         else:
             raise TypeError(f"cannot unpack non-iterable {type(value).__name__} object")
         star = next((position for position, target in enumerate(targets) if isinstance(target, ast.Starred)), None)
@@ -368,7 +368,7 @@ class Expressions:
             if len(taken) < len(targets):
                 raise ValueError(f"not enough values to unpack (expected {len(targets)}, got {len(taken)})")
         else:
-            every = operators.consume(items, self.budget)
+            every = containers.consume(items, self.budget)
             after = len(targets) - star - 1
             if len(every) < star + after:
                 raise ValueError(f"not enough values to unpack (expected at least {star + after}, got {len(every)})")

@@ -7,18 +7,14 @@ from __future__ import annotations
 import ast
 import builtins
 import itertools
-import math
-import os.path
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from proctor.dialects.aisbench import interpreter_files as files
-from proctor.dialects.aisbench import interpreter_operators as operators
-from proctor.dialects.aisbench.interpreter_budget import RefusalError
-from proctor.dialects.aisbench.interpreter_methods import (
+from proctor.dialects.aisbench.interpreter import containers, files, operators
+from proctor.dialects.aisbench.interpreter.budget import RefusalError
+from proctor.dialects.aisbench.interpreter.methods import (
     ABSENT,
-    METHODS,
     Arguments,
     Machine,
     Named,
@@ -26,8 +22,8 @@ from proctor.dialects.aisbench.interpreter_methods import (
     sort,
     taken,
 )
-from proctor.dialects.aisbench.interpreter_scope import ConfigModule, Frame
-from proctor.dialects.aisbench.interpreter_text import format_value, repr_of, text_of
+from proctor.dialects.aisbench.interpreter.scope import Frame
+from proctor.dialects.aisbench.interpreter.text import format_value, repr_of, text_of
 from proctor.dialects.aisbench.values import ConfigDict, ConfigFunction, Reference
 
 Function = Callable[[Machine, Frame, Arguments, Named], Any]
@@ -48,43 +44,13 @@ class Builtin:
     kind: type | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ModuleValue:
-    """A module of the standard library, as far as configs may use it."""
-
-    name: str
-    members: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Environment:
-    """``os.environ``."""
-
-    module: ConfigModule
-
-    def get(self, name: object, default: Any = None) -> Any:
-        """Return the value of a variable."""
-        value = files.variable(self.module, name)
-        return default if value is None else value
-
-    def __getitem__(self, name: object) -> str:
-        value = files.variable(self.module, name)
-        if value is None:
-            raise KeyError(name)
-        return value
-
-    def __contains__(self, name: object) -> bool:
-        return files.variable(self.module, name) is not None
-
-
 _MAX_DIGITS = 4_000
-_MAX_REPEATS = 16
 
 
 # -- adapters ---------------------------------------------------------------------------------------------------------
 
 
-def _plain(function: Callable[..., Any]) -> Function:
+def plain(function: Callable[..., Any]) -> Function:
     """A function of scalars, which neither iterates nor makes anything large."""
 
     def invoke(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
@@ -100,16 +66,16 @@ def _whole(function: Callable[..., Any]) -> Function:
     def invoke(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
         if len(arguments) > 1 or named:
             raise TypeError(f"{function.__name__} expected at most 1 argument, got {len(arguments) + len(named)}")
-        return function(operators.consume(arguments[0], machine.budget) if arguments else [])
+        return function(containers.consume(arguments[0], machine.budget) if arguments else [])
 
     return invoke
 
 
-def _stepwise(function: Callable[..., Any]) -> Function:
+def stepwise(function: Callable[..., Any]) -> Function:
     """A function that returns an iterator over iterables, one step at a time."""
 
     def invoke(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
-        return function(*(operators.iterate(each, machine.budget) for each in arguments), **named)
+        return function(*(containers.iterate(each, machine.budget) for each in arguments), **named)
 
     return invoke
 
@@ -120,7 +86,7 @@ def _stepwise(function: Callable[..., Any]) -> Function:
 def _set(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
     if len(arguments) > 1 or named:
         raise TypeError("set expected at most 1 argument")
-    return operators.fill_set(operators.consume(arguments[0], machine.budget) if arguments else [], machine.budget)
+    return containers.fill_set(containers.consume(arguments[0], machine.budget) if arguments else [], machine.budget)
 
 
 def _frozenset(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
@@ -135,7 +101,7 @@ def make_dict(machine: Machine, frame: Frame, arguments: Arguments, named: Named
     if not arguments:
         return ConfigDict(named)
     made = ConfigDict()
-    operators.update(made, operators.pairs_of(arguments[0], machine.budget), machine.budget)
+    containers.update(made, containers.pairs_of(arguments[0], machine.budget), machine.budget)
     made.update(named)
     return made
 
@@ -147,16 +113,17 @@ def _str(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> 
 
 
 def _repr(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> str:
-    (value,) = _exactly("repr", 1, arguments, named)
+    (value,) = exactly("repr", 1, arguments, named)
     return repr_of(value, machine.budget)
 
 
 def _format(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> str:
-    value, spec = _exactly("format", 2, [*arguments, ""][:2], named)
+    value, spec = exactly("format", 2, [*arguments, ""][:2], named)
     return format_value(value, None, spec, machine.budget)
 
 
-def _exactly(name: str, count: int, arguments: Arguments, named: Named) -> Arguments:
+def exactly(name: str, count: int, arguments: Arguments, named: Named) -> Arguments:
+    """Return the arguments where there are so many, and no named ones."""
     if named or len(arguments) != count:
         raise TypeError(f"{name}() takes {count} argument{'s' * (count > 1)}")
     return arguments
@@ -165,7 +132,7 @@ def _exactly(name: str, count: int, arguments: Arguments, named: Named) -> Argum
 def _sum(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
     iterable, start = taken("sum", arguments, named, "iterable start")
     start = 0 if start is ABSENT else start
-    items = operators.consume(iterable, machine.budget)
+    items = containers.consume(iterable, machine.budget)
     if isinstance(start, (str, bytes)):
         raise TypeError("sum() can't sum strings [use ''.join(seq) instead]")
     if isinstance(start, list) and all(isinstance(item, list) for item in items):
@@ -183,7 +150,7 @@ def _extreme(function: Callable[..., Any]) -> Function:
     def invoke(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
         if not arguments or not named.keys() <= {"key", "default"}:
             raise TypeError(f"{function.__name__}() takes values, key and default")
-        items = operators.consume(arguments[0], machine.budget) if len(arguments) == 1 else arguments
+        items = containers.consume(arguments[0], machine.budget) if len(arguments) == 1 else arguments
         key = named.get("key")
         keys = items if key is None else [machine.call(key, [item], {}, frame) for item in items]
         machine.budget.measure(keys)
@@ -197,8 +164,8 @@ def _extreme(function: Callable[..., Any]) -> Function:
 
 
 def _sorted(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> list[Any]:
-    (iterable,) = _exactly("sorted", 1, arguments, {})
-    items = operators.consume(iterable, machine.budget)
+    (iterable,) = exactly("sorted", 1, arguments, {})
+    items = containers.consume(iterable, machine.budget)
     sort(machine, frame, items, [], named)
     return items
 
@@ -206,26 +173,26 @@ def _sorted(machine: Machine, frame: Frame, arguments: Arguments, named: Named) 
 def _enumerate(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
     if not arguments:
         raise TypeError("enumerate() missing required argument 'iterable'")
-    return enumerate(operators.iterate(arguments[0], machine.budget), *arguments[1:], **named)
+    return enumerate(containers.iterate(arguments[0], machine.budget), *arguments[1:], **named)
 
 
 def _map(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Iterator[Any]:
     if not arguments[1:] or named:
         raise TypeError("map() must have at least two arguments.")
-    columns = [operators.iterate(each, machine.budget) for each in arguments[1:]]
+    columns = [containers.iterate(each, machine.budget) for each in arguments[1:]]
     return (machine.call(arguments[0], list(row), {}, frame) for row in zip(*columns, strict=False))
 
 
 def _filter(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Iterator[Any]:
-    keep, iterable = _exactly("filter", 2, arguments, named)
-    items = operators.Spending(operators.iterate(iterable, machine.budget), machine.budget)
+    keep, iterable = exactly("filter", 2, arguments, named)
+    items = containers.Spending(containers.iterate(iterable, machine.budget), machine.budget)
     return (item for item in items if (item if keep is None else machine.call(keep, [item], {}, frame)))
 
 
 def _until(wanted: bool) -> Function:
     def invoke(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> bool:
-        (iterable,) = _exactly("any" if wanted else "all", 1, arguments, named)
-        for item in operators.iterate(iterable, machine.budget):
+        (iterable,) = exactly("any" if wanted else "all", 1, arguments, named)
+        for item in containers.iterate(iterable, machine.budget):
             machine.budget.spend(1)
             if bool(item) is wanted:
                 return wanted
@@ -235,8 +202,8 @@ def _until(wanted: bool) -> Function:
 
 
 def _iter(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
-    (iterable,) = _exactly("iter", 1, arguments, named)
-    return operators.iterate(iterable, machine.budget)
+    (iterable,) = exactly("iter", 1, arguments, named)
+    return containers.iterate(iterable, machine.budget)
 
 
 def _round(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
@@ -254,9 +221,9 @@ def _pow(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> 
 
 
 def _isinstance(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> bool:
-    value, wanted = _exactly("isinstance", 2, arguments, named)
+    value, wanted = exactly("isinstance", 2, arguments, named)
     kinds = []
-    for each in operators.consume(wanted, machine.budget) if isinstance(wanted, tuple) else [wanted]:
+    for each in containers.consume(wanted, machine.budget) if isinstance(wanted, tuple) else [wanted]:
         if not isinstance(each, Builtin) or each.kind is None:
             raise RefusalError("asks whether a value is of an imported class")
         kinds.append(each.kind)
@@ -274,7 +241,7 @@ def _type(machine: Machine, frame: Frame, arguments: Arguments, named: Named) ->
 
 
 def _callable(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> bool:
-    (value,) = _exactly("callable", 1, arguments, named)
+    (value,) = exactly("callable", 1, arguments, named)
     return isinstance(value, (Builtin, ConfigFunction, Reference))
 
 
@@ -284,7 +251,7 @@ def _print(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -
 
 
 def _locals(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
-    _exactly("locals", 0, arguments, named)
+    exactly("locals", 0, arguments, named)
     if frame.parent is None:
         return frame.names
     if frame.comprehension:
@@ -293,7 +260,7 @@ def _locals(machine: Machine, frame: Frame, arguments: Arguments, named: Named) 
 
 
 def _globals(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
-    _exactly("globals", 0, arguments, named)
+    exactly("globals", 0, arguments, named)
     return frame.outermost.names
 
 
@@ -310,51 +277,6 @@ def _exception(kind: type[Exception]) -> Function:
         return kind(*arguments, **named)
 
     return invoke
-
-
-def _deep_copy(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
-    (value,) = _exactly("deepcopy", 1, arguments, named)
-    return operators.deep_copy(value, machine.budget)
-
-
-def _shallow_copy(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
-    (value,) = _exactly("copy", 1, arguments, named)
-    copying = METHODS.get(value.__class__, {}).get("copy")
-    return value if copying is None else copying(machine, frame, value, [], {})
-
-
-# -- os ---------------------------------------------------------------------------------------------------------------
-
-
-def _path_function(function: Callable[..., Any]) -> Function:
-    def invoke(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
-        length = sum(len(each) for each in arguments if isinstance(each, str))
-        machine.budget.hold_text(4_096 + length)
-        return function(*arguments, **named)
-
-    return invoke
-
-
-def _file_question(function: Callable[[str], bool]) -> Function:
-    def invoke(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> bool:
-        (name,) = _exactly(function.__name__, 1, arguments, named)
-        path = files.inside(frame.module, name)
-        frame.module.files.append(path)
-        return function(str(path))
-
-    return invoke
-
-
-def _getenv(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
-    return Environment(frame.module).get(*arguments, **named)
-
-
-def _product(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Iterator[Any]:
-    columns = [operators.consume(each, machine.budget) for each in arguments]
-    repeat = named.get("repeat", 1)
-    if not named.keys() <= {"repeat"} or not isinstance(repeat, int) or repeat > _MAX_REPEATS:
-        raise RefusalError("calls itertools.product with so many repeats")
-    return itertools.product(*columns, repeat=repeat)
 
 
 # -- tables -----------------------------------------------------------------------------------------------------------
@@ -384,13 +306,13 @@ _EXCEPTIONS: tuple[type[Exception], ...] = (
 TYPES: dict[str, Builtin] = {
     each.name: each
     for each in (
-        Builtin("bool", _plain(bool), bool),
+        Builtin("bool", plain(bool), bool),
         Builtin("dict", make_dict, dict),
-        Builtin("float", _plain(float), float),
+        Builtin("float", plain(float), float),
         Builtin("frozenset", _frozenset, frozenset),
-        Builtin("int", _plain(int), int),
+        Builtin("int", plain(int), int),
         Builtin("list", _whole(list), list),
-        Builtin("range", _plain(range), range),
+        Builtin("range", plain(range), range),
         Builtin("set", _set, set),
         Builtin("str", _str, str),
         Builtin("tuple", _whole(tuple), tuple),
@@ -403,38 +325,38 @@ BUILTINS: dict[str, Any] = {
     **{
         name: Builtin(name, function)
         for name, function in {
-            "abs": _plain(abs),
+            "abs": plain(abs),
             "all": _until(False),
             "any": _until(True),
-            "bin": _plain(bin),
+            "bin": plain(bin),
             "callable": _callable,
-            "chr": _plain(chr),
-            "divmod": _plain(divmod),
+            "chr": plain(chr),
+            "divmod": plain(divmod),
             "enumerate": _enumerate,
             "filter": _filter,
             "format": _format,
             "globals": _globals,
-            "hex": _plain(hex),
+            "hex": plain(hex),
             "isinstance": _isinstance,
             "iter": _iter,
-            "len": _plain(len),
+            "len": plain(len),
             "locals": _locals,
             "map": _map,
             "max": _extreme(max),
             "min": _extreme(min),
-            "next": _plain(next),
-            "oct": _plain(oct),
+            "next": plain(next),
+            "oct": plain(oct),
             "open": _open,
-            "ord": _plain(ord),
+            "ord": plain(ord),
             "pow": _pow,
             "print": _print,
             "repr": _repr,
-            "reversed": _plain(reversed),
+            "reversed": plain(reversed),
             "round": _round,
             "sorted": _sorted,
             "sum": _sum,
             "type": _type,
-            "zip": _stepwise(zip),
+            "zip": stepwise(zip),
         }.items()
     },
     "__name__": "builtins",
@@ -445,69 +367,3 @@ CLASS_METHODS: dict[tuple[str, str], Function] = {("dict", "fromkeys"): from_key
 
 PYTHON_BUILTINS = frozenset(dir(builtins))
 """Names that Python knows everywhere; those not in :data:`BUILTINS` are refused by name."""
-
-_MATH_FUNCTIONS = (
-    *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "copysign", "cos", "cosh", "degrees"),
-    *("exp", "expm1", "fabs", "floor", "fmod", "hypot", "isclose", "isfinite", "isinf", "isnan", "log", "log10"),
-    *("log1p", "log2", "modf", "pow", "radians", "sin", "sinh", "sqrt", "tan", "tanh", "trunc"),
-)
-
-_PATH = ModuleValue(
-    "os.path",
-    {
-        **{
-            name: Builtin(f"os.path.{name}", _path_function(getattr(os.path, name)))
-            for name in ("abspath", "basename", "dirname", "isabs", "join", "normpath", "split", "splitext")
-        },
-        **{
-            name: Builtin(f"os.path.{name}", _file_question(getattr(os.path, name)))
-            for name in ("exists", "isdir", "isfile")
-        },
-        "sep": os.sep,
-    },
-)
-
-
-METHODS[Environment] = {"get": lambda machine, frame, owner, arguments, named: owner.get(*arguments, **named)}
-
-
-def modules_for(module: ConfigModule) -> dict[str, ModuleValue]:
-    """Return the modules that a config may import, by name."""
-    return {
-        **_SHARED_MODULES,
-        "os": ModuleValue(
-            "os",
-            {
-                "path": _PATH,
-                "environ": Environment(module),
-                "getenv": Builtin("os.getenv", _getenv),
-                "sep": os.sep,
-                "linesep": os.linesep,
-            },
-        ),
-    }
-
-
-_SHARED_MODULES = {
-    each.name: each
-    for each in (
-        _PATH,
-        ModuleValue(
-            "math",
-            {
-                **{name: Builtin(f"math.{name}", _plain(getattr(math, name))) for name in _MATH_FUNCTIONS},
-                **{name: getattr(math, name) for name in ("e", "inf", "nan", "pi", "tau")},
-            },
-        ),
-        ModuleValue(
-            "copy", {"copy": Builtin("copy.copy", _shallow_copy), "deepcopy": Builtin("copy.deepcopy", _deep_copy)}
-        ),
-        ModuleValue(
-            "itertools",
-            {
-                "chain": Builtin("itertools.chain", _stepwise(itertools.chain)),
-                "product": Builtin("itertools.product", _product),
-            },
-        ),
-    )
-}

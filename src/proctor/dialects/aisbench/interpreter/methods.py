@@ -8,11 +8,11 @@ import ast
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from proctor.dialects.aisbench import interpreter_operators as operators
-from proctor.dialects.aisbench.interpreter_budget import MAX_TEXT, SCALARS, Budget, ExhaustedError
-from proctor.dialects.aisbench.interpreter_files import TextFile
-from proctor.dialects.aisbench.interpreter_scope import Frame
-from proctor.dialects.aisbench.interpreter_text import format_text
+from proctor.dialects.aisbench.interpreter import containers, operators
+from proctor.dialects.aisbench.interpreter.budget import MAX_TEXT, SCALARS, Budget, ExhaustedError
+from proctor.dialects.aisbench.interpreter.files import TextFile
+from proctor.dialects.aisbench.interpreter.scope import Frame
+from proctor.dialects.aisbench.interpreter.text import format_text
 from proctor.dialects.aisbench.values import ConfigDict, InheritedDict
 
 Arguments = list[Any]
@@ -84,7 +84,7 @@ ABSENT: Any = object()
 def _join(machine: Machine, frame: Frame, owner: str, arguments: Arguments, named: Named) -> str:
     if len(arguments) != 1 or named:
         raise TypeError("str.join() takes exactly one argument")
-    items = operators.consume(arguments[0], machine.budget)
+    items = containers.consume(arguments[0], machine.budget)
     length = sum(len(item) for item in items if isinstance(item, str))
     machine.budget.hold_text(length + len(owner) * len(items))
     return owner.join(items)
@@ -245,8 +245,8 @@ _TUPLE_METHODS: Table = {"index": _searching(tuple, "index"), "count": _searchin
 def _update(machine: Machine, frame: Frame, owner: dict[Any, Any], arguments: Arguments, named: Named) -> None:
     if len(arguments) > 1:
         raise TypeError(f"update expected at most 1 argument, got {len(arguments)}")
-    pairs = operators.pairs_of(arguments[0], machine.budget) if arguments else []
-    operators.update(owner, [*pairs, *named.items()], machine.budget)
+    pairs = containers.pairs_of(arguments[0], machine.budget) if arguments else []
+    containers.update(owner, [*pairs, *named.items()], machine.budget)
 
 
 def _set_default(machine: Machine, frame: Frame, owner: dict[Any, Any], arguments: Arguments, named: Named) -> Any:
@@ -254,7 +254,7 @@ def _set_default(machine: Machine, frame: Frame, owner: dict[Any, Any], argument
     value = None if value is ABSENT else value
     if key in owner:
         return owner[key]
-    operators.put(owner, key, value, machine.budget)
+    containers.put(owner, key, value, machine.budget)
     return value
 
 
@@ -267,8 +267,8 @@ def from_keys(machine: Machine, frame: Frame, arguments: Arguments, named: Named
     """Return ``dict.fromkeys(keys, value)``."""
     keys, value = taken("dict.fromkeys", arguments, named, "iterable value")
     made = ConfigDict()
-    for key in operators.consume(keys, machine.budget):
-        operators.put(made, key, None if value is ABSENT else value, machine.budget)
+    for key in containers.consume(keys, machine.budget):
+        containers.put(made, key, None if value is ABSENT else value, machine.budget)
     return made
 
 
@@ -299,14 +299,14 @@ def _inherited_pop(machine: Machine, frame: Frame, owner: dict[Any, Any], argume
 def _inherited_copy(machine: Machine, frame: Frame, owner: InheritedDict, arguments: Arguments, named: Named) -> Any:
     copied = owner.copy(*arguments, **named)
     for key, value in owner.items():
-        operators.put(copied, key, value, machine.budget)
+        containers.put(copied, key, value, machine.budget)
     return copied
 
 
 def _inherited_deep_copy(machine: Machine, frame: Frame, owner: Any, arguments: Arguments, named: Named) -> Any:
     if arguments or named:
         raise TypeError("deepcopy() takes no arguments")
-    return operators.deep_copy(owner, machine.budget)
+    return containers.deep_copy(owner, machine.budget)
 
 
 _INHERITED_METHODS: Table = {
@@ -333,7 +333,7 @@ def _uniting(name: str) -> Method:
 
     def method(machine: Machine, frame: Frame, owner: Any, arguments: Arguments, named: Named) -> Any:
         budget = machine.budget
-        others = [operators.fill_set(operators.consume(each, budget), budget) for each in arguments]
+        others = [containers.fill_set(containers.consume(each, budget), budget) for each in arguments]
         budget.hold_items(2 * (len(owner) + sum(map(len, others))))
         budget.spend(len(owner) + sum(map(len, others)))
         return getattr(owner, name)(*others, **named)
@@ -346,7 +346,7 @@ def _pop_member(machine: Machine, frame: Frame, owner: set[Any], arguments: Argu
         raise TypeError("set.pop() takes no arguments")
     if not owner:
         raise KeyError("pop from an empty set")
-    member = operators.ordered(owner, machine.budget)[0]
+    member = containers.ordered(owner, machine.budget)[0]
     owner.remove(member)
     return member
 

@@ -7,8 +7,8 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from proctor.dialects.aisbench.interpreter_budget import Budget, RefusalError
-from proctor.dialects.aisbench.interpreter_scope import ConfigModule
+from proctor.dialects.aisbench.interpreter.budget import Budget, RefusalError
+from proctor.dialects.aisbench.interpreter.scope import ConfigModule
 
 MAX_FILE = 8 << 20
 """Bytes of one file."""

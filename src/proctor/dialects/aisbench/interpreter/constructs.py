@@ -8,10 +8,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from proctor.dialects.aisbench.interpreter import CONSTRUCTS
-from proctor.dialects.aisbench.interpreter_builtins import BUILTINS, PYTHON_BUILTINS
-from proctor.dialects.aisbench.interpreter_expressions import CONSTRUCTS as EXPRESSIONS
-from proctor.dialects.aisbench.interpreter_scope import ConfigModule
+from proctor.dialects.aisbench.interpreter.expressions import CONSTRUCTS as EXPRESSIONS
+from proctor.dialects.aisbench.interpreter.functions import BUILTINS, PYTHON_BUILTINS
+from proctor.dialects.aisbench.interpreter.scope import ConfigModule
+from proctor.dialects.aisbench.interpreter.statements import CONSTRUCTS
 from proctor.errors import Location
 
 MAX_SHOWN = 20
