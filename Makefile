@@ -4,6 +4,7 @@
 #   make test    the test suite
 #   make check   formatting, lint, types, layers
 #   make bench   measurements, written to benchmarks/RESULTS.md
+#   make soak    10,000 schedules of faults and 1,000 kill -9: hours
 #   make docs    the documentation site, in site/
 #   make clean   removes what the others made
 
@@ -27,7 +28,7 @@ ARGS ?=
 # Two workers use both cores of a small machine; whoever is done first takes over tests of the other.
 WORKERS ?= 2
 
-.PHONY: help demo test check bench docs format clean
+.PHONY: help demo test check bench soak docs format clean
 
 help:
 	@sed -n 's/^#   \(make .*\)/\1/p' Makefile
@@ -52,6 +53,13 @@ format: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/run.py
+
+# Schedules of faults run on a virtual clock; kills are real processes that write a real log.
+SCHEDULES ?= 10000
+KILLS ?= 1000
+soak: $(VENV)/.dev
+	PROCTOR_FAULT_SCHEDULES=$(SCHEDULES) $(BIN)/python -m pytest -q -n $(WORKERS) -p no:cacheprovider tests/testing/test_virtual.py
+	$(BIN)/python tests/running/soak.py --kills $(KILLS)
 
 docs: $(VENV)/.docs
 	$(BIN)/python tools/command_reference.py

