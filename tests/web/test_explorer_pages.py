@@ -1,11 +1,17 @@
 import json
+import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
 from html import unescape
 
 import pytest
+from starlette.testclient import TestClient
+
+from proctor.cli.__main__ import main
+from proctor.web.app import create_app
 
 
 def test_search_finds_exams_by_words_and_globs(client):
@@ -53,23 +59,170 @@ def test_mistakes_are_explained_on_the_page(client, query, words):
     assert 'role="alert"' in answer.text
 
 
-def test_the_code_runs_as_copied(client, tmp_path):
-    page = client.get("/explore/exam?exam=samples.sentiment&num_demos=1").text
-    code = [
-        unescape(text)
-        for text in re.findall(r'<pre class="text" tabindex="0" id="code-1-\d">(.*?)</pre>', page, re.DOTALL)
-    ]
-    show, _, recipe, python, saved = code
-    assert shlex.split(show)[2] == recipe
-    environment_command = [sys.executable, "-m", *shlex.split(show.replace("--docs 3", "--docs 1")), "--json"]
-    done = subprocess.run(environment_command, capture_output=True, text=True, check=False, timeout=120)
-    assert done.returncode == 0, done.stderr
-    assert '"task"' in done.stdout
-    (tmp_path / "saved.json").write_text(saved)
-    again = [sys.executable, "-m", "proctor", "show", str(tmp_path / "saved.json"), "--json"]
-    same = subprocess.run(again, capture_output=True, text=True, check=False, timeout=120)
-    assert same.returncode == 0, same.stderr
-    assert json.loads(same.stdout)["prompt"] == json.loads(done.stdout)["prompt"]
-    done = subprocess.run([sys.executable, "-c", python], capture_output=True, text=True, check=False, timeout=120)
-    assert done.returncode == 0, done.stderr
-    assert "test " in done.stdout
+def test_tags_are_searched_and_shown(client):
+    page = client.get("/explore?q=templates+task+classification+relation").text
+    assert "templates.classification.multi_class.relation.default" in page
+    assert "task: classification" in page
+
+
+def test_nothing_found_is_said(client):
+    assert "Nothing has these words" in client.get("/explore?q=xyzzyplugh").text
+
+
+def forms_on(client, query):
+    """The forms of the first setting on a page: title to text."""
+    page = client.get(f"/explore/exam?{query}").text
+    titles = re.findall(r'<h3 id="code-title-1-\d">([^<]*?) <button', page)
+    texts = re.findall(r'<pre class="text" tabindex="0" id="code-1-\d">(.*?)</pre>', page, re.DOTALL)
+    return dict(zip(titles, map(unescape, texts), strict=True))
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder of its own, with ``proctor`` on the path, and no model but one that always says the same."""
+    (tmp_path / "bin").mkdir()
+    shim = tmp_path / "bin" / "proctor"
+    shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m proctor "$@"\n')
+    shim.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{shim.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("PROCTOR_ENGINE_MAP", "*=scripted[answer=positive]")
+    monkeypatch.setenv("PROCTOR_CACHE_DIR", str(tmp_path / "cache"))
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def shell(here, capsys):
+    """Runs a copied command: in a shell where it is more than one command, else in this process, which is faster."""
+
+    def run(command, *more):
+        if "<<" in command:
+            done = subprocess.run(
+                ["bash", "-c", " ".join([command, *more])], capture_output=True, text=True, check=False
+            )
+            assert done.returncode == 0, done.stderr
+            return done.stdout
+        program, *arguments = shlex.split(command)
+        assert program == "proctor"
+        assert main([*arguments, *more]) == 0
+        return capsys.readouterr().out
+
+    return run
+
+
+@pytest.fixture
+def python(here, capsys):
+    """Runs a copied program."""
+
+    def run(text):
+        (here / "program.py").write_text(text)
+        runpy.run_path(str(here / "program.py"))
+        return capsys.readouterr().out
+
+    return run
+
+
+def prompts_shown(shell, *arguments):
+    lines = shell("proctor show", *arguments, "--docs", "3", "--json").splitlines()
+    return [json.loads(line)["prompt"] for line in lines]
+
+
+def test_every_form_of_a_recipe_runs_as_copied(client, shell, python, here):
+    forms = forms_on(client, "exam=samples.sentiment&num_demos=1")
+    assert list(forms) == ["Show it", "Run it", "Python", "Recipe", "lm-eval YAML", "Catalog JSON"]
+    wanted = [json.loads(line)["prompt"] for line in shell(forms["Show it"], "--json").splitlines()]
+    assert len(wanted) == 3
+    assert "samples.sentiment" in shell(forms["Run it"].replace("--limit 20", "--limit 2"))
+    assert wanted[0] in python(forms["Python"])
+    assert prompts_shown(shell, forms["Recipe"]) == wanted
+    for name, form in (("task.yaml", "lm-eval YAML"), ("saved.json", "Catalog JSON")):
+        (here / name).write_text(forms[form])
+        assert prompts_shown(shell, name) == wanted
+
+
+def test_copied_text_runs_in_a_shell_and_in_a_new_python(client, here):
+    forms = forms_on(client, "exam=samples.sentiment&num_demos=1")
+    for command in (["bash", "-c", forms["Show it"]], [sys.executable, "-c", forms["Python"]]):
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=240)
+        assert done.returncode == 0, done.stderr
+        assert "Positive or negative" in done.stdout or "positive" in done.stdout
+
+
+def test_words_of_a_system_prompt_are_in_every_form(client, shell, python):
+    forms = forms_on(client, "exam=samples.sentiment&num_demos=0&system_prompt=Answer+%27quickly%27.")
+    shown = shell(forms["Show it"], "--json")
+    assert "Answer 'quickly'." in shown
+    assert json.loads(shown.splitlines()[0])["prompt"] in python(forms["Python"])
+    assert "# with --system_instruction" in forms["lm-eval YAML"]
+
+
+@pytest.fixture
+def tasks(tmp_path):
+    """A folder with a task of lm-eval whose data lies beside it."""
+    folder = tmp_path / "tasks"
+    folder.mkdir()
+    rows = [{"question": f"What colour is {number}?", "answer": number % 2} for number in range(12)]
+    for split in ("train", "validation", "test"):
+        lines = [json.dumps({**row, "question": f"{split}: {row['question']}"}) for row in rows]
+        (folder / f"{split}.jsonl").write_text("\n".join(lines) + "\n")
+    files = {split: str(folder / f"{split}.jsonl") for split in ("train", "validation", "test")}
+    task = {
+        "task": "colours",
+        "dataset_path": "json",
+        "dataset_kwargs": {"data_files": files},
+        "training_split": "train",
+        "validation_split": "validation",
+        "test_split": "test",
+        "fewshot_split": "train",
+        "output_type": "multiple_choice",
+        "doc_to_text": "{{question}} It is",
+        "doc_to_choice": ["red", "blue"],
+        "doc_to_target": "answer",
+        "num_fewshot": 1,
+    }
+    (folder / "colours.yaml").write_text(json.dumps(task))
+    return folder
+
+
+@pytest.fixture
+def with_tasks(runs, tasks):
+    with TestClient(create_app([runs], include_paths=[str(tasks)]), base_url="http://127.0.0.1:7700") as made:
+        yield made
+
+
+@pytest.mark.parametrize(
+    "query, words",
+    [
+        ("", "train: "),
+        ("&num_demos=2", "train: "),
+        ("&template=cloze&num_demos=0", "test: "),
+        ("&sampler=first_n&split=validation&num_demos=2", "validation: What colour is 0? It is"),
+        ("&system_prompt=Be+brief.", "Be brief."),
+    ],
+)
+def test_every_form_of_a_task_of_lm_eval_runs_as_copied(with_tasks, shell, python, here, query, words):
+    assert "colours" in with_tasks.get("/explore?q=colours").text
+    forms = forms_on(with_tasks, f"exam=colours{query}")
+    assert list(forms) == ["Show it", "Run it", "Python", "lm-eval YAML"]
+    wanted = [json.loads(line)["prompt"] for line in shell(forms["Show it"], "--json").splitlines()]
+    assert words in wanted[0]
+    assert wanted[0] in python(forms["Python"])
+    (here / "mine.yaml").write_text(forms["lm-eval YAML"])
+    more = ["--system-prompt", "Be brief."] if "system_prompt" in query else []
+    assert prompts_shown(shell, "mine.yaml", *more) == wanted
+
+
+def test_a_task_of_lm_eval_beside_itself_with_more_demos(with_tasks):
+    page = with_tasks.get("/explore/exam?exam=colours&other_num_demos=3").text
+    assert page.count('aria-label="Parts of the prompt"') == 2
+    assert "<ins>" in page or "<del>" in page
+    assert "takes no format but" in with_tasks.get("/explore/exam?exam=colours&format=formats.llama2").text
+    assert "<h3>user</h3>" in with_tasks.get("/explore/exam?exam=colours&format=chat").text
+
+
+def test_templates_of_a_card_are_suggested_first(client):
+    page = client.get("/explore/exam?exam=cards.wnli").text
+    names = page.partition('<datalist id="names-template">')[2].partition("</datalist>")[0]
+    assert names.startswith('<option value="templates.classification.multi_class.relation')

@@ -14,11 +14,18 @@ from proctor.cli.commands import ProctorCommand
 @click.option("--port", default=7700, show_default=True, type=click.IntRange(0, 65535), help="0 takes any free one.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--no-open", is_flag=True, help="Do not open the browser.")
-def command(runs: tuple[Path, ...], port: int, host: str, no_open: bool) -> None:
+@click.option(
+    "--include-path",
+    "include_paths",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False),
+    help="One more folder with exams, for the explorer; may be repeated.",
+)
+def command(runs: tuple[Path, ...], port: int, host: str, no_open: bool, include_paths: tuple[str, ...]) -> None:
     """Open the explorer and the run viewer in the browser.
 
     RUN is a run folder, or a folder that holds some; by default the folder runs.
     """
     from proctor.web.serve import serve
 
-    serve(list(runs), host, port, open_browser=not no_open)
+    serve(list(runs), host, port, open_browser=not no_open, include_paths=include_paths)

@@ -37,8 +37,10 @@ from proctor.results.sample_query import (
 from proctor.results.score_grid import groups_of, label_of_instance
 from proctor.settings import settings
 
-_VERSION = 2
+_VERSION = 3
 _BATCH_BYTES = 4_000_000
+_SMALL_BATCH_BYTES = 400_000
+"""Where somebody waits: a tenth of a second or so."""
 _LONGEST_TEXT = 100_000
 _WORDS_IN_MEMORY_BYTES = 32_000_000
 
@@ -52,6 +54,7 @@ _SCHEMA = f"""
     CREATE TABLE IF NOT EXISTS names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
     CREATE INDEX IF NOT EXISTS by_exam ON samples (exam);
     CREATE INDEX IF NOT EXISTS by_score ON samples (score, id, exam);
+    CREATE INDEX IF NOT EXISTS by_score_down ON samples (score DESC, id, exam);
     CREATE INDEX IF NOT EXISTS by_exam_score ON samples (exam, score);
     CREATE INDEX IF NOT EXISTS by_failure ON samples (failure) WHERE failure IS NOT NULL;
     CREATE TABLE IF NOT EXISTS groups (id INTEGER PRIMARY KEY, label TEXT NOT NULL UNIQUE);
@@ -59,8 +62,9 @@ _SCHEMA = f"""
         grp INTEGER NOT NULL, sample INTEGER NOT NULL, mark REAL, exam INTEGER NOT NULL,
         PRIMARY KEY (grp, sample)) WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS members_by_mark ON members (grp, mark, sample, exam);
+    CREATE INDEX IF NOT EXISTS members_by_mark_down ON members (grp, mark DESC, sample, exam);
     CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(
-        body, content='', columnsize=0, detail=none, tokenize='unicode61 remove_diacritics 2');
+        body, content='', columnsize=0, detail=none, prefix='1 2 3', tokenize='unicode61 remove_diacritics 2');
     INSERT INTO words (words, rank) VALUES ('hashsize', {_WORDS_IN_MEMORY_BYTES});
     PRAGMA user_version = {_VERSION};
 """  # noqa: S608 - numbers of ours
@@ -160,11 +164,12 @@ class SampleIndex:
     def build(self, seconds: float | None = None) -> bool:
         """Index what is not indexed yet; stop after ``seconds``. Return whether all is done."""
         started = time.monotonic()
+        batch = _BATCH_BYTES if seconds is None else min(_BATCH_BYTES, _SMALL_BATCH_BYTES)
         with closing(self._connect()) as database, self.path.open("rb") as file:
             consumed, _, rows = database.execute("SELECT * FROM progress").fetchone()
             file.seek(consumed)
             names = dict(database.execute("SELECT name, id FROM names").fetchall())
-            while lines := file.readlines(_BATCH_BYTES):
+            while lines := file.readlines(batch):
                 with database:
                     rows, consumed = self._insert(database, lines, rows, consumed, names)
                 if seconds is not None and time.monotonic() - started > seconds:
@@ -217,7 +222,8 @@ class SampleIndex:
     def page(self, query: SampleQuery, start: int = 0, count: int = 50) -> SamplePage:
         """Return ``count`` instances after the first ``start`` of those that a query means."""
         with closing(self._connect()) as database:
-            total, is_more = _count(database, query)
+            is_more = _search(database, query)
+            total = _count(database, query)
             chosen = database.execute(*selection(query, start, count)).fetchall()
             found = {row[0]: row for row in self._rows(database, [each[0] for each in chosen])}
             names = dict(database.execute("SELECT id, name FROM names").fetchall())
@@ -251,6 +257,7 @@ class SampleIndex:
             if row is None:
                 return None, None
             here = (row[0], number)
+            _search(database, query)
             return _beside(database, query, here, after=False), _beside(database, query, here, after=True)
 
     def find(self, exam: str, doc_id: int) -> Sample | None:
@@ -306,18 +313,26 @@ def _number(database: sqlite3.Connection, table: str, known: dict[str, int], nam
     return number
 
 
-def _count(database: sqlite3.Connection, query: SampleQuery) -> tuple[int, bool]:
-    """Return how many instances a query means, and whether its search found more than are looked at."""
+def _search(database: sqlite3.Connection, query: SampleQuery) -> bool:
+    """Look for the words of a query, once for all that is asked about them; return whether there are too many."""
+    if not (match := match_expression(query.text)):
+        return False
+    database.execute("PRAGMA temp_store = MEMORY")
+    database.execute("CREATE TEMP TABLE found (id INTEGER PRIMARY KEY)")
+    found = database.execute(
+        "INSERT INTO found SELECT rowid FROM words WHERE words MATCH ? LIMIT ?", (match, MOST_FOUND + 1)
+    ).rowcount
+    if found > MOST_FOUND:
+        database.execute("DELETE FROM found WHERE id = (SELECT max(id) FROM found)")
+    return found > MOST_FOUND
+
+
+def _count(database: sqlite3.Connection, query: SampleQuery) -> int:
+    """Return how many instances a query means."""
     source, where, values = conditions(query)
     if source == SAMPLES and where == EVERYTHING:
-        return int(database.execute("SELECT rows FROM progress").fetchone()[0]), False
-    total = database.execute(f"SELECT count(*) FROM {source.table} WHERE {where}", values).fetchone()[0]  # noqa: S608
-    if not (match := match_expression(query.text)):
-        return int(total), False
-    beyond = database.execute(
-        "SELECT 1 FROM words WHERE words MATCH ? LIMIT 1 OFFSET ?", (match, MOST_FOUND)
-    ).fetchone()
-    return int(total), beyond is not None
+        return int(database.execute("SELECT rows FROM progress").fetchone()[0])
+    return int(database.execute(f"SELECT count(*) FROM {source.table} WHERE {where}", values).fetchone()[0])  # noqa: S608
 
 
 def _beside(

@@ -88,9 +88,8 @@ def conditions(query: SampleQuery) -> tuple[Source, str, tuple[Any, ...]]:
         if bound is not None:
             parts.append(f"{source.score} {sign} ?")
             values.append(bound)
-    if match := match_expression(query.text):
-        parts.append(f"{source.place} IN (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)")  # noqa: S608
-        values.extend((match, MOST_FOUND))
+    if match_expression(query.text):
+        parts.append(f"{source.place} IN (SELECT id FROM found)")  # noqa: S608 - what the search found
     return source, " AND ".join(parts) or EVERYTHING, tuple(values)
 
 

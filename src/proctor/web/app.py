@@ -35,9 +35,9 @@ PAGES: dict[str, Page] = {
 }
 
 
-def create_app(roots: Sequence[Path], hosts: Sequence[str] = LOOPBACK) -> Starlette:
-    """Return the app that shows the runs below ``roots``, answering to ``hosts``."""
-    library = Library(roots)
+def create_app(roots: Sequence[Path], hosts: Sequence[str] = LOOPBACK, include_paths: Sequence[str] = ()) -> Starlette:
+    """Return the app that shows the runs below ``roots`` and the exams in ``include_paths``, answering to ``hosts``."""
+    library = Library(roots, include_paths)
     static = StaticFiles(directory=str(files("proctor.web").joinpath("static")))
     app = Starlette(
         routes=[

@@ -2,156 +2,148 @@
 
 from __future__ import annotations
 
-import json
 import re
-import shlex
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from proctor.dialects.listing import entries, everything
-from proctor.dialects.resolve import resolve_tasks
+from proctor.artifacts import fetch_artifact
+from proctor.dialects.listing import Entry, entries, everything
 from proctor.errors import ProctorError, UsageError
 from proctor.ir import Response
 from proctor.recipes.exam import Answered, Exam, Item
-from proctor.recipes.options import RecipeOptions
+from proctor.recipes.recipe import card_templates
 from proctor.results.lint import warnings_of
 from proctor.results.origins import parts_in
 from proctor.results.preview import first_items
 from proctor.settings import settings
+from proctor.tasks.card import TaskCard
+from proctor.web.code_forms import forms_of
 from proctor.web.library import Library
 from proctor.web.prompt_view import explained_messages, request_view
+from proctor.web.setting import FIELDS, Setting, setting_of
 from proctor.web.tokens import token_counter
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
 PAGE_SIZE = 200
+LEADING = frozenset({"exam", "benchmark", "card", "group", "tag", "config"})
+"""Kinds of what has prompts to look at."""
 _LONGEST_DIFF = 20_000
+_MOST_TAGS = 6
 
 Values = tuple[str, dict[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What one chooses on the page; empty means what the exam says."""
-
-    exam: str
-    template: str = ""
-    format: str = ""
-    system_prompt: str = ""
-    num_demos: str = ""
-    sampler: str = ""
-    split: str = ""
-
-    @property
-    def recipe(self) -> str:
-        """What to type for this setting: a name, a query, or a recipe."""
-        chosen = {
-            "template": self.template,
-            "format": self.format,
-            "system_prompt": self.system_prompt,
-            "sampler": self.sampler,
-            "split": self.split,
-        }
-        if self.num_demos:
-            chosen |= {"num_demos": self.num_demos}
-            if self.exam.startswith("cards.") and int(self.num_demos):
-                chosen |= {"demos_pool_size": "100"}
-        given = ",".join(f"{name}={value}" for name, value in chosen.items() if value)
-        if self.exam.startswith("cards."):
-            return f"card={self.exam}" + (f",{given}" if given else "")
-        if "=" in self.exam.partition("[")[0]:
-            return f"{self.exam},{given}" if given else self.exam
-        return f"{self.exam}[{given}]" if given else self.exam
-
-
-FIELDS = ("template", "format", "system_prompt", "num_demos", "sampler", "split")
-
-
-def search(_: Library, request: Request) -> Values:
+def search(library: Library, request: Request) -> Values:
     """List exams and artifacts that match words, a glob, a kind."""
     query, kind = request.query_params.get("q", ""), request.query_params.get("kind", "")
-    known = everything()
-    found = everything(query or None, [kind] if kind else [])
+    known = everything(include_paths=library.include_paths)
+    found = everything(query or None, [kind] if kind else [], library.include_paths)
+    shown = found[:PAGE_SIZE]
     return "explore.html", {
         "q": query,
         "kind": kind,
         "kinds": sorted({entry.kind for entry in known}),
-        "found": [{"entry": entry, "link": _link_of(entry.name, entry.kind)} for entry in found[:PAGE_SIZE]],
+        "found": [{"entry": entry, "link": _link_of(entry.name, entry.kind), "tags": _tags(entry)} for entry in shown],
         "total": len(found),
     }
 
 
+def _tags(entry: Entry) -> list[str]:
+    """Return an artifact's tags as people read them: ``task: qa``."""
+    found: list[str] = []
+    for name, value in entry.tags.items():
+        values = value if isinstance(value, list) else [value]
+        found.extend(str(each) if name == "tags" else f"{name}: {each}" for each in values)
+    return found[:_MOST_TAGS]
+
+
 def _link_of(name: str, kind: str) -> str:
-    return "/explore/exam?" + urlencode({"exam": name}) if kind in {"exam", "benchmark", "card"} else ""
+    return "/explore/exam?" + urlencode({"exam": name}) if kind in LEADING else ""
 
 
-def exam(_: Library, request: Request) -> Values:
+def exam(library: Library, request: Request) -> Values:
     """Show the prompts of an exam, under one setting or two side by side."""
     given = request.query_params
     name = given.get("exam", "").strip()
     if not name:
         raise UsageError("no exam is chosen", hint="search for one under Explore")
     number = int(given["doc"]) if given.get("doc", "").isdecimal() else 0
-    first, other = _setting(given, name, ""), _setting(given, name, "other_")
+    first = setting_of(given, name, "", library.include_paths)
+    other = setting_of(given, name, "other_", library.include_paths)
     second = replace(first, **{field: value for field in FIELDS if (value := getattr(other, field))})
     typed, model = given.get("answer", ""), given.get("model", "").strip()
     views = [view_of(setting, number, typed, model) for setting in ([first, second] if second != first else [first])]
     return "exam.html", {
         "exam": name,
         "settings": [first, other],
+        "changed": [sum(bool(getattr(setting, field)) for field in FIELDS) for setting in (first, other)],
         "fields": FIELDS,
         "doc": number,
         "answer": typed,
         "model": model,
         "views": views,
         "difference": difference_of(views),
-        "suggestions": _suggestions(),
+        "suggestions": _suggestions(name, first.is_recipe),
         "parameters": urlencode([(key, value) for key, value in given.multi_items() if key != "doc" and value]),
         "compared": len(views) > 1,
     }
 
 
-def _setting(given: Mapping[str, str], name: str, prefix: str) -> Setting:
-    chosen = {field: given.get(prefix + field, "").strip() for field in FIELDS}
-    if chosen["num_demos"] and not chosen["num_demos"].isdecimal():
-        raise UsageError(f"'{chosen['num_demos']}' is no number of demos")
-    return Setting(name, **chosen)
-
-
-def _suggestions() -> dict[str, list[str]]:
-    """Return the catalog's names for each field that takes one."""
+def _suggestions(name: str, is_recipe: bool) -> dict[str, list[str]]:
+    """Return names for the fields that take one: of the catalogs, or of lm-eval for its tasks."""
+    if not is_recipe:
+        return {"format": ["chat"], **_LM_EVAL_NAMES, "split": list(_SPLITS)}
     kinds = {"template": "template", "format": "format", "system_prompt": "system prompt", "sampler": "sampler"}
     listed = entries(kinds=kinds.values())
-    return {field: [entry.name for entry in listed if entry.kind == kind] for field, kind in kinds.items()}
+    found = {field: [entry.name for entry in listed if entry.kind == kind] for field, kind in kinds.items()}
+    own = _templates_of_card(name)
+    return {**found, "template": [*own, *(each for each in found["template"] if each not in own)], "split": [*_SPLITS]}
+
+
+_SPLITS = ("test", "validation", "train")
+_LM_EVAL_NAMES = {"template": ["mcq", "cloze", "generate"], "sampler": ["default", "first_n"]}
+
+
+def _templates_of_card(name: str) -> list[str]:
+    """Return the templates that a card was made for: they are suggested first."""
+    if not name.startswith("cards."):
+        return []
+    try:
+        card = fetch_artifact(name)
+    except ProctorError:
+        return []  # the page says what is wrong with it
+    templates = card_templates(card).values() if isinstance(card, TaskCard) else ()
+    return [found for each in templates if (found := each if isinstance(each, str) else each.artifact_id)]
 
 
 def view_of(setting: Setting, number: int, typed: str = "", model: str = "") -> dict[str, Any]:
     """Return document ``number`` under a setting, or the problems that are in the way."""
-    view: dict[str, Any] = {"setting": setting, "problems": (), "requests": [], "code": code_of(setting)}
+    view: dict[str, Any] = {"setting": setting, "problems": (), "requests": [], "code": []}
     try:
         with settings.context(trust_code=False):  # a page never runs code of a task file
-            chosen = resolve_tasks([setting.recipe], RecipeOptions())[0]
+            chosen = setting.resolve()
+            view["code"] = forms_of(setting, chosen)
             item = next(first_items(chosen, 1, number), None)
             if item is None:
-                raise UsageError(f"{chosen.name} has no document {number}")
+                raise UsageError(f"{chosen.name} has no document {number}", hint="go back to an earlier one")
             view |= _item_view(chosen, item, typed)
-            view["code"] = [*view["code"], *_saved_form(chosen)]
             return view | _counted(view, model)
     except ProctorError as error:
         return view | {"problems": error.diagnostics}
 
 
 def _item_view(chosen: Exam, item: Item, typed: str) -> dict[str, Any]:
-    origins = [origin for request in item.requests for origin in _origins(request)]
     return {
         "exam": chosen,
         "item": item,
-        "present": parts_in(origins),
-        "requests": [request_view(item, request) for request in item.requests],
+        "requests": [
+            {**request_view(item, request), "present": parts_in(_origins(request))} for request in item.requests
+        ],
         "warnings": list(dict.fromkeys(each for request in item.requests for each in warnings_of(item, request))),
         "tried": try_answer(chosen, item, typed) if typed else None,
     }
@@ -173,12 +165,6 @@ def _counted(view: dict[str, Any], model: str) -> dict[str, Any]:
     return {"warnings": warnings}
 
 
-def _saved_form(chosen: Exam) -> list[tuple[str, str]]:
-    """Return a recipe as catalogs keep it; other dialects' tasks have no such form."""
-    recipe = chosen.specification().get("recipe")
-    return [("Catalog JSON", json.dumps(recipe, indent=2, ensure_ascii=False))] if isinstance(recipe, dict) else []
-
-
 def _origins(request: Any) -> Iterator[str]:
     for message in explained_messages(request):
         yield from (part["origin"] for part in message["parts"])
@@ -193,24 +179,6 @@ def try_answer(chosen: Exam, item: Item, typed: str) -> dict[str, Any]:
         "scores": {name: column[0] for name, column in grade.instance_scores.items() if len(column)},
         "failure": failure.message if failure else "",
     }
-
-
-def code_of(setting: Setting) -> list[tuple[str, str]]:
-    """Return the same setting as people type it elsewhere; each runs as copied."""
-    recipe = setting.recipe
-    python = (
-        "from proctor import load_dataset\n\n"
-        f"dataset = load_dataset({recipe!r})\n"
-        "for name, split in dataset.items():\n"
-        "    for row in split.take(3):\n"
-        '        print(name, row["source"], row["references"])\n'
-    )
-    return [
-        ("Show it", f"proctor show {shlex.quote(recipe)} --docs 3"),
-        ("Run it", f"proctor run --model smollm2 --tasks {shlex.quote(recipe)} --limit 20"),
-        ("Recipe", recipe),
-        ("Python", python),
-    ]
 
 
 def difference_of(views: list[dict[str, Any]]) -> list[tuple[str, str]]:

@@ -19,9 +19,11 @@ class Library:
 
     Args:
         roots: Run folders, or folders that hold some.
+        include_paths: More folders with exams, for the explorer.
     """
 
-    def __init__(self, roots: Sequence[Path]) -> None:
+    def __init__(self, roots: Sequence[Path], include_paths: Sequence[str] = ()) -> None:
+        self.include_paths = tuple(include_paths)
         self.roots = [root.resolve() for root in roots]
         self._paths: dict[str, Path] = {}
         self._indexes: dict[tuple[Path, int, int], SampleIndex] = {}

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 _EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - recognised, not bound unless the user says so
 
 
-def serve(runs: Sequence[Path], host: str, port: int, *, open_browser: bool = True) -> None:
+def serve(
+    runs: Sequence[Path], host: str, port: int, *, open_browser: bool = True, include_paths: Sequence[str] = ()
+) -> None:
     """Serve until Ctrl-C.
 
     Args:
@@ -28,6 +30,7 @@ def serve(runs: Sequence[Path], host: str, port: int, *, open_browser: bool = Tr
         host: Address to listen on.
         port: Port; 0 takes any free one.
         open_browser: Whether to open the first page.
+        include_paths: More folders with exams, for the explorer.
 
     Raises:
         MissingExtraError: The extra ``web`` is not installed.
@@ -47,7 +50,7 @@ def serve(runs: Sequence[Path], host: str, port: int, *, open_browser: bool = Tr
     names = ["*"] if host in _EVERYWHERE else [*LOOPBACK, host.lower()]
     shown = "127.0.0.1" if host in _EVERYWHERE else f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{listening.getsockname()[1]}/" + _first_page(Library(roots), runs)
-    app = create_app(roots, names)
+    app = create_app(roots, names, include_paths)
     print(f"{address}\nCtrl-C ends", file=sys.stderr, flush=True)  # noqa: T201 - for the person who started it
     if host not in LOOPBACK:
         warning = "warning: whoever reaches this machine can read your runs"

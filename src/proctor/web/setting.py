@@ -1,0 +1,130 @@
+"""What one chooses in the explorer, as something that can be resolved."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from proctor.artifacts import catalogs
+from proctor.artifacts.query import is_assignments
+from proctor.dialects.resolve import resolve_tasks
+from proctor.errors import UsageError
+from proctor.recipes.exam import Exam
+from proctor.recipes.options import RecipeOptions
+
+CHAT = frozenset({"chat", "formats.chat_api"})
+"""What to choose as the format of an exam of another dialect, to have it asked in chat messages."""
+_POOL = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What one chooses on the page; empty means what the exam says.
+
+    Attributes:
+        exam: A name, a card, or a recipe.
+        template, format, sampler: Names of artifacts; for a task of lm-eval, of its templates and samplers.
+        system_prompt: The name of one, or its text.
+        num_demos: A whole number.
+        split: The split to ask about.
+        include_paths: More folders with exams.
+    """
+
+    exam: str
+    template: str = ""
+    format: str = ""
+    system_prompt: str = ""
+    num_demos: str = ""
+    sampler: str = ""
+    split: str = ""
+    include_paths: tuple[str, ...] = ()
+
+    @property
+    def is_recipe(self) -> bool:
+        """Whether the exam is a recipe, or an artifact of a catalog, so that every choice is a field of it."""
+        name = self.exam.partition("[")[0]
+        if is_assignments(self.exam) or name.startswith("cards.") or name.endswith(".json"):
+            return True
+        return any(_is_known(each) for each in (name, f"recipes.{name}", f"benchmarks.{name}"))
+
+    @property
+    def task(self) -> str:
+        """What to type for this setting: the name of an exam, a query, or a recipe."""
+        if not self.is_recipe:
+            return self.exam
+        chosen = {name: getattr(self, name) for name in ("template", "format", "sampler", "split")}
+        if self.system_prompt and not self.has_own_words:
+            chosen["system_prompt"] = self.system_prompt
+        if self.num_demos:
+            chosen["num_demos"] = self.num_demos
+            if self.exam.startswith("cards.") and int(self.num_demos):
+                chosen["demos_pool_size"] = str(_POOL)
+        given = ",".join(f"{name}={value}" for name, value in chosen.items() if value)
+        if self.exam.startswith("cards."):
+            return f"card={self.exam}" + (f",{given}" if given else "")
+        if not given or self.exam.endswith("]"):
+            return f"{self.exam[:-1]},{given}]" if given else self.exam
+        return f"{self.exam},{given}" if "=" in self.exam else f"{self.exam}[{given}]"
+
+    @property
+    def has_own_words(self) -> bool:
+        """Whether the system prompt is a text, rather than the name of one."""
+        return bool(self.system_prompt) and not _is_known(self.system_prompt.partition("[")[0])
+
+    def options(self) -> RecipeOptions:
+        """Return what of the setting is not said by :attr:`task`.
+
+        Raises:
+            UsageError: An exam of another dialect cannot be changed so.
+        """
+        text = self.system_prompt if self.has_own_words or (self.system_prompt and not self.is_recipe) else None
+        if self.is_recipe:
+            return RecipeOptions(system_prompt=text, include_paths=self.include_paths)
+        if self.format and self.format not in CHAT:
+            raise UsageError(f"'{self.exam}' takes no format but 'chat'", why="its prompts are laid out by its dialect")
+        keys = self.task_keys()
+        return RecipeOptions(
+            num_demos=int(self.num_demos) if self.num_demos else None,
+            system_prompt=text,
+            template=self.template or None,
+            apply_chat_template=bool(self.format),
+            include_paths=self.include_paths,
+            dialect_options={"keys": keys} if keys else {},
+        )
+
+    def task_keys(self) -> dict[str, Any]:
+        """Return the sampler and the split as keys of an lm-eval task."""
+        keys: dict[str, Any] = {"test_split": self.split} if self.split else {}
+        return keys | ({"fewshot_config": {"sampler": self.sampler}} if self.sampler else {})
+
+    def resolve(self) -> Exam:
+        """Return the exam; of several, the first.
+
+        Raises:
+            ProctorError: There is none, or it cannot be built.
+        """
+        return resolve_tasks([self.task], self.options())[0]
+
+
+def _is_known(name: str) -> bool:
+    """Whether a catalog has an artifact of this name."""
+    return _NAME.fullmatch(name) is not None and any(catalog.path_of(name) is not None for catalog in catalogs())
+
+
+_NAME = re.compile(r"[\w-]+(\.[\w-]+)*")
+
+FIELDS = tuple(each.name for each in fields(Setting) if each.name not in {"exam", "include_paths"})
+
+
+def setting_of(given: Mapping[str, str], exam: str, prefix: str = "", include_paths: tuple[str, ...] = ()) -> Setting:
+    """Return the setting that the fields of a form say.
+
+    Raises:
+        UsageError: The number of demos is none.
+    """
+    chosen = {field: given.get(prefix + field, "").strip() for field in FIELDS}
+    if chosen["num_demos"] and not chosen["num_demos"].isdecimal():
+        raise UsageError(f"'{chosen['num_demos']}' is no number of demos")
+    return Setting(exam, **chosen, include_paths=include_paths)
