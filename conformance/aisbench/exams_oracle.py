@@ -1,4 +1,4 @@
-"""AISBench's side of ``requests.py``: run in its own environment, on rows that are given."""
+"""AISBench's side of ``exams.py``: run in its own environment, on rows that are given."""
 
 from __future__ import annotations
 

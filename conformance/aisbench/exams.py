@@ -1,6 +1,6 @@
 """Compares the prompts of whole dataset configs with AISBench's, on real rows.
 
-Usage: ``python conformance/aisbench/requests.py [--limit N] [--only GLOB] [--work DIR]``. Needs an environment with
+Usage: ``python conformance/aisbench/exams.py [--limit N] [--only GLOB] [--work DIR]``. Needs an environment with
 ais-bench-benchmark (``AISBENCH_PYTHON``), the configs (``PROCTOR_CONFIG_DIRS``) and the mirror (``PROCTOR_HUB_DIR``).
 
 Our side writes the rows that it asks about and the prompts that it made of them; theirs makes prompts of the same rows
@@ -123,7 +123,7 @@ def _compare(work: Path, name: str, datasets: list[dict[str, Any]], counts: Coun
     plan.write_text(json.dumps({"meta": META, "datasets": datasets}, default=str), encoding="utf-8")
     answer.unlink(missing_ok=True)
     done = subprocess.run(
-        [PYTHON, str(Path(__file__).with_name("requests_oracle.py")), str(plan), str(answer)],
+        [PYTHON, str(Path(__file__).with_name("exams_oracle.py")), str(plan), str(answer)],
         capture_output=True,
         text=True,
         check=False,
