@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from proctor.engines.limits import Concurrency
 from proctor.engines.openai import OpenAIEngine
 from proctor.errors import ValidationError
 from proctor.ir import Generate, Prompt
@@ -28,10 +29,33 @@ def run(behaviour, count, **fields):
     return answers, loops[0].elapsed
 
 
-@pytest.mark.parametrize("limit", [4, 16, 64])
-def test_auto_finds_what_a_server_that_queues_can_take(limit):
-    _, seconds = run(Behaviour(latency_seconds=0.05, max_concurrency=limit), 3000, max_concurrency="auto")
-    assert 3000 * 0.05 / limit / seconds > 0.9
+@pytest.mark.parametrize("limit", [1, 4, 16, 64])
+def test_auto_reaches_the_maximum_of_a_server_that_queues_within_five_seconds(limit):
+    count = 100 * limit
+    _, seconds = run(Behaviour(latency_seconds=0.05, max_concurrency=limit), count, max_concurrency="auto")
+    assert count * 0.05 / limit / seconds >= 0.95
+
+
+def conclude(gate, rate_of, rounds):
+    """Let a gate see rounds of answers; return the limits it chose."""
+    seen = []
+    for number in range(rounds):
+        gate._conclude(rate_of(gate.limit, number))
+        seen.append(gate.limit)
+    return seen
+
+
+def test_auto_survives_slow_rounds():
+    """Every third round is half as fast as it should be, as on a busy machine."""
+    gate = Concurrency(8, 512, is_fixed=False)
+    limits = conclude(gate, lambda limit, number: min(limit, 64) * (10 if number % 3 == 2 else 20), 40)
+    assert all(limit >= 64 for limit in limits[6:])
+
+
+def test_auto_does_not_creep():
+    gate = Concurrency(8, 512, is_fixed=False)
+    limits = conclude(gate, lambda limit, _: min(limit, 16) * 20, 400)
+    assert set(limits[10:]) == {24, 36}
 
 
 def test_auto_backs_off_from_a_server_that_turns_requests_away():

@@ -13,6 +13,8 @@ _MINUTE = 60.0
 _OVERLOAD = frozenset({"rate_limited", "timeout", "connection", "server_error"})
 _ROUNDS_BETWEEN_TRIES = 8
 _SECONDS_BETWEEN_CUTS = 1.0
+_DOUBTS = 1
+"""Rounds without gain that are measured again before they are believed."""
 _GAIN = 1.05
 """Rate has to grow by this for more requests at once to count as better."""
 
@@ -20,9 +22,10 @@ _GAIN = 1.05
 class Concurrency:
     """A gate for a number of requests at once that adapts to the server.
 
-    The limit doubles with each round of answers as long as the rate grows with it; then it stays, tries a little more
-    now and then, and goes back where that brings nothing. A request that the server turns away halves it (additive
-    increase, multiplicative decrease: Chiu and Jain, 1989).
+    The limit doubles with each round of answers as long as the rate grows with it. Then it stays half as much again
+    above the best one: a server that has a few requests waiting is never idle while an answer travels. Now and then it
+    tries more, and goes back where that brings nothing. A request that the server turns away halves the limit (additive
+    increase, multiplicative decrease: Chiu and Jain, 1989), and from then on nothing is asked beyond what was good.
 
     Args:
         start: First limit.
@@ -39,7 +42,9 @@ class Concurrency:
         self._round = _Round()
         self._best_rate = 0.0
         self._last_good = 1
-        self._is_starting = True
+        self._held = 0
+        self._doubts = 0
+        self._was_refused = False
         self._quiet_rounds = 0
         self._last_cut = float("-inf")
 
@@ -80,27 +85,39 @@ class Concurrency:
             self._round = _Round(now)
 
     def _conclude(self, rate: float) -> None:
-        if rate > self._best_rate * _GAIN:
-            self._best_rate, self._last_good = rate, self.limit
-            self._grow(self.limit if self._is_starting else max(1, self.limit // 8))
-        elif self.limit > self._last_good:
-            self._is_starting = False
-            self.limit = self._last_good + 1
-            self._last_good = self.limit
-        else:
+        if self.limit <= self._held:
             self._best_rate = max(rate, self._best_rate * 0.98)  # a server that became slower is found out in time
             self._quiet_rounds += 1
             if self._quiet_rounds % _ROUNDS_BETWEEN_TRIES == 0:
-                self._grow(max(1, self.limit // 8))
+                self._grow(2)
+        elif rate > self._best_rate * _GAIN:
+            self._best_rate, self._last_good, self._doubts = rate, self.limit, 0
+            self._held = self.limit
+            self._grow(1)
+        elif self._doubts < _DOUBTS:
+            self._doubts += 1  # one slow round may be another program's work
+        else:
+            self._doubts = 0
+            self._stay()
 
-    def _grow(self, more: int) -> None:
-        self.limit = min(self._most, self.limit + more)
+    def _grow(self, divisor: int) -> None:
+        part = 8 if self._was_refused else divisor
+        self.limit = min(self._most, self.limit + max(1, self.limit // part))
+
+    def _stay(self) -> None:
+        """Go back to what was good, and a little more."""
+        if self._was_refused:
+            self._last_good += 1
+            self._held = self._last_good
+        else:
+            self._held = min(self._most, self._last_good + max(1, self._last_good // 2))
+        self.limit = self._held
 
     def _cut(self, now: float) -> None:
         if now - self._last_cut < _SECONDS_BETWEEN_CUTS:
             return  # sent under the same limit as the one that was cut for
-        self._is_starting = False
-        self.limit = self._last_good = max(1, self.limit // 2)
+        self._was_refused = True
+        self.limit = self._last_good = self._held = max(1, self.limit // 2)
         self._best_rate, self._last_cut, self._round = 0.0, now, _Round(now)
 
 

