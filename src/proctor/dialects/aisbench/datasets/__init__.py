@@ -127,7 +127,9 @@ def dataset_splits(config: Mapping[str, Any], dataset_map: str | None = None) ->
         return mapped
     known = shape_of(name.rpartition(".")[2], project_of(kind)) if _is_upstream(name) else None
     if known is not None:
-        return known.splits(arguments, place) if known.files else known.over(loaded_splits(arguments, place), arguments)
+        if known.files:
+            return known.splits(arguments, place)
+        return known.over(loaded_splits(known.load_arguments(arguments), place), arguments)
     if isinstance(kind, Reference | str):
         if settings.trust_code and (found := imported(name)) is not None:
             return class_splits(found, arguments, place)

@@ -39,7 +39,9 @@ class FileFormat:
         delimiter: What separates the columns of a table; by default the file's extension says it.
         encoding: Of the file.
         skip: Lines to leave out at the start of a table.
-        lines: Whether the file is JSON lines whatever it is called.
+        positional: Whether a table's columns are called ``c0``, ``c1`` …, whatever its header says.
+        lines: Whether the file is JSON lines, ``document``: one JSON document, ``text``: lines of text, whatever it is
+            called.
     """
 
     header: Sequence[str] = ()
@@ -47,7 +49,10 @@ class FileFormat:
     delimiter: str = ""
     encoding: str = "utf-8"
     skip: int = 0
+    positional: bool = False
     lines: bool = False
+    document: bool = False
+    text: bool = False
 
 
 @cache
@@ -120,17 +125,23 @@ def read_rows(path: Path, layout: FileFormat = FileFormat()) -> Iterator[Row]:
     try:
         if suffix == ".parquet":
             yield from hub.read_parquet([str(path)])
-        elif suffix == ".json" and not layout.lines:
-            yield from _json_rows(path, layout)
-        elif suffix == ".jsonl" or layout.lines:
+        elif layout.text:
+            yield from _text_lines(path, layout)
+        elif layout.lines or (suffix == ".jsonl" and not layout.document):
             yield from _json_lines(path, layout)
+        elif suffix == ".json" or layout.document:
+            yield from _json_rows(path, layout)
         elif suffix in (".csv", ".tsv") or layout.delimiter:
             yield from _table_rows(path, layout)
         else:
-            with path.open(encoding=layout.encoding) as file:
-                yield from ({"line": line.rstrip("\r\n")} for line in file)
+            yield from _text_lines(path, layout)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DataError("the file cannot be read", location=Location(str(path)), why=str(error)) from None
+
+
+def _text_lines(path: Path, layout: FileFormat) -> Iterator[Row]:
+    with path.open(encoding=layout.encoding) as file:
+        yield from ({"line": line.rstrip("\r\n")} for line in file)
 
 
 def _json_lines(path: Path, layout: FileFormat) -> Iterator[Row]:
@@ -175,6 +186,9 @@ def _table_rows(path: Path, layout: FileFormat) -> Iterator[Row]:
         lines = csv.reader(file, delimiter=delimiter)
         for _ in range(layout.skip):
             next(lines, None)
+        if layout.positional:
+            yield from ({f"c{i}": cell for i, cell in enumerate(line)} for line in lines)
+            return
         header = list(layout.header) or next(lines, [])
         for line in lines:
             if layout.header and len(line) != len(header):
@@ -223,16 +237,23 @@ class HubSource:
         dataset, split = self.place(path)
         keep = compile_expression(self.where) if self.where else None
         made = {name: compile_expression(text, ("re",)) for name, text in self.columns.items()}
-        for row in hub.rows(dataset, split):
+        for row in (row for part in split.split("+") for row in hub.rows(dataset, part)):
             if keep is not None and not keep(row):
                 continue
-            new = {name: make(row) for name, make in made.items()}
+            named = {**row, "row": row}
+            new = {name: make(named) for name, make in made.items()}
             yield {**row, **new} if self.rest or not made else new
 
 
 @cache
 def _sources() -> tuple[HubSource, ...]:
     return tuple(HubSource(**{**entry, "pattern": re.compile(entry["pattern"] + "$")}) for entry in _table("hub.json"))
+
+
+def hub_id(path: str) -> str:
+    """Return the hub's id of a folder of the data folder; any other path is returned as it is."""
+    known: Mapping[str, str] = _table("hub_ids.json")
+    return known.get(os.path.normpath(path).replace(os.sep, "/"), path)
 
 
 def hub_source(path: str) -> HubSource | None:

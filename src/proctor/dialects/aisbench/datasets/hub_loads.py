@@ -8,7 +8,7 @@ from typing import Any
 
 from proctor.data import hub
 from proctor.data.fields import Row
-from proctor.dialects.aisbench.datasets.files import find_file, hub_source, local_path
+from proctor.dialects.aisbench.datasets.files import find_file, hub_id, hub_source, local_path
 from proctor.dialects.aisbench.datasets.shapes import WHOLE, Splits
 from proctor.errors import DataError, DatasetNotFoundError, Location
 
@@ -78,7 +78,7 @@ def _found(paths: Any, place: Location | None) -> list[str]:
 
 def _dataset(arguments: Mapping[str, Any], path: str, files: Any) -> hub.Dataset:
     return hub.Dataset(
-        local_path(path),
+        _place(path),
         arguments.get("name"),
         data_dir=arguments.get("data_dir"),
         data_files=files,
@@ -86,6 +86,13 @@ def _dataset(arguments: Mapping[str, Any], path: str, files: Any) -> hub.Dataset
         num_proc=arguments.get("num_proc"),
         extra={key: value for key, value in arguments.items() if key not in _OWN},
     )
+
+
+def _place(path: str) -> str:
+    """Return the folder that a path of a config names, the hub's id of the same dataset, or the path."""
+    local = local_path(path)
+    found = find_file(local)
+    return str(found.resolve()) if found is not None and found.is_dir() else hub_id(local)
 
 
 def _rows(dataset: hub.Dataset, split: str) -> list[Row]:

@@ -1,7 +1,9 @@
 """From the rows of files to the rows that a dataset class of OpenCompass or AISBench gives.
 
 ``types.json`` says it for every class by name: which files make which splits, and the columns as expressions over the
-files' columns (beside them: ``row``, the whole row; ``index``, its position; ``args``, the arguments of the config).
+files' columns. Beside them expressions may use ``row`` (the whole row), ``file`` (as the file has it), ``args`` (the
+arguments of the config), ``split``, ``position`` (of the row in the files) and ``index`` (among those that ``where``
+leaves).
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from typing import Any
 from proctor.data.expressions import compile_expression
 from proctor.data.fields import Row
 from proctor.dialects.aisbench.datasets.files import FileFormat, file_rows, local_path
+from proctor.dialects.aisbench.datasets.row_functions import COLUMN_FUNCTIONS, ROW_FUNCTIONS, circular
 from proctor.errors import DataError, Location
 
 Splits = Mapping[str, Callable[[], Sequence[Row]]]
@@ -37,75 +40,138 @@ class Shape:
     Attributes:
         files: ``None`` where ``datasets.load_dataset`` loads the rows. Otherwise path templates over the arguments: one
             for a dataset without splits, or one for each split. A list joins the lines of several files into rows.
+        load: Arguments of ``datasets.load_dataset``, as expressions over the config's; empty: all of them.
         defaults: Arguments that configs may leave out.
+        derived: Further arguments, as expressions over the others.
         layout: How the files are read.
+        literal: Columns whose text is a Python literal.
         where: Condition on the files' rows.
         each: Expression for a list of rows that a row stands for.
         columns: The row's columns, in order. Empty: those of the file.
         update: Columns to add or replace, one after the other.
+        apply: Columns to put through a function of :mod:`row_functions`.
+        also: Expression for an object of further columns.
         drop: Columns to leave out.
         keep: Condition on the finished rows.
         repeat: Argument that says how often each row comes.
+        repeat_whole: Argument that says how often the whole comes, and of which split.
+        function: A function of :mod:`row_functions` over all rows.
         chain: Whether several files follow each other instead of being joined.
+        circular: Options and answer of questions that are asked with their options in every order.
     """
 
     files: Any = None
+    load: Mapping[str, str] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    derived: Mapping[str, str] = field(default_factory=dict)
     layout: FileFormat = field(default_factory=FileFormat)
+    literal: Sequence[str] = ()
     where: str = ""
     each: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
     update: Mapping[str, str] = field(default_factory=dict)
+    apply: Mapping[str, str] = field(default_factory=dict)
+    also: str = ""
     drop: Sequence[str] = ()
     keep: str = ""
     repeat: str = ""
+    repeat_whole: tuple[str, str] = ("", "")
+    function: str = ""
     chain: bool = False
+    circular: Mapping[str, Any] = field(default_factory=dict)
 
-    def splits(self, arguments: Mapping[str, Any], place: Location | None = None) -> Splits:
+    def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments with those that a config may leave out and those that follow from others."""
+        values = {**self.defaults, **given}
+        arguments = {name: local_path(value) if isinstance(value, str) else value for name, value in values.items()}
+        for name, text in self.derived.items():
+            arguments[name] = compile_expression(text, _MODULES)(arguments)
+        return arguments
+
+    def splits(self, given: Mapping[str, Any], place: Location | None = None) -> Splits:
         """Return the splits of a dataset; nothing is read before it is asked for."""
-        arguments = {**self.defaults, **arguments}
+        arguments = self.arguments(given)
         files = self.files if isinstance(self.files, Mapping) else {WHOLE: self.files}
-        return {
-            _filled(name, arguments, place): partial(self.rows, paths, arguments, place)
-            for name, paths in files.items()
-        }
+        named = {_filled(name, arguments, place): paths for name, paths in files.items()}
+        return {name: partial(self._read, paths, name, arguments, place) for name, paths in named.items()}
 
-    def rows(self, paths: str | Sequence[str], arguments: Mapping[str, Any], place: Location | None) -> list[Row]:
-        """Return the rows that files make."""
+    def over(self, splits: Splits, given: Mapping[str, Any]) -> Splits:
+        """Return splits that something else loaded, with this shape's columns."""
+        arguments = self.arguments(given)
+        return {name: partial(self._loaded, read, name, arguments) for name, read in splits.items()}
+
+    def load_arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments with which ``datasets.load_dataset`` is called."""
+        arguments = self.arguments(given)
+        if not self.load:
+            return arguments
+        return {name: compile_expression(text, _MODULES)(arguments) for name, text in self.load.items()}
+
+    def _read(
+        self, paths: str | Sequence[str], split: str, arguments: Mapping[str, Any], place: Location | None
+    ) -> list[Row]:
         names = [paths] if isinstance(paths, str) else list(paths)
         read = [file_rows(_filled(name, arguments, place), self.layout, place) for name in names]
         raw = [row for rows in read for row in rows] if self.chain else joined(read, names)
-        made = list(self._made(raw, arguments))
+        return uniform(self._rows(raw, split, arguments))
+
+    def _loaded(self, read: Callable[[], Sequence[Row]], split: str, arguments: Mapping[str, Any]) -> list[Row]:
+        return self._rows(read(), split, arguments)
+
+    def _rows(self, raw: Iterable[Row], split: str, arguments: Mapping[str, Any]) -> list[Row]:
+        made = list(self._made(raw, split, arguments))
         if self.repeat:
             made = [row for row in made for _ in range(int(arguments.get(self.repeat, 1)))]
-        return uniform(made)
+        name, of_split = self.repeat_whole
+        if name and of_split == split:
+            made *= int(arguments.get(name, 1))
+        if self.function:
+            made = ROW_FUNCTIONS[self.function](made, arguments)
+        return circular(made, {**self.circular, **arguments}, split) if self.circular else made
 
-    def over(self, splits: Splits, arguments: Mapping[str, Any]) -> Splits:
-        """Return splits that something else loaded, with this shape's columns."""
-        return {name: partial(self._loaded, read, arguments) for name, read in splits.items()}
+    def _made(self, raw: Iterable[Row], split: str, arguments: Mapping[str, Any]) -> Iterator[Row]:
+        position = 0
+        try:
+            for position, made in self._numbered(raw, split, arguments):  # noqa: B007 - named in the error
+                yield made
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+            raise DataError(
+                "a row does not have the form that the dataset type reads",
+                path=f"{split or 'rows'}[{position}] or after",
+                why=f"{type(error).__name__}: {error}",
+            ) from error
 
-    def _loaded(self, read: Callable[[], Sequence[Row]], arguments: Mapping[str, Any]) -> list[Row]:
-        return list(self._made(read(), arguments))
-
-    def _made(self, raw: Iterable[Row], arguments: Mapping[str, Any]) -> Iterator[Row]:
-        where, each, keep = (
-            compile_expression(text or "True", _MODULES) for text in (self.where, self.each, self.keep)
-        )
-        columns = {name: compile_expression(text, _MODULES) for name, text in self.columns.items()}
-        update = {name: compile_expression(text, _MODULES) for name, text in self.update.items()}
-        for index, row in enumerate(raw):
-            names = {**row, "row": row, "args": arguments, "index": index}
+    def _numbered(self, raw: Iterable[Row], split: str, arguments: Mapping[str, Any]) -> Iterator[tuple[int, Row]]:
+        where, keep = (compile_expression(text or "True", _MODULES) for text in (self.where, self.keep))
+        each = compile_expression(self.each, _MODULES) if self.each else None
+        index = 0
+        for position, row in enumerate(raw):
+            read = {**row, **{name: COLUMN_FUNCTIONS["literal"](row[name]) for name in self.literal}}
+            names = {**read, "row": read, "file": read, "args": arguments, "split": split}
+            names |= {"position": position, "index": index}
             if not where(names):
                 continue
-            for part in each(names) if self.each else [row]:
-                names = {**row, **part, "row": part, "args": arguments, "index": index}
-                made = {name: make(names) for name, make in columns.items()} if columns else dict(part)
-                for name, make in update.items():
-                    made[name] = make({**names, **made, "row": made})
-                for name in self.drop:
-                    made.pop(name, None)
-                if keep({**made, "row": made}):
-                    yield made
+            index += 1
+            for part in each(names) if each else [read]:
+                made = self._columns(part, {**names, **part, "row": part})
+                if keep({**made, "row": made, "args": arguments}):
+                    yield position, made
+
+    def _columns(self, part: Row, names: Mapping[str, Any]) -> Row:
+        made = {name: make(names) for name, make in self._compiled(self.columns)} if self.columns else dict(part)
+        for name, make in self._compiled(self.update):
+            made[name] = make({**names, **made, "row": made})
+        for name, function in self.apply.items():
+            made[name] = COLUMN_FUNCTIONS[function](made[name])
+        if self.also:
+            made.update(compile_expression(self.also, _MODULES)({**names, **made, "row": made}))
+        for name in self.drop:
+            made.pop(name, None)
+        return made
+
+    @staticmethod
+    def _compiled(columns: Mapping[str, str]) -> Iterator[tuple[str, Callable[[Mapping[str, Any]], Any]]]:
+        return ((name, compile_expression(text, _MODULES)) for name, text in columns.items())
 
 
 def _filled(template: str, arguments: Mapping[str, Any], place: Location | None) -> str:
@@ -121,7 +187,7 @@ def _filled(template: str, arguments: Mapping[str, Any], place: Location | None)
 
 
 def joined(read: Sequence[Sequence[Row]], names: Sequence[str]) -> list[Row]:
-    """Return rows whose columns come from several files, line by line.
+    """Return rows whose columns come from several files, line by line; lines of text are ``line0``, ``line1`` ….
 
     Raises:
         DataError: The files differ in length.
@@ -131,7 +197,11 @@ def joined(read: Sequence[Sequence[Row]], names: Sequence[str]) -> list[Row]:
     if len({len(rows) for rows in read}) != 1:
         lengths = ", ".join(f"{name} has {len(rows)}" for name, rows in zip(names, read, strict=True))
         raise DataError("files that belong together differ in their number of lines", why=lengths)
-    return [{key: value for row in parts for key, value in row.items()} for parts in zip(*read, strict=True)]
+    numbered = [
+        [{f"line{file}" if key == "line" else key: value for key, value in row.items()} for row in rows]
+        for file, rows in enumerate(read)
+    ]
+    return [{key: value for row in parts for key, value in row.items()} for parts in zip(*numbered, strict=True)]
 
 
 def uniform(rows: Sequence[Row]) -> list[Row]:
@@ -159,18 +229,23 @@ def _mixed(kinds: set[type]) -> bool:
     return int in kinds and float in kinds and kinds <= {int, float, type(None)}
 
 
+_PROJECT_NAMES = ("opencompass", "aisbench")
+
+
 @cache
 def _shapes() -> Mapping[str, Mapping[str, Shape]]:
-    text = resources.files(__package__).joinpath("types.json").read_text(encoding="utf-8")
     table: dict[str, dict[str, Shape]] = {}
-    for name, entry in json.loads(text).items():
-        common = {key: value for key, value in entry.items() if key not in ("opencompass", "aisbench")}
-        table[name] = {
-            project: _shape({**common, **entry.get(project, {})})
-            for project in ("opencompass", "aisbench")
-            if ("opencompass" not in entry and "aisbench" not in entry) or project in entry or common.get("files")
-        }
+    entries = json.loads(resources.files(__package__).joinpath("types.json").read_text(encoding="utf-8"))
+    for name, entry in entries.items():
+        base = _inherited(entry, entries)
+        common = {key: value for key, value in base.items() if key not in (*_PROJECT_NAMES, "like", "only")}
+        projects = [entry["only"]] if "only" in entry else list(_PROJECT_NAMES)
+        table[name] = {project: _shape({**common, **base.get(project, {})}) for project in projects}
     return table
+
+
+def _inherited(entry: Mapping[str, Any], entries: Mapping[str, Any]) -> dict[str, Any]:
+    return {**_inherited(entries[entry["like"]], entries), **entry} if "like" in entry else dict(entry)
 
 
 def _shape(entry: Mapping[str, Any]) -> Shape:

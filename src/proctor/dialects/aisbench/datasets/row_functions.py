@@ -1,0 +1,116 @@
+"""What some dataset classes do that no expression says: functions of a column, and of all rows."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from proctor.data.fields import Row
+from proctor.dialects.aisbench.processing.general import read_literal
+from proctor.dialects.aisbench.processing.mathematics import boxed
+from proctor.errors import DataError
+
+_LETTERS = "ABCD"
+_SIMPLE_EVALS = 4
+_SHIFTED = ("ABCD", "BCDA", "CDAB", "DABC")
+
+
+def _drawn_orders(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+    """GPQA as simple-evals asks it: four times, each time with the options in an order drawn with seed 0."""
+    del arguments
+    stream = random.Random(0)
+    made = []
+    for row in [*rows] * _SIMPLE_EVALS:
+        order = stream.sample(range(len(_LETTERS)), len(_LETTERS))
+        options = [row["options"][i] for i in order]
+        new = {**row, "answer": _LETTERS[order.index(0)], "options": options, "permutation": order}
+        made.append(new | dict(zip(_LETTERS, options, strict=True)))
+    return made
+
+
+def _mathbench(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+    """MathBench: open questions, or questions with options, each in four orders where ``with_circular`` says so."""
+    if "cloze" in arguments["name"]:
+        return [{"question": row["question"].strip(), "answer": row["answer"].strip()} for row in rows]
+    if not arguments.get("with_circular", True):
+        return [
+            {"question": _with_options(row["question"], row["options"]), "answer": row["answer"].strip()}
+            for row in rows
+        ]
+    made = []
+    for number, row in enumerate(rows):
+        for order in _SHIFTED:
+            options = [row["options"][_LETTERS.index(letter)] for letter in order]
+            answer = f"{number}--{_LETTERS[order.index(row['answer'])]}--{order}"
+            question = _with_options(row["question"], options)
+            made.append({**row, "options": options, "answer": answer, "question": question})
+    return made
+
+
+def _with_options(question: str, options: Sequence[str]) -> str:
+    return question.strip() + "\n" + "".join(f"{chr(ord('A') + i)}. {option}\n" for i, option in enumerate(options))
+
+
+def _longest_answers(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+    """AISBench's custom datasets: ``max_tokens`` of a row is how long its answer may be."""
+    del arguments
+    return [
+        {**{key: value for key, value in row.items() if key != "max_tokens"}, "max_out_len": row["max_tokens"]}
+        if row.get("max_tokens") is not None
+        else {key: value for key, value in row.items() if key != "max_tokens"}
+        for row in rows
+    ]
+
+
+COLUMN_FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {"boxed": boxed, "literal": read_literal}
+ROW_FUNCTIONS: Mapping[str, Callable[[Sequence[Row], Mapping[str, Any]], list[Row]]] = {
+    "drawn_orders": _drawn_orders,
+    "mathbench": _mathbench,
+    "longest_answers": _longest_answers,
+}
+
+
+# -- questions asked with their options in every order ------------------------------------------------------------
+
+
+def orders(options: Sequence[str], pattern: str) -> list[tuple[str, ...]]:
+    """Return the orders of options: ``circular`` shifts, or ``all_possible``.
+
+    Raises:
+        DataError: There is no such pattern.
+    """
+    if pattern == "circular":
+        return [(*options[i:], *options[:i]) for i in range(len(options))]
+    if pattern == "all_possible":
+        return list(itertools.permutations(options))
+    raise DataError(f"there are no circular_patterns '{pattern}'", hint="use circular or all_possible")
+
+
+def circular(rows: Sequence[Row], config: Mapping[str, Any], split: str) -> list[Row]:
+    """Return each question once for each order of its options (Liu et al. 2023, CircularEval).
+
+    Args:
+        rows: The questions.
+        config: ``option_keys``, ``answer_key``, ``circular_splits`` (``None``: datasets without splits),
+            ``circular_patterns``, and ``labels``: what answers call the options where that is not the options' keys.
+        split: Whose rows these are.
+    """
+    wanted = config.get("circular_splits")
+    if split and (wanted is None or split not in wanted):
+        return list(rows)
+    keys = list(config["option_keys"])
+    turned = orders(keys, config.get("circular_patterns", "circular"))
+    turn = partial(_turned, keys=keys, answer_key=config.get("answer_key"), labels=list(config.get("labels") or keys))
+    return [turn(row, number, order) for number, row in enumerate(rows) for order in turned]
+
+
+def _turned(
+    row: Row, number: int, order: Sequence[str], *, keys: Sequence[str], answer_key: str | None, labels: Sequence[str]
+) -> Row:
+    made = {**row, **{new: row[old] for new, old in zip(order, keys, strict=True)}}
+    if answer_key is not None and row[answer_key] in labels:
+        made[answer_key] = labels[keys.index(order[labels.index(row[answer_key])])]
+    return {**made, "qid": number, "circular_pattern": list(order)}
