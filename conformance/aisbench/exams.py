@@ -127,6 +127,7 @@ def _compare(work: Path, name: str, datasets: list[dict[str, Any]], counts: Coun
         capture_output=True,
         text=True,
         check=False,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
     )
     if not answer.exists():
         counts["oracle failed"] += 1

@@ -211,6 +211,7 @@ def run_spec(spec: RunSpec, execution: Execution) -> RunResult:
     from proctor.cli.lm_eval_files import check_lm_eval, write_lm_eval
     from proctor.dialects.spec_exams import exams_of_spec
     from proctor.engines.names import make_engine
+    from proctor.recipes.exam import suited
     from proctor.running.budget import price_table
     from proctor.running.executors import distribute
     from proctor.running.progress import observer_for
@@ -220,8 +221,8 @@ def run_spec(spec: RunSpec, execution: Execution) -> RunResult:
 
     if execution.trust_code:
         settings.trust_code = True
-    exams = exams_of_spec(spec)
     engine = make_engine(spec.model, spec.model_args)
+    exams = suited(exams_of_spec(spec), engine)
     folder = execution.output or default_output(spec, exams, engine)
     if execution.output_format == "lm-eval":
         check_lm_eval(exams)

@@ -57,6 +57,11 @@ class Engine(Artifact):
         return False
 
     @property
+    def only_chats(self) -> bool:
+        """Whether prompts reach the model as chat messages in any case: a text is then one message of the user's."""
+        return False
+
+    @property
     def label(self) -> str:
         """What people call this engine, in tables and file names."""
         return str(getattr(self, "model", None) or getattr(self, "model_name", None) or self.type_name())

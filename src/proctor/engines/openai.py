@@ -66,6 +66,11 @@ class OpenAIEngine(HTTPEngine):
         if name in ("base_url", "endpoint") and not self._preparing:
             self.prepare()
 
+    @property
+    def only_chats(self) -> bool:
+        """Whether prompts go to the chat endpoint."""
+        return self.endpoint != "completions"
+
     def identity_values(self) -> dict[str, Any]:
         """Return what decides the answers; the address in full."""
         return {**super().identity_values(), "base_url": self._url}

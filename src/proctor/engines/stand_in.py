@@ -98,6 +98,11 @@ class StandIn(Engine):
         return f"{self._asked.label} (by {self._answering.label})"
 
     @property
+    def only_chats(self) -> bool:
+        """Whether the engine that answers only chats."""
+        return self._answering.only_chats
+
+    @property
     def policy(self) -> list[str] | None:
         """The policy of the engine that answers: that is where the data goes."""
         return self._answering.policy

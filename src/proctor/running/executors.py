@@ -92,6 +92,11 @@ class RayEngine(Engine):
         return self.engine.identity_values()
 
     @property
+    def only_chats(self) -> bool:
+        """Whether the engine that the workers run only chats."""
+        return self.engine.only_chats
+
+    @property
     def label(self) -> str:
         """The label of the engine that the workers run."""
         return self.engine.label

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from proctor.dialects.aisbench.asking import Question, Questions
-from proctor.dialects.aisbench.config import DatasetConfig
+from proctor.dialects.aisbench.config import GENERATE, DatasetConfig
 from proctor.dialects.aisbench.datasets import DatasetRows, open_dataset
 from proctor.dialects.aisbench.grading import grade
 from proctor.dialects.aisbench.plain import described
 from proctor.dialects.aisbench.prompts import PromptBuilder
+from proctor.engines.engine import Engine
 from proctor.errors import DataError
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Exchange, turn
@@ -82,6 +83,14 @@ class DatasetExam:
         values = self.config.values
         source = "/".join(str(values[key]) for key in ("path", "name") if values.get(key))
         return f"{self.config.inferencer.kind} on {source or 'data of its own'}"
+
+    def suited_to(self, engine: Engine) -> DatasetExam:
+        """Return the exam as chat messages for an engine that only chats; else itself."""
+        if not engine.only_chats or self.options.as_messages or self.config.inferencer.kind != GENERATE:
+            return self
+        twin = DatasetExam(self.config, replace(self.options, as_messages=True), self.rows)
+        twin.groups = self.groups
+        return twin
 
     @cached_property
     def rows(self) -> DatasetRows:
