@@ -173,3 +173,12 @@ def test_perplexity_is_the_mean_probability_of_the_target(tiny_models, name):
     for found, wanted in zip(result.instance_scores["reference_scores"], expected, strict=True):
         assert found == pytest.approx(wanted, rel=1e-5)
     assert list(result.instance_scores["perplexity"]) == pytest.approx([max(each) for each in expected], rel=1e-5)
+
+
+def test_models_are_taken_from_the_folder_that_their_name_is_mapped_to(tmp_path, monkeypatch):
+    folder = tmp_path / "models" / "sentence-transformers" / "all-MiniLM-L12-v2"
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text("{}")
+    monkeypatch.setenv("PROCTOR_MODELS_DIR", str(tmp_path / "models"))
+    assert models.place_of("sentence-transformers/all-MiniLM-L12-v2") == str(folder)
+    assert models.place_of("another/model") == "another/model"

@@ -129,6 +129,17 @@ def test_sacrebleu_equals_the_package(pairs):
     assert normalized.scores["sacrebleu"] == round(effective.score / 100, 2)
 
 
+@settings(deadline=None, max_examples=30)
+@given(texts, st.lists(texts, min_size=1, max_size=4), st.booleans())
+def test_sacrebleu_counts_against_several_references_as_the_package_does(prediction, references, lowercase):
+    sacrebleu = pytest.importorskip("sacrebleu")
+    from proctor.scoring.metrics.translation import Sacrebleu
+
+    found = Sacrebleu(lowercase=lowercase).map(prediction, references, {})
+    expected = sacrebleu.BLEU(lowercase=lowercase, effective_order=True).sentence_score(prediction, references)
+    assert found == (expected.counts, expected.totals, expected.sys_len, expected.ref_len)
+
+
 @pytest.mark.parametrize("method, value", [("floor", 0.1), ("add-k", 1.0), ("none", None)])
 def test_sacrebleu_smooths_as_the_package_does(method, value):
     sacrebleu = pytest.importorskip("sacrebleu")

@@ -24,6 +24,7 @@ from proctor.scoring.intervals import Means, Resampler, nan_mean
 from proctor.scoring.judges.asking import ask
 from proctor.scoring.map_reduce import EvaluationInput, MapReduceMetric
 from proctor.scoring.reductions import AggregationReduction, MeanReduction, matrix
+from proctor.settings import model_folder
 
 _MODELS_KEPT = 4
 _IGNORED = -100
@@ -85,7 +86,14 @@ def _bert_scorer(model: str, layer: int | None, batch_size: int) -> Any:
         from bert_score import BERTScorer
     except ImportError as error:
         raise MissingExtraError.of("bert-score", "embeddings", "BERTScore") from error
-    scorer = BERTScorer(model_type=model, num_layers=layer, batch_size=batch_size, device=device())
+    from bert_score.utils import model2layers
+
+    layers = layer or model2layers.get(model)
+    if layers is None:
+        raise ScoringError(
+            f"nobody says which layer of '{model}' BERTScore is to take", hint="set model_layer (the last but few)"
+        )
+    scorer = BERTScorer(model_type=place_of(model), num_layers=layers, batch_size=batch_size, device=device())
     tokenizer = scorer._tokenizer  # noqa: SLF001 - some models give it a limit that overflows
     if tokenizer.model_max_length > 1_000_000:  # noqa: PLR2004
         tokenizer.model_max_length = getattr(scorer._model.config, "max_position_embeddings", 512)  # noqa: SLF001
@@ -124,7 +132,7 @@ def _sentence_model(model: str) -> Any:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
         raise MissingExtraError.of("sentence-transformers", "embeddings", "sentence embeddings") from error
-    return SentenceTransformer(model, device=device())
+    return SentenceTransformer(place_of(model), device=device())
 
 
 # -- classifiers ----------------------------------------------------------------------------------------------
@@ -350,13 +358,14 @@ def _language_model(name: str) -> tuple[Any, Any]:
         from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
     except ImportError as error:
         raise MissingExtraError.of("transformers", "hf", "perplexity") from error
-    kind = AutoModelForSeq2SeqLM if AutoConfig.from_pretrained(name).is_encoder_decoder else AutoModelForCausalLM
-    tokenizer = AutoTokenizer.from_pretrained(name)
+    place = place_of(name)
+    kind = AutoModelForSeq2SeqLM if AutoConfig.from_pretrained(place).is_encoder_decoder else AutoModelForCausalLM
+    tokenizer = AutoTokenizer.from_pretrained(place)
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     if kind is AutoModelForCausalLM:
         tokenizer.padding_side = "left"
-    return kind.from_pretrained(name).to(device()).eval(), tokenizer
+    return kind.from_pretrained(place).to(device()).eval(), tokenizer
 
 
 @lru_cache(maxsize=_MODELS_KEPT)
@@ -370,7 +379,12 @@ def classifier(name: str) -> Any:
         from transformers import pipeline
     except ImportError as error:
         raise MissingExtraError.of("transformers", "hf", "a text classifier") from error
-    return pipeline("text-classification", model=name, device=device())
+    return pipeline("text-classification", model=place_of(name), device=device())
+
+
+def place_of(model: str) -> str:
+    """Return the folder that a model's name on the hub is mapped to (``PROCTOR_MODELS_DIR``), or the name."""
+    return model_folder(model) or model
 
 
 def device() -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
@@ -128,8 +128,25 @@ class SacreBleuStats(NamedTuple):
     ref_len: int
 
 
+def _grams(tokens: Sequence[str], order: int) -> Counter[Any]:
+    return Counter(tokens) if order == 1 else Counter(zip(*(tokens[start:] for start in range(order)), strict=False))
+
+
+def _matches(given: Counter[Any], references: Sequence[Counter[Any]]) -> int:
+    """Return how many n-grams of ``given`` are in the references: each as often as the reference that has it most."""
+    if len(references) == 1:
+        wanted = references[0]
+        return sum(min(given[gram], wanted[gram]) for gram in given.keys() & wanted.keys())
+    return sum(min(times, max(wanted[gram] for wanted in references)) for gram, times in given.items())
+
+
+def _closest(length: int, others: Iterable[int]) -> int:
+    """Return the length that is closest; the shorter one of two that are."""
+    return min(others, key=lambda other: (abs(length - other), other))
+
+
 class SacrebleuMetric(MapReduceMetric[str, SacreBleuStats]):
-    """Base of corpus BLEU from the counts of sentences that the package ``sacrebleu`` gives."""
+    """Base of corpus BLEU, on the tokens that the package ``sacrebleu`` gives."""
 
     prediction_type: object = str
     main_score: str = "sacrebleu"
@@ -148,9 +165,15 @@ class SacrebleuMetric(MapReduceMetric[str, SacreBleuStats]):
 
     def map(self, prediction: str, references: list[str], task_data: dict[str, Any]) -> SacreBleuStats:
         """Return the counts of a sentence."""
-        metric = _sacrebleu(self.tokenizer_of(task_data), self.lowercase, self.max_ngram_order)
-        found = metric.sentence_score(prediction, references)
-        return SacreBleuStats(found.counts, found.totals, found.sys_len, found.ref_len)
+        tokenize = _sacrebleu(self.tokenizer_of(task_data), self.lowercase, self.max_ngram_order).tokenizer
+        texts = [prediction, *references]
+        if self.lowercase:
+            texts = [text.lower() for text in texts]
+        given, *wanted = (tokenize(text.rstrip()).split() for text in texts)
+        orders = range(1, self.max_ngram_order + 1)
+        counts = [_matches(_grams(given, order), [_grams(each, order) for each in wanted]) for order in orders]
+        totals = [max(len(given) - order + 1, 0) for order in orders]
+        return SacreBleuStats(counts, totals, len(given), _closest(len(given), map(len, wanted)))
 
     def corpus_scores(self, stats: Sequence[SacreBleuStats]) -> dict[str, Any]:
         """Return SacreBLEU's own numbers, from 0 to 100."""
