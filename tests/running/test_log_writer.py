@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from proctor.errors import LogError
 from proctor.ir import Response
 from proctor.running import log_writer
 from proctor.running.log import Key, ResponseLog
+from proctor.running.log import transaction as log_transaction
 from proctor.running.log_writer import LogWriter
 
 
@@ -134,3 +136,53 @@ def test_a_writer_that_is_ahead_of_the_disk_waits(log, monkeypatch):
             most.append(len(writer._waiting))
     assert max(most) <= 10
     assert log.stats().responses == 500
+
+
+class TestALongJournal:
+    LIMIT = 200_000
+
+    @pytest.fixture(autouse=True)
+    def _short(self, monkeypatch):
+        monkeypatch.setattr(log_writer, "_JOURNAL_BYTES", self.LIMIT)
+
+    @staticmethod
+    def fill(log, engine, numbers):
+        with LogWriter(log, engine) as writer:
+            for number in numbers:
+                writer.put(key(number), Response(texts=("x" * 500,)))
+                if number % 50 == 0:
+                    writer.flush()
+
+    @staticmethod
+    def journal_bytes(log):
+        return Path(f"{log.path}-wal").stat().st_size
+
+    def test_is_moved_into_the_file_while_others_write(self, log):
+        other = log.connect()
+        other.execute("PRAGMA wal_autocheckpoint = 0")
+        sizes = []
+        engine = log.engine_number("engine")
+        for part in range(20):
+            self.fill(log, engine, range(part * 100, part * 100 + 100))
+            with log_transaction(other):
+                other.execute("UPDATE engines SET label = ?", (str(part),))
+            sizes.append(self.journal_bytes(log))
+        other.close()
+        assert max(sizes) < 2 * self.LIMIT
+        assert log.stats().responses == 2000
+
+    def test_waits_for_readers_no_longer_than_a_moment(self, log):
+        engine = log.engine_number("engine")
+        self.fill(log, engine, range(10))
+        reader = log.connect()
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM responses").fetchone()
+        began = time.monotonic()
+        self.fill(log, engine, range(10, 1000))
+        assert time.monotonic() - began < 20
+        assert self.journal_bytes(log) > self.LIMIT
+        reader.execute("ROLLBACK")
+        reader.close()
+        self.fill(log, engine, range(1000, 1100))
+        assert self.journal_bytes(log) < self.LIMIT
+        assert log.stats().responses == 1100

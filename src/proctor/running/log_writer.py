@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -21,6 +22,8 @@ _COMMIT_SPACING_SECONDS = 0.002
 _SYNC_SPACING_SECONDS = 0.25
 _FLOOD = 2_000
 _MOST_WAITING = 20_000
+_JOURNAL_BYTES = 128 * 1024 * 1024
+_JOURNAL_PATIENCE_MS = 50
 
 
 class LogWriter:
@@ -39,6 +42,7 @@ class LogWriter:
         self._error: BaseException | None = None
         self._closing = threading.Event()
         self._unsynced = False
+        self._journal_limit = _JOURNAL_BYTES
         self._connection = log.connect()
         self._threads = [self._start(self._commit_all), self._start(self._sync_now_and_then)]
 
@@ -128,11 +132,30 @@ class LogWriter:
     def _commit(self, batch: dict[Key, Response]) -> None:
         with log_errors(self._log.path):
             write(self._connection, self._engine, batch.items())
+            self._empty_journal()
         with self._change:
             self._unsynced = True
             for key in batch:
                 del self._waiting[key]
             self._change.notify_all()
+
+    def _empty_journal(self) -> None:
+        """Move a long journal into the file.
+
+        SQLite does that by itself, but starts the journal anew only when nobody writes meanwhile: several processes
+        that write all the time would let it grow for ever. Where somebody is reading, it is tried again much later.
+        """
+        journal = Path(f"{self._log.path}-wal")
+        size = journal.stat().st_size if journal.exists() else 0
+        if size < self._journal_limit:
+            return
+        (patience,) = self._connection.execute("PRAGMA busy_timeout").fetchone()
+        self._connection.execute(f"PRAGMA busy_timeout = {_JOURNAL_PATIENCE_MS}")
+        try:
+            (is_busy, *_) = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        finally:
+            self._connection.execute(f"PRAGMA busy_timeout = {patience}")
+        self._journal_limit = size + _JOURNAL_BYTES if is_busy else _JOURNAL_BYTES
 
     def _sync_now_and_then(self) -> None:
         while not self._closing.wait(_SYNC_SPACING_SECONDS):
