@@ -2,7 +2,7 @@
 
 ``python -m proctor.compat program.py arguments…`` runs a program unchanged; or call :func:`install` before it imports
 anything. Imports of ``unitxt`` are then answered by Proctor, whether Unitxt is installed or not; imports of names that
-no release of ``lm_eval`` has (its templates) too.
+no release of ``lm_eval`` has (its templates) too, and what makes prompts in ``opencompass`` and ``ais_bench``.
 """
 
 from __future__ import annotations
@@ -16,14 +16,17 @@ def install() -> None:
     """Answer imports of other systems from now on.
 
     Raises:
-        ImportError: ``unitxt`` itself has been imported already.
+        ImportError: One of these packages has been imported already.
     """
     from proctor.compat.hugging_face import install_hugging_face
     from proctor.compat.lm_eval import LM_EVAL
+    from proctor.compat.opencompass import AIS_BENCH, OPENCOMPASS
     from proctor.compat.unitxt import UNITXT
 
     install_alias(UNITXT)
     install_alias(LM_EVAL)
+    install_alias(OPENCOMPASS)
+    install_alias(AIS_BENCH)
     install_hugging_face()
 
 
@@ -33,4 +36,6 @@ def uninstall() -> None:
 
     uninstall_alias("unitxt")
     uninstall_alias("lm_eval")
+    uninstall_alias("opencompass")
+    uninstall_alias("ais_bench")
     uninstall_hugging_face()

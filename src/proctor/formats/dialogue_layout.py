@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal
 
 from proctor.errors import TemplateError, did_you_mean
@@ -313,6 +314,7 @@ def merged(messages: Sequence[Said]) -> list[Said]:
     return made
 
 
+@lru_cache(maxsize=256)  # once for each text
 def _warn_of_lost_text(text: str) -> None:
     if text.strip():
         get_logger().warning("a text without a role has no place in a chat and is left out: %r", text[:80])

@@ -107,6 +107,30 @@ class MetaTemplate(Format):
         said = merged(self.compiled().messages(dialogue, mode))
         return [{"role": str(each.role), "content": each.content} for each in said]
 
+    def text_of(self, messages: Sequence[Message], *, generate: bool = True) -> str:
+        """Return chat messages (``user``, ``assistant``, ``system``) as one text.
+
+        Args:
+            messages: What has been said.
+            generate: Whether an answer is to follow: the text then ends where the model is to go on, which is in the
+                middle of the last message where that is its own.
+        """
+        asks, answers = self._speakers()
+        begun = ""
+        said = list(messages)
+        if generate and said and said[-1]["role"] == "assistant":
+            begun = message_text(said.pop())
+        names = {"user": asks, "assistant": answers, "system": "SYSTEM"}
+        items = [
+            {"role": names.get(each["role"], each["role"]), "fallback_role": asks, "prompt": message_text(each)}
+            for each in said
+        ]
+        first = next((place for place, item in enumerate(items) if item["role"] != "SYSTEM"), len(items))
+        if generate:
+            items.append({"role": answers, "prompt": ""})
+        dialogue = [*_section("begin", items[:first]), *_section("round", items[first:])]
+        return self.to_text(dialogue, "gen" if generate else "ppl") + begun
+
     # -- prompts of recipes -----------------------------------------------------------------------------------
 
     def layout(self) -> LayOut:
@@ -193,6 +217,10 @@ class _RecipeLayout:
         labelled = list(self._items(parts))
         said = merged(self._dialogue.messages([item for item, _ in labelled], "gen"))
         return turns_of(said, [origin for _, origin in labelled])
+
+
+def _section(name: str, items: Sequence[Any]) -> list[Any]:
+    return [{"section": name, "pos": "begin"}, *items, {"section": name, "pos": "end"}]
 
 
 def spans_of(pieces: Sequence[Piece], origins: Sequence[str]) -> list[Span]:

@@ -8,7 +8,7 @@ both ways give the same bytes.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal, TypeVar
 
 from proctor.demos.retrievers import Corpus, LabelPrompts, ZeroRetriever, field_text
@@ -198,7 +198,7 @@ class PromptBuilder:
             payload = self._payload(self._generated(row, shown), "gen")
         return Prompt(payload, partial(self._explain, row, shown, "gen", None))
 
-    @property
+    @cached_property
     def labels(self) -> list[Any]:
         """The labels that likelihoods are asked for: the inferencer's, the template's, or the answers in the index."""
         if given := self._inferencer.get("labels"):
@@ -208,7 +208,8 @@ class PromptBuilder:
             return template.labels
         if self.output_column is None:
             return []
-        return list(dict.fromkeys(row[self.output_column] for row in self.index_rows if self.output_column in row))
+        column = self.output_column
+        return list({repr(row[column]): row[column] for row in self.index_rows if column in row}.values())
 
     def labelled(self, row: Row, demos: Sequence[int], label: Any, normalizing: str | None = None) -> Prompt:
         """Return the prompt whose likelihood stands for a label.
@@ -254,7 +255,8 @@ class PromptBuilder:
         template = self.template
         if isinstance(template, MultiTurnPromptTemplate):
             self._check_columns(tuple(row))
-            return conversations.of_dialogue(template.generate_item(row), self._layout or CHAT)
+            layout = self._layout if self._as_messages and self._layout is not None else CHAT
+            return conversations.of_dialogue(template.generate_item(row), layout)
         if isinstance(template, RawPromptTemplate):
             return MultiTurn(tuple(template.generate_item(row)))
         return conversations.of_columns(row, template, self.input_columns, self.output_column)

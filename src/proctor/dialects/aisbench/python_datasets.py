@@ -1,0 +1,115 @@
+"""Datasets as Python programs for AISBench and OpenCompass write them: a class with ``load``, and a reader."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from proctor.demos.retrievers import field_text
+from proctor.dialects.aisbench.datasets.reader import partial
+from proctor.errors import DataError
+
+Range = int | float | str | None
+
+
+class DatasetReader:
+    """Which columns and which rows of a dataset are used.
+
+    Args:
+        dataset: Rows, or splits of rows.
+        input_columns: Columns of the question: a list, or names separated by blanks.
+        output_column: The column of the answer.
+        input_template, output_template: Accepted because programs give them.
+        train_split, test_split: The splits that examples come from, and that are asked about.
+        train_range, test_range: How many rows of them, drawn at random, what fraction, or a slice such as ``"[:100]"``.
+    """
+
+    def __init__(  # noqa: PLR0917 - OpenCompass's signature
+        self,
+        dataset: Any,
+        input_columns: Sequence[str] | str,
+        output_column: str | None,
+        input_template: Any = None,
+        output_template: Any = None,
+        train_split: str = "train",
+        train_range: Range = None,
+        test_split: str = "test",
+        test_range: Range = None,
+    ) -> None:
+        self.input_columns = input_columns.split() if isinstance(input_columns, str) else list(input_columns)
+        self.output_column = output_column or None
+        self.input_template, self.output_template = input_template, output_template
+        splits = dataset if isinstance(dataset, Mapping) else {train_split: dataset, test_split: dataset}
+        self.dataset: dict[str, Any] = {}
+        for wanted, name, rows in (("train", train_split, train_range), ("test", test_split, test_range)):
+            if name not in splits:
+                raise DataError(
+                    f"the dataset has no split '{name}'", path=f"$.{wanted}_split", why=f"it has {', '.join(splits)}"
+                )
+            self.dataset[wanted] = load_partial_dataset(splits[name], rows)
+
+    def generate_input_field_prompt(self, entry: Mapping[str, Any]) -> str:
+        """Return the input columns of a row, joined by blanks."""
+        return field_text(self.input_columns)(entry)
+
+    def generate_input_field_corpus(self, dataset: Any, split: str | None = None) -> list[str]:
+        """Return the input columns of all rows."""
+        rows = dataset if split is None else dataset[split]
+        return [self.generate_input_field_prompt(row) for row in rows]
+
+    def generate_output_field_prompt(self, entry: Mapping[str, Any]) -> str:
+        """Return the output column of a row in words."""
+        return str(entry[self.output_column or ""])
+
+    def generate_output_field_corpus(self, dataset: Any, split: str | None = None) -> list[str]:
+        """Return the output column of all rows in words."""
+        rows = dataset if split is None else dataset[split]
+        return [self.generate_output_field_prompt(row) for row in rows]
+
+    def __len__(self) -> int:
+        return len(self.dataset)
+
+    def __getitem__(self, split: str) -> Any:
+        return self.dataset[split]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.dataset)
+
+
+class BaseDataset:
+    """Base of datasets: override :meth:`load`."""
+
+    def __init__(self, reader_cfg: Mapping[str, Any] | None = None, **kwargs: Any) -> None:
+        self.abbr = kwargs.pop("abbr", "dataset")
+        for repeats in ("k", "n"):
+            kwargs.pop(repeats, None)
+        self.dataset = self.load(**kwargs)
+        self.reader = DatasetReader(self.dataset, **(reader_cfg or {}))
+
+    @property
+    def train(self) -> Any:
+        """The rows that examples come from."""
+        return self.reader.dataset["train"]
+
+    @property
+    def test(self) -> Any:
+        """The rows that are asked about."""
+        return self.reader.dataset["test"]
+
+    @staticmethod
+    def load(**kwargs: Any) -> Any:
+        """Return the rows, or splits of rows."""
+        raise DataError("a dataset needs a method 'load'", why=f"it was asked for {kwargs}")
+
+
+def load_partial_dataset(dataset: Any, size: Range = None) -> Any:
+    """Return part of some rows.
+
+    Args:
+        dataset: Rows.
+        size: How many, or what fraction, drawn with the size as the seed; or a slice such as ``"[:100]"``.
+
+    Raises:
+        DataError: It is none of these.
+    """
+    return partial(dataset, size, "the range")
