@@ -75,9 +75,9 @@ def task_root(python: str) -> Path:
 def ask_lm_eval(arguments: argparse.Namespace, model: str) -> Iterator[dict[str, Any]]:
     """Yield what lm-eval answers, one record per task; kept in ``--answers`` for the next time."""
     kept = Path(arguments.answers) if arguments.answers else Path(tempfile.mkdtemp()) / "answers.jsonl"
-    if not kept.exists():
+    done = {json.loads(line)["name"] for line in kept.read_text().splitlines()} if kept.exists() else set()
+    if chosen := {name: TASKS[name] for name in arguments.tasks if name not in done}:
         root = task_root(arguments.lm_python)
-        chosen = {name: TASKS[name] for name in arguments.tasks}
         tasks = [
             {"name": name, **task, "file": str(root / task["file"]), "dataset": f"{arguments.hub}/{task['dataset']}"}
             for name, task in chosen.items()

@@ -31,6 +31,8 @@ class Alias:
         artifacts: Whether names of Proctor's artifact classes are found in every module.
         instead: What to use instead of names that Proctor does not have.
         gaps_only: Leave modules alone that the real package, where it is installed, has itself.
+        extends: Modules of the real package that are given more once they are loaded: the names that change, from a
+            function (``module:attribute``) of the module.
     """
 
     package: str
@@ -38,6 +40,7 @@ class Alias:
     artifacts: bool = True
     instead: Mapping[str, str] = field(default_factory=dict)
     gaps_only: bool = False
+    extends: Mapping[str, str] = field(default_factory=dict)
 
     def has(self, module: str) -> bool:
         """Whether this alias has a module (or a package above one)."""
@@ -104,6 +107,7 @@ class AliasFinder(MetaPathFinder, Loader):
 
     def __init__(self) -> None:
         self.aliases: dict[str, Alias] = {}
+        self._replaced: list[tuple[ModuleType, str, Any]] = []
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -112,8 +116,11 @@ class AliasFinder(MetaPathFinder, Loader):
         alias = self.aliases.get(fullname.partition(".")[0])
         if alias is None:
             return None
-        if alias.gaps_only and _found_elsewhere(fullname, path, target, self):
-            return None
+        if alias.gaps_only and (real := _found_elsewhere(fullname, path, target, self)) is not None:
+            if fullname not in alias.extends or real.loader is None:
+                return None
+            real.loader = _ExtendingLoader(real.loader, self)
+            return real
         if not alias.has(fullname):
             parent, _, name = fullname.rpartition(".")
             raise ModuleNotFoundError(
@@ -123,6 +130,24 @@ class AliasFinder(MetaPathFinder, Loader):
             )
         return ModuleSpec(fullname, self, origin="proctor", is_package=True)
 
+    def extend(self, module: ModuleType) -> None:
+        """Give a module of a real package what its alias adds to it."""
+        alias = self.aliases.get(module.__name__.partition(".")[0])
+        if alias is None or module.__name__ not in alias.extends:
+            return
+        home, _, attribute = alias.extends[module.__name__].partition(":")
+        for name, value in getattr(importlib.import_module(home), attribute)(module).items():
+            before = getattr(module, name)  # what it imported may be extended already
+            self._replaced.append((module, name, getattr(before, "extends", before)))
+            setattr(module, name, value)
+
+    def restore(self, package: str) -> None:
+        """Take back :meth:`extend` in the modules of a package."""
+        for module, name, value in reversed(self._replaced):
+            if module.__name__.partition(".")[0] == package:
+                setattr(module, name, value)
+        self._replaced = [each for each in self._replaced if each[0].__name__.partition(".")[0] != package]
+
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """Return the module, empty."""
         return _AliasModule(spec.name, self.aliases[spec.name.partition(".")[0]])
@@ -131,13 +156,35 @@ class AliasFinder(MetaPathFinder, Loader):
         """Nothing to run."""
 
 
+class _ExtendingLoader(Loader):
+    """Loads a module as its own loader does, and extends it afterwards."""
+
+    def __init__(self, loader: Any, finder: AliasFinder) -> None:
+        self._loader = loader
+        self._finder = finder
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        """Return what the module's own loader makes."""
+        return self._loader.create_module(spec)  # type: ignore[no-any-return]
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run the module, and extend it."""
+        self._loader.exec_module(module)
+        self._finder.extend(module)
+
+
 def _found_elsewhere(
     fullname: str, path: Sequence[str] | None, target: ModuleType | None, finder: MetaPathFinder
-) -> bool:
+) -> ModuleSpec | None:
     for other in sys.meta_path:
-        if other is not finder and (find := getattr(other, "find_spec", None)) and find(fullname, path, target):
-            return True
-    return False
+        if other is not finder and (find := getattr(other, "find_spec", None)):
+            spec: ModuleSpec | None = find(fullname, path, target)
+            if spec is not None:
+                return spec
+    return None
 
 
 finder = AliasFinder()
@@ -158,10 +205,15 @@ def install_alias(alias: Alias) -> None:
     finder.aliases[alias.package] = alias
     if finder not in sys.meta_path:
         sys.meta_path.insert(0, finder)
+    for name in alias.extends:
+        module = sys.modules.get(name)
+        if module is not None and not isinstance(module, _AliasModule):
+            finder.extend(module)
 
 
 def uninstall_alias(package: str) -> None:
     """Take back :func:`install_alias`; modules that were made are forgotten."""
+    finder.restore(package)
     finder.aliases.pop(package, None)
     for name in [name for name, module in sys.modules.items() if isinstance(module, _AliasModule)]:
         if name.partition(".")[0] == package:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from proctor.dialects.lm_eval.config import DEFAULT_MAX_TOKENS, TaskConfig
+from proctor.dialects.lm_eval.config import DEFAULT_MAX_TOKENS
 from proctor.dialects.lm_eval.exam import TaskExam, TaskOptions
 from proctor.dialects.lm_eval.metrics import BOOTSTRAP_RESAMPLES
 from proctor.dialects.lm_eval.prompts import ChatOptions, RenderChat
@@ -149,7 +149,7 @@ def exam_of(leaf: Leaf, options: RecipeOptions) -> Exam:
     own = options.dialect_options
     leaf = _with_keys(_with_chat_override(leaf, options), own.get("keys") or {})
     config = leaf.config()
-    return TaskExam(leaf.name, config, task_options(leaf.name, config, options))
+    return TaskExam(leaf.name, config, task_options(leaf.name, options))
 
 
 _OUR_TASK = "proctor.integrations.lm_eval.ProctorTask"
@@ -189,7 +189,7 @@ def _with_chat_override(leaf: Leaf, options: RecipeOptions) -> Leaf:
     return replace(leaf, values={**leaf.values, **override, "chat_override": None})
 
 
-def task_options(name: str, config: TaskConfig, options: RecipeOptions) -> TaskOptions:
+def task_options(name: str, options: RecipeOptions) -> TaskOptions:
     """Return what a run's options mean for a task."""
     own = options.dialect_options
     samples = own.get("samples")
