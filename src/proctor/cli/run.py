@@ -57,6 +57,7 @@ class Execution:
 @click.option("--batch-size", metavar="N", help="Short for --model-args batch_size=N.")
 @click.option("--device", metavar="NAME", help="Short for --model-args device=NAME.")
 @click.option("--max-concurrency", metavar="N", help="Short for --model-args max_concurrency=N.")
+@click.option("--truncate", metavar="demos|left|none", help="Prompts that are too long: --model-args truncate=….")
 @click.option(
     "--output", "--output-path", "-o", "output", type=click.Path(file_okay=False, path_type=Path), help="Run folder."
 )
@@ -116,7 +117,8 @@ def command(spec: Path | None, **options: Any) -> int:
 def _model_args(options: dict[str, Any]) -> dict[str, Any]:
     from proctor.engines.names import parse_model_args
 
-    short = [f"{name}={options[name]}" for name in ("batch_size", "device", "max_concurrency") if options[name]]
+    names = ("batch_size", "device", "max_concurrency", "truncate")
+    short = [f"{name}={options[name]}" for name in names if options[name]]
     given: dict[str, Any] = {}
     for text in (*options["model_args"], *short):
         given |= parse_model_args(text)

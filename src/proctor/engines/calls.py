@@ -36,6 +36,7 @@ _KINDS: dict[int, tuple[str, str]] = {
 _FINAL = frozenset({"authentication", "forbidden", "not_found"})  # asking again helps once somebody changed something
 _UNANSWERED = frozenset({"unreachable", "connection", "timeout"})
 _UNREACHABLE_ATTEMPTS = 4  # of a server that never answered
+_SHORTER = "--truncate demos drops demonstrations until it fits; or use fewer of them, or a smaller max_tokens"
 _TRANSPORT_HINT = {"unreachable": "is the server running, and is base_url right?"}
 
 
@@ -201,7 +202,7 @@ def failure_of(url: str, reply: Reply) -> Failure:
     if is_retried(reply.status):
         return Failure("server_error", _sentence(url, said))
     if _CONTEXT.search(message):
-        return Failure("context_too_long", _sentence(url, said + _overrun(message)), retryable=False)
+        return Failure("context_too_long", _sentence(url, said + _overrun(message), _SHORTER), retryable=False)
     return Failure("refused", _sentence(url, said), retryable=False)
 
 

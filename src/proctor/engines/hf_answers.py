@@ -171,7 +171,8 @@ class Writer:
             if len(ids) <= room:
                 return ids
         raise RefusedError(
-            "context_too_long", f"the prompt is {excess} tokens longer than the {room} there is room for"
+            "context_too_long",
+            f"the prompt is {excess} tokens longer than the {room} there is room for{_policies(self._engine)}",
         )
 
     def _answer_group(self, group: Sequence[_Job]) -> Answers:
@@ -334,12 +335,21 @@ class Scorer:
             )
             if self._excess(context, continuation) <= 0:
                 return self._encoder.scorable(context, continuation)
-        raise RefusedError("context_too_long", f"the request is {excess} tokens longer than the context")
+        raise RefusedError(
+            "context_too_long", f"the request is {excess} tokens longer than the context{_policies(self._engine)}"
+        )
 
     def _excess(self, context: Ids, continuation: Ids) -> int:
         """Return how many tokens too many there are; the last token of a joined text is never read."""
         joined = self._encoder.joined
         return len(context) + (len(continuation) - 1 if joined else 0) - self._encoder.max_length
+
+
+def _policies(engine: HFEngine) -> str:
+    """Say what else could be done with a prompt that is too long."""
+    others = {"left": "drops the beginning", "demos": "drops whole demonstrations"}
+    found = [f"--truncate {name} {effect}" for name, effect in others.items() if name != engine.truncate]
+    return f" ({'; '.join(found)})"
 
 
 def _pairs(request: Score) -> tuple[Pair, ...]:

@@ -19,6 +19,7 @@ from proctor.engines.engine import Answers, Engine
 from proctor.engines.http import AiohttpTransport, Transport
 from proctor.engines.limits import AUTO_MOST, AUTO_START, Concurrency, Pace, Pacing
 from proctor.engines.retry import RetryPolicy
+from proctor.engines.shorten import shorter_requests
 from proctor.ir import Request, Response
 
 _SECRET = re.compile(r"auth|key|token|secret|cookie", re.IGNORECASE)
@@ -38,6 +39,9 @@ class HTTPEngine(Engine):
         attempt_timeout: Longest time for one attempt in seconds; by default as long as ``timeout``.
         connect_timeout: Longest time until a connection stands, in seconds.
         max_retries: Attempts after the first one (connection lost, 408, 409, 429, 5xx, a reply that cannot be read).
+        truncate: What to do when the server says that a prompt is too long: ``demos`` asks again without its first
+            demonstration, then without its first two, and so on; ``none`` files a failure. Cutting at a token, as
+            ``hf`` does with ``left``, needs the model's tokenizer, which a server does not give.
         extra_headers: HTTP headers to send as well.
     """
 
@@ -63,6 +67,7 @@ class HTTPEngine(Engine):
     attempt_timeout: Annotated[float | None, NON_POSITIONAL, Field(gt=0)] = None
     connect_timeout: Annotated[float, NON_POSITIONAL, Field(gt=0)] = 10.0
     max_retries: Annotated[int, NON_POSITIONAL, Field(ge=0)] = 8
+    truncate: Annotated[Literal["demos", "none"], NON_POSITIONAL] = "none"
     extra_headers: Annotated[dict[str, str] | None, NON_POSITIONAL] = None
 
     _make_transport: Callable[[], Transport] | None = None
@@ -79,6 +84,13 @@ class HTTPEngine(Engine):
         given = [name for name in type(self).model_fields if name in self.model_fields_set - self.secret_fields]
         return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in given)})"
 
+    def identity_values(self) -> dict[str, Any]:
+        """Return what decides the answers; ``truncate`` only where prompts may be shortened."""
+        values = super().identity_values()
+        if self.truncate == "none":
+            del values["truncate"]
+        return values
+
     def _run(self, requests: Iterable[Any], answering: Answering) -> Answers:
         """Answer requests, ``max_concurrency`` at once."""
         workers = self._workers()
@@ -87,7 +99,8 @@ class HTTPEngine(Engine):
         async def opening() -> AsyncIterator[Callable[[Any], Awaitable[Response]]]:
             transport = self._transport()
             try:
-                yield partial(_answer, answering, self._caller(transport))
+                answer = _answer_or_shorten if self.truncate == "demos" else _answer
+                yield partial(answer, answering, self._caller(transport))
             finally:
                 await transport.close()
 
@@ -146,3 +159,17 @@ async def _answer(answering: Answering, caller: Caller, request: Request) -> Res
         return await answering(caller, request)
     except CallError as error:
         return Response(failure=error.failure)
+
+
+async def _answer_or_shorten(answering: Answering, caller: Caller, request: Request) -> Response:
+    """Answer a request, without as many of its demonstrations as the server cannot take."""
+    response = await _answer(answering, caller, request)
+    for shorter in shorter_requests(request) if _is_too_long(response) else ():
+        response = await _answer(answering, caller, shorter)
+        if not _is_too_long(response):
+            break
+    return response
+
+
+def _is_too_long(response: Response) -> bool:
+    return response.failure is not None and response.failure.kind == "context_too_long"

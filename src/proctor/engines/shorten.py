@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from proctor.ir import Prompt, Span
+from msgspec import structs
+
+from proctor.ir import Choose, Generate, Likelihood, Pair, Prompt, Request, Span
 
 _DEMO = re.compile(r"demo\[(\d+)\]")
 
@@ -16,6 +18,23 @@ _DEMO = re.compile(r"demo\[(\d+)\]")
 def shortened(prompt: Prompt) -> Iterator[Prompt]:
     """Yield the prompt without its first demonstration, without its first two, and so on; nothing where it has none."""
     yield from _shorter_chats(prompt) if prompt.is_chat else _shorter_texts(prompt)
+
+
+def shorter_requests(request: Request) -> Iterator[Request]:
+    """Yield a request with shortened prompts, one demonstration less each time; nothing where there are none to drop.
+
+    The choices of a question lose the same demonstrations, so that their scores can be compared.
+    """
+    if isinstance(request, Generate):
+        for prompt in shortened(request.prompt):
+            yield structs.replace(request, prompt=prompt)
+    elif isinstance(request, Likelihood):
+        for prompt in shortened(request.context):
+            yield Likelihood(prompt, request.continuation)
+    elif isinstance(request, Choose):
+        for contexts in zip(*(shortened(pair.context) for pair in request.pairs), strict=False):
+            pairs = zip(contexts, request.pairs, strict=True)
+            yield Choose(tuple(Pair(context, pair.continuation) for context, pair in pairs))
 
 
 def _number(origin: str) -> int | None:
