@@ -1,15 +1,24 @@
-"""The app in a real browser: Chromium through Playwright, where both are installed."""
+"""The app in a real browser: Chromium through Playwright, where both are installed.
+
+The tests follow what a user does, point by point: open the app, explore prompts, look at runs, compare them, read a
+report, and do all that by keys, on narrow screens and with a screen reader.
+"""
 
 import json
 import os
+import shlex
 import shutil
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
 
 import pytest
 import uvicorn
+from tests_web_support import judged, write_run
 
+from proctor.cli.__main__ import main
 from proctor.web.app import create_app
 
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -23,8 +32,9 @@ pytestmark = [
 
 
 @pytest.fixture
-def address(runs):
+def address(runs, grid, third):
     """The address of the app, served on loopback."""
+    write_run(runs / "judged", [judged(0), judged(1, None)])
     config = uvicorn.Config(create_app([runs]), port=0, log_level="error", lifespan="off")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
@@ -45,9 +55,10 @@ def browser():
 
 
 @pytest.fixture
-def page(browser):
+def page(browser, address):
     """A page that fails the test when the browser complains: errors in scripts, refusals by the policy."""
     context = browser.new_context(viewport={"width": 1400, "height": 900})
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = context.new_page()
     complaints = []
     page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
@@ -57,9 +68,251 @@ def page(browser):
     assert complaints == []
 
 
+def open_run(page, address, name):
+    page.goto(f"{address}/runs")
+    page.get_by_role("link", name=name, exact=True).click()
+    page.get_by_role("heading", level=1, name=name).wait_for()
+
+
+# -- 1. open ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_command_opens_one_run(page, runs):
+    command = [sys.executable, "-m", "proctor", "view", str(runs / "first"), "--no-open", "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            page.goto(process.stderr.readline().strip())
+            assert page.get_by_role("heading", level=1).inner_text().startswith("first")
+            page.get_by_role("link", name="All instances").click()
+            page.get_by_role("status").wait_for()
+        finally:
+            page.goto("about:blank")
+            process.terminate()
+
+
+# -- 2. explore -------------------------------------------------------------------------------------------------------
+
+
+def test_an_exam_is_found_and_its_prompt_shown_in_colours(page, address):
+    page.goto(f"{address}/runs")
+    page.get_by_role("link", name="Explore").click()
+    page.get_by_label("Search names").fill("science letters")
+    page.get_by_label("Kind").select_option("exam")
+    page.get_by_role("button", name="Search").click()
+    page.get_by_role("link", name="samples.science", exact=True).click()
+    page.wait_for_url("**/explore/exam?*")
+    assert page.locator(".legend li").count() >= 5
+    colour = page.locator("span.part-question").first.evaluate("node => getComputedStyle(node).color")
+    assert colour == "rgb(182, 93, 5)"
+    assert page.locator(".title", has_text="characters").is_visible()
+    assert page.locator("li", has_text="gold").count() == 1
+    page.get_by_role("link", name="next →").click()
+    page.wait_for_url("**doc=1*")
+    page.get_by_role("link", name="← previous").click()
+    page.wait_for_url("**doc=0*")
+
+
+def test_template_format_system_prompt_demos_and_split_are_chosen(page, address):
+    page.goto(f"{address}/explore/exam?exam=samples.cards.sentiment")
+    page.get_by_label("Template").first.fill("samples.templates.sentiment")
+    page.get_by_label("Format").first.fill("formats.chat_api")
+    page.get_by_label("System prompt").first.fill("Be brief.")
+    page.get_by_label("Demos").first.fill("2")
+    page.get_by_label("Split").first.fill("train")
+    page.get_by_role("button", name="Show").click()
+    page.wait_for_url("**num_demos=2*")
+    assert page.locator("section.message h3").all_inner_texts()[0].lower() == "system"
+    assert "Be brief." in page.locator("pre.text").first.inner_text()
+    assert page.locator("span.part-demo-answer").count() == 2
+
+
+def test_an_answer_is_tried_and_two_settings_stand_side_by_side(page, address):
+    page.goto(f"{address}/explore/exam?exam=samples.arithmetic")
+    page.get_by_text("Another setting beside it").click()
+    page.locator("input[name=other_num_demos]").fill("1")
+    page.get_by_text("Try an answer, count tokens").click()
+    page.get_by_label("Try an answer").fill("It must be 12.")
+    page.get_by_role("button", name="Show").click()
+    page.wait_for_url("**other_num_demos=1*")
+    assert page.locator("section.view").count() == 2
+    assert page.locator("#difference del").count() >= 1
+    tried = page.locator("div.card", has_text="Your answer").first
+    assert "12" in tried.locator("dd").first.inner_text()
+
+
+def test_code_is_copied_and_runs(page, address, tmp_path, monkeypatch, capsys):
+    page.goto(f"{address}/explore/exam?exam=samples.sentiment&num_demos=1")
+    shown = page.locator("span.part-question").first.inner_text()
+    page.get_by_role("heading", name="lm-eval YAML").get_by_role("button").click()
+    page.get_by_role("button", name="Copied").wait_for()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.yaml").write_text(page.evaluate("navigator.clipboard.readText()"))
+    page.get_by_role("heading", name="Show it").get_by_role("button").click()
+    page.wait_for_function("document.querySelectorAll('button[data-copy]')[0].textContent == 'Copied'")
+    _, *arguments = shlex.split(page.evaluate("navigator.clipboard.readText()"))
+    prompts = []
+    for given in (arguments, ["show", "mine.yaml", "--docs", "3"]):
+        assert main([*given, "--json"]) == 0
+        prompts.append([json.loads(line)["prompt"] for line in capsys.readouterr().out.splitlines()])
+    assert prompts[0] == prompts[1]
+    assert shown in prompts[0][0]
+
+
+def test_warnings_are_seen(page, address):
+    page.goto(f"{address}/explore/exam?exam=samples.science&num_demos=0")
+    assert "not in the prompt" in page.get_by_role("list", name="Warnings").inner_text()
+    page.goto(f"{address}/explore/exam?exam=samples.sceince")
+    assert "samples.science" in page.get_by_role("alert").inner_text()
+
+
+# -- 3. runs ----------------------------------------------------------------------------------------------------------
+
+
+def test_progress_moves_without_a_reload(page, address, runs):
+    folder = runs / "live"
+    folder.mkdir()
+    (folder / "run.yaml").write_text("model: tiny\ntasks: [capitals]\n")
+
+    def report(done):
+        (folder / ".progress.json").write_text(json.dumps({"total": 40, "done": done, "failed": 0, "rate": 2.5}))
+
+    report(10)
+    page.goto(f"{address}/runs")
+    page.get_by_text("10 of 40").wait_for()
+    report(30)
+    page.get_by_text("30 of 40").wait_for(timeout=10_000)
+    page.get_by_role("link", name="live").click()
+    page.get_by_text("30 of 40 answered").wait_for()
+    report(40)
+    page.get_by_text("40 of 40 answered").wait_for(timeout=10_000)
+
+
+def test_a_cell_of_the_heat_map_leads_to_its_instances(page, address):
+    open_run(page, address, "grid")
+    assert page.locator("table.heat td").count() == 4
+    best = page.locator("table.heat td.shade-9")
+    assert "1.0000" in best.inner_text()
+    best.get_by_role("link").click()
+    assert page.get_by_role("status").inner_text().startswith("10 found")
+    assert page.get_by_label("Group").input_value() == "num_demos=2, template=templates.long"
+
+
+def test_instances_are_filtered_by_suite_group_score_and_failure(page, address):
+    open_run(page, address, "grid")
+    page.get_by_role("link", name="atlas").click()
+    assert page.get_by_role("status").inner_text().startswith("40 found")
+    page.get_by_label("Group").select_option("topic=rivers")
+    page.get_by_label("Score from").fill("0.5")
+    page.get_by_role("button", name="Show").click()
+    page.wait_for_url("**group=topic*")
+    assert page.get_by_role("status").inner_text().startswith("2 found")
+    page.get_by_role("link", name="Clear").click()
+    page.wait_for_url(lambda url: url.endswith("/samples"))
+    assert page.get_by_role("status").inner_text().startswith("45 found")
+    open_run(page, address, "first")
+    page.get_by_role("link", name="Worst first").click()
+    page.wait_for_url("**order=score")
+    assert "timeout" in page.locator("tr[data-row]").first.inner_text()
+
+
+def test_a_run_shows_intervals_by_group(page, address):
+    open_run(page, address, "grid")
+    region = page.get_by_role("region", name="maps by topic")
+    assert region.locator("svg").count() == 2
+    assert "0.1000 to 0.5000" in region.inner_text()
+    region.get_by_role("link", name="topic=hills").click()
+    assert page.get_by_role("status").inner_text().startswith("30 found")
+
+
+def test_likelihoods_of_choices_are_bars(page, address):
+    open_run(page, address, "first")
+    page.get_by_role("link", name="nasty").click()
+    page.locator("tr[data-row] a").nth(1).click()
+    table = page.get_by_role("table", name="Choices and their share")
+    widths = [float(bar.get_attribute("width")) for bar in table.locator("rect.bar").all()]
+    assert widths[0] > widths[1] > 0
+    assert table.get_by_text("gold").is_visible()
+
+
+def test_a_judge_is_read(page, address):
+    open_run(page, address, "judged")
+    page.get_by_role("link", name="letters").click()
+    page.locator("tr[data-row] a").first.click()
+    judge = page.locator("section.judge")
+    assert "It says please" in judge.inner_text()
+    question = judge.get_by_text("polite?").first
+    assert not question.is_visible()
+    judge.get_by_text("What the judge was asked").click()
+    assert "Is <b>this</b> polite?" in question.inner_text()
+
+
+def test_markup_from_a_model_does_nothing(page, address):
+    alerts = []
+    page.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.dismiss()))
+    open_run(page, address, "first")
+    page.get_by_role("link", name="nasty").click()
+    page.locator("tr[data-row] a").first.click()
+    assert "<script>alert(1)</script>" in page.get_by_label("Output", exact=True).inner_text()
+    assert alerts == []
+
+
+# -- 4. compare -------------------------------------------------------------------------------------------------------
+
+
+def test_runs_are_chosen_and_compared(page, address):
+    page.goto(f"{address}/runs")
+    for name in ("first", "second"):
+        page.get_by_label(f"Compare {name}").check()
+    page.get_by_role("button", name="Compare the chosen runs").click()
+    page.wait_for_url("**/compare?*")
+    assert page.locator("table svg").count() == 1
+    page.get_by_role("link", name="2 worse in second").or_(page.get_by_role("link", name="1 worse in first")).click()
+    assert page.locator("section.pair").count() in {1, 2}
+
+
+def test_three_runs_against_a_baseline(page, address):
+    page.goto(f"{address}/compare")
+    page.get_by_label("Baseline").select_option("second")
+    for name in ("first", "third"):
+        page.get_by_role("checkbox", name=name).check()
+    page.get_by_role("button", name="Compare", exact=True).click()
+    page.wait_for_url("**baseline=*")
+    assert "second" in page.get_by_role("table").locator("caption").inner_text()
+    assert page.locator("tbody tr").count() == 2
+    page.get_by_role("link", name="better in third").click()
+    page.wait_for_url("**#flips")
+    pair = page.locator("section.pair").first
+    assert pair.locator("h4").count() == 3
+    assert "third 3" in pair.inner_text()
+    pair.get_by_role("link", name="third").click()
+    page.wait_for_url("**/samples/3")
+
+
+# -- 5. report --------------------------------------------------------------------------------------------------------
+
+
+def test_a_report_opens_from_a_file_and_fetches_nothing(page, runs, grid, tmp_path):
+    path = tmp_path / "report.html"
+    given = [str(runs / name) for name in ("first", "second", "grid")]
+    assert main(["report", *given, "-o", str(path)]) == 0
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(path.as_uri())
+    assert page.locator("table.heat").count() == 1
+    assert page.locator("svg").count() > 5
+    page.locator("details summary", has_text="document").first.click()
+    assert page.locator("details[open] pre").first.is_visible()
+    assert asked == [path.as_uri()]
+
+
+# -- 6. keys, links, screens ------------------------------------------------------------------------------------------
+
+
 def test_from_the_list_to_one_instance_by_keys_alone(page, address):
     page.goto(f"{address}/runs")
-    page.keyboard.press("j")
+    names = page.locator("tr[data-row] th a").all_inner_texts()
+    for _ in range(names.index("first") + 1):
+        page.keyboard.press("j")
     page.keyboard.press("Enter")
     page.wait_for_url("**/runs/*")
     page.get_by_role("link", name="Worst first").click()
@@ -78,9 +331,8 @@ def test_from_the_list_to_one_instance_by_keys_alone(page, address):
     assert "question+17" in page.url.replace("%20", "+")
 
 
-def test_j_and_k_go_through_the_instances(page, address, runs):
-    page.goto(f"{address}/runs")
-    page.get_by_role("link", name="first").click()
+def test_j_and_k_go_through_the_instances(page, address):
+    open_run(page, address, "first")
     page.get_by_role("link", name="All instances").click()
     page.locator("tr[data-row] a").first.click()
     page.wait_for_url("**/samples/0*")
@@ -98,77 +350,64 @@ def test_the_list_of_keys_opens_and_closes(page, address):
     assert page.get_by_role("dialog").is_hidden()
 
 
-def test_two_runs_are_chosen_and_compared(page, address):
-    page.goto(f"{address}/runs")
-    for name in ("first", "second"):
-        page.get_by_label(f"Compare {name}").check()
-    page.get_by_role("button", name="Compare the chosen runs").click()
-    page.wait_for_url("**/compare?*")
-    assert page.locator("table svg").count() == 1
-    page.locator("tbody td a").nth(1).click()
-    assert page.locator("section.pair").count() in {1, 2}
-
-
-def test_markup_from_a_model_does_nothing(page, address):
-    alerts = []
-    page.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.dismiss()))
-    page.goto(f"{address}/runs")
-    page.get_by_role("link", name="first").click()
-    page.get_by_role("link", name="nasty").click()
-    page.locator("tr[data-row] a").first.click()
-    assert "<script>alert(1)</script>" in page.locator("section", has_text="Output").locator("pre").first.inner_text()
-    assert alerts == []
-
-
-def test_progress_moves_without_a_reload(page, address, runs):
-    folder = runs / "live"
-    folder.mkdir()
-    (folder / "run.yaml").write_text("model: tiny\ntasks: [capitals]\n")
-
-    def report(done):
-        (folder / ".progress.json").write_text(json.dumps({"total": 40, "done": done, "failed": 0, "rate": 2.5}))
-
-    report(10)
-    page.goto(f"{address}/runs")
-    page.get_by_text("10 of 40").wait_for()
-    report(30)
-    page.get_by_text("30 of 40").wait_for(timeout=10_000)
-
-
-def test_a_prompt_is_explored(page, address):
-    page.goto(f"{address}/explore?q=samples")
-    page.get_by_role("link", name="samples.science", exact=True).click()
-    page.wait_for_url("**/explore/exam?*")
-    assert page.locator(".legend li").count() >= 5
-    colour = page.locator("span.part-question").first.evaluate("node => getComputedStyle(node).color")
-    assert colour == "rgb(182, 93, 5)"
-    page.get_by_role("link", name="next →").click()
-    page.wait_for_url("**doc=1*")
-
-
-PAGES = ["/runs", "/compare", "/explore?q=samples", "/explore/exam?exam=samples.science"]
+def test_a_link_to_an_instance_can_be_shared(page, address, browser):
+    open_run(page, address, "grid")
+    page.get_by_role("link", name="topic=rivers").click()
+    page.locator("tr[data-row] a").nth(2).click()
+    page.wait_for_url("**/samples/2?*")
+    other = browser.new_context().new_page()
+    other.goto(page.url)
+    assert other.locator("h1").inner_text() == page.locator("h1").inner_text()
+    other.keyboard.press("j")
+    other.wait_for_url("**/samples/3?*")
+    assert "group=" in other.url
+    other.context.close()
 
 
 def all_pages(address, page):
     page.goto(f"{address}/runs")
-    first = page.get_by_role("link", name="first").get_attribute("href")
-    second = page.get_by_role("link", name="second").get_attribute("href")
-    ids = [link.rpartition("/")[2] for link in (first, second)]
-    compared = f"/compare?run={ids[0]}&run={ids[1]}&exam=capitals&way=worse"
-    return [*PAGES, first, f"{first}/samples", f"{first}/samples/121", f"{first}/samples/120", compared]
+    links = {
+        name: page.get_by_role("link", name=name, exact=True).get_attribute("href")
+        for name in ("first", "second", "third", "grid", "judged")
+    }
+    ids = {name: link.rpartition("/")[2] for name, link in links.items()}
+    runs = "&".join(f"run={ids[name]}" for name in ("first", "second", "third"))
+    first, grid = links["first"], links["grid"]
+    return [
+        "/runs",
+        "/compare",
+        f"/compare?{runs}&exam=capitals&with={ids['second']}&way=worse",
+        "/explore?q=samples",
+        "/explore/exam?exam=samples.science",
+        "/explore/exam?exam=samples.arithmetic&other_num_demos=1&answer=12",
+        "/explore/exam?exam=samples.sentiment&format=formats.chat_api&system_prompt=Be+brief.",
+        "/explore/exam?exam=nothing",
+        first,
+        f"{first}/samples",
+        f"{first}/samples/121",
+        f"{first}/samples/120",
+        grid,
+        f"{grid}/samples?group=topic%3Drivers&subset=atlas",
+        f"{links['judged']}/samples/0",
+    ]
 
 
+@pytest.mark.parametrize("width", [1400, 400])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages_fit_narrow_screens_and_are_accessible(browser, address, scheme):
-    context = browser.new_context(color_scheme=scheme, viewport={"width": 400, "height": 800})
+def test_pages_fit_their_screens_and_are_accessible(browser, address, scheme, width):
+    context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 900})
     page = context.new_page()
     for path in all_pages(address, page):
         page.goto(address + path)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 400, path
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
         assert page.locator("h1").count() == 1
+        assert page.locator("table:not(:has(caption))").count() == 0
         if AXE.is_file():
             page.evaluate(AXE.read_text(encoding="utf-8"))
+            page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
             found = page.evaluate("axe.run()")
             serious = [each for each in found["violations"] if each["impact"] in {"serious", "critical"}]
             assert [(path, each["id"], [node["html"] for node in each["nodes"][:3]]) for each in serious] == []
+    background = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+    assert (background == "rgb(16, 19, 26)") == (scheme == "dark")
     context.close()

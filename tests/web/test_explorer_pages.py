@@ -226,3 +226,10 @@ def test_templates_of_a_card_are_suggested_first(client):
     page = client.get("/explore/exam?exam=cards.wnli").text
     names = page.partition('<datalist id="names-template">')[2].partition("</datalist>")[0]
     assert names.startswith('<option value="templates.classification.multi_class.relation')
+
+
+def test_a_card_of_any_catalog_makes_an_exam(client):
+    forms = forms_on(client, "exam=samples.cards.sentiment&template=samples.templates.sentiment&num_demos=1")
+    assert forms["Recipe"] == (
+        "card=samples.cards.sentiment,template=samples.templates.sentiment,num_demos=1,demos_pool_size=100"
+    )

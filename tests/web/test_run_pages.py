@@ -96,7 +96,7 @@ def test_a_run_that_is_going_on(client, runs):
     assert "10 of 40" in page
     run_id = next(run_id for run_id, run in client.app.state.library.runs() if run.path.name == "live")
     page = client.get(f"/runs/{run_id}").text
-    assert "10 of 40 answered, 1 failed, 2.5 per second, 12 seconds left" in page
+    assert "10 of 40 answered, 1 failed, 2.5 per second, 12.4 s left" in page
     assert client.get(f"/runs/{run_id}/samples").status_code == 404
 
 
@@ -250,3 +250,13 @@ def test_long_values_within_lists_are_cut_too(client, runs):
     assert len(page) < 260_000
     assert "700000 more characters" in page
     assert "280000 more characters" in page
+
+
+@pytest.mark.parametrize("progress", [{}, {"done": "many"}, {"total": None, "done": 3}, [1]])
+def test_progress_of_another_shape_breaks_no_page(client, runs, progress):
+    folder = runs / "odd"
+    folder.mkdir()
+    (folder / "run.yaml").write_text("model: tiny\ntasks: [capitals]\n")
+    (folder / ".progress.json").write_text(json.dumps(progress))
+    assert client.get("/runs").status_code == 200
+    assert client.get(f"/runs/{id_of(client, 'odd')}").status_code == 200

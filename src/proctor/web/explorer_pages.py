@@ -88,20 +88,20 @@ def exam(library: Library, request: Request) -> Values:
         "model": model,
         "views": views,
         "difference": difference_of(views),
-        "suggestions": _suggestions(name, first.is_recipe),
+        "suggestions": _suggestions(first),
         "parameters": urlencode([(key, value) for key, value in given.multi_items() if key != "doc" and value]),
         "compared": len(views) > 1,
     }
 
 
-def _suggestions(name: str, is_recipe: bool) -> dict[str, list[str]]:
+def _suggestions(setting: Setting) -> dict[str, list[str]]:
     """Return names for the fields that take one: of the catalogs, or of lm-eval for its tasks."""
-    if not is_recipe:
+    if not setting.is_recipe:
         return {"format": ["chat"], **_LM_EVAL_NAMES, "split": list(_SPLITS)}
     kinds = {"template": "template", "format": "format", "system_prompt": "system prompt", "sampler": "sampler"}
     listed = entries(kinds=kinds.values())
     found = {field: [entry.name for entry in listed if entry.kind == kind] for field, kind in kinds.items()}
-    own = _templates_of_card(name)
+    own = _templates_of_card(setting.exam) if setting.is_card else []
     return {**found, "template": [*own, *(each for each in found["template"] if each not in own)], "split": [*_SPLITS]}
 
 
@@ -111,8 +111,6 @@ _LM_EVAL_NAMES = {"template": ["mcq", "cloze", "generate"], "sampler": ["default
 
 def _templates_of_card(name: str) -> list[str]:
     """Return the templates that a card was made for: they are suggested first."""
-    if not name.startswith("cards."):
-        return []
     try:
         card = fetch_artifact(name)
     except ProctorError:

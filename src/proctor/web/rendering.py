@@ -22,7 +22,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"shown": shown, "interval": interval, "visible": visible, "pretty": pretty}
+    made.filters |= {"shown": shown, "interval": interval, "visible": visible, "pretty": pretty, "duration": duration}
     made.globals |= {"label_of": label_of, "part_class": part_class, "parts": COLOURS}
     return made
 
@@ -46,6 +46,25 @@ def part_styles() -> str:
 _BIDI = {code: f"[U+{code:04X}]" for code in (0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))}
 _CONTROL = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\n\t"} | {0x7F: "␡"}
 _VISIBLE = {**_BIDI, **_CONTROL}
+
+
+_MINUTE, _HOUR = 60, 3600
+
+
+def duration(seconds: object) -> str:
+    """Return seconds as people say them; an empty text where there are none.
+
+    >>> duration(1.52), duration(415.8), duration(7265), duration("")
+    ('1.5 s', '6 min 56 s', '2 h 1 min', '')
+    """
+    if not isinstance(seconds, int | float):
+        return ""
+    if seconds < _MINUTE:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < _HOUR:
+        return f"{whole // _MINUTE} min {whole % _MINUTE} s"
+    return f"{whole // _HOUR} h {whole % _HOUR // _MINUTE} min"
 
 
 def visible(text: object) -> str:

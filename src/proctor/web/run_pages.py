@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -11,6 +11,7 @@ from proctor.results.summary import ScoreRow, failure_notes, group_rows, score_r
 from proctor.running.stored import StoredRun
 from proctor.web.charts import interval_bar, scale_of
 from proctor.web.library import Library
+from proctor.web.rendering import duration
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -28,7 +29,13 @@ def runs(library: Library, _: Request) -> Values:
     found = library.runs()
     listed = [{"id": run_id, "run": run, **_in_short(run)} for run_id, run in found]
     live = any(run.state == "running" for _, run in found)
-    return "runs.html", {"runs": listed, "roots": [str(root) for root in library.roots], "live": live}
+    has_cost = any(entry["cost"] for entry in listed)
+    return "runs.html", {
+        "runs": listed,
+        "has_cost": has_cost,
+        "roots": [str(root) for root in library.roots],
+        "live": live,
+    }
 
 
 def _in_short(run: StoredRun) -> dict[str, Any]:
@@ -40,6 +47,7 @@ def _in_short(run: StoredRun) -> dict[str, Any]:
         "rows": chosen,
         "more": len(rows) - len(chosen),
         "failed": sum(row.failed for row in rows if not row.is_suite),
+        "progress": progress_of(run),
         "cost": f"${dollars:,.4f}" if isinstance(dollars, int | float) else "",
     }
 
@@ -49,7 +57,15 @@ def run(library: Library, request: Request) -> Values:
     stored, run_id = stored_run(library, request)
     link = f"/runs/{run_id}/samples" if stored.samples else ""
     view = scores_view(stored, link)
-    return "run.html", {"id": run_id, "run": stored, **view, "live": stored.state == "running"}
+    shown = {"id": run_id, "run": stored, "progress": progress_of(stored), **view}
+    return "run.html", {**shown, "live": stored.state == "running"}
+
+
+def progress_of(stored: StoredRun) -> dict[str, float | None]:
+    """Return the counts of a run that is going on, ``None`` for what its file does not say in numbers."""
+    names = ("total", "done", "failed", "rate", "eta_seconds")
+    found = {name: stored.progress.get(name) for name in names}
+    return {name: value if isinstance(value, int | float) else None for name, value in found.items()}
 
 
 def stored_run(library: Library, request: Request) -> tuple[StoredRun, str]:
@@ -67,13 +83,15 @@ def scores_view(stored: StoredRun, link: str = "") -> dict[str, Any]:
     """
     rows = list(score_rows(stored.results, every_score=True))
     specifications = stored.spec.exams if stored.spec else {}
+    grids = score_grids(stored.results, specifications)
+    in_grids = {(cell.exam, cell.group) for grid in grids for cell in grid.cells.values() if cell.group}
     return {
         "rows": [
             {**score_view(row, rows), **_links(stored, row, link)}
             for row in sorted(rows, key=lambda row: not row.is_suite)
         ],
-        "grids": [grid_view(grid, link) for grid in score_grids(stored.results, specifications)],
-        "groupings": [view for exam in stored.results for view in _grouping_views(stored, exam, link)],
+        "grids": [grid_view(grid, link) for grid in grids],
+        "groupings": [view for exam in stored.results for view in _grouping_views(stored, exam, link, in_grids)],
         "notes": failure_notes(rows),
         "facts": facts_of(stored),
     }
@@ -102,13 +120,17 @@ def grid_view(grid: ScoreGrid, link: str = "") -> dict[str, Any]:
     return {"grid": grid, "lines": lines}
 
 
-def _grouping_views(stored: StoredRun, exam: str, link: str) -> Iterator[dict[str, Any]]:
-    """Yield a table for each grouping of an exam."""
+def _grouping_views(
+    stored: StoredRun, exam: str, link: str, shown: Collection[tuple[str, str]]
+) -> Iterator[dict[str, Any]]:
+    """Yield a table for each grouping of an exam, but of the groups that a heat map has shown."""
     found: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     groups = groups_of(stored.results[exam])
     rows = group_rows(exam, groups)
     for group, row in zip(groups, rows, strict=True):
         label = group_label(group["by"])
+        if (exam, label) in shown:
+            continue
         entry = {**score_view(row, rows), "label": label}
         if link:
             entry["link"] = f"{link}?{urlencode({'exam': exam, 'group': label})}"
@@ -140,7 +162,7 @@ def facts_of(stored: StoredRun) -> list[tuple[str, str]]:
             f"{name}={value}" for name, value in (stored.spec.model_args if stored.spec else {}).items()
         ),
         "Started": stored.started,
-        "Seconds": str(details.get("seconds", "")),
+        "Time": duration(details.get("seconds")),
         "Requests": ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in requests.items()),
         "Tokens": f"{totals[0]} read, {totals[1]} written" if any(totals) else "",
         "Versions": ", ".join(f"{name} {version}" for name, version in (details.get("versions") or {}).items()),

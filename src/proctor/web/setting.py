@@ -45,9 +45,14 @@ class Setting:
     def is_recipe(self) -> bool:
         """Whether the exam is a recipe, or an artifact of a catalog, so that every choice is a field of it."""
         name = self.exam.partition("[")[0]
-        if is_assignments(self.exam) or name.startswith("cards.") or name.endswith(".json"):
+        if is_assignments(self.exam) or self.is_card or name.endswith(".json"):
             return True
         return any(_is_known(each) for each in (name, f"recipes.{name}", f"benchmarks.{name}"))
+
+    @property
+    def is_card(self) -> bool:
+        """Whether the exam is a card, of which a recipe is made."""
+        return "cards" in self.exam.partition("[")[0].split(".")[:-1] and not is_assignments(self.exam)
 
     @property
     def task(self) -> str:
@@ -59,10 +64,10 @@ class Setting:
             chosen["system_prompt"] = self.system_prompt
         if self.num_demos:
             chosen["num_demos"] = self.num_demos
-            if self.exam.startswith("cards.") and int(self.num_demos):
+            if self.is_card and int(self.num_demos):
                 chosen["demos_pool_size"] = str(_POOL)
         given = ",".join(f"{name}={value}" for name, value in chosen.items() if value)
-        if self.exam.startswith("cards."):
+        if self.is_card:
             return f"card={self.exam}" + (f",{given}" if given else "")
         if not given or self.exam.endswith("]"):
             return f"{self.exam[:-1]},{given}]" if given else self.exam
