@@ -118,7 +118,7 @@ def test_template_format_system_prompt_demos_and_split_are_chosen(page, address)
     page.get_by_label("Format").first.fill("formats.chat_api")
     page.get_by_label("System prompt").first.fill("Be brief.")
     page.get_by_label("Demos").first.fill("2")
-    page.get_by_label("Split").first.fill("train")
+    page.get_by_label("Split").first.fill("test")
     page.get_by_role("button", name="Show").click()
     page.wait_for_url("**num_demos=2*")
     assert page.locator("section.message h3").all_inner_texts()[0].lower() == "system"

@@ -128,7 +128,8 @@ def view_of(setting: Setting, number: int, typed: str = "", model: str = "") -> 
             view["code"] = forms_of(setting, chosen)
             item = next(first_items(chosen, 1, number), None)
             if item is None:
-                raise UsageError(f"{chosen.name} has no document {number}", hint="go back to an earlier one")
+                hint = "go back to an earlier one" if number else "demos leave the split that they are taken from"
+                raise UsageError(f"{chosen.name} has no document {number}", hint=hint)
             view |= _item_view(chosen, item, typed)
             return view | _counted(view, model)
     except ProctorError as error:
