@@ -26,6 +26,7 @@ from proctor.data.fields import Row
 from proctor.errors import DataError, DatasetNotFoundError, Location
 
 _ROOT_VARIABLES = ("COMPASS_DATA_CACHE", "AIS_BENCH_DATASETS_CACHE")
+_HINT = "put it there, or set COMPASS_DATA_CACHE or AIS_BENCH_DATASETS_CACHE to the folder that holds it"
 _AISBENCH_PACKAGE = "ais-bench-benchmark"
 
 
@@ -102,13 +103,21 @@ def file_rows(path: str, layout: FileFormat = FileFormat(), place: Location | No
         return list(read_rows(found, layout))
     source = hub_source(path)
     if source is not None and not Path(path).is_absolute():
-        return list(source.rows(path))
+        try:
+            return list(source.rows(path))
+        except DatasetNotFoundError as error:
+            problem = error.diagnostics[0]
+            raise DatasetNotFoundError(
+                f"there is no file '{path}', and {problem.what}",
+                location=place,
+                why=problem.why,
+                hint=f"{_HINT}; or {problem.hint}",
+            ) from error
     raise DatasetNotFoundError(
         f"there is no file '{path}'",
         location=place,
         why="looked in " + ", ".join(str(root / path) for root in roots()),
-        hint="put it there, set COMPASS_DATA_CACHE or AIS_BENCH_DATASETS_CACHE to the folder that holds it, or name "
-        "another file in the JSON file of PROCTOR_DATASET_MAP",
+        hint=f"{_HINT}, or name another file in the JSON file of PROCTOR_DATASET_MAP",
     )
 
 

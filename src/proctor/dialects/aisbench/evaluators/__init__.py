@@ -38,6 +38,7 @@ _ELSEWHERE = {
     "HumanEval": "it runs a model's code; Proctor does not",
     "MBPP": "it runs a model's code; Proctor does not",
     "Code": "it runs a model's code; Proctor does not",
+    "IF": "its checks of instructions are not part of Proctor",
     "Toxic": "it sends predictions to Google's Perspective service",
     "LM": "a model judges: give the judge as an engine, see docs/judges.md",
     "GenericLLM": "a model judges: give the judge as an engine, see docs/judges.md",
@@ -244,7 +245,10 @@ def evaluator(config: Mapping[str, Any]) -> Callable[[Cases], Verdict]:
     place = getattr(config, "location", None)
     if not config.get("type"):
         raise ScoringError("the eval_cfg names no evaluator", location=place)
-    name = evaluator_name(config).rpartition(".")[2]
+    whole = evaluator_name(config)
+    name = whole.rpartition(".")[2]
+    if ".datasets." in whole and f"datasets.{name}" in _table():
+        name = f"datasets.{name}"
     if name not in _table():
         why = next((text for start, text in _ELSEWHERE.items() if name.startswith(start)), "")
         raise ScoringError(

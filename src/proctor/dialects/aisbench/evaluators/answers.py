@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import string
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from proctor.dialects.aisbench.evaluators.cases import Cases, Verdict, share
 from proctor.dialects.aisbench.processing import families
-from proctor.dialects.aisbench.processing.general import general
+from proctor.dialects.aisbench.processing.general import chinese_words, general
 from proctor.errors import MissingFieldError, ScoringError
-from proctor.scoring.text_distance import levenshtein
+from proctor.scoring.text_distance import levenshtein, normalize_answer
 
 
 def accuracy(cases: Cases) -> Verdict:
@@ -66,6 +67,11 @@ def _nearest(prediction: str, candidates: Sequence[str | Sequence[str]]) -> int:
         for each in candidates
     ]
     return distances.index(min(distances))
+
+
+def equal(cases: Cases) -> Verdict:
+    """Share of predictions that equal their reference as values (``GPQAEvaluator``, ``MGSM_Evaluator``)."""
+    return share([given == gold for given, gold in cases.pairs()])
 
 
 def gsm8k(cases: Cases) -> Verdict:
@@ -155,3 +161,76 @@ def mean_of(column: str, name: str) -> Callable[[Cases], Verdict]:
 
 average_ppl = mean_of("ppl", "average_ppl")
 average_mink = mean_of("mink", "average_mink")
+
+
+# -- evaluators of single datasets --------------------------------------------------------------------------------
+
+_DROP_ANSWER = re.compile(r"(?i)Answer\s*:\s*([^\n]+)")
+
+
+def drop(cases: Cases) -> Verdict:
+    """Share of predictions whose answer contains, or is contained in, an accepted one (``DropOpenAIEvaluator``)."""
+
+    def fits(given: str, gold: str) -> bool:
+        match = _DROP_ANSWER.search(given)
+        answer = normalize_answer(match.group(1) if match else given)
+        return any(_overlaps(answer, normalize_answer(each)) for each in gold.split("|"))
+
+    return share([fits(given, gold) for given, gold in cases.pairs()])
+
+
+def _overlaps(one: str, other: str) -> bool:
+    return one == other if not one or not other else one in other or other in one
+
+
+_PRO_OPTIONS = tuple("ABCDEFGHIJKLMNOP")
+
+
+def mmlu_pro(cases: Cases) -> Verdict:
+    """Share of predictions whose first line is the reference's letter or text (``MMLUProBaseEvaluator``)."""
+    lines = [given.split("\n")[0].strip() for given in cases.predictions]
+
+    def fits(given: str, gold: str) -> bool:
+        letter, dot, text = gold.partition(". ")
+        whole = bool(dot) and ". " not in text
+        return whole and ((given in _PRO_OPTIONS and letter == given) or text.strip() == given)
+
+    return share([fits(given, gold) for given, gold in zip(lines, cases.references, strict=True)], parsed=lines)
+
+
+def longbench_f1(cases: Cases, language: str = "en") -> Verdict:
+    """Best F1 of the words that prediction and references share, in percent (``LongBenchF1Evaluator``)."""
+    words = _chinese_tokens if language == "zh" else _english_tokens
+    marks = [max(0.0, *(_f1(words(given), words(each)) for each in gold)) for given, gold in cases.pairs()]
+    return share(marks, "score", details=False)
+
+
+def _english_tokens(text: str) -> list[str]:
+    return normalize_answer(text).split()
+
+
+def _chinese_tokens(text: str) -> list[str]:
+    stripped = ("".join(_CHINESE_MARK.sub("", word.lower()).split()) for word in chinese_words(text))
+    return [word for word in stripped if word]
+
+
+_CHINESE_MARK = re.compile(
+    "["
+    + re.escape(string.punctuation)
+    + "！？｡。＂＃＄％＆＇（）＊＋，－／：；＜＝＞＠［＼］＾＿｀｛｜｝～｟｠｢｣､、〃》「」『』【】〔〕〖〗〘〙〚〛〜〝〞〟〰〾〿–—‘’‛“”„‟…‧﹏]"  # noqa: E501, RUF001
+)
+
+
+def _f1(given: Sequence[str], gold: Sequence[str]) -> float:
+    same = sum((Counter(given) & Counter(gold)).values())
+    return 2 * same / (len(given) + len(gold)) if same else 0.0
+
+
+def longbench_count(cases: Cases) -> Verdict:
+    """Share of a prediction's numbers that are the reference, in percent (``LongBenchCountEvaluator``)."""
+
+    def right(given: str, gold: Sequence[Any]) -> float:
+        numbers = re.findall(r"\d+", given)
+        return sum(numbers.count(str(each)) / len(numbers) for each in gold) if numbers else 0.0
+
+    return share([right(given, gold) for given, gold in cases.pairs()], "score", details=False)
