@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from proctor.cli.problems import say
 from proctor.errors import UsageError
 
 if TYPE_CHECKING:
+    from proctor.dialects.aisbench.convert import ConvertedConfig
     from proctor.recipes.exam import Exam
     from proctor.recipes.options import RecipeOptions
 
@@ -57,17 +57,8 @@ def command(
 ENDINGS = {"unitxt": ".json", "opencompass": ".py"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Made:
-    name: str
-    text: str
-    lost: tuple[str, ...]
-    rows_file: str = ""
-    rows: str = ""
-
-
-def _converted(task: str, template: str | None, to: str, include_paths: tuple[str, ...]) -> list[_Made]:
-    from proctor.dialects.aisbench.convert import convert_dataset, convert_to_config
+def _converted(task: str, template: str | None, to: str, include_paths: tuple[str, ...]) -> list[ConvertedConfig]:
+    from proctor.dialects.aisbench.convert import ConvertedConfig, convert_dataset, convert_to_config
     from proctor.dialects.aisbench.resolve import resolve_name
     from proctor.dialects.lm_eval.convert import convert
     from proctor.dialects.resolve import resolve_task
@@ -82,8 +73,8 @@ def _converted(task: str, template: str | None, to: str, include_paths: tuple[st
         found = [convert_dataset(exam, to) for exam in exams]
     else:
         done = convert(task, template=template, to=to, include_paths=include_paths)
-        return [_Made(task, done.text, done.lost)]
-    return [_Made(each.name, each.text, each.lost, each.rows_file, each.rows_text()) for each in found]
+        return [ConvertedConfig(task, done.text, lost=done.lost)]
+    return found
 
 
 def _datasets(task: str, options: RecipeOptions, resolve: Callable[..., list[Exam] | None]) -> list[Any] | None:
@@ -95,7 +86,7 @@ def _datasets(task: str, options: RecipeOptions, resolve: Callable[..., list[Exa
     return resolve(task, options)
 
 
-def _write(made: _Made, output: Path | None, ending: str, *, is_folder: bool) -> None:
+def _write(made: ConvertedConfig, output: Path | None, ending: str, *, is_folder: bool) -> None:
     if output is None:
         click.echo(made.text.rstrip("\n"))
         if made.rows_file:
@@ -104,10 +95,10 @@ def _write(made: _Made, output: Path | None, ending: str, *, is_folder: bool) ->
         is_folder = is_folder or output.is_dir()
         file = output / f"{made.name}{ending}" if is_folder else output
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(made.text, encoding="utf-8")
+        file.write_text(made.placed(file.parent) if made.rows_file else made.text, encoding="utf-8")
         say(f"written to {file}")
         if made.rows_file:
-            (file.parent / made.rows_file).write_text(made.rows, encoding="utf-8")
+            (file.parent / made.rows_file).write_text(made.rows_text(), encoding="utf-8")
             say(f"written to {file.parent / made.rows_file}")
     for reason in made.lost:
         say(f"not in the other form: {reason}")

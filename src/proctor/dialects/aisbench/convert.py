@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -41,7 +42,7 @@ class ConvertedConfig:
         name: Its name, fit for a file.
         text: YAML, JSON or Python.
         rows: The rows it reads from ``rows_file``, beside it.
-        rows_file: The name of that file.
+        rows_file: The name of that file. The text names it once, see :meth:`placed`.
         lost: What the other form does not say, each with its reason.
     """
 
@@ -50,6 +51,10 @@ class ConvertedConfig:
     rows: Sequence[Mapping[str, Any]] = field(repr=False, default=())
     rows_file: str = ""
     lost: tuple[str, ...] = ()
+
+    def placed(self, folder: Path) -> str:
+        """Return the text for rows that lie in a folder: systems look from where they run, so the path is whole."""
+        return self.text.replace(self.rows_file, (folder.resolve() / self.rows_file).as_posix())
 
     def rows_text(self) -> str:
         """Return the content of ``rows_file``: one JSON object in a line."""
@@ -232,7 +237,7 @@ class _Source:
                 "output_format": f"{{{output}}}",
                 "postprocessors": [],
             },
-            "format": "formats.empty",
+            "format": {"__type__": "system_format", "model_input_format": "{source}"},
         }
         text = json.dumps(recipe, indent=4, ensure_ascii=False)
         return ConvertedConfig(self.name, text, self.rows(), f"{self.name}.jsonl", tuple(self.lost))

@@ -49,8 +49,11 @@ def _paths(base: str, include_paths: Sequence[str]) -> list[Path] | None:
     if base.endswith(".py"):
         if Path(base).is_file():
             return [Path(base)]
-        if "/" in base:
-            raise UnknownArtifactError(f"there is no file '{base}'")
+        if "/" in base or find_config(base, include_paths, EXAMS) is None:
+            folder = Path(base).parent
+            near = [str(each) for each in folder.glob("*.py")] if folder.is_dir() else []
+            hint = did_you_mean(base, near) or "proctor ls --from opencompass lists the configs of an installed package"
+            raise UnknownArtifactError(f"there is no file '{base}'", hint=hint)
     stem = base.removesuffix(".py")
     source, _, rest = stem.partition("/")
     if source in SOURCES and rest:

@@ -1,0 +1,131 @@
+"""Converted configs ask what the config asks: the prompts of all rows are compared."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from proctor.dialects.aisbench.convert import convert_dataset, convert_to_config
+from proctor.dialects.aisbench.resolve import exams_of_config
+from proctor.dialects.resolve import resolve_task
+from proctor.errors import UsageError
+from proctor.recipes.options import RecipeOptions
+
+CONFIG = """
+from opencompass.datasets import JsonlDataset
+from opencompass.openicl.icl_evaluator import AccEvaluator
+from opencompass.openicl.icl_inferencer import GenInferencer, PPLInferencer
+from opencompass.openicl.icl_prompt_template import PromptTemplate
+from opencompass.openicl.icl_retriever import FixKRetriever, ZeroRetriever
+from opencompass.utils.text_postprocessors import first_capital_postprocess
+
+question = 'Use {{{{braces}}}} and {{% this %}}: {{question}}'
+sums_datasets = [dict(
+    abbr='Sums 1', type=JsonlDataset, path='{rows}',
+    reader_cfg=dict(input_columns=['question'], output_column='answer'),
+    infer_cfg=dict(
+        ice_template=dict(type=PromptTemplate, template=dict(
+            round=[dict(role='HUMAN', prompt=question), dict(role='BOT', prompt='{{answer}}')])),
+        prompt_template=dict(type=PromptTemplate, ice_token='</E>', template=dict(
+            begin=['</E>'], round=[dict(role='HUMAN', prompt=question), dict(role='BOT', prompt='{{answer}}')])),
+        retriever=dict(type=FixKRetriever, fix_id_list=[0, 2]),
+        inferencer=dict(type=GenInferencer, max_out_len=7, stopping_criteria=['\\n'])),
+    eval_cfg=dict(evaluator=dict(type=AccEvaluator), pred_postprocessor=dict(type=first_capital_postprocess)))]
+choice_datasets = [dict(
+    abbr='choice', type=JsonlDataset, path='{rows}',
+    reader_cfg=dict(input_columns=['question', 'A', 'B'], output_column='label'),
+    infer_cfg=dict(
+        prompt_template=dict(type=PromptTemplate, template=dict(A='Q: {{question}}\\nA: {{A}}', B='Q: {{question}}\\nA: {{B}}')),
+        retriever=dict(type=ZeroRetriever), inferencer=dict(type=PPLInferencer)),
+    eval_cfg=dict(evaluator=dict(type=AccEvaluator)))]
+"""
+ROWS = [
+    {"question": f"{n}+{n} is 'what'?", "answer": str(2 * n), "A": f" {2 * n}", "B": "no", "label": "A"}
+    for n in range(4)
+]
+
+
+@pytest.fixture
+def config(tmp_path):
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    path = tmp_path / "sums_gen.py"
+    path.write_text(CONFIG.format(rows=rows))
+    return path
+
+
+def exam(config, abbr):
+    (found,) = exams_of_config(config, abbr, RecipeOptions())
+    return found
+
+
+def written(made, folder, ending):
+    path = folder / f"{made.name}{ending}"
+    path.write_text(made.placed(folder))
+    (folder / made.rows_file).write_text(made.rows_text())
+    return path
+
+
+def prompts(exam):
+    return [request.prompt.payload for item in exam.items() for request in item.requests]
+
+
+@pytest.mark.parametrize("to, ending", [("lm-eval", ".yaml"), ("unitxt", ".json")])
+def test_the_other_form_asks_the_same(config, tmp_path, to, ending):
+    before = exam(config, "Sums 1")
+    made = convert_dataset(before, to)
+    (after,) = resolve_task(str(written(made, tmp_path, ending)), RecipeOptions())
+    assert prompts(after) == prompts(before)
+    assert "{% this %}" in prompts(after)[0]
+    assert [item.exchange.references for item in after.items()] == [("0",), ("2",), ("4",), ("6",)]
+
+
+def test_generation_arguments_stop_and_first_capitals_go_along(config):
+    made = convert_dataset(exam(config, "Sums 1"), "lm-eval")
+    assert "max_gen_toks: 7" in made.text
+    assert "([A-Z])" in made.text
+    assert not made.lost
+
+
+def test_labels_become_choices(config, tmp_path):
+    before = exam(config, "choice")
+    made = convert_dataset(before, "lm-eval")
+    assert any("PPLInferencer" in reason for reason in made.lost)
+    (after,) = resolve_task(str(written(made, tmp_path, ".yaml")), RecipeOptions())
+    texts = [[pair.context.text + pair.continuation for pair in item.requests[0].pairs] for item in after.items()]
+    assert texts == [[request.text for request in item.requests] for item in before.items()]
+    assert [item.exchange.gold for item in after.items()] == [0] * 4
+
+
+def test_any_exam_becomes_a_config(tmp_path):
+    (before,) = resolve_task("samples.science", RecipeOptions())
+    made = convert_to_config(before)
+    (after,) = resolve_task(str(written(made, tmp_path, ".py")), RecipeOptions())
+    whole = [[pair.context.text + pair.continuation for pair in item.requests[0].pairs] for item in before.items()]
+    assert [[request.text for request in item.requests] for item in after.items()] == whole
+    assert [item.exchange.gold for item in after.items()] == [item.exchange.gold for item in before.items()]
+
+
+def test_what_cannot_be_asked_elsewhere_is_refused(config):
+    with pytest.raises(UsageError, match="no Unitxt recipe"):
+        convert_dataset(exam(config, "choice"), "unitxt")
+    with pytest.raises(UsageError, match="did you mean 'lm-eval'"):
+        convert_dataset(exam(config, "choice"), "lm-evl")
+
+
+def test_from_the_shell(config, tmp_path):
+    def convert(*arguments):
+        command = [sys.executable, "-m", "proctor", "convert", str(config), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+
+    several = convert("--to", "lm-eval")
+    assert several.returncode == 2
+    assert "means 2 exams" in several.stderr
+    done = convert("--to", "lm-eval", "--output", "folder")
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in (tmp_path / "folder").iterdir()} == {
+        "sums_1.yaml", "sums_1.jsonl", "choice.yaml", "choice.jsonl",
+    }  # fmt: skip
