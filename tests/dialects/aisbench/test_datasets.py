@@ -65,6 +65,17 @@ def test_the_data_folder_may_lie_elsewhere(tmp_path, monkeypatch):
     assert len(open_dataset(config("GSM8KDataset", path="opencompass/gsm8k", reader_cfg=READER)).test) == 20
 
 
+def test_paths_are_looked_for_beside_the_config_too(tmp_path):
+    gsm8k(tmp_path / "configs")
+    mine = ConfigDict(
+        config("GSM8KDataset", path="data/gsm8k", reader_cfg=READER),
+        location=Location(str(tmp_path / "configs/c.py"), 3),
+    )
+    assert len(open_dataset(mine).test) == 20
+    with pytest.raises(DatasetNotFoundError, match=r"looked in data/none/test\.jsonl, .*configs/data/none"):
+        open_dataset(ConfigDict({**mine, "path": "data/none"}, location=mine.location))
+
+
 def test_examples_are_read_only_when_they_are_looked_at(tmp_path):
     write_lines(tmp_path / "data/gsm8k/test.jsonl", [{"question": "q", "answer": "a"}])
     found = open_dataset(config("GSM8KDataset", path="opencompass/gsm8k", reader_cfg=READER))

@@ -67,19 +67,25 @@ def local_path(path: str) -> str:
     return known.get(path, path)
 
 
-def roots() -> list[Path]:
-    """Return the folders in which relative paths of configs are looked for, in order."""
+def roots(place: Location | None = None) -> list[Path]:
+    """Return the folders in which relative paths of a config are looked for, in order.
+
+    Args:
+        place: Where the config is; its folder is one of them.
+    """
     folders = [Path(os.environ[name]) for name in _ROOT_VARIABLES if os.environ.get(name)]
     folders.append(Path())
+    if place is not None and place.file:
+        folders.append(Path(place.file).parent)
     folders.append(Path.home() / ".cache" / "opencompass")
     with suppress(PackageNotFoundError):  # its data folder is one place less to look in
         folders.append(Path(str(distribution(_AISBENCH_PACKAGE).locate_file(""))))
     return folders
 
 
-def find_file(path: str) -> Path | None:
+def find_file(path: str, place: Location | None = None) -> Path | None:
     """Return the file or folder that a path of a config names, or ``None``."""
-    for root in roots():
+    for root in roots(place):
         candidate = root / path
         if candidate.exists():
             return candidate
@@ -98,7 +104,7 @@ def file_rows(path: str, layout: FileFormat = FileFormat(), place: Location | No
         DatasetNotFoundError: There is neither the file nor a hub dataset known to have its rows.
         DataError: The file is not what its name says.
     """
-    found = find_file(path)
+    found = find_file(path, place)
     if found is not None and found.is_file():
         return list(read_rows(found, layout))
     source = hub_source(path)
@@ -110,15 +116,19 @@ def file_rows(path: str, layout: FileFormat = FileFormat(), place: Location | No
             raise DatasetNotFoundError(
                 f"there is no file '{path}', and {problem.what}",
                 location=place,
-                why=problem.why,
+                why=f"{_looked_in(path, place)}; {problem.why}",
                 hint=f"{_HINT}; or {problem.hint}",
             ) from error
     raise DatasetNotFoundError(
         f"there is no file '{path}'",
         location=place,
-        why="looked in " + ", ".join(str(root / path) for root in roots()),
+        why=_looked_in(path, place),
         hint=f"{_HINT}, or name another file in the JSON file of PROCTOR_DATASET_MAP",
     )
+
+
+def _looked_in(path: str, place: Location | None) -> str:
+    return "looked in " + ", ".join(dict.fromkeys(str(root / path) for root in roots(place)))
 
 
 # -- real files ---------------------------------------------------------------------------------------------------

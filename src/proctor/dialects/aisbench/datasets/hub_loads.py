@@ -27,7 +27,7 @@ def loaded_splits(arguments: Mapping[str, Any], place: Location | None = None) -
         raise DataError("the dataset needs the argument 'path'", location=place)
     if arguments["path"] in _FILE_KINDS and arguments.get("data_files") is not None:
         return _file_splits(arguments, place)
-    dataset = _dataset(arguments, arguments["path"], arguments.get("data_files"))
+    dataset = _dataset(arguments, arguments.get("data_files"), place)
     split = arguments.get("split")
     if split is not None:
         return {WHOLE: partial(_rows, dataset, str(split))}
@@ -42,9 +42,7 @@ def _file_splits(arguments: Mapping[str, Any], place: Location | None) -> Splits
     if split is None:
         return readers
     if str(split) not in readers:
-        dataset = _dataset(
-            arguments, arguments["path"], {name: _found(paths, place) for name, paths in by_split.items()}
-        )
+        dataset = _dataset(arguments, {name: _found(paths, place) for name, paths in by_split.items()}, place)
         return {WHOLE: partial(_rows, dataset, str(split))}
     return {WHOLE: readers[str(split)]}
 
@@ -53,10 +51,10 @@ def _reader(arguments: Mapping[str, Any], paths: Any, place: Location | None) ->
     names = [local_path(path) for path in ([paths] if isinstance(paths, str) else paths)]
 
     def read() -> Sequence[Row]:
-        sources = [hub_source(name) if find_file(name) is None else None for name in names]
+        sources = [hub_source(name) if find_file(name, place) is None else None for name in names]
         if all(sources):
             return [row for source, name in zip(sources, names, strict=True) if source for row in source.rows(name)]
-        dataset = _dataset(arguments, arguments["path"], {"train": _found(names, place)})
+        dataset = _dataset(arguments, {"train": _found(names, place)}, place)
         return _rows(dataset, "train")
 
     return read
@@ -65,7 +63,7 @@ def _reader(arguments: Mapping[str, Any], paths: Any, place: Location | None) ->
 def _found(paths: Any, place: Location | None) -> list[str]:
     found = []
     for path in [paths] if isinstance(paths, str) else paths:
-        file = find_file(local_path(path))
+        file = find_file(local_path(path), place)
         if file is None:
             raise DatasetNotFoundError(
                 f"there is no file '{local_path(path)}'",
@@ -76,9 +74,10 @@ def _found(paths: Any, place: Location | None) -> list[str]:
     return found
 
 
-def _dataset(arguments: Mapping[str, Any], path: str, files: Any) -> hub.Dataset:
+def _dataset(arguments: Mapping[str, Any], files: Any, place: Location | None) -> hub.Dataset:
+    path = arguments["path"]
     return hub.Dataset(
-        _place(path),
+        _folder_or_id(path, place) if files is None else path,
         arguments.get("name"),
         data_dir=arguments.get("data_dir"),
         data_files=files,
@@ -88,10 +87,10 @@ def _dataset(arguments: Mapping[str, Any], path: str, files: Any) -> hub.Dataset
     )
 
 
-def _place(path: str) -> str:
+def _folder_or_id(path: str, place: Location | None) -> str:
     """Return the folder that a path of a config names, the hub's id of the same dataset, or the path."""
     local = local_path(path)
-    found = find_file(local)
+    found = find_file(local, place)
     return str(found.resolve()) if found is not None and found.is_dir() else hub_id(local)
 
 
