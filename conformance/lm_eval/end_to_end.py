@@ -28,13 +28,17 @@ from proctor.running.run import run_exams
 from proctor.settings import settings
 
 NAMES = ("arc_easy", "mmlu_anatomy", "hellaswag", "gsm8k", "wnli", "lambada_openai")
+RESAMPLES = 1_000
+"""Bootstrap resamples behind standard errors, as in ``hf_oracle.py``."""
+
 SCORE_TOLERANCE = 1e-9
 SHOWN = 3
 
 
 def sit(name: str, engine: HFEngine, root: Path, limit: int, log: Path) -> tuple[dict[str, Any], list[Any], float]:
     """Return Proctor's scores of a task, its raw answers by document, and the CPU seconds that it took."""
-    options = RecipeOptions(num_demos=TASKS[name]["shots"], limit=limit)
+    own = {"resamples": RESAMPLES}
+    options = RecipeOptions(num_demos=TASKS[name]["shots"], limit=limit, dialect_options=own)
     exams = resolve([str(root / TASKS[name]["file"])], (), options)
     started = time.process_time()
     result = run_exams(exams, engine, log=log)
@@ -90,6 +94,7 @@ def main() -> None:
     parser.add_argument("--tasks", type=lambda text: text.split(","), default=list(NAMES))
     arguments = parser.parse_args()
     settings.hub_dir = arguments.hub
+    settings.trust_code = True  # hellaswag's process_docs
     root = task_root(arguments.lm_python)
     model = str(converted_folder())
     engine = HFEngine(model, dtype="float32", device="cpu", max_length=arguments.max_length)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proctor.dialects.lm_eval.fields import value_of
-from proctor.dialects.lm_eval.scorer import CONFIDENCE_95, error_key, number, score_key
+from proctor.dialects.lm_eval.scores import CONFIDENCE_95, error_key, number, score_key
 from proctor.dialects.lm_eval.selection import Group, GroupMetric
 
 Scores = Mapping[str, Any]

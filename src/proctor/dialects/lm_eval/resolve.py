@@ -11,6 +11,7 @@ from proctor.dialects.lm_eval.config import DEFAULT_MAX_TOKENS
 from proctor.dialects.lm_eval.exam import TaskExam, TaskOptions
 from proctor.dialects.lm_eval.metrics import BOOTSTRAP_RESAMPLES
 from proctor.dialects.lm_eval.prompts import ChatOptions, RenderChat
+from proctor.dialects.lm_eval.python_task import PythonTaskExam
 from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
 from proctor.dialects.lm_eval.selection import Group, Leaf, Member, TaskFinder
 from proctor.errors import ProctorError, UnknownArtifactError, UsageError
@@ -114,7 +115,7 @@ def exams_of_members(members: Sequence[Member], options: RecipeOptions) -> list[
             except ProctorError as error:
                 problems.append(error)
                 continue
-            if isinstance(exam, TaskExam):
+            if isinstance(exam, TaskExam | PythonTaskExam):
                 exam.groups = (*exam.groups, *groups)
             exams.setdefault(exam.name, exam)
     if problems:
@@ -136,16 +137,16 @@ def exam_of(leaf: Leaf, options: RecipeOptions) -> Exam:
 
     Raises:
         ValidationError: With every problem of the file.
-        UsageError: The task is a Python class of lm-eval's own.
+        TrustError: The task is a Python class, and its code is not trusted.
     """
     if isinstance(recipe := leaf.values.get("recipe"), str):
         return _recipe_exam(leaf.name, recipe, options, is_ours=_OUR_TASK in str(leaf.values.get("class")))
     if "class" in leaf.values:
-        raise UsageError(
-            f"the task '{leaf.name}' is a Python class ({leaf.values['class']}), which only lm-eval itself can run",
-            location=leaf.source.location("class") if leaf.source is not None else None,
-            hint="tasks described by keys, and Unitxt recipes (recipe: card=…), run here",
-        )
+        if options.template is not None or leaf.template is not None:
+            raise UsageError(
+                f"the task '{leaf.name}' is a Python class, which has no templates", hint="leave the template out"
+            )
+        return PythonTaskExam(leaf, task_options(leaf.name, options))
     own = options.dialect_options
     leaf = _with_keys(_with_chat_override(leaf, options), own.get("keys") or {})
     config = leaf.config()

@@ -9,34 +9,27 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from proctor.dialects.lm_eval.builder import DocumentView
-from proctor.dialects.lm_eval.config import TaskConfig, plain
+from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.fields import as_function
 from proctor.dialects.lm_eval.filters import FilterPipeline, make_pipelines
 from proctor.dialects.lm_eval.metrics import (
     DEFAULT_METRICS,
     METRICS,
-    NO_ERROR,
     TEXT_METRICS,
     Aggregate,
     find_aggregation,
     find_metric,
-    mean,
-    standard_error,
 )
 from proctor.dialects.lm_eval.reader import FunctionReference
+from proctor.dialects.lm_eval.scores import Measure, Values, add_scores, name_main_score
 from proctor.errors import ProctorError, ScoringError
 from proctor.ir import Failure, Response
 from proctor.logs import get_logger
 from proctor.recipes.exam import Answered
 from proctor.scoring.choice import CHOICE_SCORES, OUTSIDE, ChoiceAnswer, chosen, probabilities
 from proctor.scoring.grade import Grade
-from proctor.scoring.intervals import wilson
-
-CONFIDENCE_95 = 1.959963984540054
-"""The 97.5% quantile of the normal distribution."""
 
 View = Callable[[Mapping[str, Any]], DocumentView]
-Values = dict[str, Any]
 
 
 @dataclass(slots=True)
@@ -139,9 +132,9 @@ class TaskScorer:
         for pipeline in self.pipelines:
             self._filter(pipeline, good)
             found = [self._scored(place, each, pipeline.name, failures) for place, each in enumerate(answers)]
-            broken.update(self._add(scores, columns, pipeline.name, found))
+            broken.update(add_scores(scores, columns, pipeline.name, found, self._measure()))
         self._warn_of_golds()
-        self._name_main_score(scores)
+        name_main_score(scores)
         scores["num_of_instances"] = len(answers)
         last = self.pipelines[-1].name if self.pipelines else ""
         return Grade(
@@ -153,6 +146,9 @@ class TaskScorer:
             failures=failures,
             metric_failures=broken,
         )
+
+    def _measure(self) -> Measure:
+        return Measure(self._aggregates, self._resamples)
 
     def _warn_of_golds(self) -> None:
         count = self._golds_outside // len(self.pipelines)
@@ -217,41 +213,6 @@ class TaskScorer:
         except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
             failures.setdefault(place, Failure("scoring", f"{type(error).__name__}: {error}", retryable=False))
         return None
-
-    def _add(
-        self, scores: dict[str, Any], columns: dict[str, Sequence[Any]], name: str, found: Sequence[Values | None]
-    ) -> dict[str, Failure]:
-        """Add the scores of a filter pipeline; return the metrics that could not be computed, with the reason."""
-        broken: dict[str, Failure] = {}
-        names = dict.fromkeys(metric for each in found if each is not None for metric in each)
-        for metric in names:
-            values = [each[metric] for each in found if each is not None and metric in each]
-            key = score_key(metric, name)
-            columns[key] = [None if each is None else each.get(metric) for each in found]
-            aggregate = self._aggregates.get(metric, mean)
-            try:
-                value = number(aggregate(values))
-                error = standard_error(metric, aggregate, values, self._resamples)
-            except (ProctorError, ArithmeticError, LookupError, TypeError, ValueError) as problem:
-                what = problem.diagnostics[0].what if isinstance(problem, ProctorError) else str(problem)
-                broken[key] = Failure(type(problem).__name__, what, retryable=False)
-                continue
-            scores[key] = value
-            scores[error_key(metric, name)] = error
-            if aggregate is mean and all(each in (0, 1) for each in values):
-                scores[f"{key}_ci_low"], scores[f"{key}_ci_high"] = wilson(int(sum(values)), len(values))[:2]
-            elif isinstance(error, float) and isinstance(value, int | float):
-                scores[f"{key}_ci_low"] = value - CONFIDENCE_95 * error
-                scores[f"{key}_ci_high"] = value + CONFIDENCE_95 * error
-            scores[f"{key}_n"] = len(values)
-        return broken
-
-    def _name_main_score(self, scores: dict[str, Any]) -> None:
-        main = next((key for key, value in scores.items() if isinstance(value, int | float)), None)
-        if main is not None:
-            scores["score_name"], scores["score"] = main, scores[main]
-            scores["score_ci_low"] = scores.get(f"{main}_ci_low")
-            scores["score_ci_high"] = scores.get(f"{main}_ci_high")
 
     def _raw(self, answer: _Answer) -> Any:
         if answer.failure is not None:
@@ -441,22 +402,3 @@ def _gold_of(gold: Any, choices: Sequence[str]) -> int | list[int]:
         return list(choices).index(gold) if gold in choices else OUTSIDE
     position = int(gold)
     return position if position < len(choices) else OUTSIDE
-
-
-def number(value: Any) -> Any:
-    """Return a score as a plain Python number."""
-    item = getattr(value, "item", None)
-    return item() if callable(item) and getattr(value, "size", 2) == 1 else plain(value)
-
-
-def score_key(metric: str, pipeline: str) -> str:
-    """Return the name of a score: the metric, and the filter pipeline where that has a name."""
-    return metric if pipeline == "none" else f"{metric},{pipeline}"
-
-
-def error_key(metric: str, pipeline: str) -> str:
-    """Return the name of a score's standard error."""
-    return f"{metric}_stderr" if pipeline == "none" else f"{metric}_stderr,{pipeline}"
-
-
-__all__ = ["NO_ERROR", "Metric", "TaskScorer", "error_key", "metrics_of", "number", "score_key"]
