@@ -1,11 +1,11 @@
 """Compares prompts with those of AISBench and OpenCompass, byte for byte.
 
-Usage: ``python conformance/aisbench/prompts.py [--cases N] [--seed N] [--configs] [--work DIR] [--only aisbench|opencompass]``.
-Needs an environment with AISBench (``AISBENCH_PYTHON``) and OpenCompass's wheel, unpacked (``OPENCOMPASS_DIR``).
+Usage: ``python conformance/aisbench/prompts.py [--cases N] [--seed N] [--configs] [--work DIR] [--only SYSTEM]``. Needs
+an environment with AISBench (``AISBENCH_PYTHON``) and OpenCompass's wheel, unpacked (``OPENCOMPASS_DIR``).
 
-Templates, rows, retrievers and meta templates are generated from a seed; with ``--configs`` they are also taken from every
-dataset config of both packages, with rows made up for the columns that the templates name. Each difference is printed
-with its reason, where one is known (see ``REASONS``).
+Templates, rows, retrievers and meta templates are generated from a seed; with ``--configs`` they are also taken from
+every dataset config of both packages, with rows made up for the columns that the templates name. Differences are
+counted by their reason (see ``REASONS``); those without one are printed. The work folder keeps the other's answers.
 """
 
 from __future__ import annotations
@@ -87,11 +87,11 @@ PARSERS = [PLAIN, COMPLETION, NO_SYSTEM, CHAT, CHAT_TWO]
 REASONS = {
     "end": "the section 'end' is closed twice and never opened there: laying it out with a meta template fails",
     "system-in-round": "a role of the round that the meta template keeps outside of rounds: fails there, or is lost",
-    "absent-role": "a role that the dialogue leaves out and the meta template gives no words to: fails, or is an empty message",
-    "generating-opening": "the model's role in 'begin' ends a chat prompt there, which then fails",
-    "text-to-chat": "a text among messages is dropped from chats there; with examples in it, it is an error here",
+    "absent-role": "a role without words in dialogue and meta template: an error, or an empty message, there",
+    "lost-examples": "the ice token is nowhere in the dialogue: the examples are left out there, an error here",
+    "text-to-chat": "examples that are a text are dropped from chats there, an error here",
     "zero-shot-without-token": "ice_template without ice_token, with ZeroRetriever: the document says it works",
-    "empty": "an empty dialogue fails there",
+    "messages-to-text": "chat messages cannot become one text there; here they stay messages",
     "no-output-column": "examples of a dataset without output_column fail there",
 }
 
@@ -115,8 +115,8 @@ WORDS = [
 ]
 COLUMNS = ["question", "answer", "context", "n"]
 VALUES: list[Any] = [
-    "1+1=?", "two words", "", "{answer}", "{context}", "{question}", "{", "}", "line\nline", "100% {n}", 3, 2.5, None, ["a", "b"], {"k": "v"},
-    "ünïcode", "</E>", "%d", "</S>",
+    "1+1=?", "two words", "", "{answer}", "{context}", "{question}", "{", "}", "line\nline", "100% {n}", 3, 2.5, None,
+    ["a", "b"], {"k": "v"}, "ünïcode", "</E>", "%d", "</S>",
 ]  # fmt: skip
 
 
@@ -193,10 +193,8 @@ def generated(count: int, seed: int) -> Iterator[Case]:
             body = {label: form(rng, token) for label in labels} if by_label else form(rng, token)
             return {"type": "PromptTemplate", "template": body, **({"ice_token": token} if token else {})}
 
-        if omitted:
-            ice, prompt = template(form, token), None
-        else:
-            ice, prompt = (template(other, None) if shots else None), template(form, token)
+        ice = template(form, token) if omitted else template(other, None) if shots else None
+        prompt = None if omitted else template(form, token)
         retriever: Case = {"type": "ZeroRetriever"}
         if shots:
             retriever = rng.choice(
@@ -265,6 +263,7 @@ def case_of(dataset: Case, system: str) -> Case | None:
     if not isinstance(inference, dict) or not isinstance(reader, dict):
         return None
     ice, prompt = inference.get("ice_template"), inference.get("prompt_template")
+    asking: Case = prompt or ice or {}
     kinds = (
         {"PromptTemplate", "RawPromptTemplate"}
         if system == "opencompass"
@@ -277,11 +276,11 @@ def case_of(dataset: Case, system: str) -> Case | None:
     output = reader.get("output_column")
     named = set(_NAMED.findall(json.dumps([ice, prompt])))
     names = sorted({*columns, *named, *([output] if output else [])})
-    template = (prompt or ice)["template"] if "template" in (prompt or ice) else None
+    template = asking.get("template")
     labels = None
     if isinstance(template, dict) and not set(template) <= {"begin", "round", "end"}:
         labels = list(template)
-    turns = "MultiTurnPromptTemplate" in {(prompt or {}).get("type")}
+    turns = asking["type"] == "MultiTurnPromptTemplate"
     everything = [{name: value_of(name, number, output, labels, turns) for name in names} for number in range(12)]
     retriever = inference.get("retriever") or {"type": "ZeroRetriever"}
     if retriever["type"] == "FixKRetriever":
@@ -364,23 +363,33 @@ def comparable(value: Any, parser: Case) -> Any:
 
 
 def reason(case: Case, parser: Case, theirs: Any, mine: Any) -> str:
-    """Return why a prompt differs, as far as it is known."""
-    roles = [item.get("role") for part in parts(case) for item in part.get("round", ()) if isinstance(item, dict)]
-    if any("end" in part for part in parts(case)) and parser["meta"]:
-        return "end"
-    if "SYSTEM" in roles:
-        return "system-in-round"
-    if is_error(theirs) and theirs["error"] == "KeyError: None":
-        return "no-output-column"
-    if case["prompt"] is None and case["retriever"]["type"] == "ZeroRetriever" and is_error(theirs):
-        return "zero-shot-without-token"
-    if is_error(theirs) and "without 'prompt'" in theirs["error"]:
-        return "absent-role"
-    if parser["kind"] == "api" and any(isinstance(each, dict) and each.get("content") == "" for each in listed(theirs)):
-        return "absent-role"
-    if is_error(mine) and ("has no place for" in mine["error"] or "of one kind" in mine["error"]):
-        return "text-to-chat"
-    return ""
+    """Return why a prompt differs, as far as it is known: a key of ``REASONS``."""
+    dialogues = parts(case)
+    said = [item for part in dialogues for item in part.get("round", ()) if isinstance(item, dict)]
+    failed, refused = error_of(theirs), error_of(mine)
+    template = case["prompt"] or case["ice"]
+    zero_shot = case["retriever"]["type"] == "ZeroRetriever"
+    found = {
+        "end": bool(parser["meta"]) and any("end" in part for part in dialogues),
+        "system-in-round": any(item.get("role") == "SYSTEM" for item in said),
+        "no-output-column": failed == "KeyError: None",
+        "zero-shot-without-token": case["prompt"] is None and zero_shot and bool(failed),
+        "absent-role": "without 'prompt'" in failed or has_empty(theirs),
+        "messages-to-text": parser["kind"] == "lm" and bool(failed) and template["type"] == "RawPromptTemplate",
+        "lost-examples": "ice token" in refused,
+        "text-to-chat": "has no place for" in refused or "of one kind" in refused,
+    }
+    return next((name for name, holds in found.items() if holds), "")
+
+
+def error_of(value: Any) -> str:
+    """Return why a prompt could not be made; empty where it could."""
+    return str(value["error"]) if is_error(value) else ""
+
+
+def has_empty(value: Any) -> bool:
+    """Whether a chat has a message without words."""
+    return any(isinstance(each, dict) and each.get("content") == "" for each in listed(value))
 
 
 def listed(value: Any) -> list[Any]:
@@ -406,6 +415,9 @@ def is_error(value: Any) -> bool:
 def ask(system: str, cases: list[Case], work: Path, name: str) -> list[dict[str, Any]]:
     """Return the oracle's answers."""
     given, found = work / f"{name}.cases.json", work / f"{name}.answers.json"
+    if given.exists() and found.exists() and given.read_text() == json.dumps(cases):
+        answered: list[dict[str, Any]] = json.loads(found.read_text())
+        return answered
     given.write_text(json.dumps(cases))
     environment = {**os.environ, "OPENCOMPASS_DIR": OPENCOMPASS, "HF_HUB_OFFLINE": "1"}
     script = Path(__file__).with_name("prompts_oracle.py")
@@ -441,12 +453,10 @@ def compare(system: str, named: list[tuple[str, Case]], work: Path, name: str, s
             counts[why or "UNEXPLAINED"] += 1
             if not why and shown < show and case is not latest:
                 shown, latest = shown + 1, case
-                print(
-                    f"--- {origin} {key}\n{json.dumps(case | {'parsers': [], 'index': case['index'][:2]}, ensure_ascii=False)[:1500]}"
-                )
-                print(
-                    f"theirs {json.dumps(left, ensure_ascii=False)[:600]}\nours   {json.dumps(right, ensure_ascii=False)[:600]}"
-                )
+                shortened = case | {"parsers": [], "index": case["index"][:2]}
+                print(f"--- {origin} {key}\n{json.dumps(shortened, ensure_ascii=False)[:1500]}")
+                print(f"theirs {json.dumps(left, ensure_ascii=False)[:600]}")
+                print(f"ours   {json.dumps(right, ensure_ascii=False)[:600]}")
         if not is_error(theirs) and not is_error(mine) and theirs["places"] != mine["places"]:
             counts["OTHER EXAMPLES"] += 1
     print(f"{system} {name}: {len(cases)} cases, {dict(counts.most_common())}", flush=True)

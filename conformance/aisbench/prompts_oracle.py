@@ -38,7 +38,8 @@ class _Missing:
     """Finds modules that are not installed, and gives them any name that is asked of them."""
 
     def find_spec(self, name, path=None, target=None):
-        frame = sys._getframe(1)
+        del path, target
+        frame = sys._getframe(1)  # noqa: SLF001 - who asks decides
         while frame is not None and "importlib" in frame.f_code.co_filename:
             frame = frame.f_back
         asks = "" if frame is None else frame.f_code.co_filename
@@ -111,8 +112,8 @@ class AISBench:
         return (
             retriever.retrieve(),
             retriever.generate_ice,
-            lambda place, ice: retriever.generate_prompt_for_generate_task(place, ice),
-            lambda place, ice, label: retriever.generate_label_prompt(place, ice, label),
+            retriever.generate_prompt_for_generate_task,
+            retriever.generate_label_prompt,
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from proctor.artifacts import Artifact
@@ -91,4 +92,5 @@ def _build(config: Mapping[str, Any], known: Mapping[str, type[_A]], what: str, 
     try:
         return known[name](**arguments)
     except ProctorError as error:
-        raise type(error)([each.at(place) for each in error.within(path).diagnostics]) from None
+        inner = [replace(each, path=path + each.path.removeprefix("$")).at(place) for each in error.diagnostics]
+        raise type(error)(inner) from None
