@@ -11,6 +11,7 @@ import json
 import os
 import socket
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -242,23 +243,43 @@ def rows(dataset: Dataset, split: str) -> Iterator[Row]:
     yield from _library_rows(dataset, split, folder)
 
 
+FILE_FORMATS = frozenset({"json", "csv", "parquet", "text", "arrow", "webdataset", "imagefolder", "audiofolder"})
+"""Names of ``datasets`` that read files instead of a dataset of that name."""
+
+
+@contextmanager
+def local_files_in_silence(path: str, folder: Path | None) -> Iterator[None]:
+    """Show no progress of ``datasets`` while it reads files of this machine; downloads are shown as ever."""
+    from datasets.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
+
+    if (folder is None and path not in FILE_FORMATS) or are_progress_bars_disabled():
+        yield
+        return
+    disable_progress_bars()
+    try:
+        yield
+    finally:
+        enable_progress_bars()
+
+
 def _library_rows(dataset: Dataset, split: str, folder: Path | None) -> Iterator[Row]:
     datasets = _library()
     arguments: dict[str, Any] = {"streaming": True} if dataset.streaming else {"num_proc": dataset.num_proc}
     if settings.disable_hf_datasets_cache:
         arguments["download_mode"] = "force_redownload"
     try:
-        loaded = datasets.load_dataset(
-            _place(dataset, folder),
-            name=dataset.name,
-            data_dir=dataset.data_dir,
-            data_files=dataset.data_files,
-            revision=dataset.revision,
-            split=split,
-            verification_mode="no_checks",
-            **arguments,
-            **dataset.extra,
-        )
+        with local_files_in_silence(dataset.path, folder):
+            loaded = datasets.load_dataset(
+                _place(dataset, folder),
+                name=dataset.name,
+                data_dir=dataset.data_dir,
+                data_files=dataset.data_files,
+                revision=dataset.revision,
+                split=split,
+                verification_mode="no_checks",
+                **arguments,
+                **dataset.extra,
+            )
     except _load_errors() as error:
         raise not_found(dataset, error) from error
     yield from loaded

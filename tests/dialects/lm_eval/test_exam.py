@@ -325,6 +325,14 @@ class TestEnginesWithoutLikelihoods:
         assert answer(made, lambda item, each: says("ABC"[item.instance["n"]])).scores["score"] == 1.0
 
 
+def test_files_of_this_machine_are_read_in_silence(exam, capfd):
+    from datasets.utils import are_progress_bars_disabled
+
+    requests(exam(CHOICE))
+    assert "Generating" not in capfd.readouterr().err
+    assert not are_progress_bars_disabled()
+
+
 class TestScores:
     def test_an_answer_that_a_pattern_never_gets_through_is_that_documents_failure(self, exam, monkeypatch):
         monkeypatch.setattr(regexes, "LIMIT_SECONDS", 0.1)

@@ -11,7 +11,6 @@ from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.fields import as_function
 from proctor.errors import DataError, did_you_mean
 
-FORMATS = frozenset({"json", "csv", "parquet", "text", "arrow", "webdataset", "imagefolder", "audiofolder"})
 LOAD_ARGUMENTS = frozenset({"data_dir", "data_files", "revision", "num_proc"})
 
 Documents = Sequence[Mapping[str, Any]]
@@ -104,7 +103,7 @@ class TaskDocuments:
         if self.config.custom_dataset is not None:
             return rows_of(self._dataset(name))
         path = str(self.config.dataset_path)
-        if hub.local_folder(path) is not None or path in FORMATS:
+        if hub.local_folder(path) is not None or path in hub.FILE_FORMATS:
             return list(hub.rows(self.source(), name))
         return rows_of(self._dataset(name))
 
@@ -131,15 +130,16 @@ class TaskDocuments:
         source = self.source()
         folder = hub.local_folder(source.path)
         try:
-            return datasets.load_dataset(
-                str(folder) if folder is not None else source.path,
-                name=source.name,
-                data_dir=source.data_dir,
-                data_files=source.data_files,
-                revision=source.revision,
-                split=name,
-                **source.extra,
-            )
+            with hub.local_files_in_silence(source.path, folder):
+                return datasets.load_dataset(
+                    str(folder) if folder is not None else source.path,
+                    name=source.name,
+                    data_dir=source.data_dir,
+                    data_files=source.data_files,
+                    revision=source.revision,
+                    split=name,
+                    **source.extra,
+                )
         except (OSError, ValueError, RuntimeError, KeyError) as error:
             if "split" in str(error) and folder is not None:
                 known = hub.split_names(source)

@@ -224,7 +224,8 @@ def chat_options(options: RecipeOptions) -> ChatOptions | None:
     """Return how to lay out chats: by a tokenizer's chat template, or as messages for the engine."""
     multiturn = options.demos_as_turns is not False
     if options.meta_template is not None:
-        return ChatOptions(MetaTemplate.from_config(options.meta_template).text_of, multiturn)
+        template = MetaTemplate.from_config(options.meta_template)
+        return ChatOptions(lambda messages, _starts_answer: template.text_of(messages), multiturn)
     if not options.apply_chat_template:
         return None
     model = options.chat_template_model
