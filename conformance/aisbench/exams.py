@@ -19,9 +19,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.aisbench.index import config_entries
-
 from proctor.dialects.aisbench.exam import DatasetExam, DatasetOptions
+from proctor.dialects.aisbench.index import config_entries
 from proctor.dialects.aisbench.resolve import configs_of
 from proctor.errors import ProctorError
 from proctor.formats.meta_template import MetaTemplate

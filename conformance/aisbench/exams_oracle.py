@@ -32,7 +32,8 @@ class Given(BaseDataset):
 
 def name_of(kind: Any) -> str:
     """Return the last part of a type's name."""
-    return str(getattr(kind, "__name__", None) or kind).rpartition(".")[2].strip("'>")
+    dotted = getattr(kind, "_imported", None) or getattr(kind, "__name__", None) or str(kind)
+    return str(dotted).strip("<>'").rpartition(".")[2]
 
 
 def plain(value: Any) -> Any:
@@ -97,7 +98,7 @@ def main(plan_path: str, answer_path: str) -> None:
     answers = []
     for entry in plan["datasets"]:
         if entry["config"] not in configs:
-            loaded = Config.fromfile(entry["config"], lazy_import=True)
+            loaded = Config.fromfile(entry["config"], lazy_import=True)._to_lazy_dict()
             found = [each for key in loaded if key == "datasets" or key.endswith("_datasets") for each in loaded[key]]
             configs[entry["config"]] = found
         values = plain(next(each for each in configs[entry["config"]] if each.get("abbr", "") == entry["abbr"]))
