@@ -4,16 +4,19 @@ import multiprocessing
 import os
 import signal
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from proctor.engines import smollm2
-from proctor.engines.names import ENGINES
+from proctor.engines.names import ENGINES, make_engine
 from proctor.engines.smollm2 import SmolLM2Engine, converted_folder
 from proctor.errors import EngineError, MissingExtraError
 from proctor.ir import Choose, Decoding, Generate, Likelihood, Pair, Prompt
 from proctor.settings import settings
+from proctor.testing import FaultServer
 
 
 def _fake_write(weights: Path, folder: Path) -> None:
@@ -150,6 +153,28 @@ class TestTheRealModel:
                 rows = model(torch.tensor([ids[:-1]])).logits[0].log_softmax(-1)[start - 1 :]
             value = float(rows.gather(1, torch.tensor(ids[start:])[:, None]).sum())
             assert found[index].scores[0].log_likelihood == pytest.approx(value, abs=1e-4)
+
+    @pytest.mark.parametrize("protocol", ["ollama", "openai"])
+    def test_behind_a_route_of_a_server_it_gives_the_same_answers(self, engine, protocol):
+        questions = ["What is the capital of France?", "How many legs has a spider?"]
+        asked = [Generate(Prompt([{"role": "user", "content": text}]), Decoding(6, stop=("\n",))) for text in questions]
+        bodies: list[Mapping[str, Any]] = []
+
+        def answer(body: Mapping[str, Any]) -> str:
+            bodies.append(body)
+            options = body.get("options", body)
+            decoding = Decoding(options.get("num_predict", options.get("max_tokens")), stop=tuple(options["stop"]))
+            ((_, response),) = engine.generate([Generate(Prompt(list(body["messages"])), decoding)])
+            return response.text
+
+        with FaultServer(answer=answer) as server:
+            address = {"base_url": server.url.removesuffix("/v1"), "model": "smollm2"}
+            found = dict(make_engine(protocol, address).generate(asked))
+        expected = dict(engine.generate(asked))
+        assert [found[n].text for n in range(2)] == [expected[n].text for n in range(2)]
+        assert "Paris" in found[0].text
+        assert [body["model"] for body in bodies] == ["smollm2"] * 2
+        assert ("options" in bodies[0]) == (protocol == "ollama")
 
 
 def test_every_message_names_the_same_commands():

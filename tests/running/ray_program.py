@@ -23,13 +23,7 @@ HERE = Path(__file__).parent
 
 def main(folder: Path) -> None:
     environment = {"PYTHONPATH": os.pathsep.join([str(HERE), *filter(None, sys.path)])}
-    ray.init(
-        num_cpus=2,
-        include_dashboard=False,
-        log_to_driver=False,
-        object_store_memory=100_000_000,
-        runtime_env={"env_vars": environment, "worker_process_setup_hook": "ray_worker.setup"},
-    )
+    start_ray(environment)
     exams = [ToyExam("plain", 150, question), ToyExam("choices", 60, choice), ToyExam("talks", 10, talk)]
     report = {}
     notes = {name: folder / f"notes-{name}" for name in ("alone", "killed", "poison", "broken")}
@@ -62,6 +56,25 @@ def main(folder: Path) -> None:
     results = [json.loads((folder / name / "results.json").read_text())["results"] for name in ("killed", "alone")]
     report["killed"]["same"] = same and results[0] == results[1]
     print(json.dumps(report))
+
+
+def start_ray(environment: dict[str, str]) -> None:
+    """Start a cluster on this machine; Ray gives up after 30 seconds, which is too soon for a busy machine."""
+    for attempt in range(3):
+        try:
+            ray.init(
+                num_cpus=2,
+                include_dashboard=False,
+                log_to_driver=False,
+                object_store_memory=100_000_000,
+                runtime_env={"env_vars": environment, "worker_process_setup_hook": "ray_worker.setup"},
+            )
+        except Exception as error:
+            if attempt == 2 or "timed out" not in str(error):
+                raise
+            ray.shutdown()
+        else:
+            return
 
 
 def run(exams: list[ToyExam], engine, output: Path) -> dict:
