@@ -3,6 +3,7 @@ import subprocess
 import sys
 
 from proctor.recipes import load_recipe
+from proctor.running.log import ResponseLog
 
 
 def evaluate(*arguments):
@@ -37,3 +38,42 @@ def test_mistakes_are_named_with_their_line(tmp_path):
     done = evaluate("--dataset", "samples.sentimnt", "--predictions", path)
     assert "did you mean 'samples.sentiment'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_what_failed_is_said_and_counted(tmp_path):
+    path = tmp_path / "predictions.jsonl"
+    path.write_text('"positive"\nnull\n5\n')
+    three = ("--dataset", "samples.sentiment[max_test_instances=3]", "--predictions", path)
+    done = evaluate(*three)
+    assert done.returncode == 1
+    assert "1 of 3 instances failed (no_prediction); the first is 1: there is no prediction (None)" in done.stderr
+    assert "1 of 3 instances failed (wrong_type); the first is 2:" in done.stderr
+    assert "Num Instances: 1 (2 failed)" in done.stdout
+    assert evaluate(*three, "--allow-failures").returncode == 0
+
+
+def test_a_metric_that_cannot_be_computed_is_said(tmp_path):
+    path = tmp_path / "predictions.jsonl"
+    path.write_text('"positive"\n')
+    recipe = "samples.sentiment[max_test_instances=1,metrics=[metrics.reward.deberta_v3_large_v2]]"
+    done = evaluate("--dataset", recipe, "--predictions", path)
+    assert done.returncode in (1, 3)  # 3: transformers is not installed
+    assert (
+        "metrics.reward.deberta_v3_large_v2 failed: OSError: the model" in done.stderr or "pip install" in done.stderr
+    )
+    assert "Traceback" not in done.stderr
+
+
+def test_a_mistyped_metric_is_found_before_a_model_is_asked(tmp_path):
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "proctor", "run", "--model", "scripted", "--model-args", "answer=positive"),
+            *("--tasks", "samples.sentiment[metrics=[metrics.acuracy]]", "--output", str(tmp_path / "run")),
+            *("--log", str(tmp_path / "log.db")),
+        ],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "did you mean 'metrics.accuracy'" in done.stderr
+    with ResponseLog(tmp_path / "log.db") as log:
+        assert log.stats().responses == 0

@@ -220,3 +220,9 @@ def test_a_metric_that_cannot_be_computed_is_named_in_the_summary():
     results = evaluate([1.0], rows)
     assert "Failed: metrics.pearson: " in results.global_scores.summary
     assert math.isnan(results.global_scores["pearsonr"])
+
+
+@pytest.mark.parametrize("wrong", ["yes", {"a": 1}, 5])
+def test_predictions_are_a_list(wrong):
+    with pytest.raises(ScoringError, match="not a list"):
+        evaluate(wrong, make_rows(3))

@@ -341,3 +341,22 @@ def test_predictions_that_failed_are_passed_on_with_their_reason():
     result = apply_metrics(Columns([Failure("timeout", "late"), "a"], [["a"], ["a"]]), ["metrics.accuracy"])
     assert result.failures[0].kind == "timeout"
     assert result.scores["num_of_instances"] == 1
+
+
+def test_what_is_wrong_with_an_instance_is_said_in_words():
+    columns = Columns([None, 5, "yes", "yes"], [["yes"], ["yes"], "yes", []], [{}] * 4)
+    found = grade(columns, ["metrics.accuracy"], ["processors.lower_case"])
+    assert {position: failure.kind for position, failure in found.failures.items()} == {
+        0: "no_prediction", 1: "wrong_type", 2: "wrong_type", 3: "no_reference",
+    }  # fmt: skip
+    assert found.failures[0].message == "there is no prediction (None)"
+    assert "of type int" in found.failures[1].message
+    assert found.failures[2].message == "the references are of type str, not a list"
+    assert found.failures[3].message.startswith("metrics.accuracy needs a reference, and there is none")
+    assert found.scores["num_of_failures"] == 4
+
+
+@pytest.mark.parametrize("wrong", [None, 5])
+def test_what_is_no_metric_is_refused(wrong):
+    with pytest.raises(ArtifactError, match="an artifact is wanted"):
+        apply_metrics(Columns(["a"], [["a"]]), [wrong])

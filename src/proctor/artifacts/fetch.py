@@ -41,6 +41,11 @@ def fetch_artifact(
         return source
     if isinstance(source, Mapping):
         return build({**source, **(overwrites or {})})
+    if not isinstance(source, (str, os.PathLike)):
+        raise ArtifactError(
+            f"an artifact is wanted, and this is {type(source).__name__}: {source!r:.80}",
+            hint="give an artifact, a name of the catalog, or a dict with __type__",
+        )
     text = os.fspath(source)
     if text.lstrip().startswith("{"):
         return build({**_parse_json(text), **(overwrites or {})})

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from proctor.cli.commands import ProctorCommand
+from proctor.cli.problems import FAILURES, say
 from proctor.errors import DataError, DatasetNotFoundError, Location, UsageError
+
+if TYPE_CHECKING:
+    from proctor.results.evaluate import EvaluationResults
 
 
 @click.command("evaluate", cls=ProctorCommand)
@@ -26,10 +31,9 @@ from proctor.errors import DataError, DatasetNotFoundError, Location, UsageError
     "--log", "--use-cache", "log", type=click.Path(dir_okay=False, path_type=Path), help="The response log for judges."
 )
 @click.option("--instances", is_flag=True, help="Show the scores of the first instances, too.")
+@click.option("--allow-failures", is_flag=True, help="Exit with 0 although instances failed.")
 @click.option("--json", "as_json", is_flag=True, help="The global scores as JSON.")
-def command(
-    dataset: str, predictions: Path, split: str, intervals: bool, log: Path | None, instances: bool, as_json: bool
-) -> None:
+def command(dataset: str, predictions: Path, split: str, intervals: bool, log: Path | None, **shown: bool) -> int:
     """Score predictions for a dataset. No model is asked but judges, and these only what the log does not have."""
     given = read_predictions(predictions)
     from proctor.recipes import load_recipe
@@ -42,12 +46,27 @@ def command(
             hint="one line for each instance, in order; limit the recipe with max_test_instances=…",
         )
     results = evaluate(given, rows, calc_confidence_intervals=intervals, log=log)
-    if as_json:
+    if shown["as_json"]:
         click.echo(json.dumps(dict(results.global_scores), ensure_ascii=False, indent=2, default=str))
-        return
-    click.echo(results.global_scores.summary)
-    if instances:
+    else:
+        click.echo(results.global_scores.summary)
+    if shown["instances"] and not shown["as_json"]:
         click.echo(results.instance_scores.summary)
+    notes = list(_notes(results))
+    for note in notes:
+        say(f"warning: {note}")
+    return FAILURES if notes and not shown["allow_failures"] else 0
+
+
+def _notes(results: EvaluationResults) -> Iterator[str]:
+    """Yield a sentence on each metric that failed, and on the instances that did, with the first of each kind."""
+    for name, reason in (results.global_scores.get("metric_failures") or {}).items():
+        yield f"{name} failed: {reason}"
+    failures = results.failures
+    for kind in dict.fromkeys(failure["kind"] for failure in failures.values()):
+        mine = {position: each["message"] for position, each in failures.items() if each["kind"] == kind}
+        first = next(iter(mine))
+        yield f"{len(mine)} of {len(results)} instances failed ({kind}); the first is {first}: {mine[first]}"
 
 
 def read_predictions(path: Path) -> list[Any]:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, overload
 
-from proctor.artifacts import Artifact, to_data
+from proctor.artifacts import Artifact, fetch_artifact, to_data
 from proctor.data.streams import MultiStream
 from proctor.errors import DataError, TemplateError, did_you_mean
 from proctor.ir import Choose, Decoding, Failure, Generate, Pair
@@ -22,6 +22,7 @@ from proctor.recipes.recipe import DatasetRecipe, Recipe
 from proctor.recipes.rows import task_data_of
 from proctor.scoring.grade import Columns, Grade
 from proctor.scoring.judges.asking import remembering
+from proctor.scoring.metrics_list import expand_metrics
 from proctor.scoring.pipeline import grade_each
 
 MOST_SHARED = 100_000
@@ -100,6 +101,7 @@ class RecipeExam:
         self._decoding = self._options.decode(_decoding_of(recipe))
         self._metrics = list(recipe.metrics if recipe.metrics is not None else recipe.used_task.metric_names)
         self._postprocessors = recipe.postprocessors
+        self._checked = False
         self._prediction_type = recipe.used_task.prediction_type
         self._limit = limit
         self._group_by = [[each] if isinstance(each, str) else list(each) for each in recipe.group_by]
@@ -124,8 +126,21 @@ class RecipeExam:
         return {**self._specification, "options": changed}
 
     def items(self) -> Iterator[Item]:
-        """Yield the items lazily; every call yields equal items in the same order."""
+        """Yield the items lazily; every call yields equal items in the same order.
+
+        Raises:
+            ProctorError: A metric or processor does not exist; nobody is to be asked before that is known.
+        """
+        self._check_scoring()
         return map(self._item, range(self._count() or 2**62), self.rendered())
+
+    def _check_scoring(self) -> None:
+        """Look up what grades the answers, once."""
+        if not self._checked:
+            expand_metrics(self._metrics)
+            for processor in self._postprocessors or ():
+                fetch_artifact(processor)
+            self._checked = True
 
     def stages(self) -> Iterator[tuple[str, MultiStream]]:
         """Yield the streams after each step from rows to prompts, with a word on what the step did."""

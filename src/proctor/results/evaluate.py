@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -100,7 +100,7 @@ def evaluate(
         ProctorError: A metric cannot be had, or a package is missing.
     """
     table = Table(_given(dataset, data))
-    given = [EmptyPrediction()] * len(table) if predictions is None else list(predictions)
+    given = [EmptyPrediction()] * len(table) if predictions is None else _listed(predictions)
     task_data = table.task_data()
     columns = Columns(given, table["references"], task_data, classes=table.get("data_classification_policy", ()))
     check_lengths(columns)
@@ -120,7 +120,7 @@ def post_process(predictions: Sequence[Any], dataset: Any = None, data: Any = No
         ScoringError: The lengths differ.
     """
     table = Table(_given(dataset, data), with_references=False)
-    columns = Columns(list(predictions), [[]] * len(table), table.task_data())
+    columns = Columns(_listed(predictions), [[]] * len(table), table.task_data())
     check_lengths(columns)
     return list(_processed(columns, table["postprocessors"]).predictions)
 
@@ -129,6 +129,15 @@ def _given(dataset: Any, data: Any) -> Any:
     if dataset is None and data is None:
         raise ScoringError("no dataset is given", hint="evaluate(predictions, dataset)")
     return data if dataset is None else dataset
+
+
+def _listed(predictions: Any) -> list[Any]:
+    if isinstance(predictions, (str, bytes, Mapping)) or not isinstance(predictions, Iterable):
+        raise ScoringError(
+            f"the predictions are of type {type(predictions).__name__}, not a list",
+            hint="pass one prediction for each instance, in the order of the dataset",
+        )
+    return list(predictions)
 
 
 # -- processing -----------------------------------------------------------------------------------------------

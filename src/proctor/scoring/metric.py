@@ -24,6 +24,7 @@ from proctor.errors import (
     MissingExtraError,
     PolicyError,
     ProctorError,
+    ScoringError,
     SettingsError,
     TrustError,
     UsageError,
@@ -104,7 +105,8 @@ class Metric(StreamingOperator):
         failures = dict(self._refusals(prepared))
         kept = [i for i in range(len(columns)) if i not in failures]
         found = self._measured(prepared.select(kept), intervals=intervals, instances=instances)
-        failures.update({kept[position]: failure for position, failure in found.failures.items()})
+        for position, failure in found.failures.items():
+            failures[kept[position]] = self._explained(failure, prepared.references[kept[position]])
         nothing = found.failure is not None or len(failures) == len(columns)
         scored = found.instances
         if instances and nothing and "score" not in scored:  # every instance says that it has no score
@@ -116,6 +118,14 @@ class Metric(StreamingOperator):
             failures=failures,
             failure=found.failure,
         )
+
+    def _explained(self, failure: Failure, references: Sequence[Any]) -> Failure:
+        """Return why an instance failed: a metric that stumbles where there is no reference needs one."""
+        if references or failure.kind != "metric":
+            return failure
+        said = "reference" in failure.message
+        message = failure.message if said else f"{self.name} needs a reference, and there is none ({failure.message})"
+        return Failure("no_reference", message, retryable=False)
 
     def _measured(self, columns: Columns, *, intervals: bool, instances: bool) -> MetricScores:
         """Score columns; what makes it impossible (a model that cannot be loaded …) is a failure of the metric."""
@@ -224,6 +234,17 @@ class Metric(StreamingOperator):
             columns["score"] = columns[main]
             columns["score_name"] = ConstantColumn(main, length)
         return columns
+
+
+def present(references: Sequence[Any]) -> Sequence[Any]:
+    """Return references; where "one of none" would quietly be 0, there have to be some.
+
+    Raises:
+        ScoringError: There is none.
+    """
+    if not references:
+        raise ScoringError("the list is empty")
+    return references
 
 
 def failed(columns: Columns) -> list[tuple[int, Failure]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -223,10 +223,19 @@ def _convert(convert: Any, value: Any, row: dict[str, Any], name: str) -> Any:
     try:
         return convert(value, row)
     except Exception as error:  # noqa: BLE001 - the reason becomes a value: this instance fails, the rest count
-        return failure_of(error, name)
+        failure = failure_of(error, name)
+    if value is None:
+        return Failure("no_prediction", "there is no prediction (None)", retryable=False)
+    if not isinstance(value, str):
+        what = f"{name} cannot read a prediction of type {type(value).__name__} ({failure.message})"
+        return Failure("wrong_type", what, retryable=False)
+    return failure
 
 
-def _convert_all(convert: Any, values: Sequence[Any], row: dict[str, Any], name: str) -> Any:
+def _convert_all(convert: Any, values: Any, row: dict[str, Any], name: str) -> Any:
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        what = f"the references are of type {type(values).__name__}, not a list"
+        return Failure("wrong_type", what, retryable=False)
     try:
         return [convert(value, row) for value in values]
     except Exception as error:  # noqa: BLE001 - the reason becomes a value: this instance fails, the rest count

@@ -268,3 +268,9 @@ def test_an_old_name_is_a_link():
         warnings.simplefilter("ignore", DeprecationWarning)
         pytest.importorskip("rouge_score")
         assert score("metrics.rouge_with_confidence_intervals", ["a"], [["a"]]).scores["rougeL"] == 1.0
+
+
+def test_metrics_that_run_code_say_that_they_are_none_of_ours():
+    metric = {"__type__": "huggingface_metric", "hf_metric_name": "code_eval", "main_score": "pass@1"}
+    with pytest.raises((ScoringError, ValidationError), match="runs code that a model wrote"):
+        score(metric, ["x"], [["y"]])

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from proctor.scoring.instance_metric import InstanceMetric
 from proctor.scoring.map_reduce import ReductionInstanceMetric
+from proctor.scoring.metric import present
 from proctor.scoring.reductions import AggregationReduction, MeanReduction
 
 _MATCHES_MEMORY = 10_000
@@ -24,7 +25,7 @@ class AccuracyFast(ReductionInstanceMetric[Any, dict[str, float]]):
     def map(self, prediction: Any, references: list[Any], task_data: dict[str, Any]) -> dict[str, float]:
         """Return the score of an instance."""
         text = str(prediction)
-        return {self.main_score: float(any(text == str(reference) for reference in references))}
+        return {self.main_score: float(any(text == str(reference) for reference in present(references)))}
 
 
 class Accuracy(InstanceMetric):
@@ -38,7 +39,7 @@ class Accuracy(InstanceMetric):
     def compute(self, references: list[Any], prediction: Any, task_data: dict[str, Any]) -> dict[str, Any]:
         """Return the score of an instance."""
         text = str(prediction)
-        return {self.main_score: float(any(text == str(reference) for reference in references))}
+        return {self.main_score: float(any(text == str(reference) for reference in present(references)))}
 
 
 class MaxAccuracy(Accuracy):

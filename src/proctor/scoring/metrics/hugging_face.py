@@ -13,6 +13,9 @@ from proctor.scoring.metrics.question_answering import Squad
 from proctor.scoring.metrics.summaries import Rouge, meteor
 from proctor.scoring.metrics.translation import Bleu, Sacrebleu, Wer
 
+RUN_CODE = frozenset({"code_eval", "apps_metric", "xcode_eval"})
+"""Metrics that run what a model wrote."""
+
 Computing = Callable[..., dict[str, Any]]
 
 
@@ -128,6 +131,12 @@ def hub_metric(name: str) -> Computing:
         ScoringError: The name is not known here.
     """
     known = {**KNOWN, **_added}
+    if name in RUN_CODE:
+        raise ScoringError(
+            f"the metric '{name}' runs code that a model wrote",
+            why="Proctor never does, whoever asks for it",
+            hint="write the predictions to a file and score them in a sandbox made for it",
+        )
     if name not in known:
         raise ScoringError(
             f"the hub metric '{name}' is not built in",

@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -93,7 +94,8 @@ def _bert_scorer(model: str, layer: int | None, batch_size: int) -> Any:
         raise ScoringError(
             f"nobody says which layer of '{model}' BERTScore is to take", hint="set model_layer (the last but few)"
         )
-    scorer = BERTScorer(model_type=place_of(model), num_layers=layers, batch_size=batch_size, device=device())
+    with loading(model):
+        scorer = BERTScorer(model_type=place_of(model), num_layers=layers, batch_size=batch_size, device=device())
     tokenizer = scorer._tokenizer  # noqa: SLF001 - some models give it a limit that overflows
     if tokenizer.model_max_length > 1_000_000:  # noqa: PLR2004
         tokenizer.model_max_length = getattr(scorer._model.config, "max_position_embeddings", 512)  # noqa: SLF001
@@ -132,7 +134,8 @@ def _sentence_model(model: str) -> Any:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
         raise MissingExtraError.of("sentence-transformers", "embeddings", "sentence embeddings") from error
-    return SentenceTransformer(place_of(model), device=device())
+    with loading(model):
+        return SentenceTransformer(place_of(model), device=device())
 
 
 # -- classifiers ----------------------------------------------------------------------------------------------
@@ -359,13 +362,15 @@ def _language_model(name: str) -> tuple[Any, Any]:
     except ImportError as error:
         raise MissingExtraError.of("transformers", "hf", "perplexity") from error
     place = place_of(name)
-    kind = AutoModelForSeq2SeqLM if AutoConfig.from_pretrained(place).is_encoder_decoder else AutoModelForCausalLM
-    tokenizer = AutoTokenizer.from_pretrained(place)
+    with loading(name):
+        kind = AutoModelForSeq2SeqLM if AutoConfig.from_pretrained(place).is_encoder_decoder else AutoModelForCausalLM
+        tokenizer = AutoTokenizer.from_pretrained(place)
+        model = kind.from_pretrained(place).to(device()).eval()
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     if kind is AutoModelForCausalLM:
         tokenizer.padding_side = "left"
-    return kind.from_pretrained(place).to(device()).eval(), tokenizer
+    return model, tokenizer
 
 
 @lru_cache(maxsize=_MODELS_KEPT)
@@ -379,7 +384,23 @@ def classifier(name: str) -> Any:
         from transformers import pipeline
     except ImportError as error:
         raise MissingExtraError.of("transformers", "hf", "a text classifier") from error
-    return pipeline("text-classification", model=place_of(name), device=device())
+    with loading(name):
+        return pipeline("text-classification", model=place_of(name), device=device())
+
+
+@contextmanager
+def loading(model: str) -> Iterator[None]:
+    """Say in one line which model cannot be had, whatever its library says at length.
+
+    Raises:
+        OSError: The model is neither here nor can it be downloaded.
+    """
+    try:
+        yield
+    except OSError as error:
+        reason = str(error).partition("\n")[0]
+        hint = "map its name to a folder with PROCTOR_MODELS_DIR, or go online"
+        raise OSError(f"the model '{model}' cannot be loaded: {reason} ({hint})") from error
 
 
 def place_of(model: str) -> str:

@@ -12,6 +12,7 @@ from proctor.data.operator import FieldOperator
 from proctor.errors import MissingFieldError, ValidationError
 from proctor.scoring.instance_metric import InstanceMetric
 from proctor.scoring.map_reduce import ReductionInstanceMetric
+from proctor.scoring.metric import present
 from proctor.scoring.reductions import AggregationReduction, MeanReduction
 from proctor.scoring.text_distance import levenshtein, normalize_answer
 
@@ -28,7 +29,7 @@ class StringContainment(ReductionInstanceMetric[Any, dict[str, float]]):
     def map(self, prediction: Any, references: list[Any], task_data: dict[str, Any]) -> dict[str, float]:
         """Return the score of an instance."""
         text = str(prediction)
-        return {self.main_score: float(any(str(reference) in text for reference in references))}
+        return {self.main_score: float(any(str(reference) in text for reference in present(references)))}
 
 
 class StringContainmentOld(InstanceMetric):
@@ -41,7 +42,7 @@ class StringContainmentOld(InstanceMetric):
     def compute(self, references: list[Any], prediction: Any, task_data: dict[str, Any]) -> dict[str, Any]:
         """Return the score of an instance."""
         text = str(prediction)
-        return {self.main_score: float(any(str(reference) in text for reference in references))}
+        return {self.main_score: float(any(str(reference) in text for reference in present(references)))}
 
 
 class StringContainmentRatio(InstanceMetric):
