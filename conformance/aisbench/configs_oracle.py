@@ -7,6 +7,10 @@ library for a foreign package in a virtual environment and on Python 3.11 (``os`
 ``pkg_resources`` where a package lies; both questions are answered here, so that the files load as their authors saw.
 """
 
+# ruff: noqa: SLF001 - mmengine keeps in private attributes what is asked here
+
+from __future__ import annotations
+
 import contextlib
 import io
 import json
@@ -14,6 +18,7 @@ import sys
 import types
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import mmengine.config.config as mmengine_config
 import mmengine.config.utils as mmengine_utils
@@ -21,37 +26,39 @@ from mmengine.config import Config
 from mmengine.config.lazy import LazyAttr, LazyObject
 
 
-def is_standard(module):
-    return not module.startswith(".") and (
-        module.startswith("mmengine.config") or module.split(".")[0] in sys.stdlib_module_names
-    )
+def is_standard(module: str) -> bool:
+    """Return whether a module is Python's own, or mmengine's for configs."""
+    return module.startswith("mmengine.config") or module.split(".", maxsplit=1)[0] in sys.stdlib_module_names
 
 
 mmengine_config._is_builtin_module = mmengine_utils._is_builtin_module = is_standard
 mmengine_config.get_installed_path = lambda package: next(iter(find_spec(package).submodule_search_locations))
 
 
-def plain(value):
+def plain(value: Any) -> Any:
     """Return a value as JSON that keeps what kind each part is."""
-    if isinstance(value, LazyAttr):
-        return {"reference": f"{value.module}.{value.name}"}
-    if isinstance(value, LazyObject):
-        imported = value._imported
-        return {"reference": value.module if imported is None else f"{value._module}.{imported}"}
+    if isinstance(value, (LazyAttr, LazyObject, type)):
+        return {"reference": reference(value)}
     if isinstance(value, dict):
         return {"dict": [[plain(key), plain(each)] for key, each in dict.items(value)]}
     if isinstance(value, (list, tuple)):
         return {type(value).__name__: [plain(each) for each in value]}
     if isinstance(value, (set, frozenset)):
         return {type(value).__name__: sorted(json.dumps(plain(each)) for each in value)}
-    if isinstance(value, type):
-        return {"reference": f"{value.__module__}.{value.__qualname__}"}
-    if value is None or isinstance(value, (str, int, float, bool)):
-        return value
-    return {"other": type(value).__name__}
+    known = value is None or isinstance(value, (str, int, float, bool))
+    return value if known else {"other": type(value).__name__}
 
 
-def top_level(config):
+def reference(value: Any) -> str:
+    """Return the dotted name of something imported."""
+    if isinstance(value, LazyAttr):
+        return f"{value.module}.{value.name}"
+    if isinstance(value, LazyObject):
+        return value.module if value._imported is None else f"{value._module}.{value._imported}"
+    return f"{value.__module__}.{value.__qualname__}"
+
+
+def top_level(config: Config) -> dict[str, Any]:
     """Return the names that are data: no imports, modules, functions or iterators."""
     imported = getattr(config, "_imported_names", set())
     kept = {}
@@ -64,21 +71,22 @@ def top_level(config):
     return kept
 
 
-def load(path):
+def load(path: Path) -> dict[str, Any]:
+    """Return the values of a file, or why it does not load."""
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             config = Config.fromfile(str(path), format_python_code=False)
         return {"file": str(path), "values": list(top_level(config).items())}
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - the file runs any code; what it raises is the answer
         return {"file": str(path), "error": f"{type(error).__name__}: {error}"[:300]}
 
 
-def main():
+def main() -> None:
+    """Load every file below the folders."""
     output, *folders = sys.argv[1:]
-    with open(output, "w", encoding="utf-8") as file:
-        for folder in folders:
-            for path in sorted(Path(folder).rglob("*.py")):
-                file.write(json.dumps(load(path)) + "\n")
+    with Path(output).open("w", encoding="utf-8") as file:
+        paths = [path for folder in folders for path in sorted(Path(folder).rglob("*.py"))]
+        file.writelines(json.dumps(load(path)) + "\n" for path in paths)
 
 
 main()

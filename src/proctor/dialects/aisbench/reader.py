@@ -213,11 +213,8 @@ class _Reading:
         copies: dict[tuple[str, str], Any] = {}
         problems: list[Diagnostic] = []
         for statement in tree.body:
-            if not is_read_base(statement):
-                body.append(statement)
-                continue
-            for inner in statement.body:
-                if not isinstance(inner, ast.ImportFrom):
+            for inner in statement.body if is_read_base(statement) else [statement]:
+                if not isinstance(inner, ast.ImportFrom) or (inner is statement and not _takes_all(inner)):
                     body.append(inner)
                     continue
                 try:
@@ -297,6 +294,11 @@ class _Reading:
         except RefusalError as refusal:
             raise _refused(module, Location(str(path)), refusal) from None
         return re.sub(r"\{\{\s*(" + BASE_KEY + r"\.[\w.]+)\s*\}\}", r"\1", text)
+
+
+def _takes_all(node: ast.ImportFrom) -> bool:
+    """Return whether an import outside ``with read_base():`` can only mean a base: ``from .file import *``."""
+    return node.level > 0 and any(alias.name == "*" for alias in node.names)
 
 
 _VARIABLE = re.compile(r"\{\{['\"]?\s*\$(\w+)\s*:\s*(\S*?)\s*['\"]?\}\}")

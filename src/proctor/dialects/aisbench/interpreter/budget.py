@@ -12,13 +12,13 @@ from typing import Any
 
 from proctor.errors import ArtifactError
 
-MAX_STEPS = 20_000_000
-"""Expressions and statements evaluated while one config is read, its bases included."""
+MAX_STEPS = 2_000_000
+"""Expressions and statements evaluated while one config is read, its bases included; OpenCompass needs 246,067 at most."""
 
-MAX_MEMORY = 1 << 30
+MAX_MEMORY = 1 << 28
 """Bytes allocated while one config is read (what is freed again still counts)."""
 
-MAX_SECONDS = 60.0
+MAX_SECONDS = 10.0
 """Processor time of one read; only data made to collide in hash tables comes near it."""
 
 MAX_TEXT = 1 << 24
@@ -56,11 +56,11 @@ class Budget:
 
     __slots__ = ("_memory", "_reserve", "_until", "steps")
 
-    def __init__(self, steps: int = MAX_STEPS, memory: int = MAX_MEMORY, seconds: float = MAX_SECONDS) -> None:
+    def __init__(self) -> None:
         self.steps = 0
-        self._reserve = steps
-        self._memory = memory
-        self._until = time.thread_time() + seconds
+        self._reserve = MAX_STEPS
+        self._memory = MAX_MEMORY
+        self._until = time.thread_time() + MAX_SECONDS
 
     @property
     def used(self) -> tuple[int, int]:

@@ -6,6 +6,7 @@ copied, and an update merges.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -13,6 +14,8 @@ from proctor.dialects.aisbench.interpreter.budget import SCALARS, Budget
 from proctor.dialects.aisbench.values import ConfigDict, InheritedDict
 
 _NUMBERS = frozenset({int, float, bool})
+_HASHED_AS_THEMSELVES = sys.hash_info.modulus
+_PORTION = 1_024
 
 
 class Spending:
@@ -78,7 +81,9 @@ def consume(value: Any, budget: Budget) -> list[Any]:
         if budget.steps < 0:
             budget.refill()
         items.append(item)
-    budget.hold_items(len(items))
+        if len(items) % _PORTION == 0:
+            budget.hold(64 * _PORTION)
+    budget.hold(64)
     return items
 
 
@@ -105,10 +110,22 @@ def update(target: dict[Any, Any], pairs: list[tuple[Any, Any]], budget: Budget)
         put(target, key, value, budget)
 
 
+def check_key(key: Any, count: int, budget: Budget) -> None:
+    """Measure a key of a dictionary or set with so many.
+
+    Numbers beyond :data:`_HASHED_AS_THEMSELVES` are easily chosen to collide with one another, so each costs as many
+    steps as there are keys to compare it with.
+    """
+    if key.__class__ is int:
+        if not -_HASHED_AS_THEMSELVES < key < _HASHED_AS_THEMSELVES:
+            budget.spend(count)
+    elif key.__class__ not in SCALARS:
+        budget.measure(key)
+
+
 def put(target: dict[Any, Any], key: Any, value: Any, budget: Budget) -> None:
     """Do ``target[key] = value``."""
-    if key.__class__ not in SCALARS:
-        budget.measure(key)
+    check_key(key, len(target), budget)
     if isinstance(target, InheritedDict):
         value = inherited(value, budget)
     budget.steps -= 1
@@ -122,8 +139,7 @@ def fill_set(items: list[Any], budget: Budget) -> set[Any]:
     """Return ``set(items)``, made item by item, so that colliding items cannot take long unseen."""
     made = set()
     for item in items:
-        if item.__class__ not in SCALARS:
-            budget.measure(item)
+        check_key(item, len(made), budget)
         budget.spend(1)
         made.add(item)
     budget.hold(64 * len(made))

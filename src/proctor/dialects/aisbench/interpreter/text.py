@@ -101,6 +101,7 @@ def _largest_text(value: Any, budget: Budget) -> int:
 class _BoundedFormatter(Formatter):
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
+        self._made = 0
 
     def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         first = re.split(r"[.\[]", field_name, maxsplit=1)[0]
@@ -112,7 +113,10 @@ class _BoundedFormatter(Formatter):
         return value if conversion is None else format_value(value, _known(conversion), "", self._budget)
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        return format_value(value, None, format_spec, self._budget)
+        made = format_value(value, None, format_spec, self._budget)
+        self._made += len(made)
+        self._budget.hold_text(self._made)
+        return made
 
 
 def _known(conversion: str) -> str:
