@@ -76,9 +76,9 @@ def score_grids(
     """
     grids: dict[str, ScoreGrid] = {}
     for exam, entry in results.items():
-        for family, title, template, demos, cell in _cells(exam, entry, specifications.get(exam) or {}):
+        for family, title, template, demos, cell in _cells(exam, entry, _mapping(specifications.get(exam))):
             metric = str(entry.get("score_name") or "score")
-            grid = grids.setdefault(json.dumps([family, metric], sort_keys=True, default=str), ScoreGrid(title, metric))
+            grid = grids.setdefault(_key([family, metric]), ScoreGrid(title, metric))
             grid.cells.setdefault((template, demos), cell)
     found = [grid for grid in grids.values() if len(grid.cells) >= _FEWEST_CELLS]
     for grid in found:
@@ -111,7 +111,14 @@ def groups_of(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _key(value: Any) -> str:
+    """Return a text that is equal for equal values; keys of mappings may be of any kind, as in YAML."""
+    if isinstance(value, Mapping):
+        return f"{{{','.join(sorted(f'{name!r}:{_key(each)}' for name, each in value.items()))}}}"
+    return f"[{','.join(map(_key, value))}]" if isinstance(value, list | tuple) else repr(value)
 
 
 _Placed = tuple[Any, str, str, int, GridCell]
@@ -122,13 +129,17 @@ def _cells(exam: str, entry: Mapping[str, Any], specification: Mapping[str, Any]
     if isinstance(recipe, Mapping):
         yield from _recipe_cells(exam, entry, recipe, specification)
     elif isinstance(task, Mapping):
-        options = specification.get("options") or {}
+        options = _mapping(specification.get("options"))
         data = {name: task.get(name) for name in _DATA_OF_TASK if task.get(name) is not None}
         demos = options.get("num_fewshot", 0)
         if data and isinstance(demos, int):
             title = "/".join(str(data[name]) for name in ("dataset_path", "dataset_name") if name in data)
             template = str(options.get("template") or task.get("task") or exam)
             yield data, title or exam, template, demos, _cell(exam, entry, "")
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _recipe_cells(

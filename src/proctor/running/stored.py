@@ -13,6 +13,7 @@ from proctor.errors import ProctorError
 from proctor.running.folder import RESULTS, SAMPLES, SPEC
 from proctor.running.progress_file import PROGRESS, STALE_SECONDS
 from proctor.running.spec import RunSpec
+from proctor.running.stored_shapes import checked_entry, checked_run
 
 State = Literal["done", "running", "stopped", "damaged"]
 
@@ -76,14 +77,19 @@ def load_run(path: Path) -> StoredRun:
     document, problem = _read_json(path / RESULTS)
     if problem:
         problems.append(problem)
-    found = _mapping(document.get("results"))
-    results = {str(name): dict(entry) for name, entry in found.items() if isinstance(entry, dict)}
+    results: dict[str, dict[str, Any]] = {}
+    for name, entry in _mapping(document.get("results")).items():
+        if isinstance(entry, dict):
+            results[name], odd = checked_entry(name, entry)
+            problems += odd
+    run, odd = checked_run(_mapping(document.get("run")))
+    problems += odd
     progress = read_progress(path)
     state: State = "done" if results else "running" if progress else "stopped"
     if problems:
         state = "damaged"
     ordered = {name: results[name] for name in (spec.exams if spec else {}) if name in results} | results
-    return StoredRun(path, state, "; ".join(problems), spec, ordered, _mapping(document.get("run")), progress)
+    return StoredRun(path, state, "; ".join(problems), spec, ordered, run, progress)
 
 
 def is_run(path: Path) -> bool:

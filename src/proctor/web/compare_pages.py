@@ -13,7 +13,7 @@ from proctor.results.sample_index import SampleIndex
 from proctor.running.stored import StoredRun
 from proctor.web.charts import difference_bar
 from proctor.web.library import Library
-from proctor.web.sample_view import choices_of, excerpt, question_of
+from proctor.web.sample_view import choices_of, excerpt, question_of, references_text
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -132,7 +132,7 @@ def _flip(chosen: Chosen, exam: str, document: int) -> dict[str, Any]:
         if sample is None:
             continue
         question = question or excerpt(question_of(sample.record))
-        references = references or excerpt(", ".join(map(str, sample.record.get("references") or ())))
+        references = references or references_text(sample.record)
         sides.append(
             {
                 "run": run.path.name,

@@ -19,7 +19,15 @@ from proctor.settings import settings
 from proctor.web.library import Library
 from proctor.web.prompt_view import explained_messages
 from proctor.web.run_pages import stored_run
-from proctor.web.sample_view import choices_of, excerpt, judgements_in, messages_of, question_of, values_of
+from proctor.web.sample_view import (
+    choices_of,
+    excerpt,
+    judgements_in,
+    messages_of,
+    question_of,
+    references_text,
+    values_of,
+)
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -169,7 +177,7 @@ def _line(found: Sample) -> dict[str, Any]:
         "doc_id": record.get("doc_id"),
         "question": excerpt(question_of(record)),
         "prediction": excerpt(record.get("output") if prediction is None else prediction),
-        "references": excerpt(", ".join(map(str, record.get("references") or ()))),
+        "references": references_text(record),
         "score": found.score,
         "failure": found.failure,
     }
@@ -182,7 +190,7 @@ def explain(stored: StoredRun, record: dict[str, Any]) -> tuple[list[dict[str, A
     try:
         with settings.context(trust_code=False):  # a page never runs code of a task file
             exam = next((each for each in exams_of_spec(stored.spec) if each.name == record.get("exam")), None)
-            item = _item_of(exam, int(record.get("doc_id") or 0)) if exam is not None else None
+            item = _item_of(exam, record.get("doc_id")) if exam is not None else None
     except (ProctorError, ValueError) as error:
         return [], f"the prompt cannot be made again: {error}"
     if item is None:
@@ -193,8 +201,10 @@ def explain(stored: StoredRun, record: dict[str, Any]) -> tuple[list[dict[str, A
     return [message for request in item.requests for message in explained_messages(request)], ""
 
 
-def _item_of(exam: Exam, doc_id: int) -> Item | None:
+def _item_of(exam: Exam, doc_id: Any) -> Item | None:
     """Return the item of a document: nearly always the one at its place."""
+    if not isinstance(doc_id, int) or doc_id < 0:
+        return None
     item = next(first_items(exam, 1, doc_id), None)
     if item is not None and item.doc_id == doc_id:
         return item

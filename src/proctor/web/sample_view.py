@@ -32,6 +32,12 @@ def excerpt(value: Any) -> str:
     return text if len(text) <= _LONGEST_EXCERPT else f"{text[:_LONGEST_EXCERPT]}…"
 
 
+def references_text(record: Mapping[str, Any]) -> str:
+    """Return the beginning of the references on one line."""
+    references = record.get("references")
+    return excerpt(", ".join(map(str, references)) if isinstance(references, list) else references)
+
+
 def messages_of(prompt: Any) -> list[dict[str, Any]]:
     """Return a stored prompt as messages: ``role`` (empty for a plain string), ``content``, ``media``, ``left_out``.
 
@@ -77,14 +83,14 @@ def _image(part: dict[str, Any]) -> str:
 
 def choices_of(record: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the continuations with their log-likelihoods as bars; empty where nothing was scored."""
-    continuations, output = record.get("continuations") or [], record.get("output")
+    continuations, output = record.get("continuations"), record.get("output")
     if not isinstance(output, list) or not all(isinstance(each, dict) for each in output):
         return []
     values = [_likelihood(each.get("log_likelihood")) for each in output]
     best = max(range(len(values)), key=values.__getitem__, default=None)
     return [
         {
-            "text": continuations[index] if index < len(continuations) else "",
+            "text": continuations[index] if isinstance(continuations, list) and index < len(continuations) else "",
             "log_likelihood": value,
             "chart": choice_bar(value, values),
             "gold": record.get("gold") == index,
@@ -232,7 +238,7 @@ def _in_words(value: Any, opponents: list[str] | None) -> str:
 def _stages(prompts: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Return each prompt with its stage; where a stage asked several times, each time."""
     found: list[tuple[str, Any]] = []
-    for stage, prompt in prompts.items():
+    for stage, prompt in prompts.items() if isinstance(prompts, Mapping) else ():
         if isinstance(prompt, list) and prompt and all(isinstance(each, list) for each in prompt):
             found.extend((f"{stage} {place + 1}", each) for place, each in enumerate(prompt))
         else:
