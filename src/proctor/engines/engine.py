@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from proctor.artifacts import NON_POSITIONAL, Artifact, to_data
 from proctor.errors import UnsupportedRequestError
-from proctor.ir import Generate, Response, Score, content_key
+from proctor.ir import Generate, Prompt, Response, Score, content_key
 
 if TYPE_CHECKING:
     from proctor.engines.inference import OnFailure, Predictions, Row
@@ -76,6 +76,10 @@ class Engine(Artifact):
     def decoding_defaults(self) -> Mapping[str, Any]:
         """Return how to decode what a request leaves open, by the names of :class:`~proctor.ir.Decoding`."""
         return {}
+
+    def count_tokens(self, prompt: Prompt) -> int | None:  # noqa: ARG002 - the protocol
+        """Return how many tokens the model reads of a prompt; ``None`` where the engine cannot tell without asking."""
+        return None
 
     def generate(self, requests: Iterable[Generate]) -> Answers:  # noqa: ARG002 - the protocol
         """Answer generation requests."""

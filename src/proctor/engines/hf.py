@@ -14,7 +14,7 @@ from proctor.engines.engine import Answers, Engine
 from proctor.engines.hf_load import Family, LoadedModel, ModelSource, load_model
 from proctor.engines.hf_tokens import Encoder
 from proctor.errors import EngineError, ValidationError
-from proctor.ir import Generate, Score
+from proctor.ir import Generate, Prompt, Score
 
 WINDOW = 1024
 """Requests that are read ahead, to sort by length and to find what they share."""
@@ -234,6 +234,11 @@ class HFEngine(Engine):
             chat_template=self.chat_template,
             chat_options=options,
         )
+
+    def count_tokens(self, prompt: Prompt) -> int | None:
+        """Return how many tokens the model reads of a prompt, those of the chat template included."""
+        encoder = self._encoder()
+        return len(encoder.encode_prompts([encoder.text_of(prompt)])[0])
 
     def close(self) -> None:
         """Free the model's memory; the next request loads it again."""

@@ -75,6 +75,33 @@ class TestGeneration:
         assert len(list(exam_of(dataset("{question}", n=2, k=2), rows, limit=1).items())) == 2
 
 
+class Counting(ScriptedEngine):
+    """Counts words as tokens."""
+
+    def count_tokens(self, prompt):
+        return len(prompt.text.split())
+
+
+class TestLength:
+    def exam(self, longest):
+        values = dataset("</E>{question} {answer}", inferencer_arguments={"max_seq_len": longest})
+        values["infer_cfg"]["prompt_template"]["ice_token"] = "</E>"
+        values["infer_cfg"]["ice_template"] = {"type": "PromptTemplate", "template": "{question} {answer}"}
+        values["infer_cfg"]["retriever"] = {"type": "FixKRetriever", "fix_id_list": [0, 1, 2]}
+        return exam_of(values)
+
+    @pytest.mark.parametrize("longest, shown", [(7, 3), (6, 2), (3, 1), (2, 0), (1, 0)])
+    def test_the_last_examples_are_dropped_until_a_prompt_fits(self, longest, shown):
+        exam = self.exam(longest).suited_to(Counting(answer="x"))
+        prompt = next(exam.items()).requests[0].prompt.text
+        assert prompt.count("=?") - 1 == shown
+        assert prompt.startswith("1+1=? 2" if shown else "\n1+1=? "), "without examples their end remains"
+
+    def test_an_engine_that_cannot_count_gets_all(self):
+        exam = self.exam(2).suited_to(ScriptedEngine(answer="x"))
+        assert next(exam.items()).requests[0].prompt.text.count("=?") == 4
+
+
 class TestPerplexity:
     TEMPLATE = {"A": "{question} {A}", "B": "{question} {B}"}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from proctor.dialects.aisbench.exam import DatasetOptions
 
 Row = Mapping[str, Any]
+Fits = Callable[[Prompt], bool]
+"""Whether a prompt is short enough for the model."""
 _GENERATION_NAMES = {"max_new_tokens": "max_tokens", "max_out_len": "max_tokens"}
 
 
@@ -44,9 +46,13 @@ class Questions:
         config: The dataset.
         options: What the run changes.
         builder: Makes the prompts.
+        fits: Whether a prompt is short enough; its last examples are dropped until it is, as upstream does it.
     """
 
-    def __init__(self, config: DatasetConfig, options: DatasetOptions, builder: PromptBuilder) -> None:
+    def __init__(
+        self, config: DatasetConfig, options: DatasetOptions, builder: PromptBuilder, fits: Fits | None = None
+    ) -> None:
+        self._fits = fits
         self._inferencer = config.inferencer
         self._builder = builder
         self._output: str | None = config.reader.get("output_column")
@@ -71,10 +77,15 @@ class Questions:
         return None if self._output is None else row.get(self._output)
 
     def _generate(self, row: Row, demos: Sequence[int]) -> Question:
-        prompt = self._builder.generate(row, demos)
+        prompt = self._prompt(row, demos)
         limit = row.get("max_out_len")  # a dataset may set it row by row
         decoding = self._decoding(limit if isinstance(limit, int) else None)
         return Question(prompt.text, (Generate(prompt, decoding),), self._gold(row))
+
+    def _prompt(self, row: Row, demos: Sequence[int]) -> Prompt:
+        if self._fits is None:
+            return self._builder.generate(row, demos)
+        return self._builder.shorten(row, demos, self._fits)
 
     def _ppl(self, row: Row, demos: Sequence[int]) -> Question:
         normalizing = self._inferencer.normalizing
@@ -100,6 +111,9 @@ class Questions:
 
     def _labelled(self, row: Row, demos: Sequence[int], label: Any) -> Prompt:
         prompt = self._builder.labelled(row, demos, label)
+        while demos and self._fits is not None and not self._fits(prompt):
+            demos = demos[:-1]
+            prompt = self._builder.labelled(row, demos, label)
         if prompt.is_chat:
             raise DataError(
                 "likelihoods are of texts, not of chat messages",
@@ -111,7 +125,7 @@ class Questions:
         choices = row.get("choices")
         if not isinstance(choices, Sequence) or isinstance(choices, str) or not choices:
             raise MissingFieldError("probabilities are of the column 'choices'", why=f"the row has {', '.join(row)}")
-        prompt = self._builder.generate(row, demos)
+        prompt = self._prompt(row, demos)
         labels = tuple(str(choice) for choice in choices)
         return Question(prompt.text, (Choose(tuple(Pair(prompt, label) for label in labels)),), self._gold(row), labels)
 

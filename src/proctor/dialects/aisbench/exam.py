@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from proctor.dialects.aisbench.asking import Question, Questions
+from proctor.dialects.aisbench.asking import Fits, Question, Questions
 from proctor.dialects.aisbench.config import GENERATE, DatasetConfig
 from proctor.dialects.aisbench.datasets import DatasetRows, open_dataset
 from proctor.dialects.aisbench.grading import grade
@@ -35,6 +35,7 @@ class DatasetOptions:
         system_prompt: Said before everything.
         meta_template: How the model wants dialogues laid out.
         as_messages: Whether prompts are chat messages rather than one string.
+        max_seq_len: Longest prompt in tokens, where the dataset does not say (the model's ``max_seq_len``).
         max_out_len: Tokens of an answer where the dataset does not say (the model's ``max_out_len``).
         decoding: Fields of :class:`~proctor.ir.Decoding` that replace everything else.
         stop: Texts that end an answer of this model.
@@ -46,6 +47,7 @@ class DatasetOptions:
     system_prompt: str | None = None
     meta_template: MetaTemplate | None = None
     as_messages: bool = False
+    max_seq_len: int | None = None
     max_out_len: int | None = None
     decoding: Mapping[str, Any] = field(default_factory=dict)
     stop: tuple[str, ...] = ()
@@ -62,15 +64,21 @@ class DatasetExam:
         config: The dataset.
         options: What the run changes.
         rows: Where rows come from; by default the dataset's loader.
+        fits: Whether a prompt is short enough; examples are dropped until it is.
     """
 
     def __init__(
-        self, config: DatasetConfig, options: DatasetOptions | None = None, rows: DatasetRows | None = None
+        self,
+        config: DatasetConfig,
+        options: DatasetOptions | None = None,
+        rows: DatasetRows | None = None,
+        fits: Fits | None = None,
     ) -> None:
         self.groups: tuple[ScoredGroup, ...] = ()
         self.config = config
         self.options = options or DatasetOptions()
         self._rows = rows
+        self._fits = fits
 
     @property
     def name(self) -> str:
@@ -85,12 +93,25 @@ class DatasetExam:
         return f"{self.config.inferencer.kind} on {source or 'data of its own'}"
 
     def suited_to(self, engine: Engine) -> DatasetExam:
-        """Return the exam as chat messages for an engine that only chats; else itself."""
-        if not engine.only_chats or self.options.as_messages or self.config.inferencer.kind != GENERATE:
+        """Return the exam as an engine can sit it.
+
+        Engines that only chat get messages. Where prompts have a longest length, the engine's tokens are counted, and
+        examples dropped until they fit; an engine that cannot count sends them whole.
+        """
+        as_messages = engine.only_chats and self.config.inferencer.kind == GENERATE
+        longest = self.config.inferencer.max_seq_len or self.options.max_seq_len
+        if (not as_messages or self.options.as_messages) and longest is None:
             return self
-        twin = DatasetExam(self.config, replace(self.options, as_messages=True), self.rows)
+        options = replace(self.options, as_messages=as_messages or self.options.as_messages)
+        twin = DatasetExam(self.config, options, self._rows, self._counting(engine, longest))
         twin.groups = self.groups
         return twin
+
+    @staticmethod
+    def _counting(engine: Engine, longest: int | None) -> Fits | None:
+        if longest is None:
+            return None
+        return lambda prompt: (engine.count_tokens(prompt) or 0) <= longest
 
     @cached_property
     def rows(self) -> DatasetRows:
@@ -111,7 +132,7 @@ class DatasetExam:
     @cached_property
     def questions(self) -> Questions:
         """What turns prompts into requests."""
-        return Questions(self.config, self.options, self.builder)
+        return Questions(self.config, self.options, self.builder, self._fits)
 
     def chosen(self) -> Iterator[tuple[int, int]]:
         """Yield the position of each row to ask about, and how often the same row was asked before (``n`` runs)."""
@@ -156,6 +177,7 @@ class DatasetExam:
             "system_prompt": options.system_prompt,
             "meta_template": options.meta_template.to_dict() if options.meta_template is not None else None,
             "as_messages": options.as_messages or None,
+            "max_seq_len": options.max_seq_len,
             "max_out_len": options.max_out_len,
             "decoding": dict(options.decoding) or None,
             "stop": list(options.stop) or None,

@@ -32,6 +32,7 @@ class ModelConfig:
         args: What ``--model-args`` would be.
         as_messages: Whether it takes chat messages.
         meta_template: How it wants dialogues laid out, where the config says.
+        max_seq_len: Longest prompt in tokens where a dataset does not say.
         max_out_len: Tokens of an answer where a dataset does not say.
         decoding: How it is to write.
         stop: Texts that end an answer.
@@ -44,6 +45,7 @@ class ModelConfig:
     args: Mapping[str, Any]
     as_messages: bool = False
     meta_template: Mapping[str, Any] | None = None
+    max_seq_len: int | None = None
     max_out_len: int | None = None
     decoding: Mapping[str, Any] = field(default_factory=dict)
     stop: tuple[str, ...] = ()
@@ -86,6 +88,7 @@ def model_config(values: Mapping[str, Any]) -> ModelConfig:
         _args(values, entry),
         bool(entry.get("messages")),
         meta_template_of(values),
+        values.get("max_seq_len"),
         values.get("max_out_len"),
         dict(_decoding(values, generation)),
         tuple(dict.fromkeys(stop)),

@@ -128,6 +128,7 @@ def dataset_options(options: RecipeOptions) -> DatasetOptions:
         system_prompt=options.system_prompt,
         meta_template=None if template is None else MetaTemplate.from_config(template),
         as_messages=options.apply_chat_template or (model is not None and model.as_messages),
+        max_seq_len=model.max_seq_len if model is not None else None,
         max_out_len=model.max_out_len if model is not None else None,
         decoding={**(model.decoding if model is not None else {}), **options.decoding},
         stop=model.stop if model is not None else (),
