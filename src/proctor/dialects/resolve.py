@@ -12,7 +12,7 @@ from pathlib import Path
 from proctor.artifacts import catalogs, fetch_artifact
 from proctor.artifacts.query import is_assignments, parse_query
 from proctor.errors import ProctorError, QueryError, UnknownArtifactError, UsageError, did_you_mean
-from proctor.recipes.exam import Exam
+from proctor.recipes.exam import Exam, add_groups
 from proctor.recipes.options import RecipeOptions
 from proctor.recipes.recipe import Recipe
 from proctor.recipes.recipe_exam import exams_of
@@ -37,7 +37,9 @@ def resolve_tasks(names: Sequence[str], options: RecipeOptions | None = None) ->
     for name in names:
         try:
             for exam in resolve_task(name, chosen):
-                _check_same(exams.setdefault(exam.name, exam), exam, name)
+                known = exams.setdefault(exam.name, exam)
+                _check_same(known, exam, name)
+                add_groups(known, getattr(exam, "groups", ()))
         except ProctorError as error:
             problems.append(error)
     if len(problems) == 1:

@@ -89,6 +89,15 @@ def suited(exams: Iterable[Exam], engine: Engine) -> list[Exam]:
     return found
 
 
+def add_groups(exam: Exam, groups: Iterable[ScoredGroup]) -> None:
+    """Let an exam belong to more groups; those that it belongs to by name stay as they are."""
+    known: tuple[ScoredGroup, ...] = getattr(exam, "groups", ())
+    names = {group.name for group in known}
+    new = tuple(group for group in groups if group.name not in names)
+    if new:
+        exam.groups = (*known, *new)  # type: ignore[attr-defined]
+
+
 def variant_of(exam: Exam) -> str:
     """Return how an exam differs from what its file says, empty where it does not."""
     return str(getattr(exam, "variant", ""))

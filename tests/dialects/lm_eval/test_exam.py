@@ -264,6 +264,57 @@ class TestTemplates:
         assert made.specification()["task"]["metadata"]["asked_as"] == "text"
 
 
+class TestRecipesAndTasksInOneGroup:
+    @pytest.fixture
+    def run(self, folder, tmp_path, monkeypatch):
+        rows = [{"label": n % 2, "sentence1": f"S{n}", "sentence2": f"T{n}", "idx": n} for n in range(4)]
+        (folder / "wnli.jsonl").write_text("\n".join(map(json.dumps, rows)))
+        card = {
+            "__type__": "task_card",
+            "loader": {"__type__": "load_json_file", "files": {"test": str(folder / "wnli.jsonl")}, "lines": True},
+            "preprocess_steps": [
+                {"__type__": "rename", "field": "sentence1", "to_field": "text_a"},
+                {"__type__": "rename", "field": "sentence2", "to_field": "text_b"},
+                {"__type__": "map_instance_values", "mappers": {"label": {"0": "not entailment", "1": "entailment"}}},
+                {"__type__": "set", "fields": {"classes": ["entailment", "not entailment"]}},
+                {"__type__": "set", "fields": {"type_of_relation": "entailment", "text_a_type": "premise"}},
+                {"__type__": "set", "fields": {"text_b_type": "hypothesis"}},
+            ],
+            "task": "tasks.classification.multi_class.relation",
+            "templates": "templates.classification.multi_class.relation.all",
+        }
+        (folder / "card.json").write_text(json.dumps(card))
+        template = "templates.classification.multi_class.relation.default"
+        (folder / "recipe.yaml").write_text(
+            f"task: recipe\ninclude: unitxt\nrecipe: card={folder / 'card.json'},template={template},"
+            "metrics=[metrics.accuracy]"
+        )
+        (folder / "own.yaml").write_text(f"task: own\n{TEXT}metric_list: [{{metric: exact_match}}]")
+        (folder / "text.yaml").write_text(f"task: text\n{CHOICE}")
+        (folder / "g.yaml").write_text("group: g\ntask: [recipe, text]\naggregate_metric_list: [{metric: acc}]")
+        (folder / "h.yaml").write_text("group: h\ntask: [recipe, own]\naggregate_metric_list: [{metric: acc}]")
+
+        def make(*names):
+            engine = ScriptedEngine(answer="entailment", log_likelihood=lambda context, text: -1.0)
+            return run_exams(resolve(names, [str(folder)]), engine, log=tmp_path / "log.db").results
+
+        return make
+
+    def test_the_score_is_of_both(self, run):
+        found = run("g")
+        assert found["recipe"]["accuracy"] == 0.5
+        first = found["text"]["acc"]
+        assert found["g"]["acc"] == pytest.approx((0.5 * 4 + first * 6) / 10)
+        assert found["g"]["members"] == ["recipe", "text"]
+        assert 0 < found["g"]["acc_stderr"] < 0.4
+
+    def test_an_exam_of_two_groups_counts_in_both(self, run):
+        found = run("g", "h")
+        assert found["g"]["members"] == ["recipe", "text"]
+        assert found["h"]["members"] == ["recipe", "own"]
+        assert found["h"]["acc_without"] == ["own"]
+
+
 class TestEnginesWithoutLikelihoods:
     """Multiple choice becomes text by itself, and the results say so."""
 

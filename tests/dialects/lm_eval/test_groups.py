@@ -59,3 +59,20 @@ def test_pooling_equal_sizes_is_the_plain_formula(entries):
     size = entries[0][1]
     assert pooled_error(errors, [size] * len(errors)) == pytest.approx(unweighted_error(errors))
     assert weighted(errors, [size] * len(errors)) == pytest.approx(sum(errors) / len(errors))
+
+
+def test_recipes_count_under_the_name_that_they_give_the_same_score():
+    recipe = {"accuracy": 0.25, "accuracy_ci_low": 0.0, "accuracy_ci_high": 0.5, "num_of_instances": 20}
+    for metric in ("acc", "accuracy"):
+        found = group_scores(
+            Group("g", [Leaf("a", {}), Leaf("r", {})], (GroupMetric(metric),)), {**SCORES, "r": recipe}
+        )
+        assert found[metric] == pytest.approx((0.5 * 10 + 0.25 * 20) / 30)
+        error = 0.25 / 1.959963984540054
+        pooled = (9 * 0.01 * 10 + 19 * error**2 * 20) / 28
+        assert found[f"{metric}_stderr"] == pytest.approx(math.sqrt(pooled / 30)) if metric == "acc" else True
+        assert f"{metric}_without" not in found
+
+
+def test_tasks_without_the_score_are_named():
+    assert group_scores(group(GroupMetric("acc")), SCORES)["acc_without"] == ["c"]

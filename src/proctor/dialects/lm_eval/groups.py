@@ -20,11 +20,13 @@ def group_scores(group: Group, scores: Mapping[str, Scores]) -> dict[str, Any]:
         group: The group.
         scores: Scores by the name of the task, as their grades have them.
     """
-    tasks = [scores[leaf.name] for leaf in group.leaves() if leaf.name in scores]
+    members = {leaf.name: scores[leaf.name] for leaf in group.leaves() if leaf.name in scores}
+    tasks = list(members.values())
     found: dict[str, Any] = {"num_of_instances": sum(each.get("num_of_instances", 0) for each in tasks)}
     for metric in group.metrics:
         for pipeline in metric.filters if metric.filters is not None else _pipelines(metric.metric, tasks):
             found.update(_aggregated(metric, pipeline, tasks))
+            _note_missing(found, score_key(metric.metric, pipeline), members)
     main = next((key for key, value in found.items() if key != "num_of_instances" and isinstance(value, float)), None)
     if main is not None:
         found.update(score=found[main], score_name=main)
@@ -32,8 +34,36 @@ def group_scores(group: Group, scores: Mapping[str, Scores]) -> dict[str, Any]:
     return found
 
 
+def _note_missing(found: dict[str, Any], key: str, members: Mapping[str, Scores]) -> None:
+    """Name the tasks that have no such score, where others have: the group's number is not about them."""
+    without = [name for name, each in members.items() if _key_in(each, key) is None]
+    if key in found and without:
+        found[f"{key}_without"] = without
+
+
+_SAME = {"acc": "accuracy", "accuracy": "acc"}
+"""Names of one score: in tasks of lm-eval, and in Unitxt's recipes."""
+
+
+def _key_in(scores: Scores, key: str) -> str | None:
+    """Return under which name a task has a score, ``None`` where it has none."""
+    for name in (key, _SAME.get(key, "")):
+        if isinstance(scores.get(name), int | float):
+            return name
+    return None
+
+
+def _error_of(scores: Scores, metric: str, pipeline: str, key: str) -> Any:
+    """Return a score's standard error; of a score with an interval alone, half its width in standard errors."""
+    known = scores.get(error_key(metric, pipeline))
+    low, high = scores.get(f"{key}_ci_low"), scores.get(f"{key}_ci_high")
+    if known is None and isinstance(low, int | float) and isinstance(high, int | float):
+        return (high - low) / 2 / CONFIDENCE_95
+    return known
+
+
 def _pipelines(metric: str, tasks: Sequence[Scores]) -> list[str]:
-    names = {"none" for each in tasks if metric in each}
+    names = {"none" for each in tasks if metric in each or (_SAME.get(metric, "") in each)}
     prefix = f"{metric},"
     for each in tasks:
         names.update(key[len(prefix) :] for key in each if key.startswith(prefix) and not key.endswith(_ENDINGS))
@@ -45,12 +75,12 @@ _ENDINGS = ("_ci_low", "_ci_high", "_n")
 
 def _aggregated(metric: GroupMetric, pipeline: str, tasks: Sequence[Scores]) -> dict[str, Any]:
     key = score_key(metric.metric, pipeline)
-    having = [each for each in tasks if isinstance(each.get(key), int | float)]
+    having = [(each, name) for each in tasks if (name := _key_in(each, key)) is not None]
     if not having:
         return {}
-    values = [float(each[key]) for each in having]
-    sizes = [int(each.get("num_of_instances", 0)) for each in having]
-    errors = [each.get(error_key(metric.metric, pipeline)) for each in having]
+    values = [float(each[name]) for each, name in having]
+    sizes = [int(each.get("num_of_instances", 0)) for each, _ in having]
+    errors = [_error_of(each, metric.metric, pipeline, name) for each, name in having]
     if callable(function := value_of(metric.aggregation, "aggregation")):
         value = number(function(values, sizes))
     else:

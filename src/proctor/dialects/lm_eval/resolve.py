@@ -17,7 +17,7 @@ from proctor.dialects.lm_eval.selection import Group, Leaf, Member, TaskFinder
 from proctor.errors import ProctorError, UnknownArtifactError, UsageError
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Message
-from proctor.recipes.exam import Exam
+from proctor.recipes.exam import Exam, add_groups
 from proctor.recipes.options import RecipeOptions
 
 OWN_OPTIONS = frozenset(
@@ -54,7 +54,7 @@ def resolve(
     for name in names:
         try:
             for exam in exams_of_members(finder.find(name), chosen):
-                exams.setdefault(exam.name, exam)
+                add_groups(exams.setdefault(exam.name, exam), getattr(exam, "groups", ()))
         except ProctorError as error:
             problems.append(error)
     if len(problems) == 1:
@@ -115,9 +115,7 @@ def exams_of_members(members: Sequence[Member], options: RecipeOptions) -> list[
             except ProctorError as error:
                 problems.append(error)
                 continue
-            if isinstance(exam, TaskExam | PythonTaskExam):
-                exam.groups = (*exam.groups, *groups)
-            exams.setdefault(exam.name, exam)
+            add_groups(exams.setdefault(exam.name, exam), groups)
     if problems:
         first = problems[0]
         raise first if len(problems) == 1 else type(first)([each for one in problems for each in one.diagnostics])
