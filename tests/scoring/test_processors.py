@@ -3,16 +3,19 @@ from __future__ import annotations
 import json
 import math
 from importlib.resources import files
+from types import SimpleNamespace
 
 import pytest
 
 from proctor.artifacts import fetch_artifact
 from proctor.errors import ScoringError, ValidationError
 from proctor.ir import Failure
-from proctor.scoring import processors as p
+from proctor.scoring import label_processors, number_processors, processors, structure_processors, text_processors
 from proctor.scoring.grade import Columns
 from proctor.scoring.pipeline import process, process_each
 
+MODULES = (processors, text_processors, label_processors, number_processors, structure_processors)
+p = SimpleNamespace(**{name: value for module in MODULES for name, value in vars(module).items()})
 CASES = [
     (p.ToString(), 5, "5"),
     (p.ToStringStripped(), " a \n", "a"),
@@ -152,7 +155,8 @@ def test_each_instance_has_its_own_processors():
 def test_a_value_that_cannot_be_processed_is_a_failure():
     done = process(Columns(["a", 5], [["a"], [None]]), ["processors.lower_case"])
     assert done.predictions[0] == "a"
-    assert done.predictions[1].kind == "processor processors.lower_case"
+    assert done.predictions[1].kind == "wrong_type"
+    assert "processors.lower_case" in done.predictions[1].message
     assert "AttributeError" in done.predictions[1].message
     assert isinstance(done.references[1], Failure)
 
