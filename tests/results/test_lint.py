@@ -29,6 +29,13 @@ def test_the_answer_in_the_prompt():
     ]
 
 
+def test_a_label_among_all_labels_is_no_leak():
+    parts = [("Is it entailment or not entailment?", "question")]
+    labels = {"classes": ["entailment", "not entailment"]}
+    assert warned(parts, labels, references=("entailment",)) == []
+    assert warned(parts, {"classes": ["entailment", "neutral"]}, references=("entailment",)) != []
+
+
 def test_the_answer_in_a_demo_is_no_leak():
     assert warned([("Paris", "demo[0].answer"), ("Capital?", "question")], references=("Paris",)) == []
 
@@ -44,6 +51,11 @@ def test_a_demo_that_is_the_instance():
 
 def test_choices_that_are_alike():
     assert warned([("?", "question")], choices=(" a", "b", " a")) == ["choices 1 and 3 are alike: 'a'"]
+
+
+def test_fields_that_are_not_used_are_named_together():
+    found = warned([("Capital?", "question")], {"context": "a long passage", "id": "number 17"}, references=("Paris",))
+    assert found == ["the fields 'context', 'id' are not in the prompt"]
 
 
 @pytest.mark.parametrize("value, warns", [("a long passage", True), ("Paris", False), ("abc", False), (17, False)])

@@ -8,6 +8,7 @@ import sys
 from html import unescape
 
 import pytest
+import yaml
 from starlette.testclient import TestClient
 
 from proctor.cli.__main__ import main
@@ -233,3 +234,48 @@ def test_a_card_of_any_catalog_makes_an_exam(client):
     assert forms["Recipe"] == (
         "card=samples.cards.sentiment,template=samples.templates.sentiment,num_demos=1,demos_pool_size=100"
     )
+
+
+@pytest.mark.parametrize(
+    "query, words",
+    [
+        ("exam=samples.science&answer=b", "<dt>accuracy</dt><dd>1.0"),
+        ("exam=samples.science&answer=a", "<dt>accuracy</dt><dd>0.0"),
+        ("exam=samples.science&answer=perhaps", "the choices are &#39;A&#39;, &#39;B&#39;"),
+    ],
+)
+def test_an_answer_to_choices_is_one_of_them(client, query, words):
+    assert words in client.get(f"/explore/exam?{query}").text
+
+
+def test_of_several_exams_one_is_looked_at(client):
+    page = client.get("/explore/exam?exam=samples").text
+    assert "One of 3" in page
+    assert "Answer each question with the letter" in page
+    page = client.get("/explore/exam?exam=samples&member=samples.arithmetic").text
+    assert "<option selected>samples.arithmetic</option>" in page
+    assert "Solve each problem" in page
+    assert "has no exam" in client.get("/explore/exam?exam=samples&member=samples.history").text
+
+
+@pytest.mark.parametrize("sampler", ["random", "first", "close_text[field=review]"])
+def test_samplers_are_chosen(client, sampler):
+    forms = forms_on(client, f"exam=samples.sentiment&num_demos=2&sampler=samplers.{sampler}")
+    assert f"samplers.{sampler}" in forms["Recipe"]
+    assert "samplers.random" in client.get("/explore?q=demos&kind=sampler").text
+
+
+def test_no_page_runs_code_of_a_task_file(with_tasks, tasks, tmp_path):
+    (tasks / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\ndef change(docs): return docs\n")
+    task = json.loads((tasks / "colours.yaml").read_text()) | {"task": "evil"}
+    (tasks / "evil.yaml").write_text("process_docs: !function evil.change\n" + yaml.safe_dump(task))
+    page = with_tasks.get("/explore/exam?exam=evil").text
+    assert "no page runs code of a task file" in page
+    assert "proctor show" in page
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_missing_tokenizer_is_explained(client):
+    page = client.get("/explore/exam?exam=samples.science&model=nobody/nothing").text
+    assert "the tokenizer of &#39;nobody/nothing&#39; is not on this machine" in page
+    assert "Answer each question" in page

@@ -35,10 +35,22 @@ def _leaks(item: Item, prompt: Prompt) -> Iterator[str]:
     if item.exchange.choices:  # the right choice is there to be chosen
         return
     asking = _text(prompt, _ASKING).lower()
+    listed = _listed(item, asking)
     for reference in item.exchange.references:
         answer = reference.strip()
-        if len(answer) >= _SHORTEST_LEAK and answer.lower() in asking:
+        if len(answer) >= _SHORTEST_LEAK and answer.lower() in asking and answer.lower() not in listed:
             yield f"the answer '{answer}' appears in the prompt"
+
+
+def _listed(item: Item, asking: str) -> set[str]:
+    """Return the labels that the prompt lists for the model to choose from: all of a field, or none."""
+    found: set[str] = set()
+    fields = item.instance.get("input_fields", item.instance)
+    for value in fields.values() if isinstance(fields, dict) else ():
+        if isinstance(value, list) and len(value) > 1 and all(isinstance(each, str) for each in value):
+            labels = {each.strip().lower() for each in value}
+            found |= labels if all(label in asking for label in labels) else set()
+    return found
 
 
 def _repeats(prompt: Prompt) -> Iterator[str]:
@@ -66,11 +78,15 @@ def _unused(item: Item, prompt: Prompt) -> Iterator[str]:
     if not isinstance(fields, dict) or any(isinstance(part, Media) for turn in prompt.turns for part in turn.parts):
         return
     text = prompt.text
-    for name, value in fields.items():
-        if not isinstance(value, str) or len(value.strip()) < _SHORTEST_LEAK or name in _NEVER_SHOWN:
-            continue
-        if value.strip() not in text and not _is_reference(item, value):
-            yield f"the field '{name}' is not in the prompt"
+    unused = [
+        f"'{name}'"
+        for name, value in fields.items()
+        if isinstance(value, str) and len(value.strip()) >= _SHORTEST_LEAK and name not in _NEVER_SHOWN
+        if value.strip() not in text and not _is_reference(item, value)
+    ]
+    if unused:
+        what = f"the fields {', '.join(unused)} are" if len(unused) > 1 else f"the field {unused[0]} is"
+        yield f"{what} not in the prompt"
 
 
 def _is_reference(item: Item, value: str) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from proctor.dialects.resolve import resolve_tasks
 from proctor.errors import ProctorError
 from proctor.recipes.exam import Exam
 from proctor.recipes.options import RecipeOptions
@@ -29,11 +30,11 @@ def forms_of(setting: Setting, exam: Exam) -> list[Form]:
     dialect = specification.get("dialect")
     own: list[Form]
     if dialect == "lm_eval":
-        own = [("lm-eval YAML", lm_eval_task(setting))]
+        own = [("lm-eval YAML", lm_eval_task(setting, exam.name))]
     elif dialect == "aisbench":
         own = [("AISBench config", config_text(specification))]
     else:
-        own = recipe_forms(setting, specification)
+        own = recipe_forms(setting, specification, exam.name)
     return [*shell_forms(setting), ("Python", python_text(setting)), *own]
 
 
@@ -42,7 +43,7 @@ def shell_forms(setting: Setting) -> list[Form]:
     before, task = "", shlex.quote(setting.task)
     if not setting.is_recipe and setting.task_keys():  # a command line cannot say these: a file does
         name = f"{slug(setting.exam)}.yaml"
-        before, task = f"cat > {name} <<'END'\n{lm_eval_task(setting)}END\n", name
+        before, task = f"cat > {name} <<'END'\n{lm_eval_task(setting, setting.exam)}END\n", name
         flags = _flags(setting, in_file=True)
     else:
         flags = _flags(setting)
@@ -94,29 +95,44 @@ def _changed(options: RecipeOptions) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value != getattr(plain, name)}
 
 
-def recipe_forms(setting: Setting, specification: Mapping[str, Any]) -> list[Form]:
-    """Return a recipe as a string, as a task of lm-eval, and as catalogs keep it."""
+def recipe_forms(setting: Setting, specification: Mapping[str, Any], name: str) -> list[Form]:
+    """Return a recipe as a string, as a task of lm-eval (which is one exam), and as catalogs keep it."""
     recipe = specification.get("recipe")
-    forms = [("Recipe", setting.task), ("lm-eval YAML", lm_eval_recipe(setting))]
+    forms = [("Recipe", setting.task)]
+    if name == setting.task or is_exam(name):
+        forms.append(("lm-eval YAML", lm_eval_recipe(setting, name)))
     if isinstance(recipe, Mapping):
         forms.append(("Catalog JSON", json.dumps(recipe, indent=2, ensure_ascii=False)))
     return forms
 
 
-def lm_eval_recipe(setting: Setting) -> str:
+def is_exam(name: str) -> bool:
+    """Whether a name means exactly one exam."""
+    try:
+        return len(resolve_tasks([name])) == 1
+    except ProctorError:
+        return False  # a member of a benchmark, whose name means nothing by itself
+
+
+def lm_eval_recipe(setting: Setting, name: str) -> str:
     """Return a task file of lm-eval whose prompts and scores are ours, for lm-eval with Proctor beside it."""
-    body = yaml.safe_dump({"recipe": setting.task}, allow_unicode=True, width=1000)
-    return f"{_comment(setting)}task: {slug(setting.task)}\nclass: {OUR_TASK}\n{body}"
+    body = yaml.safe_dump({"recipe": name}, allow_unicode=True, width=1000)
+    return f"{_comment(setting)}task: {slug(name)}\nclass: {OUR_TASK}\n{body}"
 
 
-def lm_eval_task(setting: Setting) -> str:
-    """Return a task of lm-eval under a setting, in keys that lm-eval knows; what it cannot say is a comment."""
+def lm_eval_task(setting: Setting, name: str) -> str:
+    """Return a task of lm-eval under a setting, in keys that lm-eval knows; what it cannot say is a comment.
+
+    Args:
+        setting: The setting.
+        name: The task, which may be a member of the group that the setting names.
+    """
     from proctor.dialects.lm_eval.convert import convert
 
     keys = setting.task_keys() | ({"num_fewshot": int(setting.num_demos)} if setting.num_demos else {})
     try:
         made = convert(
-            setting.exam,
+            name,
             template=setting.template or None,
             to="lm-eval",
             include_paths=setting.include_paths,

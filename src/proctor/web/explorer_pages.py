@@ -11,13 +11,13 @@ from urllib.parse import urlencode
 
 from proctor.artifacts import fetch_artifact
 from proctor.dialects.listing import Entry, entries, everything
-from proctor.errors import ProctorError, UsageError
-from proctor.ir import Response
+from proctor.errors import Diagnostic, ProctorError, UsageError
+from proctor.ir import Choose, Generate, Request, Response, Scored
 from proctor.recipes.exam import Answered, Exam, Item
 from proctor.recipes.recipe import card_templates
 from proctor.results.lint import warnings_of
 from proctor.results.origins import parts_in
-from proctor.results.preview import first_items
+from proctor.results.preview import continuations_of, first_items
 from proctor.settings import settings
 from proctor.tasks.card import TaskCard
 from proctor.web.code_forms import forms_of
@@ -27,7 +27,7 @@ from proctor.web.setting import FIELDS, Setting, setting_of
 from proctor.web.tokens import token_counter
 
 if TYPE_CHECKING:
-    from starlette.requests import Request
+    from starlette.requests import Request as WebRequest
 
 PAGE_SIZE = 200
 LEADING = frozenset({"exam", "benchmark", "card", "group", "tag", "config"})
@@ -38,7 +38,7 @@ _MOST_TAGS = 6
 Values = tuple[str, dict[str, Any]]
 
 
-def search(library: Library, request: Request) -> Values:
+def search(library: Library, request: WebRequest) -> Values:
     """List exams and artifacts that match words, a glob, a kind."""
     query, kind = request.query_params.get("q", ""), request.query_params.get("kind", "")
     known = everything(include_paths=library.include_paths)
@@ -66,14 +66,14 @@ def _link_of(name: str, kind: str) -> str:
     return "/explore/exam?" + urlencode({"exam": name}) if kind in LEADING else ""
 
 
-def exam(library: Library, request: Request) -> Values:
+def exam(library: Library, request: WebRequest) -> Values:
     """Show the prompts of an exam, under one setting or two side by side."""
     given = request.query_params
     name = given.get("exam", "").strip()
     if not name:
         raise UsageError("no exam is chosen", hint="search for one under Explore")
     number = int(given["doc"]) if given.get("doc", "").isdecimal() else 0
-    first = setting_of(given, name, "", library.include_paths)
+    first = replace(setting_of(given, name, "", library.include_paths), member=given.get("member", ""))
     other = setting_of(given, name, "other_", library.include_paths)
     second = replace(first, **{field: value for field in FIELDS if (value := getattr(other, field))})
     typed, model = given.get("answer", ""), given.get("model", "").strip()
@@ -87,6 +87,8 @@ def exam(library: Library, request: Request) -> Values:
         "answer": typed,
         "model": model,
         "views": views,
+        "members": views[0]["members"],
+        "member": views[0].get("member", ""),
         "difference": difference_of(views),
         "suggestions": _suggestions(first),
         "parameters": urlencode([(key, value) for key, value in given.multi_items() if key != "doc" and value]),
@@ -121,10 +123,13 @@ def _templates_of_card(name: str) -> list[str]:
 
 def view_of(setting: Setting, number: int, typed: str = "", model: str = "") -> dict[str, Any]:
     """Return document ``number`` under a setting, or the problems that are in the way."""
-    view: dict[str, Any] = {"setting": setting, "problems": (), "requests": [], "code": []}
+    view: dict[str, Any] = {"setting": setting, "problems": (), "requests": [], "code": [], "members": []}
     try:
         with settings.context(trust_code=False):  # a page never runs code of a task file
-            chosen = setting.resolve()
+            exams = setting.resolve_all()
+            chosen = setting.pick(exams)
+            view["members"] = [each.name for each in exams] if len(exams) > 1 else []
+            view["member"] = chosen.name
             view["code"] = forms_of(setting, chosen)
             item = next(first_items(chosen, 1, number), None)
             if item is None:
@@ -133,7 +138,16 @@ def view_of(setting: Setting, number: int, typed: str = "", model: str = "") -> 
             view |= _item_view(chosen, item, typed)
             return view | _counted(view, model)
     except ProctorError as error:
-        return view | {"problems": error.diagnostics}
+        return view | {"problems": [_without_trust(each) for each in error.diagnostics]}
+
+
+def _without_trust(problem: Diagnostic) -> Diagnostic:
+    """Return a problem with a hint that holds here: pages never run code, commands may."""
+    if "--trust-code" not in problem.hint:
+        return problem
+    return replace(
+        problem, hint="no page runs code of a task file; if you trust it, add --trust-code to a command below"
+    )
 
 
 def _item_view(chosen: Exam, item: Item, typed: str) -> dict[str, Any]:
@@ -171,13 +185,38 @@ def _origins(request: Any) -> Iterator[str]:
 
 def try_answer(chosen: Exam, item: Item, typed: str) -> dict[str, Any]:
     """Return what the exam's processors and metrics make of an answer that somebody typed."""
-    grade = chosen.grade([Answered(item, tuple(Response(texts=(typed,)) for _ in item.requests))])
+    responses = [answer_to(request, typed) for request in item.requests]
+    if any(response is None for response in responses):
+        said = ", ".join(f"'{each.strip()}'" for request in item.requests for each in continuations_of(request))
+        why = f"the choices are {said}" if said else "the model writes nothing here"
+        return {"prediction": None, "scores": {}, "failure": f"this cannot be answered so: {why}"}
+    grade = chosen.grade([Answered(item, tuple(response for response in responses if response is not None))])
     failure = grade.failures.get(0)
     return {
         "prediction": grade.processed_predictions[0] if len(grade.processed_predictions) else None,
         "scores": {name: column[0] for name, column in grade.instance_scores.items() if len(column)},
         "failure": failure.message if failure else "",
     }
+
+
+def answer_to(request: Request, typed: str) -> Response | None:
+    """Return an answer in the words that somebody typed: for choices, that the choice of these words is the likeliest.
+
+    ``None`` where no choice has these words, or there is nothing to choose or to write.
+    """
+    if isinstance(request, Generate):
+        return Response(texts=(typed,))
+    words = typed.strip().lower()
+    choices = [each.strip().lower() for each in continuations_of(request)]
+    if not isinstance(request, Choose) or words not in choices:
+        return None
+    first = choices.index(words)
+    return Response(
+        scores=tuple(Scored(0.0 if place == first else _UNLIKELY, place == first) for place in range(len(choices)))
+    )
+
+
+_UNLIKELY = -100.0
 
 
 def difference_of(views: list[dict[str, Any]]) -> list[tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -30,6 +30,7 @@ class Setting:
         num_demos: A whole number.
         split: The split to ask about.
         include_paths: More folders with exams.
+        member: Which exam to look at, where several are meant; the first by default.
     """
 
     exam: str
@@ -40,6 +41,7 @@ class Setting:
     sampler: str = ""
     split: str = ""
     include_paths: tuple[str, ...] = ()
+    member: str = ""
 
     @property
     def is_recipe(self) -> bool:
@@ -104,13 +106,26 @@ class Setting:
         keys: dict[str, Any] = {"test_split": self.split} if self.split else {}
         return keys | ({"fewshot_config": {"sampler": self.sampler}} if self.sampler else {})
 
-    def resolve(self) -> Exam:
-        """Return the exam; of several, the first.
+    def resolve_all(self) -> list[Exam]:
+        """Return the exams that are meant.
 
         Raises:
-            ProctorError: There is none, or it cannot be built.
+            ProctorError: There is none, or one cannot be built.
         """
-        return resolve_tasks([self.task], self.options())[0]
+        return resolve_tasks([self.task], self.options())
+
+    def pick(self, exams: Sequence[Exam]) -> Exam:
+        """Return the exam to look at.
+
+        Raises:
+            UsageError: None has the name of the member.
+        """
+        if not self.member:
+            return exams[0]
+        found = next((each for each in exams if each.name == self.member), None)
+        if found is None:
+            raise UsageError(f"'{self.exam}' has no exam '{self.member}'", hint=f"the first is '{exams[0].name}'")
+        return found
 
 
 def _is_known(name: str) -> bool:
@@ -120,7 +135,7 @@ def _is_known(name: str) -> bool:
 
 _NAME = re.compile(r"[\w-]+(\.[\w-]+)*")
 
-FIELDS = tuple(each.name for each in fields(Setting) if each.name not in {"exam", "include_paths"})
+FIELDS = tuple(each.name for each in fields(Setting) if each.name not in {"exam", "include_paths", "member"})
 
 
 def setting_of(given: Mapping[str, str], exam: str, prefix: str = "", include_paths: tuple[str, ...] = ()) -> Setting:
