@@ -148,6 +148,8 @@ def _explained(case: dict[str, Any], mine: Any, theirs: Any) -> str:
         averages = {key: value for key, value in theirs.items() if "average" in key or key.startswith("avg@")}
         if all(same(mine.get(key), value) for key, value in averages.items()):
             return "AISBench files the runs of different rows under one row before it counts pass@k and cons@k"
+    if "compute_score.py doesn't exist" in str(theirs):
+        return "upstream's SquadEvaluator lacks a file of its own"
     if "error" in mine and "error" in theirs:
         return "both fail"
     return ""
@@ -168,7 +170,7 @@ def compare_summaries(asked: dict[str, Any], wanted: list[Any]) -> int:
         mine = summarized(case)
         if mine == theirs:
             continue
-        if all(_table(mine[end]) == _table(theirs[end]) for end in ("csv", "md")):
+        if "error" not in theirs and all(_table(mine[end]) == _table(theirs[end]) for end in ("csv", "md")):
             ordered += 1
             continue
         different += 1
@@ -195,7 +197,9 @@ def main() -> int:
     if not answers.is_file() or not kept.is_file() or kept.read_text() != json.dumps(asked):
         kept.write_text(json.dumps(asked))
         oracle = [PYTHON, str(Path(__file__).with_name("scoring_oracle.py")), str(kept), str(answers), WHEEL, str(work)]
-        subprocess.run(oracle, check=True, cwd=work, env={**os.environ, "HF_HUB_OFFLINE": "1"})
+        subprocess.run(
+            oracle, check=True, cwd=work, env={**os.environ, "HF_HUB_OFFLINE": "1"}, stdout=subprocess.DEVNULL
+        )
     wanted = json.loads(answers.read_text())
     different = compare_processors(asked, wanted["processors"])
     different += compare_evaluators(asked, wanted["evaluators"])

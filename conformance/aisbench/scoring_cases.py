@@ -8,6 +8,8 @@ from typing import Any
 
 OC, AIS = "opencompass", "aisbench"
 TEXTS = 10_000
+SINGLE = 100
+"""Summaries with one metric for each dataset; the others have several."""
 
 _STARTS = (
     "答案是", "答案是：", "答案:", "答案选项应该是", "答案选项为 ", "答案为", "答案选", "选择", "故选", "只有选项", "说法不正确的是", "所以", "因此",
@@ -87,7 +89,7 @@ def processors() -> list[dict[str, Any]]:
     ]
     both = (("gsm8k", "gsm8k_postprocess"), ("bbh", "bbh_mcq_postprocess"), ("bbh", "bbh_freeform_postprocess"), ("math", "math_postprocess"),
             ("math", "math_postprocess_v2"), ("xsum", "Xsum_postprocess"), ("lcsts", "lcsts_postprocess"),
-            ("gpqa", "GPQA_Simple_Eval_postprocess"), ("humaneval", "humaneval_postprocess_v2"))  # fmt: skip
+            ("gpqa", "GPQA_Simple_Eval_postprocess"), ("humaneval", "humaneval_postprocess_v2"), ("humaneval", "humaneval_postprocess_v3"))  # fmt: skip
     for module, function in both:
         made += [processor(project, f"datasets.{module}", function, alone=project == OC) for project in (OC, AIS)]
     alone = (
@@ -103,7 +105,7 @@ def processors() -> list[dict[str, Any]]:
         ("leval.leval_gsm100", "gsm100_postprocess", {}), ("leval.leval_gsm100", "gsm100_dataset_postprocess", {}),
         ("infinitebench.utils", "InfiniteBench_first_number_postprocess", {}), ("longbench.longbench_trivia_qa", "triviaqa_postprocess", {}),
         ("TheoremQA.legacy", "TheoremQA_postprocess", {}), ("TheoremQA.legacy", "TheoremQA_postprocess_v2", {}),
-        ("SciReasoner.composition_material", "material_postprocessor", {}), ("humaneval", "humaneval_postprocess_v3", {}),
+        ("SciReasoner.composition_material", "material_postprocessor", {}),
         ("humaneval", "humaneval_internal_v2_postprocess", {}), ("gsm8k", "gsm8k_dataset_postprocess", {}),
     )  # fmt: skip
     return made + [
@@ -292,23 +294,24 @@ def summaries(stream: random.Random) -> list[dict[str, Any]]:
     for number in range(120):
         project = (OC, AIS)[number % 2]
         names = [f"set-{i}" for i in range(stream.randint(1, 6))]
-        metric = {
-            name: stream.choice([("accuracy",), ("score",), ("rouge1", "rouge2"), ("accuracy", "bp", "f1")])
-            for name in names
-        }
+        several = number >= SINGLE  # upstream takes a group's metrics from a set: several come in any order
+        kinds = [("accuracy",), ("score",), ("accuracy", "bp"), ("mine",)]
+        kinds += [("rouge1", "rouge2"), ("accuracy", "f1")] if several else []
+        metric = {name: stream.choice(kinds) for name in names}
         results = {
             model: {name: _scores(stream, metric[name]) for name in names if stream.random() < 0.9}
             for model in ("model-a", "model-b")[: stream.randint(1, 2)]
         }
         datasets = [_dataset(stream, project, name) for name in names]
         groups = _groups(stream, names, metric)
-        wanted = stream.choice(
+        drawn = stream.choice(
             [
                 None,
                 [*names, "absent", *(group["name"] for group in groups)],
                 [[names[0], metric[names[0]][0]], "", names[-1]],
             ]
         )
+        wanted = None if several else drawn
         summarizer = {"summary_groups": groups, **({"dataset_abbrs": wanted} if wanted else {})}
         made.append(
             {

@@ -23,10 +23,16 @@ def tabulated(rows: Sequence[Sequence[str]]) -> str:
 
 def _column(title: str, cells: Sequence[str]) -> list[str]:
     kind = _kind(cells)
-    shown = [f"{float(cell):.2f}" if kind is float else cell for cell in cells]
+    shown = _at_their_points([f"{float(cell):.2f}" for cell in cells]) if kind is float else cells
     width = max([len(title) + _BESIDE_HEADER, *map(len, shown)])
     pad: Callable[[str, int], str] = str.ljust if kind is str else str.rjust
     return [pad(title, width), "-" * width, *(pad(cell, width) for cell in shown)]
+
+
+def _at_their_points(numbers: Sequence[str]) -> list[str]:
+    """Return numbers with their decimal points below each other; what has none stands one digit to the left."""
+    behind = [len(number.partition(".")[2]) if "." in number else -1 for number in numbers]
+    return [number + " " * (max(behind) - digits) for number, digits in zip(numbers, behind, strict=True)]
 
 
 def _kind(cells: Sequence[str]) -> type:

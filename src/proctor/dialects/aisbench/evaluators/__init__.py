@@ -40,8 +40,8 @@ _ELSEWHERE = {
     "Code": "it runs a model's code; Proctor does not",
     "IF": "its checks of instructions are not part of Proctor",
     "Toxic": "it sends predictions to Google's Perspective service",
-    "LM": "a model judges: give the judge as an engine, see docs/judges.md",
-    "GenericLLM": "a model judges: give the judge as an engine, see docs/judges.md",
+    "LM": "it compares models in pairs or by many rules; see docs/judges.md for judges of Proctor's own",
+    "Cascade": "it asks a judge about what a rule finds wrong; take its rule_evaluator or its llm_evaluator alone",
 }
 
 
@@ -131,6 +131,8 @@ class _Outcome:
         if not all(positions):
             raise ScoringError("there are no predictions to evaluate", why=_first_reason(self.failures))
         verdicts = [self.judge(self.cases.select(run)) for run in positions]
+        for verdict, run in zip(verdicts, positions, strict=True):
+            self.failures |= {run[i]: failure for i, failure in verdict.failures.items()}
         scores = self._scores(verdicts, positions, k, n)
         columns = _scattered(verdicts, positions, count)
         parsed = self._parsed(verdicts, positions)
@@ -142,6 +144,8 @@ class _Outcome:
         if n == 1:
             return dict(verdicts[0].scores)
         means = averaged([verdict.scores for verdict in verdicts], self.cases.project)
+        if all(verdict.described for verdict in verdicts):
+            return means
         if not all(verdict.correct for verdict in verdicts):
             return {**verdicts[-1].scores, **means}  # the last run's, as upstream where an evaluator has no details
         groups: dict[str, list[bool]] = {}

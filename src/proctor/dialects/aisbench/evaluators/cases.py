@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from proctor.errors import ScoringError
+from proctor.ir import Failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +56,16 @@ class Verdict:
         correct: Whether each case is right; empty where upstream does not say it of single cases, so that there are no
             scores over several runs.
         parsed: What each prediction was read as.
+        failures: Cases that could not be judged, by position; they are not in the scores.
+        described: Whether upstream says something of single cases, if not whether they are right.
     """
 
     scores: dict[str, Any]
     instances: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
     correct: Sequence[bool] = ()
     parsed: Sequence[Any] = ()
+    failures: Mapping[int, Failure] = field(default_factory=dict)
+    described: bool = False
 
 
 Evaluator = Callable[..., Verdict]

@@ -80,6 +80,8 @@ def xml_tag(text: str, tag: str) -> str:
     Raises:
         DataError: The tag makes no pattern.
     """
+    if re.escape(tag) == tag and f"</{tag[1:-1]}>" not in text:
+        return "NO ANSWER FOUND"  # the pattern would look for it to the end of the text, from every opening tag
     found = safe_pattern(f"{tag}(.*?)</{tag[1:-1]}>", re.DOTALL).findall(text)
     return found[-1].strip() if found else "NO ANSWER FOUND"
 
@@ -99,6 +101,8 @@ def without_reasoning(
         return text
     if think_start_token not in text and think_end_token in text:
         return text.split(think_end_token)[-1].strip()
+    if re.escape(think_end_token) == think_end_token and think_end_token not in text:
+        return text.strip()
     return safe_pattern(f"{think_start_token}(.*?){think_end_token}", re.DOTALL).sub("", text).strip()
 
 

@@ -66,10 +66,10 @@ def normalized(answer: str) -> str:
         answer = answer.replace(before, after)
     for removed in _REMOVED:
         answer = answer.replace(removed, "")
-    for wrapped in _UNWRAPPED:
+    for wrapped in _UNWRAPPED if "}" in answer else ():  # without one each pattern would look to the end in vain
         answer = re.sub(wrapped, r"\1", answer)
     for narrower in _NARROWED:
-        if found := re.findall(narrower, answer):
+        if ("{" not in narrower or "}" in answer) and (found := re.findall(narrower, answer)):
             answer = found[-1]
     answer = answer.strip()
     if "rac" in answer and "\\frac" not in answer:

@@ -76,8 +76,9 @@ def bbeh_choice(text: str) -> str:
 def bbeh_freeform(text: str) -> str:
     """Return the answer of a text of BBEH, in lower case and without LaTeX and emphasis."""
     answer = _after_final_phrase(text)
-    for marked in (r"\\boxed{(.*?)}", r"\\text(?:tt)?{(.*?)}", r"\*\*(.*?)\*\*"):
-        answer = re.sub(marked, r"\1", answer)
+    if "}" in answer:
+        answer = re.sub(r"\\text(?:tt)?{(.*?)}", r"\1", re.sub(r"\\boxed{(.*?)}", r"\1", answer))
+    answer = re.sub(r"\*\*(.*?)\*\*", r"\1", answer)
     return answer.split("\n")[0].strip().lower()
 
 
@@ -101,7 +102,7 @@ def scibench(text: str) -> str:
     """Return the boxed part, otherwise the last number, of what follows ``answer is``."""
     parts = text.split("answer is")
     answer = parts[1].strip() if len(parts) > 1 else text
-    if match := re.search(r"\\boxed\{(.+?)\}", answer):
+    if "}" in answer and (match := re.search(r"\\boxed\{(.+?)\}", answer)):
         return match.group(1)
     numbers = re.findall(r"-?\d*\.?\d+|\d+", re.sub(r"(\d),(\d)", r"\1\2", answer))
     return str(numbers[-1]) if numbers else answer
@@ -227,8 +228,22 @@ def last_code_block(text: str) -> str:
 
 
 def _code_block(text: str, which: int) -> str:
+    return _code_block_whole(text, which).lstrip()
+
+
+def first_code_block_whole(text: str) -> str:
+    """Return the first fenced block of a text, or the text, with the space at its start."""
+    return _code_block_whole(text, 0)
+
+
+def last_code_block_whole(text: str) -> str:
+    """Return the last fenced block of a text, or the text, with the space at its start."""
+    return _code_block_whole(text, -1)
+
+
+def _code_block_whole(text: str, which: int) -> str:
     blocks: Sequence[str] = re.findall(r"```\w*\n(.*?)```", text, re.DOTALL)
-    return (blocks[which] if blocks else text).lstrip()
+    return blocks[which] if blocks else text
 
 
 def indented_start(text: str) -> str:

@@ -1,0 +1,142 @@
+"""``GenericLLMEvaluator``: another model says whether answers are right."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from proctor.dialects.aisbench.evaluators.cases import Cases, Verdict
+from proctor.dialects.aisbench.models import ModelConfig, model_config
+from proctor.dialects.aisbench.postprocessors import postprocessor
+from proctor.dialects.aisbench.prompts import PromptBuilder
+from proctor.dialects.aisbench.values import Reference
+from proctor.engines.engine import Engine
+from proctor.engines.names import make_engine
+from proctor.errors import ScoringError, did_you_mean
+from proctor.formats.meta_template import MetaTemplate
+from proctor.ir import Failure
+from proctor.scoring.judges.asking import ask
+
+_MODEL, _KEY, _BASE = "OC_JUDGE_MODEL", "OC_JUDGE_API_KEY", "OC_JUDGE_API_BASE"
+
+
+def generic_judge(
+    cases: Cases,
+    prompt_template: Mapping[str, Any],
+    judge_cfg: Mapping[str, Any] | None = None,
+    dict_postprocessor: Mapping[str, Any] | None = None,
+    **_: Any,
+) -> Verdict:
+    """Share of answers that a judge finds right (``GenericLLMEvaluator``), in percent.
+
+    The judge's prompt may use the columns of the row, ``prediction`` and ``obj_gold``. The rows are those that were
+    asked about, as in every config of upstream's; ``dataset_cfg`` is not read a second time.
+
+    Args:
+        cases: Predictions to judge.
+        prompt_template: Of the judge's prompt.
+        judge_cfg: The judge, as configs have models; empty: what the variables ``OC_JUDGE_MODEL``, ``OC_JUDGE_API_KEY``
+            and ``OC_JUDGE_API_BASE`` say.
+        dict_postprocessor: How judgements are read.
+
+    Raises:
+        ScoringError: There is no judge, or judgements cannot be read so.
+    """
+    read = _reader(dict_postprocessor)
+    judge = _judge(judge_cfg)
+    answers = ask(_engine(judge), _questions(cases, prompt_template, judge))
+    said = [answer.prediction for answer in answers]
+    failures = {i: each for i, each in enumerate(said) if isinstance(each, Failure)}
+    clean = postprocessor(judge.postprocessor, cases.project)
+    grades = [read(clean(text)) for text in said if not isinstance(text, Failure)]
+    scores = _scores(grades) if grades else {}
+    if not scores:
+        raise ScoringError("the judge answered nothing", why=next(iter(failures.values())).message if failures else "")
+    marks = iter(grades)
+    column = [None if i in failures else 100.0 * (next(marks) == _RIGHT) for i in range(len(said))]
+    return Verdict(scores, {"accuracy": column}, parsed=said, failures=failures, described=True)
+
+
+def _judge(config: Mapping[str, Any] | None) -> ModelConfig:
+    if config:
+        return model_config(config)
+    if not os.environ.get(_MODEL):
+        raise ScoringError(
+            "the evaluator needs a judge, and the config names none",
+            hint=f"fill in judge_cfg, or set {_MODEL}, {_KEY} and {_BASE}",
+        )
+    args = {"model": os.environ[_MODEL], "api_key": os.environ.get(_KEY), "base_url": os.environ.get(_BASE)}
+    given = {name: value.removesuffix("/") if name == "base_url" else value for name, value in args.items() if value}
+    return ModelConfig(os.environ[_MODEL], "openai", given, as_messages=True)
+
+
+def _engine(judge: ModelConfig) -> Engine:
+    """Return the judge's engine, writing as the config says where the engine can be told so."""
+    engine = make_engine(judge.engine, judge.args)
+    wanted = {**judge.decoding, **({"max_tokens": judge.max_out_len} if judge.max_out_len else {})}
+    known = {name: value for name, value in wanted.items() if name in type(engine).model_fields}
+    return make_engine(engine, known) if known else engine
+
+
+def _questions(cases: Cases, template: Mapping[str, Any], judge: ModelConfig) -> list[dict[str, Any]]:
+    builder = PromptBuilder(
+        {"prompt_template": template, "retriever": {"type": "ZeroRetriever"}, "inferencer": {"type": "GenInferencer"}},
+        {"input_columns": ["prediction"], "output_column": "reference"},
+        meta_template=None if judge.meta_template is None else MetaTemplate.from_config(judge.meta_template),
+        as_messages=judge.as_messages,
+    )
+    rows = cases.rows or [{}] * len(cases.predictions)
+    asked = [
+        {**row, "prediction": given, "obj_gold": gold, "reference": gold}
+        for row, given, gold in zip(rows, cases.predictions, cases.references, strict=True)
+    ]
+    prompts = [builder.generate(row) for row in asked]
+    return [{"source": [*prompt.messages] if prompt.is_chat else prompt.text} for prompt in prompts]
+
+
+# -- reading judgements -------------------------------------------------------------------------------------------
+
+_RIGHT, _WRONG = "right", "wrong"
+_READERS = ("generic_llmjudge_postprocess", "generic_llmjudge_academic_postprocess")
+
+
+def _reader(config: Mapping[str, Any] | None) -> Callable[[str], str]:
+    """Return a function from a judgement to whether it says right, wrong, or neither."""
+    if not config:
+        raise ScoringError("the evaluator says nothing about how judgements are read", hint="add a dict_postprocessor")
+    kind = config.get("type")
+    name = (kind.name if isinstance(kind, Reference) else str(kind)).rpartition(".")[2]
+    if name not in _READERS:
+        raise ScoringError(
+            f"judgements cannot be read by '{name}' here",
+            location=getattr(config, "location", None),
+            why=f"known are {', '.join(_READERS)}",
+            hint=did_you_mean(name, _READERS),
+        )
+    right, wrong = str(config.get("true_tag", "A")), str(config.get("false_tag", "B"))
+    pattern = re.compile(f"{re.escape(right)}|{re.escape(wrong)}")
+
+    def read(text: str) -> str:
+        match = pattern.search(str(text))
+        return "" if match is None else _RIGHT if match.group() == right else _WRONG
+
+    return read
+
+
+def _scores(grades: Sequence[str]) -> dict[str, Any]:
+    count, right, wrong = len(grades), grades.count(_RIGHT), grades.count(_WRONG)
+    accuracy = right / count
+    attempted = (right + wrong) / count
+    of_attempted = accuracy / attempted if attempted else 0.0
+    both = of_attempted + accuracy
+    return {
+        "accuracy": accuracy * 100,
+        "accuracy_given_attempted": of_attempted * 100,
+        "f1": 2 * of_attempted * accuracy / both if both else 0.0,
+        "attempted_ratio": attempted * 100,
+        "correct_count": right,
+        "incorrect_count": wrong,
+        "not_attempted_count": count - right - wrong,
+    }
