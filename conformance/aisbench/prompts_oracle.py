@@ -1,5 +1,7 @@
 """Prompts of the real AISBench, or of OpenCompass: ``python prompts_oracle.py SYSTEM CASES.json ANSWERS.json``.
 
+SYSTEM is ``aisbench``, ``opencompass``, or ``retrievers`` for the choices of OpenCompass's retrievers.
+
 Run by an interpreter that has AISBench (and mmengine). OpenCompass is read from the unpacked wheel that
 ``OPENCOMPASS_DIR`` names; what it imports and this environment lacks is replaced by empty modules, since nothing of it is
 needed for prompts.
@@ -184,10 +186,39 @@ def answer(system, case):
     return made
 
 
+def choices(given):
+    """Return what OpenCompass's retrievers choose, as far as they do not draw at random."""
+    import numpy as np
+
+    OpenCompass()
+    from opencompass.openicl.icl_retriever import icl_bm25_retriever, icl_dpp_retriever, icl_votek_retriever
+
+    def cosines(left, right):
+        lengths = [np.linalg.norm(each, axis=1, keepdims=True) for each in (left, right)]
+        return (left / lengths[0]) @ (right / lengths[1]).T
+
+    icl_votek_retriever.cosine_similarity = cosines  # scikit-learn is not here
+    icl_votek_retriever.random = types.SimpleNamespace(sample=lambda rest, count: [])
+    select = icl_votek_retriever.VotekRetriever.votek_select
+    bm25 = []
+    for each in given["bm25"]:
+        index = icl_bm25_retriever.BM25Okapi([text.split() for text in each["index"]])
+        bm25.append([index.get_scores(query.split()).tolist() for query in each["queries"]])
+    embeddings = [np.array(each, dtype=np.float32) for each in given["votek"]]
+    return {
+        "bm25": bm25,
+        "votek": [select(None, each, select_num=4, k=3, overlap_threshold=1) for each in embeddings],
+        "dpp": [icl_dpp_retriever.fast_map_dpp(np.array(each), min(len(each), 5)) for each in given["dpp"]],
+    }
+
+
 def main():
     """Answer every case."""
     warnings.simplefilter("ignore")
     name, cases, answers = sys.argv[1:]
+    if name == "retrievers":
+        Path(answers).write_text(json.dumps(choices(json.loads(Path(cases).read_text()))))
+        return
     system = {"aisbench": AISBench, "opencompass": OpenCompass}[name]()
     found = [answer(system, case) for case in json.loads(Path(cases).read_text())]
     Path(answers).write_text(json.dumps(found))

@@ -205,24 +205,29 @@ class DialogueLayout:
             )
         return found
 
-    def _place_in_round(self, item: Mapping[str, Any]) -> int | None:
+    def _place_in_round(self, item: Mapping[str, Any], following: Any) -> int | None:
+        """Return which part of the round a message speaks; ``None`` for one that stands by itself.
+
+        A role that the meta template lacks speaks for its fallback, unless that is the next to speak.
+        """
         self._role_of(item)
-        for name in (item["role"], item.get("fallback_role")):
-            if name in self._place:
-                return None if item["role"] in self._roles and name != item["role"] else self._place[name]
-        return None
+        name, fallback = item["role"], item.get("fallback_role")
+        if name in self._roles:
+            return self._place.get(name)
+        return None if following is not None and following["role"] == fallback else self._place.get(fallback or "")
 
     def _cut(self, content: Sequence[tuple[int, Any]]) -> list[list[tuple[int, Any, int | None]]]:
         """Cut a dialogue into rounds: one begins where a role comes again, or one that speaks before the last."""
         rounds: list[list[tuple[int, Any, int | None]]] = [[]]
         latest = -1
-        for place, item in content:
-            where = self._place_in_round(item)
+        following = [item for _, item in content[1:]] + [None]
+        for (place, item), after in zip(content, following, strict=True):
+            where = self._place_in_round(item, after)
             if where is not None:
                 if where <= latest:
                     rounds.append([])
                 latest = where
-            elif latest >= 0:  # a reserved role speaks between rounds
+            elif latest >= 0:  # who stands alone speaks between rounds
                 rounds.append([])
                 latest = -1
             rounds[-1].append((place, item, where))

@@ -113,7 +113,7 @@ def contents_of(text: str, column: str = "question") -> Iterator[tuple[str, str]
         TemplateError: A tag is not closed, or there are words outside of tags.
     """
     parts = text.split(AIS_CONTENT_TAG)
-    for number, part in enumerate(parts):
+    for number, part in enumerate(map(str.lstrip, parts)):
         kind = next((name for name, start in STARTS.items() if part.startswith(start)), None)
         if number == len(parts) - 1 and kind is not None:
             raise TemplateError(
@@ -132,11 +132,11 @@ def contents_of(text: str, column: str = "question") -> Iterator[tuple[str, str]
                     hint=f"end each content with {AIS_CONTENT_TAG}",
                 )
             yield kind, content
-        elif part.strip():
+        elif part:
             raise TemplateError(
                 "there are words outside of the content tags",
                 path=f"$.{column}",
-                why=f"they are {part.strip()[:60]!r}",
+                why=f"they are {part[:60]!r}",
                 hint=f"put them between {AIS_TEXT_START} and {AIS_CONTENT_TAG}",
             )
 

