@@ -7,6 +7,7 @@ import pytest
 from proctor.dialects.aisbench.config import abbr_of, checked, dataset_config
 from proctor.dialects.aisbench.datasets import DatasetRows
 from proctor.dialects.aisbench.exam import DatasetExam, DatasetOptions
+from proctor.dialects.aisbench.values import Reference
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import ProctorError, ValidationError
 from proctor.ir import Converse, Generate, Likelihood, Rolling
@@ -73,6 +74,20 @@ class TestGeneration:
         keys = {request.key for item in exam.items() for request in item.requests}
         assert len(keys) == 4
         assert len(list(exam_of(dataset("{question}", n=2, k=2), rows, limit=1).items())) == 2
+
+
+class TestRuns:
+    def test_several_runs_of_each_row(self, tmp_path):
+        rows = [{**row, "subdivision": "sums", "idx": n} for n, row in enumerate(ROWS[:2]) for _ in range(2)]
+        values = dataset("{question}", n=2, k=2)
+        values["eval_cfg"] = {
+            "evaluator": {"type": Reference("ais_bench.benchmark.openicl.icl_evaluator.AccwithDetailsEvaluator")}
+        }
+        answers = {"1+1=?": "2", "2+2=?": "5"}
+        results, grade = run(exam_of(values, rows), ScriptedEngine(answers=answers), tmp_path)
+        assert results["n"] == 4
+        assert results["pass@2"] == 50
+        assert [bool(value) for value in grade.instance_scores["accuracy"]] == [True, True, False, False]
 
 
 class Counting(ScriptedEngine):

@@ -47,31 +47,34 @@ def grade(exam: DatasetExam, answered: Iterable[Answered]) -> Grade:
     """Return the scores of a dataset; what could not be answered is a failure, and not scored as wrong."""
     answers = _collect(exam, answered)
     result = Grade(
-        scores={"num_of_instances": len(answers.raw) - len(answers.failures)},
+        scores={},
         predictions=answers.raw,
         processed_predictions=list(answers.raw),
         processed_references=[_listed(gold) for gold in answers.golds],
         failures=answers.failures,
     )
-    if answers.failures:
-        result.scores["num_of_failures"] = len(answers.failures)
-    if not answers.predictions:
-        return result
     try:
-        evaluation = evaluate(
-            exam.config.evaluation,
-            answers.predictions,
-            answers.references,
-            answers.rows,
-            answers.prompts,
-            exam.options.model_postprocessor,
-        )
+        if len(answers.failures) < len(answers.raw):
+            _file(result, _evaluated(exam, answers), answers)
     except ProctorError as error:
         name = str((exam.config.evaluation.get("evaluator") or {}).get("type", "evaluator"))
         result.metric_failures[name] = Failure("scoring", str(error), retryable=False)
-        return result
-    _file(result, evaluation, answers)
+    result.scores["num_of_instances"] = len(answers.raw) - len(result.failures)
+    if result.failures:
+        result.scores["num_of_failures"] = len(result.failures)
     return result
+
+
+def _evaluated(exam: DatasetExam, answers: _Answers) -> Evaluation:
+    return evaluate(
+        exam.config.evaluation,
+        answers.predictions,
+        answers.references,
+        answers.rows,
+        answers.prompts,
+        exam.options.model_postprocessor,
+        runs=(exam.config.values.get("k", 1), exam.config.count),
+    )
 
 
 def _collect(exam: DatasetExam, answered: Iterable[Answered]) -> _Answers:
@@ -87,6 +90,7 @@ def _collect(exam: DatasetExam, answered: Iterable[Answered]) -> _Answers:
         if failure is not None:
             found.failures[len(found.raw) - 1] = failure
             found.raw[-1] = failure
+            found.add(failure, found.golds[-1], row, each.item.exchange.source)
         elif kind == CHAT:
             _add_turns(exam, found, each)
         else:
@@ -158,6 +162,8 @@ def _file(result: Grade, evaluation: Evaluation, answers: _Answers) -> None:
         name: _per_instance(column, answers.owners, total) for name, column in evaluation.instance_scores.items()
     }
     result.instance_scores = columns
+    for place, failure in evaluation.failures.items():
+        result.failures.setdefault(answers.owners[place], failure)
     if len(evaluation.predictions) == len(answers.owners):
         processed = list(result.processed_predictions)
         for owner, prediction in zip(answers.owners, evaluation.predictions, strict=True):
