@@ -9,9 +9,11 @@ from functools import partial
 from typing import Any
 
 from proctor.data.fields import Row
+from proctor.dialects.aisbench.datasets.custom import read_meta
 from proctor.dialects.aisbench.processing.general import read_literal
 from proctor.dialects.aisbench.processing.mathematics import boxed
 from proctor.errors import DataError
+from proctor.randomness import random_stream
 
 _LETTERS = "ABCD"
 _SIMPLE_EVALS = 4
@@ -54,9 +56,52 @@ def _with_options(question: str, options: Sequence[str]) -> str:
     return question.strip() + "\n" + "".join(f"{chr(ord('A') + i)}. {option}\n" for i, option in enumerate(options))
 
 
-def _longest_answers(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
-    """AISBench's custom datasets: ``max_tokens`` of a row is how long its answer may be."""
-    del arguments
+def _aisbench_custom(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+    """AISBench's custom datasets: ``max_tokens`` of a row is how long its answer may be; a JSON file may say more.
+
+    Upstream draws without a seed; here the draws follow from the settings' seed and the path.
+    """
+    named = _longest_answers(rows)
+    meta = read_meta(arguments["path"], arguments.get("meta_path") or None)
+    if not meta or not named:
+        return named
+    stream = random_stream(arguments["path"])
+    chosen = _sampled(named, str(meta.get("sampling_mode", "default")), int(meta.get("request_count", 0)), stream)
+    lengths = _answer_lengths(meta.get("output_config"), len(chosen), stream)
+    return [{**row, "max_out_len": length} for row, length in zip(chosen, lengths, strict=True)] if lengths else chosen
+
+
+def _sampled(rows: list[Row], mode: str, count: int, stream: random.Random) -> list[Row]:
+    """Return ``count`` rows, from the start again where there are fewer: the first ones, drawn, or shuffled."""
+    if count < 0 or mode not in ("default", "random", "shuffle"):
+        raise DataError(
+            f"sampling_mode is '{mode}' and request_count is {count}", hint="use default, random or shuffle"
+        )
+    count = count or len(rows)
+    repeated = (rows * -(-count // len(rows)))[:count] if count > len(rows) else rows
+    if mode == "random":
+        return stream.sample(repeated, count)
+    chosen = repeated[:count]
+    if mode == "shuffle":
+        stream.shuffle(chosen)
+    return chosen
+
+
+def _answer_lengths(config: Any, count: int, stream: random.Random) -> list[int]:
+    """Return how long each answer may be: drawn evenly from a range, or a share of the rows for each length."""
+    if not isinstance(config, Mapping):
+        return []
+    values = config.get("params", {})
+    if config.get("method") == "uniform":
+        return [stream.randint(int(values["min_value"]), int(values["max_value"])) for _ in range(count)]
+    if config.get("method") != "percentage":
+        raise DataError(f"the method of output_config is {config.get('method')!r}", hint="use uniform or percentage")
+    shares = values["percentage_distribute"]
+    lengths = [length for length, share in shares for _ in range(int(share * count))]
+    return (lengths + [shares[-1][0]] * count)[:count]
+
+
+def _longest_answers(rows: Sequence[Row]) -> list[Row]:
     return [
         {**{key: value for key, value in row.items() if key != "max_tokens"}, "max_out_len": row["max_tokens"]}
         if row.get("max_tokens") is not None
@@ -69,7 +114,7 @@ COLUMN_FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {"boxed": boxed, "literal
 ROW_FUNCTIONS: Mapping[str, Callable[[Sequence[Row], Mapping[str, Any]], list[Row]]] = {
     "drawn_orders": _drawn_orders,
     "mathbench": _mathbench,
-    "longest_answers": _longest_answers,
+    "aisbench_custom": _aisbench_custom,
 }
 
 

@@ -1,0 +1,160 @@
+"""A user's own file as a dataset: ``--custom-dataset-path``, and datasets of a config that have a path and no type.
+
+What a config does not say comes from the file: options are the columns ``A``, ``B`` … of its first row. A JSON file
+beside it (``rows.jsonl.meta.json``) may say more, and the config has the last word.
+"""
+
+from __future__ import annotations
+
+import json
+import string
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from proctor.dialects.aisbench.datasets.files import FileFormat, find_file, read_rows
+from proctor.dialects.aisbench.values import Reference
+from proctor.errors import DataError, DatasetNotFoundError, Location
+
+_TOPS = {
+    "opencompass": ("opencompass", "opencompass.datasets.custom", "opencompass.datasets.circular"),
+    "aisbench": ("ais_bench.benchmark", "ais_bench.benchmark.datasets.custom", ""),
+}
+_CIRCULAR = "circular-mcq"
+_KINDS = {
+    "opencompass": [("mcq", "gen"), ("mcq", "ppl"), ("qa", "gen"), (_CIRCULAR, "gen"), (_CIRCULAR, "ppl")],
+    "aisbench": [("mcq", "gen"), ("qa", "gen")],
+}
+
+
+def custom_dataset(config: Mapping[str, Any], project: str = "opencompass") -> dict[str, Any]:
+    """Return the dataset config that a user's file stands for.
+
+    Args:
+        config: ``path``, and perhaps ``meta_path``, ``data_type`` (``mcq``, ``qa``, ``circular-mcq``), ``infer_method``
+            (``gen``, ``ppl``), ``abbr``, ``template``, ``human_prompt``, ``bot_prompt``, ``evaluator``,
+            ``evaluator_kwargs``, ``test_range``.
+        project: Whose default prompts are meant.
+
+    Raises:
+        DataError: The file is none that can be read so, or its kind and method do not go together.
+        DatasetNotFoundError: There is no such file.
+    """
+    meta = _meta(config, project)
+    kind = (str(meta["data_type"]), str(meta["infer_method"]))
+    if kind not in _KINDS[project]:
+        raise DataError(
+            f"a custom dataset of the type '{kind[0]}' cannot be asked as '{kind[1]}'",
+            location=getattr(config, "location", None),
+            why="known are " + ", ".join(" ".join(each) for each in _KINDS[project]),
+        )
+    return _dataset(meta, kind, project)
+
+
+def _meta(config: Mapping[str, Any], project: str) -> dict[str, Any]:
+    place = getattr(config, "location", None)
+    path = str(config.get("path", ""))
+    if not path.endswith((".jsonl", ".csv")):
+        raise DataError(f"the custom dataset '{path}' is neither .jsonl nor .csv", location=place)
+    file = find_file(path, place)
+    if file is None or not file.is_file():
+        raise DatasetNotFoundError(f"there is no file '{path}'", location=place)
+    row = next(read_rows(file, FileFormat(encoding="utf-8-sig")), None)
+    if row is None:
+        raise DataError("the custom dataset has no rows", location=Location(str(file)))
+    letters = string.ascii_uppercase
+    count = next((i for i, letter in enumerate(letters) if letter not in row), len(letters))
+    columns = [name for name in row if name != "answer"] if project == "opencompass" else ["question", "max_out_len"]
+    found = {
+        "path": path,
+        "input_columns": columns,
+        "output_column": "answer" if "answer" in row else None,
+        "options": list(letters[:count]),
+        "abbr": Path(path).name.split(".")[0],
+        "data_type": "mcq" if count > 1 else "qa",
+        "infer_method": "gen",
+    }
+    beside = read_meta(path, config.get("meta_path"), place) if project == "opencompass" else {}
+    given = {key: value for key, value in config.items() if value is not None}
+    return {**found, **beside, **given}
+
+
+def read_meta(path: str, meta_path: str | None, place: Location | None = None) -> Mapping[str, Any]:
+    """Return what the JSON file beside a custom dataset says; nothing where there is none.
+
+    Raises:
+        DatasetNotFoundError: The config names such a file, and it is not there.
+        DataError: It is not a JSON object.
+    """
+    file = find_file(meta_path or f"{path}.meta.json", place)
+    if file is None or not file.is_file():
+        if meta_path:
+            raise DatasetNotFoundError(f"there is no file '{meta_path}'", location=place)
+        return {}
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        where = Location(str(file), error.lineno, error.colno)
+        raise DataError("the file is not valid JSON", location=where, why=error.msg) from None
+    if not isinstance(found, dict):
+        raise DataError("the file is not a JSON object", location=Location(str(file)))
+    return found
+
+
+def _dataset(meta: Mapping[str, Any], kind: tuple[str, str], project: str) -> dict[str, Any]:
+    data_type, method = kind
+    top, custom, circular = _TOPS[project]
+    turned = data_type == _CIRCULAR
+    reader = {"input_columns": meta["input_columns"], "output_column": meta["output_column"]}
+    inferencer = "PPLInferencer" if method == "ppl" else "GenInferencer"
+    template = meta.get("template") or _template(meta, kind, project)
+    evaluator = f"{'Circular' if turned else ''}OptionSimAccEvaluator"
+    if method == "ppl":
+        default = Reference(f"{circular}.CircularEvaluator" if turned else f"{top}.openicl.icl_evaluator.AccEvaluator")
+    elif data_type == "qa":
+        default = Reference(f"{top}.openicl.icl_evaluator.AccEvaluator")
+    else:
+        default = Reference(f"{custom}.{evaluator}")
+    plain = {} if method == "ppl" or data_type == "qa" else {"options": meta["options"]}
+    judged = {"type": meta.get("evaluator", default), **meta.get("evaluator_kwargs", plain)}
+    return {
+        "abbr": meta["abbr"],
+        "type": Reference(f"{custom}.{'CircularCustomDataset' if turned else 'CustomDataset'}"),
+        **({"option_keys": meta["options"], "answer_key": meta["output_column"]} if turned else {}),
+        "path": meta["path"],
+        **({"meta_path": meta["meta_path"]} if project == "aisbench" and meta.get("meta_path") else {}),
+        "reader_cfg": {**reader, **({"test_range": meta["test_range"]} if "test_range" in meta else {})},
+        "infer_cfg": {
+            "prompt_template": {
+                "type": Reference(f"{top}.openicl.icl_prompt_template.PromptTemplate"),
+                "template": template,
+            },
+            "retriever": {"type": Reference(f"{top}.openicl.icl_retriever.ZeroRetriever")},
+            "inferencer": {"type": Reference(f"{top}.openicl.icl_inferencer.{inferencer}")},
+        },
+        "eval_cfg": {"evaluator": judged, **({} if method == "ppl" else {"pred_role": "BOT"})},
+    }
+
+
+def _template(meta: Mapping[str, Any], kind: tuple[str, str], project: str) -> Any:
+    output, options = meta["output_column"], meta["options"]
+    if kind[0] == "qa":
+        human, bot = meta.get("human_prompt", "{question}"), meta.get("bot_prompt", f"{{{output}}}")
+        if project == "aisbench":
+            return human if output is None else f"Question: {human}\nAnswer: {bot}"
+        return _round(human) if output is None else _round(human, bot)
+    listed = "".join(f"\n{option}. {{{option}}}" for option in options)
+    human, bot = (
+        meta.get("human_prompt", "Question: {question}" + listed),
+        meta.get("bot_prompt", f"Answer: {{{output}}}"),
+    )
+    if project == "aisbench":
+        return f"{human}\n{bot}"
+    if kind[1] == "ppl":
+        return {option: _round(human, bot.replace(f"{{{output}}}", option)) for option in options}
+    return _round(human, bot)
+
+
+def _round(human: str, bot: str | None = None) -> dict[str, Sequence[Mapping[str, str]]]:
+    turns = [{"role": "HUMAN", "prompt": human}]
+    return {"round": turns if bot is None else [*turns, {"role": "BOT", "prompt": bot}]}
