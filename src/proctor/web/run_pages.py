@@ -165,6 +165,11 @@ def facts_of(stored: StoredRun) -> list[tuple[str, str]]:
         "Time": duration(details.get("seconds")),
         "Requests": ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in requests.items()),
         "Tokens": f"{totals[0]} read, {totals[1]} written" if any(totals) else "",
+        "Cost": "; ".join(f"{name} {value}" for name, value in (details.get("cost") or {}).items()),
+        "Judges": "; ".join(
+            f"{label}: {', '.join(f'{count} {name}'.replace('_', ' ') for name, count in counts.items())}"
+            for label, counts in (details.get("judges") or {}).items()
+        ),
         "Versions": ", ".join(f"{name} {version}" for name, version in (details.get("versions") or {}).items()),
         "Machine": ", ".join(map(str, (details.get("machine") or {}).values())),
         "Response log": str(details.get("log", "")),

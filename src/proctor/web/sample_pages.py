@@ -192,7 +192,9 @@ def explain(stored: StoredRun, record: dict[str, Any]) -> tuple[list[dict[str, A
             exam = next((each for each in exams_of_spec(stored.spec) if each.name == record.get("exam")), None)
             item = _item_of(exam, record.get("doc_id")) if exam is not None else None
     except (ProctorError, ValueError) as error:
-        return [], f"the prompt cannot be made again: {error}"
+        problem = error.diagnostics[0] if isinstance(error, ProctorError) else None
+        hint = f" ({problem.hint})" if problem and problem.hint else ""
+        return [], f"the prompt cannot be made again: {problem.what if problem else error}{hint}"
     if item is None:
         return [], "the exam does not have this document any more"
     made = [payload_of(prompt) for request in item.requests for prompt in prompts_of(request)]
