@@ -289,6 +289,33 @@ def test_a_judge_reads_the_question_the_gold_answer_and_the_prediction(monkeypat
     assert found.instance_scores["accuracy"] == [100.0, 0.0, 0.0]
 
 
+@pytest.mark.parametrize("parallel, asked", [(True, 3), (False, 2)])
+def test_a_cascade_asks_a_judge_about_what_a_rule_finds_wrong(monkeypatch, parallel, asked):
+    seen = []
+
+    def answer(prompt):
+        seen.append(prompt.text)
+        return "A" if "gy" in prompt.text else "B"
+
+    monkeypatch.setattr(
+        "proctor.dialects.aisbench.evaluators.judges.make_engine", lambda *_: ScriptedEngine(function=answer)
+    )
+    monkeypatch.setenv("OC_JUDGE_MODEL", "some-judge")
+    rows = [{"question": f"q{i}"} for i in (1, 2, 3)]
+    rule = {"type": Reference("opencompass.openicl.icl_evaluator.AccwithDetailsEvaluator")}
+    mine = config(
+        "CascadeEvaluator",
+        rule_evaluator=rule,
+        llm_evaluator={"type": "GenericLLMEvaluator", **JUDGE},
+        parallel=parallel,
+    )
+    found = evaluate(mine, ["gx", "y", "z"], ["gx", "gy", "gz"], rows)
+    assert len(seen) == asked
+    assert found.scores["accuracy"] == pytest.approx(200 / 3)
+    assert found.scores["cascade_stats"]["rule_correct"] == 1
+    assert found.instance_scores["accuracy"] == [100.0, 100.0, 0.0]
+
+
 def test_a_missing_judge_says_how_to_name_one(monkeypatch):
     monkeypatch.delenv("OC_JUDGE_MODEL", raising=False)
     with pytest.raises(ScoringError, match=r"needs a judge(.|\n)*judge_cfg(.|\n)*OC_JUDGE_MODEL"):

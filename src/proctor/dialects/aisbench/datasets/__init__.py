@@ -17,7 +17,7 @@ from proctor.dialects.aisbench.datasets.mapping import VARIABLE, mapped_dataset
 from proctor.dialects.aisbench.datasets.reader import LazyRows, check_columns, mapped_splits
 from proctor.dialects.aisbench.datasets.shapes import WHOLE, Splits, shape_names, shape_of
 from proctor.dialects.aisbench.datasets.trusted import class_splits, imported
-from proctor.dialects.aisbench.values import Reference
+from proctor.dialects.aisbench.values import Reference, dotted_name
 from proctor.errors import DataError, Location, TrustError, did_you_mean
 from proctor.settings import settings
 
@@ -109,7 +109,7 @@ def _numbered(rows: Sequence[Row], subdivision: str) -> list[Row]:
 
 def project_of(kind: Any) -> str:
     """Return which project a type comes from: ``aisbench``, otherwise ``opencompass``."""
-    return _PROJECTS.get(type_name(kind).partition(".")[0], "opencompass")
+    return _PROJECTS.get(dotted_name(kind).partition(".")[0], "opencompass")
 
 
 def dataset_splits(config: Mapping[str, Any], dataset_map: str | None = None) -> Splits:
@@ -120,7 +120,7 @@ def dataset_splits(config: Mapping[str, Any], dataset_map: str | None = None) ->
         TrustError: It is a class of the config's own, and code is not trusted.
     """
     kind, place = config.get("type"), getattr(config, "location", None)
-    name = type_name(kind)
+    name = dotted_name(kind)
     arguments = {key: value for key, value in config.items() if key not in _NOT_ARGUMENTS}
     names = [str(each) for each in (config.get("abbr"), name.rpartition(".")[2], name, config.get("path")) if each]
     if (mapped := mapped_dataset(names, dataset_map)) is not None:
@@ -137,15 +137,6 @@ def dataset_splits(config: Mapping[str, Any], dataset_map: str | None = None) ->
     if not settings.trust_code:
         raise TrustError(f"the dataset type {name} is code", location=place, hint="say --trust-code to run it")
     return class_splits(kind, arguments, place)
-
-
-def type_name(kind: Any) -> str:
-    """Return the dotted name of a type, however the config names it."""
-    if isinstance(kind, Reference):
-        return kind.name
-    if isinstance(kind, str):
-        return kind
-    return f"{getattr(kind, '__module__', '')}.{getattr(kind, '__qualname__', kind)}"
 
 
 def _is_upstream(name: str) -> bool:

@@ -41,7 +41,6 @@ _ELSEWHERE = {
     "IF": "its checks of instructions are not part of Proctor",
     "Toxic": "it sends predictions to Google's Perspective service",
     "LM": "it compares models in pairs or by many rules; see docs/judges.md for judges of Proctor's own",
-    "Cascade": "it asks a judge about what a rule finds wrong; take its rule_evaluator or its llm_evaluator alone",
 }
 
 

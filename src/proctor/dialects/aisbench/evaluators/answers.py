@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import string
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from proctor.dialects.aisbench.evaluators.cases import Cases, Verdict, share
@@ -234,3 +234,32 @@ def longbench_count(cases: Cases) -> Verdict:
         return sum(numbers.count(str(each)) / len(numbers) for each in gold) if numbers else 0.0
 
     return share([right(given, gold) for given, gold in cases.pairs()], "score", details=False)
+
+
+def longbench_retrieval(cases: Cases, language: str = "en") -> Verdict:
+    """Share of a prediction's numbers that name the reference's paragraph (``LongBenchRetrievalEvaluator``)."""
+    pattern = re.compile(r"段落(\d+)" if language == "zh" else r"Paragraph (\d+)")
+
+    def right(given: str, gold: Sequence[str]) -> float:
+        numbers = re.findall(r"\d+", given)
+        wanted = [match.group(1) for match in map(pattern.search, gold) if match]
+        return sum(numbers.count(each) / len(numbers) for each in wanted) if numbers else 0.0
+
+    return share([right(given, gold) for given, gold in cases.pairs()], "score", details=False)
+
+
+def longbench_classification(cases: Cases) -> Verdict:
+    """Share of the classes that a prediction names that is the reference (``LongBenchClassificationEvaluator``)."""
+
+    def right(given: str, gold: Mapping[str, Any]) -> float:
+        return sum(_class_share(given, answer, gold["all_classes"]) for answer in gold["answers"])
+
+    return share([right(given, gold) for given, gold in cases.pairs()], "score", details=False)
+
+
+def _class_share(given: str, answer: str, classes: Sequence[str]) -> float:
+    named = [each for each in classes if each in given]
+    for each in named:  # upstream removes from the list that it walks through, and so skips some
+        if each in answer and each != answer:
+            named.remove(each)
+    return 1 / len(named) if answer in named else 0.0

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from proctor.dialects.aisbench.evaluators.cases import Cases, Verdict
+from proctor.dialects.aisbench.evaluators.cases import Cases, Verdict, share
 from proctor.dialects.aisbench.models import ModelConfig, model_config
 from proctor.dialects.aisbench.postprocessors import postprocessor
 from proctor.dialects.aisbench.prompts import PromptBuilder
@@ -45,18 +46,88 @@ def generic_judge(
         ScoringError: There is no judge, or judgements cannot be read so.
     """
     read = _reader(dict_postprocessor)
-    judge = _judge(judge_cfg)
-    answers = ask(_engine(judge), _questions(cases, prompt_template, judge))
-    said = [answer.prediction for answer in answers]
+    said = _judgements(cases, prompt_template, judge_cfg)
     failures = {i: each for i, each in enumerate(said) if isinstance(each, Failure)}
-    clean = postprocessor(judge.postprocessor, cases.project)
-    grades = [read(clean(text)) for text in said if not isinstance(text, Failure)]
+    grades = [read(text) for text in said if not isinstance(text, Failure)]
     scores = _scores(grades) if grades else {}
     if not scores:
         raise ScoringError("the judge answered nothing", why=next(iter(failures.values())).message if failures else "")
     marks = iter(grades)
     column = [None if i in failures else 100.0 * (next(marks) == _RIGHT) for i in range(len(said))]
     return Verdict(scores, {"accuracy": column}, parsed=said, failures=failures, described=True)
+
+
+def cascade(
+    cases: Cases,
+    llm_evaluator: Mapping[str, Any],
+    rule_evaluator: Mapping[str, Any] | None = None,
+    parallel: bool = True,
+) -> Verdict:
+    """Share of answers that a rule or a judge finds right, in percent (``CascadeEvaluator``).
+
+    Args:
+        cases: Predictions to judge.
+        llm_evaluator: The config of the judge.
+        rule_evaluator: The config of the rule.
+        parallel: Whether the judge is asked about every answer, and not only about those that the rule finds wrong.
+
+    Raises:
+        ScoringError: There is no rule, or no judge.
+    """
+    from proctor.dialects.aisbench.evaluators import evaluator
+
+    if not rule_evaluator:
+        raise ScoringError("the evaluator has no rule", hint="add a rule_evaluator")
+    by_rule = _marks(evaluator(rule_evaluator)(_processed(cases, rule_evaluator)))
+    asked = [i for i, right in enumerate(by_rule) if parallel or not right]
+    config = {
+        "prompt_template": llm_evaluator.get("prompt_template") or {},
+        "judge_cfg": llm_evaluator.get("judge_cfg"),
+    }
+    said = _judgements(_processed(cases.select(asked), llm_evaluator), config["prompt_template"], config["judge_cfg"])
+    judged = dict(zip(asked, said, strict=True))
+    failures = {i: each for i, each in judged.items() if isinstance(each, Failure) and not by_rule[i]}
+    counted = [i for i in range(len(by_rule)) if i not in failures]
+    marks = [by_rule[i] or _says_right(judged.get(i)) for i in counted]
+    verdict = share(marks)
+    stats = {
+        "total_samples": len(by_rule),
+        "rule_correct": sum(by_rule),
+        "rule_accuracy": 100 * sum(by_rule) / len(by_rule),
+        "llm_evaluated": len(asked) - len(failures),
+        "llm_correct": sum(map(_says_right, judged.values())),
+    }
+    column: list[float | None] = [None] * len(by_rule)
+    for i, mark in zip(counted, marks, strict=True):
+        column[i] = 100.0 * mark
+    whole = [i not in failures and column[i] == 100.0 for i in range(len(by_rule))]
+    scores = {**verdict.scores, "cascade_stats": stats}
+    return Verdict(scores, {"accuracy": column}, whole, failures=failures)
+
+
+def _processed(cases: Cases, config: Mapping[str, Any]) -> Cases:
+    clean = postprocessor(config.get("pred_postprocessor"), cases.project)
+    return replace(cases, predictions=[clean(given) for given in cases.predictions])
+
+
+def _marks(verdict: Verdict) -> list[bool]:
+    return list(verdict.correct) or [bool(value) for value in next(iter(verdict.instances.values()))]
+
+
+def _says_right(judgement: Any) -> bool:
+    text = str(judgement).strip().upper()
+    return text == "A" or text.startswith("CORRECT")
+
+
+def _judgements(cases: Cases, prompt_template: Mapping[str, Any], judge_cfg: Mapping[str, Any] | None) -> list[Any]:
+    """Return what the judge says of each case, after its own post-processor; a failure where it says nothing."""
+    if not len(cases.predictions):
+        return []
+    judge = _judge(judge_cfg)
+    answers = ask(_engine(judge), _questions(cases, prompt_template, judge))
+    clean = postprocessor(judge.postprocessor, cases.project)
+    said = [answer.prediction for answer in answers]
+    return [each if isinstance(each, Failure) else clean(each) for each in said]
 
 
 def _judge(config: Mapping[str, Any] | None) -> ModelConfig:
