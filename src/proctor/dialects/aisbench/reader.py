@@ -170,7 +170,7 @@ class _Reading:
 
     def _fresh(self, path: Path, asked_by: Location | None, *, run: bool) -> _Read:
         module = ConfigModule(path, source_of(path, asked_by), readable_folder(path))
-        tree = parsed(module)
+        tree = module.tree = parsed(module)
         if not run:
             try:
                 return self._interpreted(module, tree)
@@ -352,6 +352,6 @@ def explained(machine: Interpreter, error: Exception, module: ConfigModule | Non
 
 def _refused(module: ConfigModule | None, place: Location | None, refusal: RefusalError) -> TrustError:
     first = Diagnostic(f"the config {refusal}", place, why=_WHY, hint=TRUST_HINT)
-    others = [] if module is None else refused_constructs(module)
+    others = [] if module is None or module.tree is None else refused_constructs(module, module.tree)
     more = [Diagnostic(f"the config {what}", where) for what, where in others if where != place]
     return TrustError([first, *more])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import sys
+import warnings
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -48,7 +49,10 @@ def parsed(module: ConfigModule, text: str | None = None) -> ast.Module:
     """
     file = str(module.path)
     try:
-        return ast.parse(module.text if text is None else text, file)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an escape that Python dislikes is the author's affair
+            tree = ast.parse(module.text if text is None else text, file)
+            compile(tree, file, "exec", dont_inherit=True)  # finds what parsing does not, 'return' outside a function
     except SyntaxError as error:
         place = Location(file, error.lineno or 0, error.offset or 0)
         raise ConfigFileError("the config is no valid Python", location=place, why=error.msg) from None
@@ -56,6 +60,7 @@ def parsed(module: ConfigModule, text: str | None = None) -> ast.Module:
         raise ConfigFileError("the config is no valid Python", location=Location(file), why=str(error)) from None
     except (RecursionError, MemoryError):
         raise nested_too_deeply(file) from None
+    return tree
 
 
 def readable_folder(path: Path) -> Path:

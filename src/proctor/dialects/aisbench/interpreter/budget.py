@@ -13,7 +13,7 @@ from typing import Any
 from proctor.errors import ArtifactError
 
 MAX_STEPS = 2_000_000
-"""Expressions and statements evaluated while one config is read, its bases included; OpenCompass needs 246,067 at most."""
+"""Expressions and statements evaluated while one config is read, bases included; OpenCompass needs up to 246,067."""
 
 MAX_MEMORY = 1 << 28
 """Bytes allocated while one config is read (what is freed again still counts)."""

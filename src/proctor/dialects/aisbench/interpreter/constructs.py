@@ -18,12 +18,8 @@ MAX_SHOWN = 20
 """How many refusals of a file are reported."""
 
 
-def refused_constructs(module: ConfigModule) -> list[tuple[str, Location]]:
+def refused_constructs(module: ConfigModule, tree: ast.Module) -> list[tuple[str, Location]]:
     """Return what a file does that reading does not allow, with places, in the order of the file."""
-    try:
-        tree = ast.parse(module.text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
     bound = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     bound |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
     found = {(what, module.location(node)): None for what, node in _refused(tree, bound)}

@@ -137,7 +137,7 @@ def put(target: dict[Any, Any], key: Any, value: Any, budget: Budget) -> None:
 
 def fill_set(items: list[Any], budget: Budget) -> set[Any]:
     """Return ``set(items)``, made item by item, so that colliding items cannot take long unseen."""
-    made = set()
+    made: set[Any] = set()
     for item in items:
         check_key(item, len(made), budget)
         budget.spend(1)

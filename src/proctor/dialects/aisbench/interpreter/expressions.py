@@ -296,11 +296,12 @@ class Expressions:
         for keyword in node.keywords:
             value = self.evaluate(keyword.value, frame)
             if keyword.arg is not None:
-                named[keyword.arg] = value
-                continue
-            if not isinstance(value, dict):
+                pairs: list[tuple[Any, Any]] = [(keyword.arg, value)]
+            elif isinstance(value, dict):
+                pairs = containers.pairs_of(value, self.budget)
+            else:
                 raise TypeError(f"argument after ** must be a mapping, not {type(value).__name__}")
-            for name, each in containers.pairs_of(value, self.budget):
+            for name, each in pairs:
                 if not isinstance(name, str):
                     raise TypeError("keywords must be strings")
                 if name in named:

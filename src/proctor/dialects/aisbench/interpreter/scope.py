@@ -28,6 +28,7 @@ class ConfigModule:
         imported: Names that an import statement bound.
         files: Other files it read.
         variables: Environment variables it asked for.
+        tree: Its syntax tree, once parsed.
         defines_functions: Whether it made any function, whose calls could change what it holds.
     """
 
@@ -39,6 +40,7 @@ class ConfigModule:
         self.imported: set[str] = set()
         self.files: list[Path] = []
         self.variables: dict[str, str | None] = {}
+        self.tree: ast.Module | None = None
         self.defines_functions = False
         self._file = str(path)
 
@@ -118,6 +120,10 @@ class Frame:
         """
         names = self.shared.get(name, self).names
         if name not in names:
+            if name in self.owned:
+                raise UnboundLocalError(
+                    f"cannot access local variable '{name}' where it is not associated with a value"
+                )
             raise NameError(f"name '{name}' is not defined")
         del names[name]
 
