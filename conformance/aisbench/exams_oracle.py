@@ -98,7 +98,7 @@ def main(plan_path: str, answer_path: str) -> None:
     answers = []
     for entry in plan["datasets"]:
         if entry["config"] not in configs:
-            loaded = Config.fromfile(entry["config"], lazy_import=True)._to_lazy_dict()
+            loaded = Config.fromfile(entry["config"], lazy_import=True)._to_lazy_dict()  # noqa: SLF001 - keeps names
             found = [each for key in loaded if key == "datasets" or key.endswith("_datasets") for each in loaded[key]]
             configs[entry["config"]] = found
         values = plain(next(each for each in configs[entry["config"]] if each.get("abbr", "") == entry["abbr"]))

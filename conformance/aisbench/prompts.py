@@ -24,8 +24,8 @@ from typing import Any
 
 from proctor.demos import retrievers_bm25
 from proctor.demos.retrievers import field_text
-from proctor.dialects.aisbench.components import type_name
 from proctor.dialects.aisbench.prompts import PromptBuilder
+from proctor.dialects.aisbench.values import short_name
 from proctor.errors import ProctorError
 from proctor.formats.meta_template import MetaTemplate, chat_role
 
@@ -223,6 +223,86 @@ def generated(count: int, seed: int) -> Iterator[Case]:
         }
 
 
+def of_other_classes(count: int, seed: int, system: str) -> Iterator[Case]:
+    """Yield cases of the templates that only one of both systems has, or that are no dialogues."""
+    rng = random.Random(seed)
+    for number in range(count):
+        everything = rows(rng, 6)
+        case: Case = {
+            "ice": None,
+            "retriever": {"type": "ZeroRetriever"},
+            "reader": {"input_columns": ["question"], "output_column": "answer"},
+            "index": everything[:3],
+            "test": everything[3:],
+            "parsers": PARSERS,
+            "labels": None,
+        }
+        if system == "opencompass":
+            yield case | raw_messages(rng)
+        elif number % 2:
+            yield case | several_turns(rng)
+        else:
+            yield case | media(rng)
+
+
+def raw_messages(rng: random.Random) -> Case:
+    """Return a template of chat messages, with or without examples."""
+    roles = ["system", "user", "assistant"]
+    messages: list[Any] = [{"role": rng.choice(roles), "content": text(rng)} for _ in range(rng.randint(1, 3))]
+    template = {"type": "RawPromptTemplate", "messages": messages}
+    if rng.random() < 0.5:
+        return {"prompt": template, "parsers": [CHAT]}
+    said = [{"role": "user", "content": text(rng)}, {"role": "assistant", "content": text(rng)}]
+    messages.insert(rng.randint(0, len(messages)), "</E>")
+    return {
+        "ice": {"type": "RawPromptTemplate", "messages": said},
+        "prompt": template,
+        "retriever": {"type": "FixKRetriever", "fix_id_list": [2, 0]},
+        "parsers": [CHAT],
+    }
+
+
+def several_turns(rng: random.Random) -> Case:
+    """Return a template of several turns with rows that have lists."""
+    made: list[dict[str, Any]] = []
+    for _ in range(3):
+        turns = range(rng.randint(1, 4))
+        made.append({name: [str(rng.choice(VALUES)) for _ in turns] for name in ("question", "answer")})
+    body = {"round": [{"role": "HUMAN", "prompt": f"{text(rng)}{{question}}"}, {"role": "BOT", "prompt": "{answer}"}]}
+    if rng.random() < 0.5:
+        body["begin"] = [{"role": "SYSTEM", "fallback_role": "HUMAN", "prompt": text(rng)}]
+    return {"prompt": {"type": "MultiTurnPromptTemplate", "template": body}, "test": made}
+
+
+def media(rng: random.Random) -> Case:
+    """Return a multimodal template with rows that it may be asked to fill, as far as the document agrees."""
+    shape = {
+        "text": {"type": "text", "text": f"{rng.choice(WORDS)}{{question}}"},
+        "image": {"type": "image_url", "image_url": rng.choice([{"url": "file://{image}"}, "{image}"])},
+        "audio": {"type": "audio_url", "audio_url": {"url": "data:audio/wav;base64,{audio}"}},
+        "video": {"type": "video_url", "video_url": {"url": "file://{video}"}},
+    }
+    contents = {
+        "TEXT": ["What?", "", "{", "two\nlines"],
+        "IMAGE": ["/a/b.png"],
+        "AUDIO": ["AAAA", "UklGRg=="],
+        "VIDEO": ["/c.mp4"],
+    }
+
+    def content() -> str:
+        kinds = [rng.choice(list(contents)) for _ in range(rng.randint(1, 4))]
+        return "".join(f"<AIS_{kind}_START>{rng.choice(contents[kind])}<AIS_CONTENT_TAG>" for kind in kinds)
+
+    body: Case = {"round": [{"role": "HUMAN", "prompt_mm": shape}]}
+    if rng.random() < 0.5:
+        body["begin"] = [{"role": "SYSTEM", "fallback_role": "HUMAN", "prompt": "Look."}]
+    return {
+        "prompt": {"type": "MMPromptTemplate", "template": body},
+        "test": [{"content": content(), "question": "?", "answer": "!"} for _ in range(3)],
+        "parsers": [CHAT, CHAT_TWO] if "begin" not in body else [CHAT],
+    }
+
+
 # -- cases of configs --------------------------------------------------------------------------------------------
 
 _NAMED = re.compile(r"\{(\w+)\}")
@@ -231,7 +311,7 @@ _NAMED = re.compile(r"\{(\w+)\}")
 def plain(value: Any) -> Any:
     """Return a value of a config as JSON-like data, types by their short names."""
     if isinstance(value, dict):
-        return {str(key): type_name(value) if key == "type" else plain(each) for key, each in value.items()}
+        return {str(key): short_name(value) if key == "type" else plain(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(each) for each in value]
     return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)
@@ -493,6 +573,8 @@ def main() -> int:
                 if each[1]["retriever"]["type"] not in ("SlidingWindowRetriever", "BM25Retriever")
             ]
         wrong += compare(system, cases, args.work, f"{system}-generated", args.show)
+        others = [("generated", case) for case in of_other_classes(args.cases // 5, args.seed, system)]
+        wrong += compare(system, others, args.work, f"{system}-other-classes", args.show)
         if args.configs:
             wrong += compare(system, list(of_configs(system)), args.work, f"{system}-configs", args.show)
     return int(wrong > 0)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from proctor.artifacts import Artifact
 from proctor.demos import retrievers, retrievers_bm25, retrievers_dense, retrievers_mdl
-from proctor.dialects.aisbench.values import ConfigDict, Reference
+from proctor.dialects.aisbench.values import ConfigDict, short_name
 from proctor.errors import Diagnostic, Location, ProctorError, TemplateError, did_you_mean
 from proctor.templates import MMPromptTemplate, MultiTurnPromptTemplate, PromptTemplate, RawPromptTemplate
 from proctor.templates.prompt_template import BasePromptTemplate
@@ -35,14 +35,6 @@ RETRIEVERS: Mapping[str, type[retrievers.Retriever]] = {
 }
 _IGNORED = frozenset({"index_split", "test_split"})
 """Arguments that old configs give and that no retriever reads."""
-
-
-def type_name(config: Mapping[str, Any]) -> str:
-    """Return the last part of a config's ``type``: a reference, a class or a name; empty where there is none."""
-    kind = config.get("type", "")
-    if isinstance(kind, Reference):
-        return kind.short
-    return kind.rpartition(".")[2] if isinstance(kind, str) else str(getattr(kind, "__name__", kind))
 
 
 def build_template(config: Any, path: str) -> AnyTemplate | None:
@@ -76,7 +68,7 @@ def place_of(config: Any) -> Location | None:
 
 
 def _build(config: Mapping[str, Any], known: Mapping[str, type[_A]], what: str, path: str) -> _A:
-    name, place = type_name(config), place_of(config)
+    name, place = short_name(config.get("type", "")), place_of(config)
     if name not in known:
         raise TemplateError(
             [

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from proctor.dialects.aisbench.values import ConfigDict, Reference
+from proctor.dialects.aisbench.values import ConfigDict, short_name
 from proctor.errors import Diagnostic, Location, ProctorError, ValidationError, did_you_mean
 
 GENERATE, PPL, LL, CLP, CHAT = "gen", "ppl", "ll", "clp", "chat"
@@ -102,19 +102,12 @@ class DatasetConfig:
         return found
 
 
-def type_name(value: Any) -> str:
-    """Return the short name of a type: of a reference, a class, or a registered name."""
-    if isinstance(value, Reference):
-        return value.short
-    return str(value.__name__ if isinstance(value, type) else value).rpartition(".")[2]
-
-
 def abbr_of(values: Mapping[str, Any]) -> str:
     """Return the name of a dataset: ``abbr``, else made of path and name as upstream makes it."""
     if values.get("abbr"):
         return str(values["abbr"])
     parts = [str(values[key]) for key in ("path", "name") if values.get(key)]
-    return _ABBR.sub("_", "_".join(parts)) or type_name(values.get("type", "dataset"))
+    return _ABBR.sub("_", "_".join(parts)) or short_name(values.get("type", "dataset"))
 
 
 def model_abbr_of(values: Mapping[str, Any]) -> str:
@@ -122,7 +115,7 @@ def model_abbr_of(values: Mapping[str, Any]) -> str:
     if values.get("abbr"):
         return str(values["abbr"])
     ending = "_".join(str(values.get("path") or values.get("model") or "").rstrip("/").split("/")[-2:])
-    return f"{type_name(values.get('type', 'model'))}_{ending}".rstrip("_")
+    return f"{short_name(values.get('type', 'model'))}_{ending}".rstrip("_")
 
 
 def dataset_config(values: Mapping[str, Any]) -> DatasetConfig:
@@ -204,7 +197,7 @@ def _inference_problems(inference: Mapping[str, Any]) -> Iterator[Diagnostic]:
 
 
 def _inferencer_problems(inferencer: Mapping[str, Any]) -> Iterator[Diagnostic]:
-    where, name = location_of(inferencer), type_name(inferencer["type"])
+    where, name = location_of(inferencer), short_name(inferencer["type"])
     path = "$.infer_cfg.inferencer"
     if name in _ELSEWHERE:
         yield Diagnostic(f"{name} cannot be run here", path=path, location=where, why=_ELSEWHERE[name])
@@ -227,7 +220,7 @@ def _inferencer(values: Mapping[str, Any]) -> Inferencer:
     stop = values.get("stopping_criteria") or ()
     labels = values.get("labels")
     return Inferencer(
-        INFERENCERS[type_name(values["type"])],
+        INFERENCERS[short_name(values["type"])],
         values.get("max_out_len"),
         (stop,) if isinstance(stop, str) else tuple(stop),
         tuple(labels) if labels else None,

@@ -16,8 +16,9 @@ from typing import Any
 
 import yaml
 
-from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, type_name
+from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL
 from proctor.dialects.aisbench.exam import DatasetExam
+from proctor.dialects.aisbench.values import short_name
 from proctor.errors import UsageError, did_you_mean
 from proctor.ir import Choose, Generate, Prompt
 from proctor.recipes.exam import Exam
@@ -194,14 +195,14 @@ class _Source:
         }
 
     def _metric(self, place: int) -> str:
-        name = type_name((self.config.evaluation.get("evaluator") or {}).get("type", ""))
+        name = short_name((self.config.evaluation.get("evaluator") or {}).get("type", ""))
         if name not in _METRICS:
             self.lost.append(f"{name or 'evaluator'}: replaced by {_METRICS['AccEvaluator'][place]}")
         return _METRICS.get(name, _METRICS["AccEvaluator"])[place]
 
     def _processing(self) -> str | None:
         found = self.config.evaluation.get("pred_postprocessor") or {}
-        name = type_name(found.get("type", "")) if found else ""
+        name = short_name(found.get("type", "")) if found else ""
         if name and name not in _REGEX_OF:
             self.lost.append(f"pred_postprocessor {name}: it is code, the other form has no such step")
         return _REGEX_OF.get(name)
@@ -254,7 +255,7 @@ def _shared_beginning(texts: Sequence[str]) -> str:
 
 
 def _retriever(exam: DatasetExam) -> str:
-    return type_name((exam.config.inference.get("retriever") or {}).get("type", "")).removesuffix("Retriever")
+    return short_name((exam.config.inference.get("retriever") or {}).get("type", "")).removesuffix("Retriever")
 
 
 def _identifier(column: str, place: int) -> str:

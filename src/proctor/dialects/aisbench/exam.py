@@ -14,6 +14,7 @@ from proctor.dialects.aisbench.datasets import DatasetRows, open_dataset
 from proctor.dialects.aisbench.grading import grade
 from proctor.dialects.aisbench.plain import described
 from proctor.dialects.aisbench.prompts import PromptBuilder
+from proctor.dialects.aisbench.values import short_name
 from proctor.engines.engine import Engine
 from proctor.errors import DataError
 from proctor.formats.meta_template import MetaTemplate
@@ -211,9 +212,7 @@ def changed_inference(inference: Mapping[str, Any], options: DatasetOptions) -> 
 
 
 def _with_demos(retriever: Mapping[str, Any], count: int) -> Mapping[str, Any]:
-    from proctor.dialects.aisbench.config import type_name
-
-    name = type_name(retriever.get("type", "ZeroRetriever"))
+    name = short_name(retriever.get("type", "ZeroRetriever"))
     if not count:
         return {"type": "ZeroRetriever"}
     if name == "ZeroRetriever":

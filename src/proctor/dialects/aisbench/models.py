@@ -10,10 +10,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.aisbench.config import location_of, model_abbr_of, type_name
+from proctor.dialects.aisbench.config import location_of, model_abbr_of
 from proctor.dialects.aisbench.index import COLLECTION, MODEL, find_config
 from proctor.dialects.aisbench.plain import described
 from proctor.dialects.aisbench.reader import models_of, read_config
+from proctor.dialects.aisbench.values import short_name
 from proctor.errors import UnknownArtifactError, UsageError, did_you_mean
 
 _KEY_FROM_ENVIRONMENT = "ENV"
@@ -66,7 +67,7 @@ def model_config(values: Mapping[str, Any]) -> ModelConfig:
     Raises:
         UsageError: Its type has no engine here, or it names no model.
     """
-    name, abbr = type_name(values.get("type", "")), model_abbr_of(values)
+    name, abbr = short_name(values.get("type", "")), model_abbr_of(values)
     entry = model_types().get(name)
     if entry is None:
         raise UsageError(

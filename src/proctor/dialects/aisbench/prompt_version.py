@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from proctor.dialects.aisbench.values import Reference
+from proctor.dialects.aisbench.values import dotted_name, short_name
 
 NO_VERSION = "/"
 _SHOWN = 6
@@ -46,9 +46,7 @@ def _old_style(infer: dict[str, Any], reader: Mapping[str, Any]) -> dict[str, An
         if split in own and isinstance(infer.get("retriever"), dict):
             infer["retriever"][name] = own[split]
     return {
-        name: {**part, "type": type_name(part["type"]).rpartition(".")[2]}
-        if isinstance(part, dict) and "type" in part
-        else part
+        name: {**part, "type": short_name(part["type"])} if isinstance(part, dict) and "type" in part else part
         for name, part in infer.items()
     }
 
@@ -63,16 +61,7 @@ def _plain(value: Any) -> Any:
         return [_plain(each) for each in value]
     if value is None or isinstance(value, str | int | float | bool):
         return value
-    return type_name(value)
-
-
-def type_name(value: Any) -> str:
-    """Return the dotted name of a type of a config: an imported name, a string, or a class."""
-    if isinstance(value, Reference):
-        return value.name
-    if isinstance(value, str):
-        return value
-    return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', value)}"
+    return dotted_name(value)
 
 
 _MODES = (("GenInferencer", "gen"), ("PPLInferencer", "ppl"), ("PPLOnlyInferencer", "ppl"), ("LLInferencer", "ll"))
@@ -81,5 +70,5 @@ _MODES = (("GenInferencer", "gen"), ("PPLInferencer", "ppl"), ("PPLOnlyInference
 def mode_of(dataset: Mapping[str, Any]) -> str:
     """Return how a dataset is asked, as tables show it: ``gen``, ``ppl``, ``ll`` or ``unknown``."""
     inferencer = (dataset.get("infer_cfg") or {}).get("inferencer") or {}
-    name = type_name(inferencer.get("type", "")).rpartition(".")[2]
+    name = short_name(inferencer.get("type", ""))
     return next((mode for part, mode in _MODES if part in name), "unknown")

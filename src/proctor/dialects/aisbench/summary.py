@@ -9,8 +9,9 @@ from typing import Any
 
 from proctor.data.expressions import compile_expression
 from proctor.dialects.aisbench.evaluators import METRIC_ORDER
-from proctor.dialects.aisbench.prompt_version import mode_of, prompt_version, type_name
+from proctor.dialects.aisbench.prompt_version import mode_of, prompt_version
 from proctor.dialects.aisbench.tabulated import tabulated
+from proctor.dialects.aisbench.values import short_name
 from proctor.errors import DataError, ScoringError
 
 __all__ = [
@@ -176,7 +177,7 @@ def summary_groups(summarizer: Mapping[str, Any] | None) -> list[SummaryGroup]:
 
 
 def _notes(config: Mapping[str, Any]) -> list[str]:
-    name = type_name(config.get("type") or "DefaultSummarizer").rpartition(".")[2]
+    name = short_name(config.get("type") or "DefaultSummarizer")
     if name == "DefaultSummarizer":
         return []
     return [f"the summarizer '{name}' is not known; this is the default one's table"]

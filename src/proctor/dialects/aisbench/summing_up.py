@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.aisbench.config import INFERENCERS, abbr_of, type_name
+from proctor.dialects.aisbench.config import abbr_of
+from proctor.dialects.aisbench.prompt_version import mode_of, prompt_version
 from proctor.dialects.aisbench.reader import datasets_of, read_config, summarizer_of
-from proctor.dialects.aisbench.summary import SummaryTable, prompt_version, summarize_models
+from proctor.dialects.aisbench.summary import SummaryTable, summarize_models
 
 Results = Mapping[str, Mapping[str, Any]]
-_MODES = {"chat": "gen", "clp": "clp"}
 
 
 def summary_of(path: Path, results: Mapping[str, Results]) -> SummaryTable | None:
@@ -25,12 +25,6 @@ def summary_of(path: Path, results: Mapping[str, Results]) -> SummaryTable | Non
     datasets = {abbr_of(each): each for each in datasets_of(values)}
     if not results or not datasets:
         return None
-    modes = {name: _mode(each) for name, each in datasets.items()}
+    modes = {name: mode_of(each) for name, each in datasets.items()}
     versions = {name: prompt_version(each) for name, each in datasets.items()}
     return summarize_models(results, modes, versions, summarizer_of(values))
-
-
-def _mode(dataset: Mapping[str, Any]) -> str:
-    inferencer = (dataset.get("infer_cfg") or {}).get("inferencer") or {}
-    kind = INFERENCERS.get(type_name(inferencer.get("type", "")), "unknown")
-    return _MODES.get(kind, kind)

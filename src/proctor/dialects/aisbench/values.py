@@ -94,3 +94,17 @@ class ConfigFunction(ABC):
 
     def __repr__(self) -> str:
         return f"<function {self.name} of a config>"
+
+
+def dotted_name(kind: Any) -> str:
+    """Return the whole name of a type of a config: an imported name, a registered one, or a class."""
+    if isinstance(kind, Reference):
+        return kind.name
+    if isinstance(kind, str):
+        return kind
+    return f"{getattr(kind, '__module__', '')}.{getattr(kind, '__qualname__', kind)}"
+
+
+def short_name(kind: Any) -> str:
+    """Return the last part of a type's name: ``ARCDataset``."""
+    return dotted_name(kind).rpartition(".")[2]
