@@ -149,7 +149,7 @@ class _Outcome:
             return {**verdicts[-1].scores, **means}  # the last run's, as upstream where an evaluator has no details
         groups: dict[str, list[bool]] = {}
         for verdict, run in zip(verdicts, positions, strict=True):
-            for mark, i in zip(verdict.correct, run, strict=True):
+            for mark, i in ((mark, i) for mark, i in zip(verdict.correct, run, strict=True) if i not in self.failures):
                 groups.setdefault(self._row_name(i, n), []).append(mark)
         whole = {name: marks for name, marks in groups.items() if len(marks) == n}
         return {**means, **over_runs(self.cases.project, whole, k, n)}

@@ -80,11 +80,8 @@ def cascade(
         raise ScoringError("the evaluator has no rule", hint="add a rule_evaluator")
     by_rule = _marks(evaluator(rule_evaluator)(_processed(cases, rule_evaluator)))
     asked = [i for i, right in enumerate(by_rule) if parallel or not right]
-    config = {
-        "prompt_template": llm_evaluator.get("prompt_template") or {},
-        "judge_cfg": llm_evaluator.get("judge_cfg"),
-    }
-    said = _judgements(_processed(cases.select(asked), llm_evaluator), config["prompt_template"], config["judge_cfg"])
+    template: Mapping[str, Any] = llm_evaluator.get("prompt_template") or {}
+    said = _judgements(_processed(cases.select(asked), llm_evaluator), template, llm_evaluator.get("judge_cfg"))
     judged = dict(zip(asked, said, strict=True))
     failures = {i: each for i, each in judged.items() if isinstance(each, Failure) and not by_rule[i]}
     counted = [i for i in range(len(by_rule)) if i not in failures]
@@ -97,10 +94,9 @@ def cascade(
         "llm_evaluated": len(asked) - len(failures),
         "llm_correct": sum(map(_says_right, judged.values())),
     }
-    column: list[float | None] = [None] * len(by_rule)
-    for i, mark in zip(counted, marks, strict=True):
-        column[i] = 100.0 * mark
-    whole = [i not in failures and column[i] == 100.0 for i in range(len(by_rule))]
+    right = dict(zip(counted, marks, strict=True))
+    column = [100.0 * right[i] if i in right else None for i in range(len(by_rule))]
+    whole = [right.get(i, False) for i in range(len(by_rule))]
     scores = {**verdict.scores, "cascade_stats": stats}
     return Verdict(scores, {"accuracy": column}, whole, failures=failures)
 
