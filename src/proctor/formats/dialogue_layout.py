@@ -184,7 +184,9 @@ class DialogueLayout:
 
     def _message(self, role: Mapping[str, Any], place: int) -> Said:
         known = self._roles.get(role["role"]) or self._roles.get(role.get("fallback_role") or "") or role
-        return Said(role.get("api_role") or known.get("api_role") or known["role"], list(self._say(role, place)))
+        is_text = isinstance(role.get("prompt", ""), str)  # media are sent as they are
+        pieces = list(self._say(role, place)) if is_text else [(role["prompt"], place)]
+        return Said(role.get("api_role") or known.get("api_role") or known["role"], pieces)
 
     # -- rounds and roles -------------------------------------------------------------------------------------
 
