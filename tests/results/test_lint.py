@@ -10,7 +10,7 @@ def warned(parts, fields=None, choices=(), references=(), gold=None, answer=None
     prompt = Prompt("".join(span.text for span in spans), lambda: (Turn("user", spans),))
     request = Choose(tuple(Pair(prompt, choice) for choice in choices)) if choices else Generate(prompt)
     exchange = Exchange((turn("user", "?"),), answer=answer, references=references, choices=choices, gold=gold)
-    return list(warnings_of(Item(0, {"input_fields": fields or {}}, exchange, (request,)), request))
+    return list(warnings_of(Item(0, {"input_fields": fields or {}}, exchange, (request,))))
 
 
 def test_a_good_prompt_has_no_warning():
@@ -62,3 +62,14 @@ def test_fields_that_are_not_used_are_named_together():
 def test_a_field_that_is_not_used(value, warns):
     found = warned([("Capital?", "question")], {"context": value}, references=("Paris",))
     assert found == (["the field 'context' is not in the prompt"] if warns else [])
+
+
+def test_a_field_that_one_of_several_prompts_shows_is_used():
+    prompts = [Prompt(f"Is it {word}?") for word in ("the first thing", "the second thing")]
+    item = Item(
+        0,
+        {"one": "the first thing", "two": "the second thing", "three": "the third thing"},
+        Exchange((turn("user", "?"),)),
+        tuple(Generate(prompt) for prompt in prompts),
+    )
+    assert list(warnings_of(item)) == ["the field 'three' is not in the prompt"]

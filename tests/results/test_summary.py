@@ -1,4 +1,6 @@
-from proctor.results.summary import failure_notes, interval, score_rows, shown
+from proctor.ir import Failure
+from proctor.results.summary import failure_notes, first_failures, interval, score_rows, shown
+from proctor.scoring.grade import Grade
 
 RESULTS = {
     "b": {
@@ -41,3 +43,10 @@ def test_failures_are_counted_once_however_many_scores_are_shown():
         "5 of 13 instances failed (refused: 1, timeout: 4)",
     ]
     assert failure_notes([]) == []
+
+
+def test_the_first_failure_of_each_kind_speaks_for_the_others():
+    one = Grade({}, failures={7: Failure("timeout", "no answer"), 2: Failure("timeout", "no answer within 3 s")})
+    other = Grade({}, failures={0: Failure("timeout", "third"), 1: Failure("refused", "check the key")})
+    assert first_failures([one, other]) == {"refused": "check the key", "timeout": "no answer within 3 s"}
+    assert first_failures([Grade({})]) == {}

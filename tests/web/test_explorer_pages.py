@@ -279,3 +279,39 @@ def test_a_missing_tokenizer_is_explained(client):
     page = client.get("/explore/exam?exam=samples.science&model=nobody/nothing").text
     assert "the tokenizer of &#39;nobody/nothing&#39; is not on this machine" in page
     assert "Answer each question" in page
+
+
+CONFIG = """
+datasets = [
+    dict(
+        abbr='sums',
+        type='opencompass.datasets.JsonlDataset',
+        path={path!r},
+        reader_cfg=dict(input_columns=['question'], output_column='answer', train_split='test', test_split='test'),
+        infer_cfg=dict(
+            ice_template=dict(type='PromptTemplate', template=dict(round=[
+                dict(role='HUMAN', prompt='Q: {{question}}'), dict(role='BOT', prompt='{{answer}}')])),
+            prompt_template=dict(type='PromptTemplate', ice_token='</E>', template=dict(begin='</E>', round=[
+                dict(role='HUMAN', prompt='Q: {{question}}'), dict(role='BOT', prompt='{{answer}}')])),
+            retriever=dict(type='FixKRetriever', fix_id_list=[0]),
+            inferencer=dict(type='GenInferencer', max_out_len=8),
+        ),
+        eval_cfg=dict(evaluator=dict(type='AccEvaluator')),
+    )
+]
+"""
+
+
+@pytest.mark.parametrize("query", ["", "&num_demos=2", "&system_prompt=Be+brief.", "&format=chat"])
+def test_every_form_of_a_config_runs_as_copied(client, shell, python, here, tmp_path, query):
+    rows = "".join(json.dumps({"question": f"{n} + {n}?", "answer": str(2 * n)}) + "\n" for n in range(6))
+    (tmp_path / "rows.jsonl").write_text(rows)
+    config = tmp_path / "sums_gen.py"
+    config.write_text(CONFIG.format(path=str(tmp_path / "rows.jsonl")))
+    forms = forms_on(client, f"exam={config}{query}")
+    assert list(forms) == ["Show it", "Run it", "Python", "AISBench config"]
+    wanted = [json.loads(line)["prompt"] for line in shell(forms["Show it"], "--json").splitlines()]
+    assert len(wanted) == 3
+    assert str(wanted[0]) in python(forms["Python"])
+    (here / "mine.py").write_text(forms["AISBench config"])
+    assert prompts_shown(shell, "mine.py", *shlex.split(forms["Show it"])[3:-2]) == wanted

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from proctor.ir import Media, Prompt, Request
 from proctor.recipes.exam import Item
@@ -12,19 +12,26 @@ from proctor.results.preview import continuations_of, prompts_of
 _SHORTEST_LEAK = 4
 """Answers of fewer characters ("A", "yes") occur in any prompt by chance."""
 
-_NEVER_SHOWN = frozenset({"media", "metadata"})
+_NEVER_SHOWN = frozenset({"media", "metadata", "subdivision"})
+"""What dialects add to rows for themselves."""
 _ASKING = frozenset({"question", "instruction", "system", "answer prefix"})
 
 
-def warnings_of(item: Item, request: Request) -> Iterator[str]:
-    """Yield a sentence on each suspicious thing about a request."""
+def warnings_of(item: Item) -> Iterator[str]:
+    """Yield a sentence on each suspicious thing about what is asked about an instance, each once."""
+    yield from dict.fromkeys(each for request in item.requests for each in _of_request(item, request))
+    prompts = [prompt for request in item.requests for prompt in prompts_of(request)]
+    if prompts:
+        yield from _unused(item, prompts)
+
+
+def _of_request(item: Item, request: Request) -> Iterator[str]:
     prompt = next(iter(prompts_of(request)), None)
     if prompt is None:
         return
     yield from _leaks(item, prompt)
     yield from _repeats(prompt)
     yield from _alike(continuations_of(request) or item.exchange.choices)
-    yield from _unused(item, prompt)
 
 
 def _text(prompt: Prompt, parts: frozenset[str]) -> str:
@@ -73,11 +80,11 @@ def _alike(choices: tuple[str, ...]) -> Iterator[str]:
             yield f"choices {first + 1} and {number + 1} are alike: '{choice.strip()}'"
 
 
-def _unused(item: Item, prompt: Prompt) -> Iterator[str]:
+def _unused(item: Item, prompts: Sequence[Prompt]) -> Iterator[str]:
     fields = item.instance.get("input_fields", item.instance)
-    if not isinstance(fields, dict) or any(isinstance(part, Media) for turn in prompt.turns for part in turn.parts):
+    if not isinstance(fields, dict) or any(_has_media(prompt) for prompt in prompts):
         return
-    text = prompt.text
+    text = "\n".join(prompt.text for prompt in prompts)
     unused = [
         f"'{name}'"
         for name, value in fields.items()
@@ -87,6 +94,10 @@ def _unused(item: Item, prompt: Prompt) -> Iterator[str]:
     if unused:
         what = f"the fields {', '.join(unused)} are" if len(unused) > 1 else f"the field {unused[0]} is"
         yield f"{what} not in the prompt"
+
+
+def _has_media(prompt: Prompt) -> bool:
+    return any(isinstance(part, Media) for turn in prompt.turns for part in turn.parts)
 
 
 def _is_reference(item: Item, value: str) -> bool:

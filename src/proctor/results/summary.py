@@ -6,7 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from proctor.scoring.grade import Grade
 
 _BOUNDS = ("_ci_low", "_ci_high")
 _COUNTS = frozenset({"n", "failures", "num_of_instances"})
@@ -102,6 +105,15 @@ def shown(value: float | None) -> str:
 def interval(row: ScoreRow) -> str:
     """Return the interval of a row as ``0.4312 to 0.5688``, ``-`` where there is none."""
     return f"{shown(row.low)} to {shown(row.high)}" if row.low is not None and row.high is not None else "-"
+
+
+def first_failures(grades: Iterable[Grade]) -> dict[str, str]:
+    """Return what the first failure of each kind says: what went wrong, and what to do about it."""
+    found: dict[str, str] = {}
+    for grade in grades:
+        for _, failure in sorted(grade.failures.items()):
+            found.setdefault(failure.kind, failure.message)
+    return dict(sorted(found.items()))
 
 
 def failure_notes(rows: Iterable[ScoreRow]) -> list[str]:

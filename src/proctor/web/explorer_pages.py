@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request as WebRequest
 
 PAGE_SIZE = 200
-LEADING = frozenset({"exam", "benchmark", "card", "group", "tag", "config"})
+LEADING = frozenset({"exam", "benchmark", "card", "group", "suite", "tag"})
 """Kinds of what has prompts to look at."""
 _LONGEST_DIFF = 20_000
 _MOST_TAGS = 6
@@ -157,7 +157,7 @@ def _item_view(chosen: Exam, item: Item, typed: str) -> dict[str, Any]:
         "requests": [
             {**request_view(item, request), "present": parts_in(_origins(request))} for request in item.requests
         ],
-        "warnings": list(dict.fromkeys(each for request in item.requests for each in warnings_of(item, request))),
+        "warnings": list(warnings_of(item)),
         "tried": try_answer(chosen, item, typed) if typed else None,
     }
 
