@@ -215,6 +215,7 @@ def test_another_process_asks_nothing(judged_exam, tmp_path):
     assert json.loads(first.stdout)["politeness"] == 1.0
     asked = judged_exam.statistics()["requests"]
     assert asked == 8
+    assert "judge judge: 8 requests asked, 0 answered by the log" in first.stderr
     assert proctor(*arguments, "--log", tmp_path / "log.db", "--json").stdout == first.stdout
     assert judged_exam.statistics()["requests"] == asked
     listed = proctor("log", "ls", "--log", tmp_path / "log.db").stdout

@@ -52,6 +52,8 @@ def command(dataset: str, predictions: Path, split: str, intervals: bool, log: P
         click.echo(results.global_scores.summary)
     if shown["instances"] and not shown["as_json"]:
         click.echo(results.instance_scores.summary)
+    for judge, counts in results.metadata.get("judges", {}).items():
+        say(f"judge {judge}: {counts['asked']} requests asked, {counts['from_log']} answered by the log")
     notes = list(_notes(results))
     for note in notes:
         say(f"warning: {note}")
