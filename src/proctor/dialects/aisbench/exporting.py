@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import FunctionType, ModuleType
 from typing import Any
 
 from proctor.dialects.aisbench.interpreter.budget import ConfigFileError
@@ -14,7 +15,7 @@ from proctor.dialects.aisbench.values import ConfigDict, ConfigFunction, Inherit
 
 _DELETE_KEY = "_delete_"
 
-_NO_DATA = (ModuleValue, Environment, TextFile, BoundMethod, ConfigFunction)
+_NO_DATA = (ModuleValue, Environment, TextFile, BoundMethod, ConfigFunction, ModuleType, FunctionType)
 _VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 
 
@@ -26,7 +27,7 @@ def data_names(names: Mapping[str, Any], imported: Iterable[str]) -> list[str]:
         if not name.startswith("__")
         and not isinstance(value, _NO_DATA)
         and not hasattr(value, "__next__")
-        and not (name in imported and isinstance(value, (Reference, Builtin)))
+        and not (name in imported and (isinstance(value, (Reference, Builtin)) or callable(value)))
     ]
 
 

@@ -196,7 +196,8 @@ class _Reading:
     def _prepared(self, module: ConfigModule, tree: ast.Module) -> tuple[list[_Read], list[ast.stmt]]:
         if is_lazy(tree):
             return self._bases(module, tree, run=False)
-        return self._old_bases(module, parsed(module, self._filled(module)))
+        text = self._filled(module)
+        return self._old_bases(module, tree if text == module.text else parsed(module, text))
 
     def _run(self, module: ConfigModule, tree: ast.Module) -> _Read:
         bases, body = self._bases(module, tree, run=True)

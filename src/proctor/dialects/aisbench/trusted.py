@@ -10,7 +10,6 @@ import ast
 import copy
 import importlib
 import sys
-from types import FunctionType, ModuleType
 from typing import Any
 
 from proctor.dialects.aisbench.interpreter.budget import ConfigFileError
@@ -101,13 +100,8 @@ def execute(module: ConfigModule, body: list[ast.stmt]) -> dict[str, Any]:
         exec(compile(tree, str(module.path), "exec"), names)  # noqa: S102 - the user said --trust-code
     except Exception as error:
         raise _failed(module, error) from error
-    kept = {
-        name: value
-        for name, value in names.items()
-        if not isinstance(value, (ModuleType, FunctionType)) and name not in ("__builtins__", _IMPORT)
-    }
     done: dict[int, Any] = {}
-    return {name: _data(value, done) for name, value in kept.items()}
+    return {name: _data(value, done) for name, value in names.items() if name not in ("__builtins__", _IMPORT)}
 
 
 _IMPORT = "__imported__"
@@ -123,6 +117,7 @@ class _Imports(ast.NodeTransformer):
         made: list[ast.stmt] = []
         for alias in node.names:
             if alias.name.partition(".")[0] in sys.stdlib_module_names:
+                self._module.imported.add(alias.asname or alias.name.partition(".")[0])
                 made.append(ast.copy_location(ast.Import([alias]), node))
                 continue
             full = alias.name if alias.asname else alias.name.partition(".")[0]
@@ -132,6 +127,7 @@ class _Imports(ast.NodeTransformer):
     def visit_ImportFrom(self, node: ast.ImportFrom) -> list[ast.stmt]:
         module = node.module or ""
         if not node.level and module.partition(".")[0] in sys.stdlib_module_names:
+            self._module.imported.update(alias.asname or alias.name for alias in node.names)
             return [node]
         prefix = "." * node.level + module
         separator = "" if prefix.endswith(".") else "."

@@ -135,6 +135,10 @@ class Frame:
         return frame
 
 
+def _unbound(name: str) -> UnboundLocalError:
+    return UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
+
+
 def local_names(function: Function) -> frozenset[str]:
     """Return the names that are local to a function: parameters, and what it binds anywhere and does not share."""
     signature = function.args
