@@ -9,36 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any, Literal, TypeVar
+from typing import Any
 
 from proctor.demos.retrievers import Corpus, LabelPrompts, ZeroRetriever, field_text
 from proctor.demos.retrievers_mdl import MDLRetriever
 from proctor.dialects.aisbench import conversations, origins
+from proctor.dialects.aisbench.compiler import Compiler
 from proctor.dialects.aisbench.components import AnyTemplate, build_retriever, build_template, place_of
 from proctor.dialects.aisbench.conversations import MultiTurn
-from proctor.dialects.aisbench.prompt_frames import (
-    ChatFrame,
-    TextFrame,
-    Token,
-    in_place_of,
-    is_literal,
-    only_slots,
-    tokens_of,
-)
-from proctor.errors import DemosError, Diagnostic, MissingFieldError, TemplateError, did_you_mean
-from proctor.formats.dialogue_layout import HOLE, Hole, Mode, Said, content_of, joined, merged
+from proctor.dialects.aisbench.examples import Chosen, Examples
+from proctor.dialects.aisbench.memo import kept
+from proctor.dialects.aisbench.prompt_frames import ChatFrame, TextFrame
+from proctor.errors import Diagnostic, MissingFieldError, TemplateError, did_you_mean
+from proctor.formats.dialogue_layout import Mode, Said, content_of, joined, merged
 from proctor.formats.meta_template import CHAT, MetaTemplate, chat_role, spans_of, turns_of
 from proctor.ir import Prompt, Span, Turn
 from proctor.templates import MMPromptTemplate, MultiTurnPromptTemplate, PromptTemplate, RawPromptTemplate
 from proctor.templates.multimodal import check_base64
 from proctor.templates.prompt_list import PromptList
-from proctor.templates.prompt_template import BasePromptTemplate, Examples, masked
+from proctor.templates.prompt_template import BasePromptTemplate, masked
 
 Row = Mapping[str, Any]
-MOST_KEPT = 4096
-"""Compiled prompts, and examples of each kind, that are kept for prompts to come."""
-
-_T = TypeVar("_T")
 
 
 class PromptBuilder:
@@ -77,11 +68,11 @@ class PromptBuilder:
         self._layout = meta_template.compiled() if meta_template is not None else (CHAT if as_messages else None)
         self._place = place_of(infer_cfg)
         self._check()
-        self._examples: dict[tuple[int, ...], Examples] = {}
-        self._blocks: dict[tuple[int, ...], str | None] = {}
-        self._items: dict[int, Any] = {}
-        self._example_texts: dict[int, str] = {}
-        self._text_frames: dict[Hashable, TextFrame | None] = {}
+        self._examples = Examples(self.ice_template, self.retriever, index_rows, self.output_column, self._layout)
+        self._compiler: Compiler | None = None
+        if type(self.template) is PromptTemplate and self.template.sep_token is None:
+            self._compiler = Compiler(self.template, self._layout, self._place)
+        self._text_frames: dict[Hashable, TextFrame] = {}
         self._chat_frames: dict[Hashable, ChatFrame | None] = {}
         self._checked_columns: set[tuple[str, ...]] = set()
 
@@ -136,52 +127,13 @@ class PromptBuilder:
         labels = getattr(tried, "labels", None) or builder.labels
         return LabelPrompts(
             labels,
-            lambda chosen: str(builder._ice(tuple(chosen))),
+            lambda chosen: str(builder._examples.together(tuple(chosen))),
             partial(builder._label_texts, labels),
         )
 
     def _label_texts(self, labels: Sequence[Any], row: Row, examples: str) -> list[str]:
         template = self._asking()
         return [str(template.generate_label_prompt_item(row, examples, label)) for label in labels]
-
-    def _ice_item(self, position: int) -> Any:
-        """Return one example in words; made once."""
-        found = self._items.get(position)
-        if found is None:
-            if self.ice_template is None:
-                raise self._misfit("there is no ice_template for the examples", "ice_template", "or use ZeroRetriever")
-            if not 0 <= position < len(self.index_rows):
-                raise DemosError(f"there is no example {position}", why=f"the index has {len(self.index_rows)} rows")
-            row = self.index_rows[position]
-            found = self.ice_template.generate_ice_item(row, row.get(self.output_column or ""))
-            _keep(self._items, position, found)
-        return found
-
-    def _ice(self, demos: tuple[int, ...]) -> Examples:
-        """Return examples put together, as the template that asks takes them in."""
-        found = self._examples.get(demos)
-        if found is None:
-            found = self._join([self._ice_item(position) for position in demos])
-            _keep(self._examples, demos, found)
-        return found
-
-    def _join(self, items: Sequence[Any]) -> Examples:
-        separator, end = self._separators()
-        if items and isinstance(items[0], PromptList):
-            made = PromptList()
-            for item in items:
-                made += item
-                made += separator
-            made.append(end)
-            return made
-        if items and isinstance(items[0], list):
-            return [message for item in items for message in item]
-        return separator.join(items) + end
-
-    def _separators(self) -> tuple[str, str]:
-        if self.ice_template is not None and self.ice_template.prompt_type == "meta":
-            return "", ""
-        return self.retriever.ice_separator, self.retriever.ice_eos_token
 
     # -- prompts ----------------------------------------------------------------------------------------------
 
@@ -279,16 +231,16 @@ class PromptBuilder:
             )
         return self.template
 
-    def _generated(self, row: Row, demos: tuple[int, ...]) -> Any:
+    def _generated(self, row: Row, demos: Chosen) -> Any:
         self._check_columns(tuple(row))
-        prompt = self._asking().generate_item(row, self.output_column, self._mask, self._ice(demos))
+        prompt = self._asking().generate_item(row, self.output_column, self._mask, self._examples.together(demos))
         if isinstance(self.template, MMPromptTemplate) and isinstance(prompt, PromptList):
             check_base64(prompt)
         return prompt
 
-    def _for_label(self, row: Row, demos: tuple[int, ...], label: Any, *, remain_sep: bool = False) -> Any:
+    def _for_label(self, row: Row, demos: Chosen, label: Any, *, remain_sep: bool = False) -> Any:
         self._check_columns(tuple(row))
-        return self._asking().generate_label_prompt_item(row, self._ice(demos), label, remain_sep)
+        return self._asking().generate_label_prompt_item(row, self._examples.together(demos), label, remain_sep)
 
     def _payload(self, prompt: Any, mode: Mode) -> Any:
         if isinstance(prompt, str):
@@ -322,143 +274,41 @@ class PromptBuilder:
 
     # -- compiled ---------------------------------------------------------------------------------------------
 
-    def _compiled(self, row: Row, demos: tuple[int, ...], mode: Mode, label: Any) -> Any:
+    def _compiled(self, row: Row, demos: Chosen, mode: Mode, label: Any) -> Any:
         """Return the payload, or ``None`` where it has to be made step by step."""
+        if self._compiler is None:
+            return None
         columns = tuple(row)
         if self._as_messages:
-            chat = _kept(self._chat_frames, (columns, demos, mode, label), self._chat_frame)
+            chat = kept(self._chat_frames, (columns, demos, mode, label), self._chat_frame)
             return None if chat is None else chat.render(row)
-        block = self._block(demos)
-        if block is None:
+        examples = self._examples.text(demos)
+        if examples is None:
             return None
-        frame = _kept(self._text_frames, (columns, self._kind(demos), mode, label), self._text_frame)
-        return None if frame is None else frame.render(row, block)
+        key = columns, self._examples.kind(demos), mode, label
+        return kept(self._text_frames, key, partial(self._text_frame, self._compiler)).render(row, examples)
 
-    def _kind(self, demos: tuple[int, ...]) -> Literal["none", "text", "dialogue"]:
-        examples = self._ice(demos)
-        if isinstance(examples, PromptList):
-            return "dialogue"
-        return "text" if examples else "none"
-
-    def _block(self, demos: tuple[int, ...]) -> str | None:
-        """Return the examples laid out, to be put into a text; ``None`` where they cannot be laid out alone."""
-        return _kept(self._blocks, demos, self._laid_out_examples)
-
-    def _laid_out_examples(self, demos: tuple[int, ...]) -> str | None:
-        examples = self._ice(demos)
-        if isinstance(examples, str):
-            return examples
-        if not isinstance(examples, PromptList):
-            return None
-        if self._layout is None:
-            pieces = joined(examples)
-            starts_empty = examples[1].get("prompt", "") == ""
-            return None if starts_empty else "".join(piece for piece, _ in pieces)
-        separator, end = self._separators()
-        return separator.join(map(self._laid_out_example, demos)) + separator + end
-
-    def _laid_out_example(self, position: int) -> str:
-        if position not in self._example_texts:
-            pieces = [] if self._layout is None else self._layout.text(self._ice_item(position), "gen", whole=False)
-            _keep(self._example_texts, position, "".join(piece for piece, _ in pieces))
-        return self._example_texts[position]
-
-    def _part(self, mode: Mode, label: Any) -> Any:
-        template = self.template
-        if type(template) is not PromptTemplate or template.sep_token is not None:
-            return None
-        return template.for_generation() if mode == "gen" else template.for_label(label)
-
-    def _columns(self, columns: tuple[str, ...], mode: Mode) -> dict[str, str | None]:
+    def _known(self, columns: tuple[str, ...], mode: Mode) -> dict[str, str | None]:
         self._check_columns(columns)
         known: dict[str, str | None] = dict.fromkeys(columns)
         if mode == "gen" and self.output_column is not None:
             known[self.output_column] = self._mask
         return known
 
-    def _text_frame(self, key: Any) -> TextFrame | None:
+    def _text_frame(self, compiler: Compiler, key: Any) -> TextFrame:
         columns, kind, mode, label = key
-        part = self._part(mode, label)
-        if part is None:
-            return None
-        known = self._columns(columns, mode)
-        if isinstance(part, str):
-            return TextFrame(self._text_tokens(part, known, kind), known)
-        items, texts = self._probe(part, known, kind)
-        if self._layout is not None:
-            return TextFrame(in_place_of(self._layout.text(items, mode), texts), known)
-        lonely = [column for tokens in texts for column in only_slots(tokens)]
-        return TextFrame(in_place_of(joined(items), texts), known, lonely)
-
-    def _text_tokens(self, text: str, known: Mapping[str, str | None], kind: str) -> list[Token]:
-        token = self._asking().ice_token
-        if token and kind == "none":
-            text = text.replace(token, "")
-        if token and kind == "dialogue" and token in text:
-            raise TemplateError(
-                "the examples are messages, but the prompt is a text",
-                location=self._place,
-                path="$.infer_cfg.prompt_template.template",
-                hint="let ice_template and prompt_template be of one kind",
-            )
-        return tokens_of(text, known, token)
-
-    def _probe(self, part: Any, known: Mapping[str, str | None], kind: str) -> tuple[PromptList, list[list[Token]]]:
-        """Return a dialogue to lay out as an example for all, and the tokens of each of its items."""
-        template = self._asking()
-        encoded = PromptTemplate.encode(part, ice=False)
-        items = encoded if isinstance(encoded, PromptList) else PromptList([encoded])
-        if template.ice_token and kind == "dialogue":
-            items = items.replace(template.ice_token, PromptList([HOLE]))
-        texts: list[list[Token]] = []
-        for place, item in enumerate(items):
-            words = item if isinstance(item, str) else item.get("prompt", "")
-            tokens: list[Token] = [item] if isinstance(item, Hole) else self._text_tokens(words, known, kind)
-            texts.append(tokens)
-            if is_literal(tokens):
-                literal = "".join(tokens)
-                items[place] = literal if isinstance(item, str) else {**item, **({"prompt": literal} if words else {})}
-        return items, texts
+        return compiler.text(self._known(columns, mode), kind, mode, label)
 
     def _chat_frame(self, key: Any) -> ChatFrame | None:
         columns, demos, mode, label = key
-        part = self._part(mode, label)
-        examples = self._ice(demos)
-        if part is None or self._layout is None or not isinstance(examples, (str, PromptList)):
+        examples, kind = self._examples.together(demos), self._examples.kind(demos)
+        if self._compiler is None or self._layout is None or kind == "messages":
             return None
-        known, kind = self._columns(columns, mode), self._kind(demos)
-        if isinstance(part, str):
-            tokens = self._text_tokens(part, known, kind)
-            return ChatFrame([("user", _with_examples(tokens, examples))], known)
-        items, texts = self._probe(part, known, kind)
-        if (
-            demos
-            and kind == "text"
-            and any(isinstance(item, str) and _holds_hole(texts[place]) for place, item in enumerate(items))
-        ):
-            raise TemplateError(
-                "the examples are a text between messages, which a chat has no place for",
-                location=self._place,
-                path="$.infer_cfg.ice_template",
-                hint="write the ice_template as a dialogue with 'round'",
-            )
-        said: list[Said] = []
-        for message in self._layout.messages(items, mode):
-            if message.role is None and isinstance(examples, PromptList):
-                said += [_constant(each) for each in self._layout.messages(examples, mode, whole=False)]
-            else:
-                said.append(message)
-        return ChatFrame(
-            [
-                (chat_role(str(each.role)), _with_examples(in_place_of(each.pieces, texts), examples))
-                for each in merged(said)
-            ],
-            known,
-        )
+        return self._compiler.chat(self._layout, self._known(columns, mode), kind, examples, mode, label)
 
     # -- who said what ----------------------------------------------------------------------------------------
 
-    def _explain(self, row: Row, demos: tuple[int, ...], mode: Mode, label: Any) -> tuple[Turn, ...]:
+    def _explain(self, row: Row, demos: Chosen, mode: Mode, label: Any) -> tuple[Turn, ...]:
         prompt = self._generated(row, demos) if mode == "gen" else self._for_label(row, demos, label)
         if isinstance(prompt, str):
             spans = [span for span in self._text_spans(row, demos, mode, label) if span.text]
@@ -485,26 +335,13 @@ class PromptBuilder:
         choice = self.labels.index(label) if mode == "ppl" and label in self.labels else None
         return origins.item_origins(prompt, static, choice)
 
-    def _text_spans(self, row: Row, demos: tuple[int, ...], mode: Mode, label: Any) -> list[Span]:
+    def _text_spans(self, row: Row, demos: Chosen, mode: Mode, label: Any) -> list[Span]:
         template = self._asking()
         if not isinstance(template, BasePromptTemplate):
             return []
         part = template.for_generation() if mode == "gen" else template.for_label(label)
         known = masked(row, self.output_column, self._mask) if mode == "gen" else row
-        return list(origins.text_spans(part, template.ice_token, self._labelled_examples(demos), known))
-
-    def _labelled_examples(self, demos: tuple[int, ...]) -> list[tuple[str, str]]:
-        separator, end = self._separators()
-        template, made = self.ice_template, []
-        for number, position in enumerate(demos):
-            row = self.index_rows[position]
-            if number:
-                made.append((separator, "layout"))
-            if isinstance(template, BasePromptTemplate):
-                part = str(template.for_label(row.get(self.output_column or "")))
-                part = part.replace(template.ice_token, "") if template.ice_token else part
-                made += origins.example_spans(part, self.output_column, row, number)
-        return [*made, (end, "layout")]
+        return list(origins.text_spans(part, template.ice_token, self._examples.labelled(demos), known))
 
 
 def _has_token(template: AnyTemplate) -> bool:
@@ -528,29 +365,3 @@ def _texts(value: Any) -> list[str]:
 
 def _messages(said: Sequence[Said]) -> list[dict[str, Any]]:
     return [{"role": chat_role(str(each.role)), "content": each.content} for each in said]
-
-
-def _constant(said: Said) -> Said:
-    return Said(said.role, [(piece, -1) for piece, _ in said.pieces])
-
-
-def _holds_hole(tokens: Sequence[Token]) -> bool:
-    return any(isinstance(token, Hole) for token in tokens)
-
-
-def _with_examples(tokens: Sequence[Token], examples: Any) -> list[Token]:
-    return [examples if isinstance(token, Hole) else token for token in tokens]
-
-
-def _kept(memo: dict[Any, _T], key: Any, make: Callable[[Any], _T]) -> _T:
-    try:
-        return memo[key]
-    except KeyError:
-        return _keep(memo, key, make(key))
-
-
-def _keep(memo: dict[Any, _T], key: Any, value: _T) -> _T:
-    if len(memo) >= MOST_KEPT:
-        memo.clear()
-    memo[key] = value
-    return value
