@@ -168,6 +168,31 @@ def test_a_column_that_the_data_lacks_is_named_with_those_there_are(tmp_path):
         open_dataset(config("GSM8KDataset", path="data/gsm8k", reader_cfg=reader))
 
 
+def test_a_column_that_nothing_reads_is_only_warned_of(tmp_path, caplog):
+    gsm8k(tmp_path)
+    reader = {"input_columns": ["question", "choices"], "output_column": "answer"}
+    template = {"type": "PromptTemplate", "template": "{question}"}
+    unread = config(
+        "GSM8KDataset",
+        path="data/gsm8k",
+        reader_cfg=reader,
+        infer_cfg={"prompt_template": template, "retriever": {"type": "ZeroRetriever"}},
+    )
+    assert len(open_dataset(unread).test) == 20
+    for infer in (
+        {
+            "prompt_template": {**template, "template": {"round": [{"role": "HUMAN", "prompt": "{choices}"}]}},
+            "retriever": {"type": "ZeroRetriever"},
+        },
+        {
+            "prompt_template": template,
+            "retriever": {"type": Reference("opencompass.openicl.icl_retriever.BM25Retriever")},
+        },
+    ):
+        with pytest.raises(MissingFieldError, match="no column 'choices'"):
+            open_dataset({**unread, "infer_cfg": infer})
+
+
 def test_a_split_that_the_dataset_lacks_is_named_with_those_there_are(tmp_path):
     gsm8k(tmp_path)
     with pytest.raises(DataError, match=r"no split 'validation'(.|\n)*'train', 'test'(.|\n)*set test_split"):
@@ -434,3 +459,6 @@ def test_every_mapped_file_pattern_fits_a_path_of_the_data_folder():
     dataset, split = source.place("./data/ARC/ARC-e/ARC-Easy-Dev.jsonl")
     assert (dataset.path, dataset.name, split) == ("allenai/ai2_arc", "ARC-Easy", "validation")
     assert hub_source("data/unknown.jsonl") is None
+    gpqa = hub_source("./data/gpqa//gpqa_diamond.csv")
+    assert gpqa is not None
+    assert gpqa.place("./data/gpqa//gpqa_diamond.csv")[0].name == "gpqa_diamond"

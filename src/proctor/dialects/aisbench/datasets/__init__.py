@@ -57,7 +57,7 @@ def open_dataset(config: Mapping[str, Any], dataset_map: str | None = None) -> D
     replicas = Replicas.of(config)
     mapped = mapped_splits(replicas.before_ranges(splits), reader, place)
     test = replicas.after_ranges(mapped["test"](), "test")
-    check_columns(test, reader, place)
+    check_columns(test, reader, config.get("infer_cfg"), place)
     return DatasetRows(test, LazyRows(lambda: replicas.after_ranges(mapped["train"](), "train")))
 
 

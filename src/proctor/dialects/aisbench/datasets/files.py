@@ -247,7 +247,7 @@ class HubSource:
 
     def place(self, path: str) -> tuple[hub.Dataset, str]:
         """Return the dataset and the split that have the rows of a file."""
-        match = self.pattern.search(path)
+        match = self.pattern.search(_plain(path))
         groups = {name: self.names.get(text, text) for name, text in (match.groupdict() if match else {}).items()}
         return hub.Dataset(self.dataset, self.config.format(**groups) or None), self.split.format(**groups)
 
@@ -272,10 +272,13 @@ def _sources() -> tuple[HubSource, ...]:
 def hub_id(path: str) -> str:
     """Return the hub's id of a folder of the data folder; any other path is returned as it is."""
     known: Mapping[str, str] = _table("hub_ids.json")
-    return known.get(os.path.normpath(path).replace(os.sep, "/"), path)
+    return known.get(_plain(path), path)
 
 
 def hub_source(path: str) -> HubSource | None:
     """Return the hub dataset known to have the rows of a file of the data folder."""
-    plain = os.path.normpath(path).replace(os.sep, "/")
-    return next((source for source in _sources() if source.pattern.search(plain)), None)
+    return next((source for source in _sources() if source.pattern.search(_plain(path))), None)
+
+
+def _plain(path: str) -> str:
+    return os.path.normpath(path).replace(os.sep, "/")

@@ -10,7 +10,10 @@ from typing import Any, overload
 from proctor.data.fields import Row
 from proctor.dialects.aisbench.datasets.shapes import WHOLE, Splits, pick, shuffled_positions
 from proctor.errors import DataError, Location, MissingFieldError, did_you_mean
+from proctor.logs import get_logger
 
+_BLIND_RETRIEVERS = {"ZeroRetriever", "FixKRetriever", "RandomRetriever", "SlidingWindowRetriever"}
+_TEMPLATES = ("prompt_template", "ice_template")
 _OPTIONAL = {"max_out_len", "timestamp", "model_answer"}
 """Columns that upstream names in ``input_columns`` and uses where the data has them."""
 
@@ -55,8 +58,21 @@ def columns_of(reader: Mapping[str, Any], place: Location | None = None) -> tupl
     return names, output or None
 
 
-def check_columns(rows: Sequence[Row], reader: Mapping[str, Any], place: Location | None = None) -> None:
+def check_columns(
+    rows: Sequence[Row],
+    reader: Mapping[str, Any],
+    infer: Mapping[str, Any] | None = None,
+    place: Location | None = None,
+) -> None:
     """Check that rows have the columns that a ``reader_cfg`` names.
+
+    An input column that no template and no retriever reads is only warned of: some of upstream's own configs name one.
+
+    Args:
+        rows: The rows.
+        reader: The ``reader_cfg``.
+        infer: The ``infer_cfg``.
+        place: Where the config is.
 
     Raises:
         MissingFieldError: They lack one.
@@ -66,6 +82,11 @@ def check_columns(rows: Sequence[Row], reader: Mapping[str, Any], place: Locatio
     inputs, output = columns_of(reader, place)
     wanted = [*inputs, *([output] if output else [])]
     missing = [name for name in dict.fromkeys(wanted) if name not in rows[0] and name not in _OPTIONAL]
+    unread = [name for name in missing if name != output and not _reads(infer, name)]
+    if unread:
+        listed = ", ".join(map(repr, unread))
+        get_logger().warning("the data has no column %s, which reader_cfg names and nothing reads", listed)
+    missing = [name for name in missing if name not in unread]
     if missing:
         kind = "output_column" if missing == [output] else "reader_cfg"
         raise MissingFieldError(
@@ -74,6 +95,15 @@ def check_columns(rows: Sequence[Row], reader: Mapping[str, Any], place: Locatio
             why=f"the columns are {', '.join(map(repr, rows[0]))}",
             hint=did_you_mean(missing[0], map(str, rows[0])),
         )
+
+
+def _reads(infer: Mapping[str, Any] | None, column: str) -> bool:
+    """Whether a template of an ``infer_cfg`` has a place for a column, or its retriever reads all of them."""
+    if not infer:
+        return True
+    retriever = (infer.get("retriever") or {}).get("type", "")
+    name = str(getattr(retriever, "name", retriever)).rpartition(".")[2]
+    return name not in _BLIND_RETRIEVERS or f"{{{column}}}" in str([infer.get(part) for part in _TEMPLATES])
 
 
 def partial(rows: Sequence[Row], size: Any, name: str, place: Location | None = None) -> Sequence[Row]:

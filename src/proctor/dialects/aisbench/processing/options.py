@@ -116,6 +116,11 @@ def last_capital(text: str) -> str:
     return next((letter for letter in reversed(text) if letter.isupper()), "")
 
 
+def last_character_choice(text: str) -> str:
+    """Return the last character where it is ``A`` or ``B``, otherwise ``B``."""
+    return text[-1:] if text[-1:] in ("A", "B") else "B"
+
+
 def first_capitals(text: str) -> str:
     """Return the first run of the letters A to D, or ``""``."""
     match = re.search("[A-D]+", text)
