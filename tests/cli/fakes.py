@@ -177,6 +177,7 @@ def install(modules: MutableMapping[str, ModuleType]) -> None:
         ("proctor.dialects.resolve", "resolve_tasks", resolve_tasks),
         ("proctor.recipes.options", "RecipeOptions", Options),
         ("proctor.dialects.spec_exams", "exams_of_spec", exams_of_spec),
+        ("proctor.engines.names", "ENGINES", {"slow": None, "smollm2": None}),
         ("proctor.engines.names", "make_engine", make_engine),
         ("proctor.engines.names", "parse_model_args", parse_model_args),
     ):

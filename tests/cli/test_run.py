@@ -26,7 +26,7 @@ def table_rows(out):
 
 def test_a_run_prints_scores_with_intervals_and_writes_its_folder(invoke, exams):
     code, out, err = invoke("run", "--model", "slow", "--tasks", "capitals,chat")
-    assert code == 0
+    assert code == 0, err
     assert table_rows(out) == [
         ["capitals", "accuracy", "0.0000", "0.2500 to 1.0000", "4", "0"],
         ["chat", "accuracy", "0.0000", "0.2500 to 1.0000", "4", "0"],
@@ -48,7 +48,7 @@ def test_run_yaml_repeats_the_run(invoke, exams):
     before = Path("first/results.json").read_bytes()
     asked = exams[-1]
     code, _, _ = invoke("run", "first/run.yaml", "--output", "second")
-    assert code == 0
+    assert code == 0, err
     assert exams[-1] == asked
     assert json.loads(before)["results"] == json.loads(Path("second/results.json").read_bytes())["results"]
     assert Path("first/samples.jsonl").read_bytes() == Path("second/samples.jsonl").read_bytes()
@@ -62,7 +62,7 @@ def test_a_run_folder_goes_on_in_itself_and_a_changed_one_does_not(invoke, exams
     assert invoke("run", "here")[0] == 0
     assert Path("here/results.json").exists()
     code, _, err = invoke("run", "here/run.yaml", "--limit", "1")
-    assert code == 0
+    assert code == 0, err
     assert "run folder: runs/" in err
     assert yaml.safe_load(Path("here/run.yaml").read_text())["limit"] == 2
 
@@ -86,7 +86,7 @@ def test_failures_are_counted_and_change_the_exit_code(invoke, exams):
     code, out, err = invoke(*given)
     assert code == FAILURES
     assert table_rows(out)[0][-2:] == ["3", "2"]
-    assert "2 of 3 instances failed (timeout: 2)" in err
+    assert "2 of 3 instances failed (timeout: 2)\n  timeout: " in err
     assert "proctor run here" in err
     assert invoke(*given, "--allow-failures")[0] == 0
 

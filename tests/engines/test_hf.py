@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tiny_models import WORDS
 
 from proctor.engines import hf_answers, hf_packed
 from proctor.engines.hf import WINDOW, HFEngine
@@ -14,30 +15,6 @@ from proctor.ir import Choose, Decoding, Generate, Likelihood, Pair, Prompt, Res
 from proctor.settings import settings
 
 TOLERANCE = 1e-4
-WORDS = [
-    "the",
-    "a",
-    "cat",
-    "dog",
-    "sat",
-    "on",
-    "mat",
-    "big",
-    "red",
-    "sun",
-    "moon",
-    "runs",
-    "over",
-    "answer",
-    "question",
-    "why",
-    "how",
-    "many",
-    "stars",
-    "are",
-    "in",
-    "sky",
-]
 
 
 def words(seed: int, count: int) -> str:

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from proctor.engines import smollm2
+from proctor.engines.hf_load import quiet_transformers
 from proctor.engines.names import ENGINES, make_engine
-from proctor.engines.smollm2 import SmolLM2Engine, converted_folder
+from proctor.engines.smollm2 import SmolLM2Engine, converted_folder, gguf_file
 from proctor.errors import EngineError, MissingExtraError
 from proctor.ir import Choose, Decoding, Generate, Likelihood, Pair, Prompt
 from proctor.settings import settings
@@ -124,6 +125,12 @@ class TestIdentity:
 
 @pytest.mark.slow
 class TestTheRealModel:
+    def test_conversion_shows_no_progress_bars(self, engine, capfd, tmp_path):
+        with quiet_transformers():
+            smollm2._write_model(gguf_file(), tmp_path)
+        assert capfd.readouterr() == ("", "")
+        assert (tmp_path / "model.safetensors").exists()
+
     def test_answers_a_chat(self, engine):
         messages = [{"role": "user", "content": "What is the capital of France? Answer with one word."}]
         ((_, response),) = engine.generate([Generate(Prompt(messages), Decoding(max_tokens=8))])

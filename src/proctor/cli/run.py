@@ -271,7 +271,7 @@ def conclude(result: RunResult, *, allow_failures: bool, every_score: bool, as_j
     """Print the results of a run; return the exit code."""
     from proctor.cli.console import console, print_json
     from proctor.cli.tables import score_table
-    from proctor.results.summary import failure_notes, score_rows
+    from proctor.results.summary import failure_notes, first_failures, score_rows
 
     rows = list(score_rows(result.results, every_score=every_score))
     if as_json:
@@ -282,6 +282,8 @@ def conclude(result: RunResult, *, allow_failures: bool, every_score: bool, as_j
     notes = failure_notes(rows)
     for note in notes:
         say(f"warning: {note}")
+    for kind, message in first_failures(result.grades.values()).items():
+        say(f"  {kind}: {message}")
     if notes:
         say(f"samples.jsonl has the reasons; to ask again what failed: proctor run {result.output}")
     return FAILURES if notes and not allow_failures else 0

@@ -36,6 +36,7 @@ _KINDS: dict[int, tuple[str, str]] = {
 _FINAL = frozenset({"authentication", "forbidden", "not_found"})  # asking again helps once somebody changed something
 _UNANSWERED = frozenset({"unreachable", "connection", "timeout"})
 _UNREACHABLE_ATTEMPTS = 4  # of a server that never answered
+_OTHER_PROTOCOL = "does the server speak this engine's protocol, and does base_url name its API?"
 _SHORTER = "--truncate demos drops demonstrations until it fits; or use fewer of them, or a smaller max_tokens"
 _TRANSPORT_HINT = {"unreachable": "is the server running, and is base_url right?"}
 
@@ -168,7 +169,7 @@ class Caller:
         except (ReplyError, msgspec.DecodeError) as error:
             start = reply.body[:80].decode("utf-8", "replace")
             said = f"the reply cannot be read: {error}; it starts with {start!r}"
-            return Failure("protocol", _sentence(url, said)), None, None
+            return Failure("protocol", _sentence(url, said, _OTHER_PROTOCOL)), None, None
 
     def _is_over(self, failure: Failure, attempts: int) -> bool:
         if failure.kind in _FINAL or not failure.retryable or attempts > self._policy.max_retries:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -112,14 +113,20 @@ def load_model(source: ModelSource) -> LoadedModel:
 
 @contextmanager
 def quiet_transformers() -> Iterator[None]:
-    """Show no progress bars of transformers."""
+    """Show no progress bars of transformers; its reader of GGUF files has one of its own."""
     from transformers.utils import logging
 
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
+    reader: Any = import_module("transformers.modeling_gguf_pytorch_utils")
+    bar = getattr(reader, "tqdm", None)
+    if bar is not None:
+        reader.tqdm = partial(bar, disable=True)
     try:
         yield
     finally:
+        if bar is not None:
+            reader.tqdm = bar
         if shown:
             logging.enable_progress_bar()
 
