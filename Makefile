@@ -90,6 +90,8 @@ $(VENV)/.demo: $(VENV)/.venv $(WANTED)
 $(VENV)/.dev: $(VENV)/.demo
 	@echo "Installing what the tests need in $(VENV); this takes a minute."
 	$(PIP) --editable '.[dev]'
+	@if command -v chromium chromium-browser google-chrome >/dev/null; then \
+	  $(PIP) --editable '.[browser]' || echo "Tests in a browser will be skipped: playwright cannot be installed."; fi
 	touch $@
 
 $(VENV)/.docs: $(VENV)/.venv $(WANTED)
