@@ -366,6 +366,41 @@ def test_the_main_score_is_upstreams_choice():
     assert main_score({}) == ""
 
 
+MINE = """
+class AccEvaluator:
+    def __init__(self, bonus=0):
+        self.bonus = bonus
+
+    def score(self, predictions, references, test_set):
+        if not references:
+            return {"error": "nothing"}
+        marks = [p == r + row["end"] for p, r, row in zip(predictions, references, test_set)]
+        return {"mine": sum(marks) + self.bonus, "details": [{"correct": mark} for mark in marks]}
+"""
+
+
+def test_a_class_of_the_configs_own_runs_where_code_is_trusted(tmp_path, monkeypatch):
+    (tmp_path / "mine_evaluators.py").write_text(MINE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    mine = config("AccEvaluator", "mine_evaluators", bonus=10)
+    rows = [{"end": "!", "subdivision": "s", "idx": i % 2} for i in range(4)]
+    with pytest.raises(ScoringError, match=r"cannot be computed here(.|\n)*--trust-code"):
+        evaluate(mine, ["a!", "b"], ["a", "b"], rows[:2])
+    with settings.context(trust_code=True):
+        found = evaluate(mine, ["a!", "b"], ["a", "b"], rows[:2])
+        assert (found.scores, found.main, found.instance_scores) == ({"mine": 11}, "mine", {"correct": [100.0, 0.0]})
+        assert evaluate(mine, ["a!", "b", "a!", "b!"], ["a", "b"] * 2, rows, runs=(2, 2)).scores["G-Pass@2_1.0"] == 50.0
+        with pytest.raises(ScoringError, match=r"score failed(.|\n)*KeyError"):
+            evaluate(mine, ["a"], ["a"], [{}])
+        with pytest.raises(ScoringError, match=r"score failed(.|\n)*unexpected keyword"):
+            evaluate(config("AccEvaluator", "mine_evaluators", wrong=1), ["a"], ["a"], rows[:1])
+
+
+def test_predictions_that_an_evaluator_cannot_read_are_one_message():
+    with pytest.raises(ScoringError, match=r"TriviaQAEvaluator cannot be computed(.|\n)*AttributeError"):
+        scores("TriviaQAEvaluator", [None], [["a"]])
+
+
 def test_trust_does_not_change_what_is_known():
     with settings.context(trust_code=True):
         assert scores("AccEvaluator", ["a"], ["a"]) == {"accuracy": 100.0}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -13,10 +14,12 @@ from typing import Any
 from proctor.data.fields import Row
 from proctor.dialects.aisbench.evaluators.cases import Cases, Evaluator, Verdict
 from proctor.dialects.aisbench.evaluators.runs import averaged, over_runs, replica_positions
+from proctor.dialects.aisbench.evaluators.trusted import class_evaluator, evaluator_class
 from proctor.dialects.aisbench.postprocessors import postprocessor, project_of
 from proctor.dialects.aisbench.values import Reference
 from proctor.errors import MissingExtraError, ProctorError, ScoringError, did_you_mean
 from proctor.ir import Failure
+from proctor.settings import settings
 
 METRIC_ORDER = (
     "score",
@@ -34,6 +37,7 @@ METRIC_ORDER = (
 )
 """The first of these that an evaluator gives is its main score, as in upstream's tables; otherwise its first number."""
 
+_UPSTREAM = ("opencompass", "ais_bench")
 _ELSEWHERE = {
     "HumanEval": "it runs a model's code; Proctor does not",
     "MBPP": "it runs a model's code; Proctor does not",
@@ -226,7 +230,7 @@ def _table() -> Mapping[str, str]:
 
 def evaluator_names() -> list[str]:
     """Return the names of all evaluators that are known."""
-    return sorted(_table())
+    return sorted({name.rpartition(".")[2] for name in _table()})
 
 
 def evaluator_name(config: Mapping[str, Any]) -> str:
@@ -252,22 +256,27 @@ def evaluator(config: Mapping[str, Any]) -> Callable[[Cases], Verdict]:
     name = whole.rpartition(".")[2]
     if ".datasets." in whole and f"datasets.{name}" in _table():
         name = f"datasets.{name}"
-    if name not in _table():
+    arguments = {key: value for key, value in config.items() if key not in ("type", "pred_postprocessor")}
+    is_upstream = "." not in whole or whole.partition(".")[0] in _UPSTREAM
+    if name not in _table() or not is_upstream:
+        kind = config["type"] if inspect.isclass(config["type"]) else None
+        if settings.trust_code and (kind := kind or evaluator_class(whole)) is not None:
+            return class_evaluator(kind, arguments, place)
         why = next((text for start, text in _ELSEWHERE.items() if name.startswith(start)), "")
         raise ScoringError(
             f"the evaluator '{name}' cannot be computed here",
             location=place,
-            why=why or "its class would have to run",
-            hint=did_you_mean(name, _table()) if not why else "",
+            why=why or "its class would have to run; that needs --trust-code, and its package installed",
+            hint=did_you_mean(name, evaluator_names()) if not why else "",
         )
     module, _, function = _table()[name].partition(":")
     found: Evaluator = getattr(import_module(f"{__package__}.{module}"), function)
-    arguments = {key: value for key, value in config.items() if key not in ("type", "pred_postprocessor")}
 
     def judge(cases: Cases) -> Verdict:
         try:
             return found(cases, **arguments)
-        except TypeError as error:
-            raise ScoringError(f"{name} cannot be computed", location=place, why=str(error)) from error
+        except (TypeError, AttributeError, ValueError, KeyError, IndexError) as error:
+            why = f"{type(error).__name__}: {error}"
+            raise ScoringError(f"{name} cannot be computed", location=place, why=why) from error
 
     return judge
