@@ -254,7 +254,11 @@ ROW = {"question": "1", "answer": "2", "n": 3}
             ["asks for the example 1", "the index has 1 rows", "train_split"],
         ),
         (
-            lambda: ask({"prompt_template": dialogue()}, ROW, reader={"input_columns": ["question", "contxt"]}),
+            lambda: ask(
+                {"prompt_template": dialogue([{"role": "HUMAN", "prompt": "{question} {contxt}"}])},
+                ROW,
+                reader={"input_columns": ["question", "contxt"]},
+            ),
             MissingFieldError,
             ["no column 'contxt'", "question, answer, n", "$.reader_cfg.input_columns"],
         ),

@@ -20,7 +20,7 @@ from proctor.dialects.aisbench.conversations import MultiTurn
 from proctor.dialects.aisbench.examples import Chosen, Examples
 from proctor.dialects.aisbench.memo import kept
 from proctor.dialects.aisbench.prompt_frames import ChatFrame, TextFrame
-from proctor.errors import Diagnostic, MissingFieldError, TemplateError, did_you_mean
+from proctor.errors import DemosError, Diagnostic, MissingFieldError, TemplateError, did_you_mean
 from proctor.formats.dialogue_layout import Mode, Said, content_of, joined, merged
 from proctor.formats.meta_template import CHAT, MetaTemplate, chat_role, spans_of, turns_of
 from proctor.ir import Prompt, Span, Turn
@@ -66,7 +66,9 @@ class PromptBuilder:
         self.index_rows = index_rows
         self._as_messages = as_messages
         self._layout = meta_template.compiled() if meta_template is not None else (CHAT if as_messages else None)
-        self._place = place_of(infer_cfg)
+        asking = "ice_template" if self.prompt_template is None else "prompt_template"
+        self._place = place_of(infer_cfg.get(asking)) or place_of(infer_cfg)
+        self._retriever_place = place_of(infer_cfg.get("retriever")) or self._place
         self._check()
         self._examples = Examples(self.ice_template, self.retriever, index_rows, self.output_column, self._layout)
         self._compiler: Compiler | None = None
@@ -75,6 +77,7 @@ class PromptBuilder:
         self._text_frames: dict[Hashable, TextFrame] = {}
         self._chat_frames: dict[Hashable, ChatFrame | None] = {}
         self._checked_columns: set[tuple[str, ...]] = set()
+        self._named = "".join(_texts([_content(each) for each in (self.ice_template, self.prompt_template)]))
 
     @property
     def template(self) -> AnyTemplate | None:
@@ -115,7 +118,10 @@ class PromptBuilder:
         """
         text = field_text(self.input_columns)
         label_prompts = self._label_prompts() if isinstance(self.retriever, MDLRetriever) else None
-        return self.retriever.retrieve(Corpus(self.index_rows, text), Corpus(test_rows, text), label_prompts)
+        try:
+            return self.retriever.retrieve(Corpus(self.index_rows, text), Corpus(test_rows, text), label_prompts)
+        except DemosError as error:
+            raise error.located(self._retriever_place) from None
 
     def _label_prompts(self) -> LabelPrompts:
         """Return what a retriever that tries prompts out needs; it may write them differently."""
@@ -142,12 +148,15 @@ class PromptBuilder:
 
         Raises:
             TemplateError: The prompt cannot be laid out: the meta template lacks a role, media do not decode …
-            MissingFieldError: The row lacks an input column.
+            MissingFieldError: The row lacks an input column that the templates name.
         """
         shown = demos if type(demos) is tuple else tuple(demos)
-        payload = self._compiled(row, shown, "gen", None)
-        if payload is None:
-            payload = self._payload(self._generated(row, shown), "gen")
+        try:
+            payload = self._compiled(row, shown, "gen", None)
+            if payload is None:
+                payload = self._payload(self._generated(row, shown), "gen")
+        except TemplateError as error:
+            raise error.located(self._place) from None
         return Prompt(payload, partial(self._explain, row, shown, "gen", None))
 
     @cached_property
@@ -175,9 +184,12 @@ class PromptBuilder:
         if normalizing is not None:
             return Prompt(normalizing + self.split(row, demos, label)[1])
         shown = tuple(demos)
-        payload = self._compiled(row, shown, "ppl", label)
-        if payload is None:
-            payload = self._payload(self._for_label(row, shown, label), "ppl")
+        try:
+            payload = self._compiled(row, shown, "ppl", label)
+            if payload is None:
+                payload = self._payload(self._for_label(row, shown, label), "ppl")
+        except TemplateError as error:
+            raise error.located(self._place) from None
         return Prompt(payload, partial(self._explain, row, shown, "ppl", label))
 
     def split(self, row: Row, demos: Sequence[int], label: Any) -> tuple[str, str]:
@@ -256,7 +268,7 @@ class PromptBuilder:
     def _check_columns(self, columns: tuple[str, ...]) -> None:
         if columns in self._checked_columns:
             return
-        missing = [name for name in self.input_columns if name not in columns]
+        missing = [name for name in self.input_columns if name not in columns and f"{{{name}}}" in self._named]
         if missing:
             raise MissingFieldError(
                 [
@@ -354,6 +366,10 @@ def _has_token(template: AnyTemplate) -> bool:
         else [template.template]
     )
     return all(any(token in text for text in _texts(part)) for part in parts)
+
+
+def _content(template: AnyTemplate | None) -> Any:
+    return template.messages if isinstance(template, RawPromptTemplate) else template and template.template
 
 
 def _texts(value: Any) -> list[str]:
