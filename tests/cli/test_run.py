@@ -48,7 +48,7 @@ def test_run_yaml_repeats_the_run(invoke, exams):
     before = Path("first/results.json").read_bytes()
     asked = exams[-1]
     code, _, _ = invoke("run", "first/run.yaml", "--output", "second")
-    assert code == 0, err
+    assert code == 0
     assert exams[-1] == asked
     assert json.loads(before)["results"] == json.loads(Path("second/results.json").read_bytes())["results"]
     assert Path("first/samples.jsonl").read_bytes() == Path("second/samples.jsonl").read_bytes()

@@ -243,6 +243,8 @@ def _loading_failed(source: ModelSource, place: str, error: Exception) -> Engine
     first_line = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
     if place != source.name or Path(place).exists():
         return EngineError(f"the model '{source.name}' cannot be loaded from {place}", why=first_line)
+    if source.name.startswith(("/", "./", "../", "~")):
+        return EngineError(f"there is no folder '{source.name}'", hint="give the folder of a model, or a hub id")
     looked = [str(Path(settings.models_dir) / source.name)] if settings.models_dir else []
     looked.append(f"the Hugging Face cache ({os.environ.get('HF_HOME', '~/.cache/huggingface')})")
     looked.append("the hub was not asked: offline" if _offline() else "the hub")
