@@ -311,7 +311,7 @@ _NAMED = re.compile(r"\{(\w+)\}")
 def plain(value: Any) -> Any:
     """Return a value of a config as JSON-like data, types by their short names."""
     if isinstance(value, dict):
-        return {str(key): short_name(value) if key == "type" else plain(each) for key, each in value.items()}
+        return {str(key): short_name(each) if key == "type" else plain(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(each) for each in value]
     return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)
