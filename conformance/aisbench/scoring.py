@@ -12,6 +12,7 @@ import json
 import math
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,7 @@ sys.path.remove(str(Path(__file__).parent))  # a script here is called as a pack
 
 from proctor.dialects.aisbench.evaluators import evaluate
 from proctor.dialects.aisbench.postprocessors import postprocessor
+from proctor.dialects.aisbench.reader import datasets_of, read_config
 from proctor.dialects.aisbench.summary import mode_of, prompt_version, summarize_models
 from proctor.dialects.aisbench.values import Reference
 from proctor.errors import ProctorError
@@ -182,6 +184,26 @@ def compare_summaries(asked: dict[str, Any], wanted: list[Any]) -> int:
     return different
 
 
+def compare_versions() -> int:
+    """Compare prompt versions with those in the names of OpenCompass's configs; return how many differ."""
+    equal = different = 0
+    for path in sorted((Path(WHEEL) / "opencompass/configs/datasets").rglob("*.py")):
+        named = re.search(r"_([0-9a-f]{6})\.py$", path.name)
+        try:
+            datasets = datasets_of(read_config(path)) if named else []
+        except ProctorError:
+            continue
+        if not named or len(datasets) != 1 or not datasets[0].get("infer_cfg"):
+            continue
+        version = prompt_version(datasets[0])
+        equal += version == named[1]
+        if version != named[1]:
+            different += 1
+            print(f"DIFFERENT version of {path.name}: {version}")
+    print(f"versions: {equal} of {equal + different} equal to the names of configs with one dataset")
+    return different
+
+
 def _table(text: str) -> list[str]:
     return sorted(text.splitlines())
 
@@ -204,6 +226,7 @@ def main() -> int:
     different = compare_processors(asked, wanted["processors"])
     different += compare_evaluators(asked, wanted["evaluators"])
     different += compare_summaries(asked, wanted["summaries"])
+    different += compare_versions()
     return 1 if different else 0
 
 
