@@ -10,13 +10,16 @@ from proctor.compat import install
 from proctor.errors import ProctorError
 
 
+USAGE = """usage: python -m proctor.compat PROGRAM.py [ARGUMENTS…]
+
+runs a program written for Unitxt, OpenCompass or AISBench, unchanged"""
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run a program; return the exit code."""
     given = sys.argv[1:] if arguments is None else arguments
     if not given or given[0] in {"-h", "--help"}:
-        print(
-            "usage: python -m proctor.compat PROGRAM.py [ARGUMENTS…]\n\nruns a program written for Unitxt, OpenCompass or AISBench, unchanged"
-        )  # noqa: T201 - the help
+        print(USAGE)  # noqa: T201 - the help
         return 0 if given else 2
     program = Path(given[0])
     if not program.is_file():
