@@ -9,7 +9,6 @@ from pathlib import Path
 from proctor.compat import install
 from proctor.errors import ProctorError
 
-
 USAGE = """usage: python -m proctor.compat PROGRAM.py [ARGUMENTS…]
 
 runs a program written for Unitxt, OpenCompass or AISBench, unchanged"""
