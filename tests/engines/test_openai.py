@@ -373,6 +373,15 @@ def test_a_wrong_key_stops_everything_at_once():
     assert "wrong" not in answers[0].failure.message
 
 
+def test_a_server_that_wants_a_key_says_where_to_put_it(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with FaultServer(api_key="right") as server:
+        engine = OpenAIEngine(model="m", base_url=server.url)
+        ((_, response),) = engine.generate([Generate(Prompt("x"))])
+    assert response.failure.kind == "authentication"
+    assert response.failure.message.endswith("no key was given: export OPENAI_API_KEY=…")
+
+
 def test_an_unknown_model_stops_everything_at_once():
     with FaultServer(models=("a", "b")) as server:
         answers = dict(OpenAIEngine(model="c", base_url=server.url, max_concurrency=4).generate(questions(500)))

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
+from msgspec import structs
 from pydantic import Field, SecretStr
 
 from proctor.artifacts import NON_POSITIONAL
@@ -94,6 +95,8 @@ class HTTPEngine(Engine):
     def _run(self, requests: Iterable[Any], answering: Answering) -> Answers:
         """Answer requests, ``max_concurrency`` at once."""
         workers = self._workers()
+        if self._key() is None and (variables := self._key_variables()):
+            answering = partial(_without_key, answering, variables[0])
 
         @asynccontextmanager
         async def opening() -> AsyncIterator[Callable[[Any], Awaitable[Response]]]:
@@ -159,6 +162,17 @@ async def _answer(answering: Answering, caller: Caller, request: Request) -> Res
         return await answering(caller, request)
     except CallError as error:
         return Response(failure=error.failure)
+
+
+async def _without_key(answering: Answering, variable: str, caller: Caller, request: Any) -> Response:
+    """Answer a request without a key; where the server wants one, say how to give it."""
+    try:
+        return await answering(caller, request)
+    except CallError as error:
+        if error.failure.kind != "authentication":
+            raise
+        message = f"{error.failure.message}; no key was given: export {variable}=…"
+        raise CallError(structs.replace(error.failure, message=message)) from None
 
 
 async def _answer_or_shorten(answering: Answering, caller: Caller, request: Request) -> Response:
