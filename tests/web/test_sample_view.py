@@ -1,0 +1,85 @@
+import math
+
+import pytest
+
+from proctor.web.charts import share_of
+from proctor.web.sample_view import choices_of, excerpt, judgements_in, messages_of, question_of, values_of
+
+
+@pytest.mark.parametrize(
+    "prompt, wanted",
+    [
+        (None, []),
+        ("text", [("", "text")]),
+        (["one", "two"], [("choice 1", "one"), ("choice 2", "two")]),
+        ([{"role": "user", "content": "hi"}], [("user", "hi")]),
+        (
+            [{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}],
+            [("user", "ab")],
+        ),
+        ([[{"role": "user", "content": "x"}], [{"role": "user", "content": "y"}]], [("user", "x"), ("user", "y")]),
+        ({"odd": 1}, []),
+    ],
+)
+def test_stored_prompts_are_messages(prompt, wanted):
+    assert [(each["role"], each["content"]) for each in messages_of(prompt)] == wanted
+
+
+def test_only_pictures_in_the_prompt_itself_are_shown():
+    links = ["data:image/png;base64,AA==", "https://somewhere.example/a.png", "data:text/html,<script>"]
+    content = [{"type": "image_url", "image_url": {"url": link}} for link in links]
+    (message,) = messages_of([{"role": "user", "content": content}])
+    assert message["media"] == links[:1]
+
+
+def test_a_choice_without_likelihood_has_no_share():
+    choices = choices_of({"output": [{"log_likelihood": None}, {"log_likelihood": -1.0}], "continuations": [" A"]})
+    assert choices[0]["log_likelihood"] == -math.inf
+    assert [each["best"] for each in choices] == [False, True]
+    assert choices[1]["text"] == ""
+    assert share_of(-math.inf, [-math.inf, -1.0]) == 0.0
+    assert share_of(-1.0, [-1.0, -1.0]) == 0.5
+
+
+@pytest.mark.parametrize(
+    "record, names",
+    [
+        ({"output": "a", "prediction": "a", "processed_prediction": "a"}, ["Output and prediction"]),
+        ({"output": "a!", "prediction": "a!", "processed_prediction": "a"}, ["Output", "Prediction after processors"]),
+        ({"output": [{"log_likelihood": -1.0}], "prediction": "A", "processed_prediction": "A"}, ["Prediction"]),
+        ({"references": ["x"], "processed_references": ["x"]}, ["References"]),
+        ({"references": ["x"], "processed_references": ["y"]}, ["References", "References after processors"]),
+        ({"failure": {"kind": "timeout"}}, ["Failure"]),
+    ],
+)
+def test_what_is_the_same_is_there_once(record, names):
+    assert [entry["name"] for entry in values_of(record)] == names
+
+
+def test_references_stand_one_a_line():
+    (entry,) = values_of({"references": ["x", "y"]})
+    assert entry["value"] == "x\ny"
+    (entry,) = values_of({"references": ["x\nz", "y"]})
+    assert entry["value"] == ["x\nz", "y"]
+
+
+def test_the_question_is_the_longest_field():
+    assert question_of({"input": {"a": "short", "b": "much longer"}}) == "much longer"
+    assert question_of({"prompt": "the end"}) == "the end"
+    assert len(excerpt("word " * 1000)) == 161
+
+
+def test_several_comparisons_of_a_judge_are_told_apart():
+    scores = {
+        "one_response_name": "one",
+        "one_winrate": 0.5,
+        "one_compared_to": ["two", "three"],
+        "one_selections": ["one", "three"],
+        "one_assessments": ["better", "worse"],
+        "one_prompts": {"assessment": [[{"role": "user", "content": "?"}], [{"role": "user", "content": "!"}]]},
+    }
+    (judgement,) = judgements_in({"scores": scores})
+    assert judgement["verdict"] == "Against two: one\n\nAgainst three: three"
+    assert dict(judgement["words"])["Reasoning"] == "Against two: better\n\nAgainst three: worse"
+    assert [stage for stage, _ in judgement["prompts"]] == ["assessment 1", "assessment 2"]
+    assert judgements_in({"scores": None}) == []
