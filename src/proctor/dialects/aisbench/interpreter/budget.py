@@ -30,6 +30,12 @@ MAX_BITS = 1 << 14
 MAX_WIDTH = 10_000
 """Width or precision in a format."""
 
+MAX_NESTING = 200
+"""How deep values may be nested that Python compares, prints or hashes: deeper ones could end the process."""
+
+MAX_STREAMS = 40
+"""How many iterators may take their items from one another."""
+
 _CHECK_EVERY = 2_048
 
 SCALARS = frozenset({str, int, float, bool, type(None), bytes, complex, type(Ellipsis)})
@@ -52,12 +58,14 @@ class Budget:
 
     Attributes:
         steps: Steps left until the next look at the clock; the interpreter subtracts from it directly.
+        streams: Iterators that are in the middle of taking an item from one another.
     """
 
-    __slots__ = ("_memory", "_reserve", "_until", "steps")
+    __slots__ = ("_memory", "_reserve", "_until", "steps", "streams")
 
     def __init__(self) -> None:
         self.steps = 0
+        self.streams = 0
         self._reserve = MAX_STEPS
         self._memory = MAX_MEMORY
         self._until = time.thread_time() + MAX_SECONDS
@@ -126,25 +134,27 @@ class Budget:
 
         A list that holds another one twice counts it twice, as printing and comparing do.
         """
-        total = 0
-        waiting = [*values]
-        while waiting:
-            value = waiting.pop()
-            kind = value.__class__
-            if kind is str or kind is bytes:
-                total += 1 + (len(value) >> 6)
-            elif isinstance(value, (list, tuple, set, frozenset)):
+        total = depth = 0
+        level: list[Any] = [*values]
+        while level:
+            depth += 1
+            if depth > MAX_NESTING:
+                raise RefusalError(f"compares, prints or looks up values nested more than {MAX_NESTING} deep")
+            below: list[Any] = []
+            for value in level:
                 total += 1
-                self.spend(len(value) + 1)
-                waiting.extend(value)
-            elif isinstance(value, (dict, KeysView, ItemsView, ValuesView)):
-                total += 1
-                self.spend(2 * len(value) + 1)
-                waiting.extend(_parts(value))
-            else:
-                total += 1
+                kind = value.__class__
+                if kind is str or kind is bytes:
+                    total += len(value) >> 6
+                elif isinstance(value, _CONTAINERS):
+                    self.spend(2 * len(value) + 1)
+                    below.extend(_parts(value))
+            level = below
         self.spend(total)
         return total
+
+
+_CONTAINERS = (list, tuple, set, frozenset, dict, KeysView, ItemsView, ValuesView)
 
 
 def _parts(value: Any) -> list[Any]:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from proctor.dialects.aisbench.interpreter.budget import SCALARS, Budget
+from proctor.dialects.aisbench.interpreter.budget import MAX_STREAMS, SCALARS, Budget, RefusalError
 from proctor.dialects.aisbench.values import ConfigDict, InheritedDict
 
 _NUMBERS = frozenset({int, float, bool})
@@ -18,21 +18,35 @@ _HASHED_AS_THEMSELVES = sys.hash_info.modulus
 _PORTION = 1_024
 
 
-class Spending:
-    """An iterator that takes a step for each item."""
+class Stream:
+    """An iterator of a config: takes a step for each item, and goes through other ones only so deep.
 
-    __slots__ = ("_budget", "_items")
+    Python's own iterators follow one another without looking at the stack, so a long chain of them ends the process.
+    """
 
-    def __init__(self, items: Iterator[Any], budget: Budget) -> None:
+    __slots__ = ("_budget", "_items", "depth")
+
+    def __init__(self, items: Iterator[Any], budget: Budget, *sources: Any) -> None:
         self._items = items
         self._budget = budget
+        self.depth: int = 1 + max((source.depth for source in sources if isinstance(source, Stream)), default=0)
+        if self.depth > MAX_STREAMS:
+            raise RefusalError(f"goes through more than {MAX_STREAMS} iterators at once")
+        budget.hold(128)
 
-    def __iter__(self) -> Spending:
+    def __iter__(self) -> Stream:
         return self
 
     def __next__(self) -> Any:
-        self._budget.spend(1)
-        return next(self._items)
+        budget = self._budget
+        if budget.streams >= MAX_STREAMS:
+            raise RefusalError(f"goes through more than {MAX_STREAMS} iterators at once")
+        budget.spend(1)
+        budget.streams += 1
+        try:
+            return next(self._items)
+        finally:
+            budget.streams -= 1
 
 
 def size(value: Any) -> int:

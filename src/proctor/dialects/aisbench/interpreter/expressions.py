@@ -56,7 +56,7 @@ class Expressions:
             ast.Dict: self._dict,
             ast.DictComp: self._dict_comprehension,
             ast.FormattedValue: self._formatted,
-            ast.GeneratorExp: self._comprehended,
+            ast.GeneratorExp: self._generator,
             ast.IfExp: self._conditional,
             ast.JoinedStr: self._joined,
             ast.Lambda: self.make_function,
@@ -148,11 +148,17 @@ class Expressions:
 
     # -- comprehensions -----------------------------------------------------------------------------------------------
 
-    def _comprehended(self, node: Comprehension, frame: Frame) -> Iterator[Any]:
-        """Yield the items; the first iterable is evaluated at once, in the scope around, as Python does."""
-        first = containers.iterate(self.evaluate(node.generators[0].iter, frame), self.budget)
+    def _generator(self, node: ast.GeneratorExp, frame: Frame) -> containers.Stream:
+        first = self._first(node, frame)
+        return containers.Stream(self._comprehended(node, frame, first), self.budget, first)
+
+    def _comprehended(self, node: Comprehension, frame: Frame, first: Any) -> Iterator[Any]:
+        """Return the items; the first iterable was evaluated at once, in the scope around, as Python does."""
         inner = Frame({}, frame.module, frame, _targets(node), comprehension=True, depth=frame.depth)
-        return self._generate(node, 0, first, inner)
+        return self._generate(node, 0, containers.iterate(first, self.budget), inner)
+
+    def _first(self, node: Comprehension, frame: Frame) -> Any:
+        return self.evaluate(node.generators[0].iter, frame)
 
     def _generate(self, node: Comprehension, level: int, items: Iterator[Any], frame: Frame) -> Iterator[Any]:
         clause = node.generators[level]
@@ -171,15 +177,16 @@ class Expressions:
                 yield self.evaluate(node.elt, frame)
 
     def _list_comprehension(self, node: ast.ListComp, frame: Frame) -> list[Any]:
-        return containers.consume(self._comprehended(node, frame), self.budget)
+        return containers.consume(self._comprehended(node, frame, self._first(node, frame)), self.budget)
 
     def _set_comprehension(self, node: ast.SetComp, frame: Frame) -> set[Any]:
-        return containers.fill_set(containers.consume(self._comprehended(node, frame), self.budget), self.budget)
+        items = self._comprehended(node, frame, self._first(node, frame))
+        return containers.fill_set(containers.consume(items, self.budget), self.budget)
 
     def _dict_comprehension(self, node: ast.DictComp, frame: Frame) -> ConfigDict:
         made = ConfigDict(location=frame.module.location(node))
         self.budget.hold(232)
-        for key, value in self._comprehended(node, frame):
+        for key, value in self._comprehended(node, frame, self._first(node, frame)):
             containers.put(made, key, value, self.budget)
         return made
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 import builtins
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,7 +75,8 @@ def stepwise(function: Callable[..., Any]) -> Function:
     """A function that returns an iterator over iterables, one step at a time."""
 
     def invoke(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
-        return function(*(containers.iterate(each, machine.budget) for each in arguments), **named)
+        columns = [containers.iterate(each, machine.budget) for each in arguments]
+        return containers.Stream(function(*columns, **named), machine.budget, *arguments)
 
     return invoke
 
@@ -173,20 +174,23 @@ def _sorted(machine: Machine, frame: Frame, arguments: Arguments, named: Named) 
 def _enumerate(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
     if not arguments:
         raise TypeError("enumerate() missing required argument 'iterable'")
-    return enumerate(containers.iterate(arguments[0], machine.budget), *arguments[1:], **named)
+    numbered = enumerate(containers.iterate(arguments[0], machine.budget), *arguments[1:], **named)
+    return containers.Stream(numbered, machine.budget, arguments[0])
 
 
-def _map(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Iterator[Any]:
+def _map(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
     if not arguments[1:] or named:
         raise TypeError("map() must have at least two arguments.")
     columns = [containers.iterate(each, machine.budget) for each in arguments[1:]]
-    return (machine.call(arguments[0], list(row), {}, frame) for row in zip(*columns, strict=False))
+    items = (machine.call(arguments[0], list(row), {}, frame) for row in zip(*columns, strict=False))
+    return containers.Stream(items, machine.budget, *arguments[1:])
 
 
-def _filter(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Iterator[Any]:
+def _filter(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
     keep, iterable = exactly("filter", 2, arguments, named)
-    items = containers.Spending(containers.iterate(iterable, machine.budget), machine.budget)
-    return (item for item in items if (item if keep is None else machine.call(keep, [item], {}, frame)))
+    items = containers.Stream(containers.iterate(iterable, machine.budget), machine.budget, iterable)
+    kept = (item for item in items if (item if keep is None else machine.call(keep, [item], {}, frame)))
+    return containers.Stream(kept, machine.budget, items)
 
 
 def _until(wanted: bool) -> Function:
@@ -203,7 +207,12 @@ def _until(wanted: bool) -> Function:
 
 def _iter(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
     (iterable,) = exactly("iter", 1, arguments, named)
-    return containers.iterate(iterable, machine.budget)
+    return containers.Stream(containers.iterate(iterable, machine.budget), machine.budget, iterable)
+
+
+def _reversed(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
+    (sequence,) = exactly("reversed", 1, arguments, named)
+    return containers.Stream(reversed(sequence), machine.budget)
 
 
 def _round(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
@@ -351,7 +360,7 @@ BUILTINS: dict[str, Any] = {
             "pow": _pow,
             "print": _print,
             "repr": _repr,
-            "reversed": plain(reversed),
+            "reversed": _reversed,
             "round": _round,
             "sorted": _sorted,
             "sum": _sum,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,12 +87,12 @@ def _getenv(machine: Machine, frame: Frame, arguments: Arguments, named: Named) 
     return Environment(frame.module).get(*arguments, **named)
 
 
-def _product(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Iterator[Any]:
+def _product(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
     columns = [containers.consume(each, machine.budget) for each in arguments]
     repeat = named.get("repeat", 1)
     if not named.keys() <= {"repeat"} or not isinstance(repeat, int) or repeat > _MAX_REPEATS:
         raise RefusalError("calls itertools.product with so many repeats")
-    return itertools.product(*columns, repeat=repeat)
+    return containers.Stream(itertools.product(*columns, repeat=repeat), machine.budget)
 
 
 _MATH_FUNCTIONS = (

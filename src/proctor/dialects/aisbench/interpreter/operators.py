@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from proctor.dialects.aisbench.interpreter.budget import MAX_BITS, SCALARS, Budget, ExhaustedError, RefusalError
-from proctor.dialects.aisbench.interpreter.containers import Spending, consume, pairs_of, put, size, update
+from proctor.dialects.aisbench.interpreter.containers import Stream, consume, pairs_of, put, size, update
 from proctor.dialects.aisbench.interpreter.text import percent
 from proctor.dialects.aisbench.values import ConfigDict, InheritedDict
 
@@ -130,7 +130,7 @@ def _contains(kind: type[ast.cmpop], left: Any, right: Any, budget: Budget) -> A
         if left.__class__ is not int:
             budget.spend(size(right))
     elif hasattr(right, "__next__"):
-        found = any(left is item or compare(ast.Eq, left, item, budget) for item in Spending(right, budget))
+        found = any(left is item or compare(ast.Eq, left, item, budget) for item in Stream(right, budget))
         return found is (kind is ast.In)
     elif right.__class__ not in SCALARS:
         budget.measure(left, right)
