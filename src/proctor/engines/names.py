@@ -151,7 +151,11 @@ def _build(name: str, entry: EngineName, given: Mapping[str, Any]) -> Engine:
     cls: type[Engine] = getattr(import_module(module), attribute)
     fields = [field for field in cls.model_fields if not field.startswith("_")]
     other_names: Mapping[str, str] = getattr(cls, "other_names", {})
-    given = {other_names.get(key, key): value for key, value in given.items()}
+    named = {key: other_names.get(key, key) for key in given}
+    if len(set(named.values())) < len(named):
+        same = [key for key, field in named.items() if list(named.values()).count(field) > 1]
+        raise UsageError(f"{' and '.join(repr(key) for key in same)} are one argument of the engine '{name}'")
+    given = {named[key]: value for key, value in given.items()}
     if unknown := [key for key in given if key not in fields]:
         hint = did_you_mean(unknown[0], fields)
         raise UsageError(
