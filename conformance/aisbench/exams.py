@@ -4,7 +4,8 @@ Usage: ``python conformance/aisbench/exams.py [--limit N] [--only GLOB] [--work 
 ais-bench-benchmark (``AISBENCH_PYTHON``), the configs (``PROCTOR_CONFIG_DIRS``) and the mirror (``PROCTOR_HUB_DIR``).
 
 Our side writes the rows that it asks about and the prompts that it made of them; theirs makes prompts of the same rows
-by AISBench's retrievers, templates and parsers, from the config as mmengine reads it.
+by AISBench's retrievers, templates and parsers, from the config as mmengine reads it, or as we read it where mmengine
+cannot without the package that the config belongs to.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any
 
 from proctor.dialects.aisbench.exam import DatasetExam, DatasetOptions
 from proctor.dialects.aisbench.index import config_entries
+from proctor.dialects.aisbench.plain import described
 from proctor.dialects.aisbench.resolve import configs_of
 from proctor.errors import ProctorError
 from proctor.formats.meta_template import MetaTemplate
@@ -57,6 +59,7 @@ def ours(path: Path, limit: int) -> list[dict[str, Any]]:
             "config": str(path),
             "abbr": config.abbr,
             "kind": config.inferencer.kind,
+            "values": described(config.values),
             "rows": [dict(row) for row in base.rows.test[:limit]],
             "index": [dict(row) for row in base.rows.index],
             "prompts": prompts,

@@ -90,6 +90,19 @@ def messages(prompt: Any) -> Any:
     return [{"role": ROLES.get(each["role"], each["role"]), "content": each["prompt"]} for each in prompt]
 
 
+def read(entry: dict[str, Any], configs: dict[str, Any]) -> dict[str, Any]:
+    """Return the dataset's config as mmengine reads it; what it cannot read alone, as it was given."""
+    path = entry["config"]
+    if path not in configs:
+        try:
+            loaded = Config.fromfile(path, lazy_import=True)._to_lazy_dict()  # noqa: SLF001 - keeps names
+        except (RuntimeError, ImportError):
+            return entry["values"]
+        lists = [loaded[key] for key in loaded if key == "datasets" or key.endswith("_datasets")]
+        configs[path] = {each.get("abbr", ""): each for found in lists for each in found}
+    return configs[path][entry["abbr"]]
+
+
 def main(plan_path: str, answer_path: str) -> None:
     """Answer a plan."""
     with open(plan_path, encoding="utf-8") as file:
@@ -97,11 +110,7 @@ def main(plan_path: str, answer_path: str) -> None:
     configs: dict[str, Any] = {}
     answers = []
     for entry in plan["datasets"]:
-        if entry["config"] not in configs:
-            loaded = Config.fromfile(entry["config"], lazy_import=True)._to_lazy_dict()  # noqa: SLF001 - keeps names
-            found = [each for key in loaded if key == "datasets" or key.endswith("_datasets") for each in loaded[key]]
-            configs[entry["config"]] = found
-        values = plain(next(each for each in configs[entry["config"]] if each.get("abbr", "") == entry["abbr"]))
+        values = plain(read(entry, configs))
         layouts = {
             "plain": (LMTemplateParser(None), False),
             "meta": (LMTemplateParser(plan["meta"]), False),
