@@ -258,10 +258,12 @@ def test_of_several_exams_one_is_looked_at(client):
     assert "has no exam" in client.get("/explore/exam?exam=samples&member=samples.history").text
 
 
-@pytest.mark.parametrize("sampler", ["random", "first", "close_text[field=review]"])
+@pytest.mark.parametrize("sampler", ["random", "first", "close_text[field=text]"])
 def test_samplers_are_chosen(client, sampler):
     forms = forms_on(client, f"exam=samples.sentiment&num_demos=2&sampler=samplers.{sampler}")
     assert f"samplers.{sampler}" in forms["Recipe"]
+    page = client.get(f"/explore/exam?exam=samples.sentiment&num_demos=2&sampler=samplers.{sampler}").text
+    assert page.count('title="demo 2 answer"') == 1
     assert "samplers.random" in client.get("/explore?q=demos&kind=sampler").text
 
 
