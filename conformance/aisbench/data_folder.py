@@ -419,6 +419,22 @@ def write_made_up(folder: Folder) -> None:
             }
         ),
     )
+    qa = lambda i: {"instructions": [text(), text()], "outputs": [text(), text()], "input": text(9, 30)}
+    folder.lines("ais_bench/datasets/LEval/set.jsonl", rows(qa))
+    folder.lines("data/cmo.jsonl", rows(lambda i: {"origin_prompt": text(), "gold_answer": str(i)}))
+    folder.json("data/scibench/atkins.json", rows(lambda i: {"problem_text": f" {text()} ", "answer_number": f" {i}"}))
+    folder.lines(
+        "data/protein/evaluation.jsonl",
+        rows(
+            lambda i: {
+                "question": text(),
+                "options": [f"option {k}: {text()}" for k in range(1, 5)],
+                "answer": f"option {1 + i % 4}",
+            }
+        ),
+    )
+    for split in ("dev", "test"):
+        folder.table(f"data/mmlu_arabic/{split}/law_{split}.csv", rows(lambda i: [text() for _ in range(6)]))
     folder.lines("data/anli/test.jsonl", rows(lambda i: {"context": text(), "label": draw.choice("cen")}))
     folder.lines("data/summedits/summedits.jsonl", rows(lambda i: {"doc": text(), "label": i % 2}))
     folder.lines(

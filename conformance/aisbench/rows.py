@@ -171,6 +171,9 @@ def _opencompass_only() -> list[dict[str, Any]]:
         ("crowspairs_cn", "CrowspairsDatasetCN", "./data/crowspairs_cn/test.jsonl", {}),
         ("xiezhi", "XiezhiDataset", "./data/xiezhi", {"name": "xiezhi_inter_chn"}),
         ("xiezhi", "XiezhiDataset", "./data/xiezhi", {"name": "xiezhi_inter_eng"}),
+        ("MMLUArabic", "MMLUArabicDataset", "./data/mmlu_arabic", {"name": "law"}),
+        ("cmo_fib", "CMOFibDataset", "opencompass/cmo_fib", {}),
+        ("scibench", "ScibenchDataset", "./data/scibench", {"name": "atkins"}),
     ]  # fmt: skip
     made = [case(OC, module, kind, path=path, **arguments) for module, kind, path, arguments in table]
     here = [("anli", "AnliDataset", "data/anli/test.jsonl"), ("bustum", "bustumDataset_V2", "data/FewCLUE/bustm/test_public.json"),
@@ -178,6 +181,23 @@ def _opencompass_only() -> list[dict[str, Any]]:
     made += [case(OC, module, kind, path="{folder}/" + path) for module, kind, path in here]
     for module, kind, path in (("wic", "WiCDataset", "WiC"), ("wsc", "WSCDataset", "WSC")):
         made.append(case(OC, module, kind, path="json", data_files=f"{glue}/{path}/val.jsonl", split="train"))
+    for kind in ("Coursera", "FinancialQA", "Quality", "SciFi", "CodeU", "NewsSumm"):
+        module = {
+            "Coursera": "coursera",
+            "FinancialQA": "financial_qa",
+            "Quality": "quality",
+            "SciFi": "sci_fi",
+            "CodeU": "code_u",
+        }
+        name = module.get(kind, "news_summ")
+        made.append(
+            case(
+                AIS,
+                f"datasets.leval.{name}".removeprefix("datasets."),
+                f"LEval{kind}Dataset",
+                path="ais_bench/datasets/LEval/set.jsonl",
+            )
+        )
     made.append(case(OC, "wnli", "wnliDataset", path="{hub}/nyu-mll/glue", name="wnli"))
     return made
 

@@ -254,9 +254,8 @@ def _shape(entry: Mapping[str, Any]) -> Shape:
 
 
 def shape_of(name: str, project: str) -> Shape | None:
-    """Return how a class makes its rows, by its name; the other project's class where only that one has it."""
-    found = _shapes().get(name, {})
-    return found.get(project) or next(iter(found.values()), None)
+    """Return how a project's class makes its rows, by its name; ``None`` where that is not known."""
+    return _shapes().get(name, {}).get(project)
 
 
 def shape_names() -> list[str]:
