@@ -7,7 +7,7 @@ import pytest
 
 from proctor.engines.vllm import VLLMEngine
 from proctor.errors import MissingExtraError
-from proctor.ir import Choose, Decoding, Generate, Pair, Prompt, Rolling
+from proctor.ir import Choose, Decoding, Generate, Pair, Prompt, Rolling, Span, Turn
 
 
 class Tokenizer:
@@ -49,6 +49,8 @@ class LLM:
         return [self._output(prompt["prompt_token_ids"], each) for prompt, each in zip(prompts, several, strict=True)]
 
     def _output(self, ids, parameters):
+        if len(ids) + 1 > 64:  # as vLLM does; it would end the whole batch
+            raise ValueError(f"The decoder prompt (length {len(ids)}) is longer than the maximum model length of 64.")
         text = "".join(map(chr, ids))
         written = SimpleNamespace(
             text=f"re: {text}",
@@ -117,6 +119,48 @@ def test_a_window_of_many(engine):
     assert len(answers) == 5000
     assert len(LLM.calls) == 2
     assert answers[4999].text == "re: 4999"
+
+
+def demos(count):
+    spans = [Span("demonstration.", f"demo[{n}].question") for n in range(count)]
+    spans.append(Span("the question", "question"))
+    return Prompt("".join(span.text for span in spans), lambda: (Turn("user", tuple(spans)),))
+
+
+@pytest.mark.parametrize(
+    "truncate, read",
+    [("left", ("demonstration." * 9 + "the question")[-57:]), ("demos", "demonstration." * 3 + "the question")],
+)
+def test_prompts_that_are_too_long_are_shortened(engine, truncate, read):
+    engine.truncate = truncate
+    answers = dict(engine.generate([Generate(demos(9)), Generate(Prompt("short"))]))
+    assert answers[0].text == f"re: {read}"
+    assert answers[1].text == "re: short"
+
+
+def test_prompts_that_are_too_long_fail_alone(engine):
+    engine.truncate = "none"
+    answers = dict(engine.generate([Generate(demos(9)), Generate(Prompt("short"))]))
+    assert answers[0].failure.kind == "context_too_long"
+    assert "81 tokens longer than the 57" in answers[0].failure.message
+    assert answers[1].text == "re: short"
+
+
+def test_a_default_limit_leaves_room_for_the_prompt(engine):
+    engine.max_tokens = 5000
+    answers = dict(engine.generate([Generate(Prompt("short")), Generate(Prompt("x"), Decoding(max_tokens=5000))]))
+    assert answers[0].text == "re: short"
+    assert answers[1].failure.kind == "context_too_long"
+
+
+def test_contexts_of_every_length_are_scored(engine):
+    requests = [Choose((Pair(Prompt("c" * length), "ab"), Pair(Prompt("c" * length), "z"))) for length in range(1, 90)]
+    answers = dict(engine.score(requests))
+    assert all(answer.failure is None for answer in answers.values())
+    assert {score.token_count for answer in answers.values() for score in answer.scores} == {1, 2}
+    engine.truncate = "none"
+    kinds = [answer.failure and answer.failure.kind for _, answer in sorted(dict(engine.score(requests)).items())]
+    assert kinds.count("context_too_long") == len([length for length in range(1, 90) if length + 1 > 62])
 
 
 def test_without_vllm_the_install_line_is_said(monkeypatch):

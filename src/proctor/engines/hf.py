@@ -6,11 +6,12 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, ClassVar, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from pydantic import model_validator
 
 from proctor.engines.engine import Answers, Engine
+from proctor.engines.fitting import Truncate
 from proctor.engines.hf_load import Family, LoadedModel, ModelSource, load_model
 from proctor.engines.hf_tokens import Encoder
 from proctor.errors import EngineError, ValidationError
@@ -68,7 +69,7 @@ class HFEngine(Engine):
     reorder_weights: bool = True
     max_length: int | None = None
     max_new_tokens: int = 256
-    truncate: Literal["left", "demos", "none"] = "left"
+    truncate: Truncate = "left"
     add_bos_token: bool | None = None
     prefix_token_id: int | None = None
     chat_template: str | None = None

@@ -13,6 +13,7 @@ from msgspec import structs
 
 from proctor.engines.decoding import with_defaults
 from proctor.engines.engine import Answers
+from proctor.engines.fitting import fitted_pair, fitted_prompt
 from proctor.engines.hf_batches import OUT_OF_MEMORY, Budget, free_memory, is_out_of_memory, run_batches
 from proctor.engines.hf_load import LoadedModel
 from proctor.engines.hf_media import encode_pictures, has_pictures
@@ -21,7 +22,6 @@ from proctor.engines.hf_padded import score_batch
 from proctor.engines.hf_prefix import Limits
 from proctor.engines.hf_tokens import Encoder, Ids, RefusedError, Scorable
 from proctor.engines.hf_write import Draft, Written, is_sampled, write
-from proctor.engines.shorten import shortened
 from proctor.ir import Decoding, Failure, Generate, Pair, Prompt, Response, Rolling, Score, Scored, Timing, Usage
 from proctor.randomness import random_stream
 
@@ -151,29 +151,10 @@ class Writer:
         return self._loaded.processor is not None and prompt.is_chat and has_pictures(prompt.messages)
 
     def _fit(self, job: _Job) -> Ids:
-        """Return a prompt that leaves room for its answer."""
-        most = job.decoding.max_tokens or 0
-        room = self._encoder.max_length - (most if self._encoder.joined else 0)
-        if room <= 0:
-            raise RefusedError(
-                "context_too_long",
-                f"{most} tokens to write leave no room in a context of {self._encoder.max_length}",
-            )
-        if not job.ids:
-            return [self._encoder.prefix]
-        if (excess := len(job.ids) - room) <= 0:
-            return job.ids
-        if self._engine.truncate == "left" and not job.media:
-            return job.ids[-room:]
-        for shorter in shortened(job.request.prompt) if self._engine.truncate == "demos" and not job.media else ():
-            text = self._encoder.text_of(shorter, job.decoding.extra.get("tools"))
-            (ids,) = self._encoder.encode_prompts([text])
-            if len(ids) <= room:
-                return ids
-        raise RefusedError(
-            "context_too_long",
-            f"the prompt is {excess} tokens longer than the {room} there is room for{_policies(self._engine)}",
-        )
+        """Return a prompt that leaves room for its answer; one with pictures is never cut."""
+        truncate = "none" if job.media else self._engine.truncate
+        tools = job.decoding.extra.get("tools")
+        return fitted_prompt(self._encoder, job.request.prompt, job.ids, job.decoding.max_tokens or 0, truncate, tools)
 
     def _answer_group(self, group: Sequence[_Job]) -> Answers:
         decoding = group[0].decoding
@@ -315,7 +296,9 @@ class Scorer:
                     cut = self._encoder.rolling if request.from_start else self._encoder.continued
                     yield cut(request.text)
                 else:
-                    yield [self._scorable(pair, *ids) for pair, ids in zip(request.pairs, own, strict=True)]
+                    truncate = self._engine.truncate
+                    pairs_ids = zip(request.pairs, own, strict=True)
+                    yield [fitted_pair(self._encoder, pair, ids, truncate) for pair, ids in pairs_ids]
             except RefusedError as error:
                 yield error
 
@@ -324,32 +307,6 @@ class Scorer:
             return [(self._encoder.text_of(pair.context), pair.continuation) for pair in pairs]
         except RefusedError as error:
             return error
-
-    def _scorable(self, pair: Pair, context: Ids, continuation: Ids) -> Scorable:
-        excess = self._excess(context, continuation)
-        if excess <= 0 or self._engine.truncate == "left":
-            return self._encoder.scorable(context, continuation)
-        for shorter in shortened(pair.context) if self._engine.truncate == "demos" else ():
-            ((context, continuation),) = self._encoder.encode_pairs(
-                [(self._encoder.text_of(shorter), pair.continuation)]
-            )
-            if self._excess(context, continuation) <= 0:
-                return self._encoder.scorable(context, continuation)
-        raise RefusedError(
-            "context_too_long", f"the request is {excess} tokens longer than the context{_policies(self._engine)}"
-        )
-
-    def _excess(self, context: Ids, continuation: Ids) -> int:
-        """Return how many tokens too many there are; the last token of a joined text is never read."""
-        joined = self._encoder.joined
-        return len(context) + (len(continuation) - 1 if joined else 0) - self._encoder.max_length
-
-
-def _policies(engine: HFEngine) -> str:
-    """Say what else could be done with a prompt that is too long."""
-    others = {"left": "drops the beginning", "demos": "drops whole demonstrations"}
-    found = [f"--truncate {name} {effect}" for name, effect in others.items() if name != engine.truncate]
-    return f" ({'; '.join(found)})"
 
 
 def _pairs(request: Score) -> tuple[Pair, ...]:

@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 from proctor.artifacts import NON_POSITIONAL
 from proctor.engines.decoding import with_defaults
 from proctor.engines.engine import Answers, Engine
+from proctor.engines.fitting import Truncate, fitted_pair, fitted_prompt
 from proctor.engines.hf_tokens import Encoder, Ids, RefusedError, Scorable
 from proctor.errors import EngineError, MissingExtraError
 from proctor.ir import Decoding, Failure, Generate, Response, Rolling, Score, Scored, TokenLogProbability, Usage
@@ -41,6 +42,9 @@ class VLLMEngine(Engine):
         tensor_parallel_size: GPUs that share the model.
         gpu_memory_utilization: Share of each GPU's memory to take.
         max_model_len: Context length in tokens; the model's own by default.
+        truncate: What to do with a prompt that is too long: ``left`` drops its beginning (as lm-eval does), ``demos``
+            drops whole demonstrations, the first ones first, ``none`` drops nothing. Where it is still too long, the
+            answer is a failure that says by how many tokens.
         llm_kwargs: Everything else that ``vllm.LLM`` takes.
     """
 
@@ -67,6 +71,7 @@ class VLLMEngine(Engine):
     gpu_memory_utilization: Annotated[float, NON_POSITIONAL, Field(gt=0, le=1)] = 0.9
     trust_remote_code: Annotated[bool, NON_POSITIONAL] = False
     chat_template: Annotated[str | None, NON_POSITIONAL] = None
+    truncate: Annotated[Truncate, NON_POSITIONAL] = "left"
     llm_kwargs: Annotated[dict[str, Any], NON_POSITIONAL] = {}
 
     _loaded: Any = None
@@ -106,16 +111,21 @@ class VLLMEngine(Engine):
     # -- generation -------------------------------------------------------------------------------------------
 
     def _generate(self, window: Sequence[Generate]) -> Iterator[tuple[int, Response]]:
-        encoder, positions, prompts, parameters = self._encoder(), [], [], []
+        encoder, positions, prompts, parameters = self._encoder(self._length()), [], [], []
+        defaults = self.decoding_defaults()
+        if defaults["max_tokens"]:  # a default must not make requests impossible that name no limit
+            defaults = {**defaults, "max_tokens": min(defaults["max_tokens"], max(1, encoder.max_length // 2))}
         for position, request in enumerate(window):
+            decoding = with_defaults(request.decoding, defaults)
             try:
                 [ids] = encoder.encode_prompts([encoder.text_of(request.prompt)])
+                ids = fitted_prompt(encoder, request.prompt, ids, decoding.max_tokens or 1, self.truncate)
             except RefusedError as error:
                 yield position, _refused(error)
                 continue
             positions.append(position)
             prompts.append({"prompt_token_ids": ids})
-            parameters.append(self._parameters(with_defaults(request.decoding, self.decoding_defaults())))
+            parameters.append(self._parameters(decoding))
         outputs = self._llm().generate(prompts, parameters, use_tqdm=False) if prompts else []
         yield from zip(positions, map(_generated, outputs), strict=True)
 
@@ -147,12 +157,13 @@ class VLLMEngine(Engine):
     def _score(self, window: Sequence[Score]) -> Iterator[tuple[int, Response]]:
         from vllm import SamplingParams
 
-        encoder = self._encoder()
+        # The last target is a part of the prompt, and vLLM writes one token more, which nobody looks at.
+        encoder = self._encoder(self._length() - 2)
         pieces: list[tuple[int, int, Scorable]] = []
         counts: dict[int, int] = {}
         for position, request in enumerate(window):
             try:
-                groups = _scorables(encoder, request)
+                groups = _scorables(encoder, request, self.truncate)
             except RefusedError as error:
                 yield position, _refused(error)
                 continue
@@ -186,10 +197,11 @@ class VLLMEngine(Engine):
         given = {name: value for name in (*names, "trust_remote_code") if (value := getattr(self, name)) is not None}
         return {**given, **self.llm_kwargs}
 
-    def _encoder(self) -> Encoder:
-        llm = self._llm()
-        length = self.max_model_len or llm.llm_engine.model_config.max_model_len
-        return Encoder(llm.get_tokenizer(), int(length), chat_template=self.chat_template)
+    def _length(self) -> int:
+        return int(self.max_model_len or self._llm().llm_engine.model_config.max_model_len)
+
+    def _encoder(self, length: int) -> Encoder:
+        return Encoder(self._llm().get_tokenizer(), length, chat_template=self.chat_template)
 
 
 def _windows(requests: Iterable[T]) -> Iterator[tuple[int, list[T]]]:
@@ -199,13 +211,13 @@ def _windows(requests: Iterable[T]) -> Iterator[tuple[int, list[T]]]:
         start += len(window)
 
 
-def _scorables(encoder: Encoder, request: Score) -> list[list[Scorable]]:
+def _scorables(encoder: Encoder, request: Score, truncate: Truncate) -> list[list[Scorable]]:
     """Return for each score that is wanted the token sequences that make it up."""
     if isinstance(request, Rolling):
         return [encoder.rolling(request.text) if request.from_start else encoder.continued(request.text)]
     texts = [(encoder.text_of(pair.context), pair.continuation) for pair in request.pairs]
     pairs: list[tuple[Ids, Ids]] = encoder.encode_pairs(texts)
-    return [[encoder.scorable(context, continuation)] for context, continuation in pairs]
+    return [[fitted_pair(encoder, pair, ids, truncate)] for pair, ids in zip(request.pairs, pairs, strict=True)]
 
 
 def _scored(piece: Scorable, output: Any) -> Scored:
