@@ -263,7 +263,7 @@ def test_samplers_are_chosen(client, sampler):
     forms = forms_on(client, f"exam=samples.sentiment&num_demos=2&sampler=samplers.{sampler}")
     assert f"samplers.{sampler}" in forms["Recipe"]
     page = client.get(f"/explore/exam?exam=samples.sentiment&num_demos=2&sampler=samplers.{sampler}").text
-    assert page.count('title="demo 2 answer"') == 1
+    assert 'title="demo 2 answer"' in page
     assert "samplers.random" in client.get("/explore?q=demos&kind=sampler").text
 
 
