@@ -78,6 +78,8 @@ def test_what_does_not_fit_without_demonstrations_either_says_so():
     (response,), server = ask([Generate(whole)], truncate="demos")
     assert response.failure.kind == "context_too_long"
     assert "too long by 10 tokens" in response.failure.message
+    assert "without any demonstrations" in response.failure.message
+    assert "--truncate" not in response.failure.message
     assert server.lengths == [55, 50]
 
 

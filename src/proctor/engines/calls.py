@@ -37,7 +37,7 @@ _FINAL = frozenset({"authentication", "forbidden", "not_found"})  # asking again
 _UNANSWERED = frozenset({"unreachable", "connection", "timeout"})
 _UNREACHABLE_ATTEMPTS = 4  # of a server that never answered
 _OTHER_PROTOCOL = "does the server speak this engine's protocol, and does base_url name its API?"
-_SHORTER = "--truncate demos drops demonstrations until it fits; or use fewer of them, or a smaller max_tokens"
+SHORTER_HINT = "--truncate demos drops demonstrations until it fits; or use fewer of them, or a smaller max_tokens"
 _TRANSPORT_HINT = {"unreachable": "is the server running, and is base_url right?"}
 
 
@@ -203,7 +203,7 @@ def failure_of(url: str, reply: Reply) -> Failure:
     if is_retried(reply.status):
         return Failure("server_error", _sentence(url, said))
     if _CONTEXT.search(message):
-        return Failure("context_too_long", _sentence(url, said + _overrun(message), _SHORTER), retryable=False)
+        return Failure("context_too_long", _sentence(url, said + _overrun(message), SHORTER_HINT), retryable=False)
     return Failure("refused", _sentence(url, said), retryable=False)
 
 

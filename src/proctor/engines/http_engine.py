@@ -15,7 +15,7 @@ from pydantic import Field, SecretStr
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.engines.background import answer_in_background
-from proctor.engines.calls import Authorize, Caller, CallError
+from proctor.engines.calls import SHORTER_HINT, Authorize, Caller, CallError
 from proctor.engines.engine import Answers, Engine
 from proctor.engines.http import AiohttpTransport, Transport
 from proctor.engines.limits import AUTO_MOST, AUTO_START, Concurrency, Pace, Pacing
@@ -181,8 +181,11 @@ async def _answer_or_shorten(answering: Answering, caller: Caller, request: Requ
     for shorter in shorter_requests(request) if _is_too_long(response) else ():
         response = await _answer(answering, caller, shorter)
         if not _is_too_long(response):
-            break
-    return response
+            return response
+    if (failure := response.failure) is None or failure.kind != "context_too_long":
+        return response
+    message = failure.message.replace(SHORTER_HINT, "without any demonstrations; use a smaller max_tokens")
+    return Response(failure=structs.replace(failure, message=message))
 
 
 def _is_too_long(response: Response) -> bool:
