@@ -66,6 +66,12 @@ def test_tags_are_searched_and_shown(client):
     assert "task: classification" in page
 
 
+def test_a_task_leads_to_its_cards(client):
+    page = client.get("/explore?q=samples.tasks.science&kind=task").text
+    link = unescape(re.search(r'<th scope="row"><a href="([^"]*)"', page).group(1))
+    assert "samples.cards.science" in client.get(link).text
+
+
 def test_nothing_found_is_said(client):
     assert "Nothing has these words" in client.get("/explore?q=xyzzyplugh").text
 

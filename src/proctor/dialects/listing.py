@@ -151,14 +151,22 @@ def _read(name: str, catalog: Catalog) -> Entry | None:
         return Entry(name, "broken", f"cannot be read: {error}", source)
     if not isinstance(data, dict):
         return Entry(name, "broken", "the file holds no JSON object", source)
-    tags = data.get("__tags__")
+    kind = _kind(name, str(data.get("__type__", "")))
     return Entry(
         name,
-        _kind(name, str(data.get("__type__", ""))),
+        kind,
         " ".join(str(data.get("__description__") or _fallback(data)).split()),
         source,
-        tags if isinstance(tags, dict) else {},
+        _tags(data, kind),
     )
+
+
+def _tags(data: dict[str, Any], kind: str) -> dict[str, Any]:
+    """Return the tags that were saved; cards are found by their task, too."""
+    saved = data.get("__tags__")
+    tags = dict(saved) if isinstance(saved, dict) else {}
+    task = data.get("task")
+    return {"task": task} | tags if kind == "card" and isinstance(task, str) else tags
 
 
 def _kind(name: str, type_name: str) -> str:

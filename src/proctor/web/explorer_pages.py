@@ -63,6 +63,8 @@ def _tags(entry: Entry) -> list[str]:
 
 
 def _link_of(name: str, kind: str) -> str:
+    if kind == "task":  # a task has no data of its own: its cards do
+        return "/explore?" + urlencode({"q": name, "kind": "card"})
     return "/explore/exam?" + urlencode({"exam": name}) if kind in LEADING else ""
 
 
