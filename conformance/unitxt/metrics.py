@@ -17,7 +17,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -119,25 +119,36 @@ def compare(metric: str, batches: list[dict[str, Any]], answers: list[Any]) -> d
 
 
 def decided_by_rounding(metric: str, batch: dict[str, Any], path: str, theirs: Any) -> str:
-    """Return a reason where a bound lies between those of ties counted as below and as above the observed score.
+    """Return a reason where a bound is decided by rounding, see :func:`is_within_ties`."""
+    return ROUNDING if is_within_ties(lambda: proctor_scores(metric, batch)["global"], path, theirs) else ""
+
+
+def is_within_ties(scores: Callable[[], dict[str, Any]], path: str, theirs: Any, tie: float = TIE) -> bool:
+    """Whether a bound lies between those of ties counted as below and as above the observed score.
 
     BCa counts the resamples below the observed score. Resamples that are equal to it in exact arithmetic differ from
     it in the last digits, so in Unitxt their side is an accident of rounding.
+
+    Args:
+        scores: Computes the global scores again.
+        path: Where the bound is.
+        theirs: The bound that Unitxt has.
+        tie: Differences up to this are ties.
     """
     name = path.rpartition(".")[2]
     if not name.endswith(("_ci_low", "_ci_high")) or not isinstance(theirs, float):
-        return ""
+        return False
     exact = intervals._bca  # noqa: SLF001 - the comparison is about its ties
     found = []
-    for offset in (-TIE, 0.0, TIE):
+    for offset in (-tie, 0.0, tie):
         intervals._bca = lambda values, observed, left, alpha, offset=offset: exact(  # noqa: SLF001
             values, observed + offset, left, alpha
         )
         try:
-            found.append(proctor_scores(metric, batch)["global"][name])
+            found.append(scores()[name])
         finally:
             intervals._bca = exact  # noqa: SLF001
-    return ROUNDING if min(found) - TIE <= theirs <= max(found) + TIE else ""
+    return bool(min(found) - tie <= theirs <= max(found) + tie)
 
 
 def count_values(scores: Any) -> int:
