@@ -53,3 +53,12 @@ def test_a_missing_file_has_no_excerpt():
 def test_every_error_is_a_proctor_error():
     with pytest.raises(ProctorError):
         raise DataError("x")
+
+
+@pytest.mark.parametrize("column", [1, 50, 160, 5_000, 9_990])
+def test_of_a_long_line_an_excerpt_shows_what_is_around_the_column(tmp_path, column):
+    file = tmp_path / "long"
+    file.write_text("".join(chr(ord("a") + n % 26) for n in range(10_000)))
+    text, caret = Location(str(file), 1, column).excerpt().splitlines()
+    assert len(text) < 200
+    assert text[caret.index("^")] == chr(ord("a") + (column - 1) % 26)

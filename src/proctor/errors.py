@@ -38,6 +38,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 
+_WIDEST = 160
+"""Characters of a line that an excerpt shows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Location:
     """A place in a file; lines and columns count from 1, 0 means unknown."""
@@ -60,9 +64,13 @@ class Location:
             return ""
         if self.line > len(lines):
             return ""
-        text = lines[self.line - 1]
+        text, column = lines[self.line - 1], self.column
+        if len(text) > _WIDEST:  # a line of a generated file can be the whole file
+            start = max(0, min(column - _WIDEST // 2, len(text) - _WIDEST))
+            head, tail = "…" if start else "", "…" if start + _WIDEST < len(text) else ""
+            text, column = f"{head}{text[start : start + _WIDEST]}{tail}", column and column - start + len(head)
         gutter = f"{self.line:>5} | "
-        caret = f"\n{' ' * 5} | {' ' * (self.column - 1)}^" if self.column else ""
+        caret = f"\n{' ' * 5} | {' ' * (column - 1)}^" if column else ""
         return f"{gutter}{text}{caret}"
 
 

@@ -99,6 +99,18 @@ def test_a_model_of_a_config_sits_any_exam(folder):
     assert "config.py::model-0, config.py::model-1" in several.stderr
 
 
+def test_rows_of_one_s_own_are_an_exam(folder):
+    options = [
+        {"question": "Which is even?", "A": "1", "B": "2", "answer": "B"},
+        {"question": "Odd?", "A": "1", "B": "2", "answer": "A"},
+    ]
+    (folder / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in options))
+    done = proctor(folder, "run", "--model", "scripted", "--model-args", "answer=B", "--tasks", "mine.jsonl", "-o", "o")
+    assert done.returncode == 0, done.stderr
+    results = json.loads((folder / "o" / "results.json").read_text())["results"]["mine"]
+    assert (results["accuracy"], results["n"]) == (50, 2)
+
+
 META = {
     "begin": "<s>",
     "round": [

@@ -201,10 +201,10 @@ def _interval(name: str, value: float, columns: Mapping[str, Sequence[float | No
     scale = next((scale for scale in (1.0, 100.0) if math.isclose(mean * scale, value, abs_tol=_CLOSE)), None)
     if scale is None:
         return None
-    if set(known) <= {0.0, 1.0}:
-        bounds = wilson(int(sum(known)), len(known))
-    elif set(known) <= {0.0, 100.0}:
+    if set(known) <= {0.0, 100.0}:  # first: nearly all scores are percentages, and zeros alone do not tell
         bounds = Interval(*(bound * 100 for bound in wilson(round(sum(known) / 100), len(known))))
+    elif set(known) <= {0.0, 1.0}:
+        bounds = wilson(int(sum(known)), len(known))
     else:
         (bounds,) = Bootstrap().intervals(Means(as_floats(known)[None, :]))
     return Interval(bounds.low * scale, bounds.high * scale)

@@ -1,7 +1,8 @@
 """What a user types to exams: the door of this dialect.
 
 ``FILE.py`` and the names of installed configs mean all their datasets; ``NAME::ABBR`` (a glob, too) means some of them.
-``opencompass/NAME`` and ``aisbench/NAME`` say which package is meant.
+``opencompass/NAME`` and ``aisbench/NAME`` say which package is meant. ``rows.jsonl`` and ``rows.csv`` are custom
+datasets.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.aisbench.config import DatasetConfig, abbr_of, checked
+from proctor.dialects.aisbench.config import DatasetConfig, abbr_of, checked, dataset_config
+from proctor.dialects.aisbench.datasets.custom import custom_dataset
 from proctor.dialects.aisbench.exam import DatasetExam, DatasetOptions
 from proctor.dialects.aisbench.index import DATASET, EXAMS, config_entries, find_config
 from proctor.dialects.aisbench.models import ModelConfig, find_models, model_config
@@ -35,6 +37,8 @@ def resolve_name(name: str, options: RecipeOptions) -> list[Exam] | None:
     base, _, wanted = name.partition("::")
     if "=" in base or not base:
         return None
+    if base.endswith((".jsonl", ".csv")) and Path(base).is_file():
+        return [DatasetExam(dataset_config(custom_dataset({"path": base})), dataset_options(options))]
     paths = _paths(base, options.include_paths)
     if paths is None:
         return None
