@@ -37,7 +37,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-
 _WIDEST = 160
 """Characters of a line that an excerpt shows."""
 
