@@ -281,6 +281,8 @@ def _library_rows(dataset: Dataset, split: str, folder: Path | None) -> Iterator
                 **dataset.extra,
             )
     except _load_errors() as error:
+        if str(error).startswith("Unknown split"):
+            raise DatasetNotFoundError(f"the dataset {dataset} has no split '{split}'", why=str(error)) from None
         raise not_found(dataset, error) from error
     yield from loaded
 

@@ -6,9 +6,10 @@ Files are read, no artifact is built: a list of thousands takes a fraction of a 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
 from typing import Any
 
 from proctor.artifacts.catalogs import Catalog, catalogs
@@ -99,22 +100,29 @@ def everything(
     is_glob = any(mark in lowered for mark in "*?[")
     known = entries(pattern, wanted)
     taken = {entry.name for entry in known}
+    named = re.compile(translate(lowered)).match if is_glob else None
     foreign = [
         entry
-        for entry in (*_from_lm_eval(include_paths), *_from_aisbench(include_paths))
+        for entry in (*_from_lm_eval(include_paths, named), *_from_aisbench(include_paths, named))
         if (source or entry.name not in taken)
         and (not wanted or entry.kind in wanted)
-        and (fnmatchcase(entry.name.lower(), lowered) if is_glob else _has_words(entry, lowered))
+        and (is_glob or _has_words(entry, lowered))
     ]
     found = [entry for entry in (*known, *foreign) if source.lower() in entry.source.lower()]
     return sorted(found, key=lambda entry: (entry.kind not in FIRST_KINDS, entry.name))
 
 
-def _from_lm_eval(include_paths: Iterable[str]) -> Iterator[Entry]:
+_Named = Callable[[str], object] | None
+"""Whether a name in lower case is wanted; ``None`` where all are. Asked first: there are tens of thousands."""
+
+
+def _from_lm_eval(include_paths: Iterable[str], named: _Named) -> Iterator[Entry]:
     from proctor.dialects.lm_eval.index import GROUP, PYTHON_TASK, TAG, build_index
 
     kinds = {GROUP: "group", TAG: "tag"}
     for entry in build_index(include_paths).entries.values():
+        if named is not None and not named(entry.name.lower()):
+            continue
         if entry.kind in {GROUP, TAG}:
             what = f"{len(entry.members or entry.tags)} tasks"
         else:
@@ -127,10 +135,12 @@ def _from_lm_eval(include_paths: Iterable[str]) -> Iterator[Entry]:
 _CONFIG_KINDS = {"dataset": "exam", "collection": "suite"}
 
 
-def _from_aisbench(include_paths: Iterable[str]) -> Iterator[Entry]:
+def _from_aisbench(include_paths: Iterable[str], named: _Named) -> Iterator[Entry]:
     from proctor.dialects.aisbench.index import config_entries
 
     for entry in config_entries(include_paths).values():
+        if named is not None and not named(entry.name.lower()):
+            continue
         kind = _CONFIG_KINDS.get(entry.kind, f"{entry.kind} config")
         yield Entry(entry.name, kind, f"config {entry.address}", f"{entry.source} {entry.path}")
 

@@ -6,6 +6,7 @@ import yaml
 from proctor.artifacts import build
 from proctor.dialects.lm_eval.convert import convert
 from proctor.dialects.lm_eval.resolve import resolve
+from proctor.dialects.resolve import resolve_task
 from proctor.errors import TemplateError, UsageError
 from proctor.ir import Choose
 from proctor.recipes.options import RecipeOptions
@@ -111,11 +112,52 @@ def test_a_unitxt_card_has_the_same_instances(folder, hub_dir):
 
 def test_fields_that_are_more_than_paths_are_named(folder):
     (folder / "u.yaml").write_text(
-        "task: u\ninclude: t.yaml\ndoc_to_text: 'So: {{q}}'\ndoc_to_choice: [a, b]\ndoc_to_target: 1\n"
+        "task: u\ninclude: t.yaml\ndoc_to_text: 'So: {{q|upper}}'\ndoc_to_choice: [a, b]\ndoc_to_target: 1\n"
     )
     made = convert("u", to="unitxt", include_paths=(str(folder),))
-    assert any("'So: {{q}}' is more than a path" in each for each in made.lost)
+    assert any("'So: {{q|upper}}' is more than a path" in each for each in made.lost)
     assert {"__type__": "set", "fields": {"choices": ["a", "b"]}} in json.loads(made.text)["preprocess_steps"]
+
+
+def test_texts_around_fields_and_lists_of_labels_become_operators(folder):
+    (folder / "u.yaml").write_text(
+        "task: u\ninclude: t.yaml\ndoc_to_text: 'So: {{choices.text[0]}} {x}'\n"
+        "doc_to_target: \"{{['A', 'B', 'C'].index(key)}}\"\n"
+    )
+    made = convert("u", to="unitxt", include_paths=(str(folder),))
+    steps = json.loads(made.text)["preprocess_steps"]
+    assert {"__type__": "format_text", "to_field": "question", "text": "So: {choices[text][0]} {{x}}"} in steps
+    assert {"__type__": "set", "fields": {"answer_labels": ["A", "B", "C"]}} in steps
+    assert made.lost == ("metric_list: a card has no place for it",)
+
+
+@pytest.mark.parametrize("spec", ["{{q|upper}}", "{% if q %}x{% endif %}", "{{ q ~ 'x' }}", "{{ choices['a b'] }}"])
+def test_templates_that_compute_are_named(folder, spec):
+    (folder / "u.yaml").write_text(f'task: u\ninclude: t.yaml\ndoc_to_text: "{spec}"\n')
+    made = convert("u", to="unitxt", include_paths=(str(folder),))
+    assert [each for each in made.lost if each.startswith("doc_to_text")]
+
+
+def test_a_recipe_becomes_a_task_of_lm_eval(folder):
+    card = folder / "my-card.json"
+    rows = [{"question": "Q?", "answers": ["A"]}]
+    (folder / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    loader = {"__type__": "load_json_file", "files": {"test": str(folder / "rows.jsonl")}, "lines": True}
+    content = {"__type__": "task_card", "loader": loader, "task": "tasks.qa.open", "templates": "templates.qa.open.all"}
+    card.write_text(json.dumps(content))
+    recipe = f"card={card},template_card_index=0"
+    made = convert(recipe, to="lm-eval")
+    assert made.text.splitlines()[:2] == [
+        "task: my_card",
+        "class: !function 'proctor.integrations.lm_eval.ProctorTask'",
+    ]
+    assert "they are the recipe's own" in made.lost[0]
+    (folder / "back.yaml").write_text(made.text)
+    (exam,) = resolve([str(folder / "back.yaml")])
+    (own,) = resolve_task(recipe, RecipeOptions())
+    assert [each.requests for each in exam.items()] == [each.requests for each in own.items()]
+    with pytest.raises(UsageError, match="--to lm-eval"):
+        convert(recipe, to="unitxt")
 
 
 def test_bad_requests(folder):

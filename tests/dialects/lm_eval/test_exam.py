@@ -7,6 +7,7 @@ import pytest
 
 from proctor import regexes
 from proctor.dialects.lm_eval.resolve import resolve, resolve_name, task_names
+from proctor.dialects.resolve import resolve_task
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import (
     DataError,
@@ -374,6 +375,62 @@ class TestEnginesWithoutLikelihoods:
         )
         assert "A. a _\nB. b _\nC. c _" in requests(made)[0].prompt.text
         assert answer(made, lambda item, each: says("ABC"[item.instance["n"]])).scores["score"] == 1.0
+
+
+class TestPlacesOfProblems:
+    """One clear message each, with its place."""
+
+    def test_an_undefined_variable_names_task_document_field_file_and_columns(self, exam):
+        with pytest.raises(TemplateError) as caught:
+            list(exam(CHOICE.replace("{{question}}", "{{qestion}}")).items())
+        text = str(caught.value)
+        assert "'qestion' is undefined" in text
+        assert "t[0].doc_to_text" in text
+        assert "t.yaml:" in text
+        assert "the columns are question, choices, answerKey, n" in text
+
+    def test_it_does_so_for_choices_as_text(self, exam):
+        with pytest.raises(TemplateError, match=r"t\[0\]\.doc_to_text"):
+            exam(CHOICE.replace("{{question}}", "{{qestion}}")).suited_to(ScriptedEngine(answer="A"))
+
+    @pytest.mark.parametrize("as_text", [True, False])
+    def test_a_column_that_is_missing(self, exam, as_text):
+        made = exam(
+            f"{HEAD}\noutput_type: multiple_choice\ndoc_to_text: questoin\ndoc_to_choice: [a]\ndoc_to_target: 0"
+        )
+        with pytest.raises(TemplateError, match="doc_to_text is 'questoin', and the documents have no") as caught:
+            made.suited_to(ScriptedEngine(answer="A")) if as_text else list(made.items())
+        text = str(caught.value)
+        assert "did you mean 'question'?" in text
+        assert "t.doc_to_text" in text
+
+    def test_a_literal_of_several_words_stays(self, exam):
+        made = exam(f"{HEAD}\ndoc_to_text: 'Say it:'\ndoc_to_target: '{{{{answerKey}}}}'")
+        assert requests(made)[0].prompt.text == "Say it:"
+
+    def test_a_split_that_is_missing(self, exam):
+        with pytest.raises(DataError, match="has no split 'tset'") as caught:
+            list(exam(CHOICE.replace("test_split: test", "test_split: tset")).items())
+        assert "['test', 'train']" in str(caught.value)
+
+    def test_a_gold_answer_outside_the_choices_as_text(self, exam, caplog, monkeypatch):
+        monkeypatch.setattr(get_logger(), "propagate", True)
+        made = exam(CHOICE.replace('"{{choices.label.index(answerKey)}}"', "7")).suited_to(ScriptedEngine(answer="A"))
+        assert answer(made, lambda item, each: says("A")).scores["score"] == 0.0
+        assert "the gold answer 7 is outside the choices" in caplog.text
+
+    @pytest.mark.parametrize(
+        "text, message",
+        [
+            ("include: nowhere.yaml", "the included file"),
+            ("include: t.yaml", "the includes lead in a circle"),
+            ("  a: [", "no valid YAML"),
+        ],
+    )
+    def test_a_file_that_cannot_be_read_says_why(self, folder, text, message):
+        (folder / "t.yaml").write_text(f"task: named\n{text}\n")
+        with pytest.raises(ProctorError, match=message):
+            resolve_task("named", RecipeOptions(include_paths=(str(folder),)))
 
 
 def test_files_of_this_machine_are_read_in_silence(exam, capfd):

@@ -18,7 +18,7 @@ DOC = {"q": "Q", "a": "1", "n": 3, "c": ["x", "y"], "d": {"t": ["x", "y"]}}
         ("{{a}}", True, 1),
         ("{{a}}", False, "1"),
         ("{{n}}", True, 3),
-        ("text", False, "text"),
+        ("a text", False, "a text"),
         ("7", True, 7),
         (5, True, 5),
         (lambda doc: doc["q"] * 2, False, "QQ"),

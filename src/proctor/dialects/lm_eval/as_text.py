@@ -12,6 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from proctor.dialects.lm_eval.config import TaskConfig
+from proctor.errors import ProctorError
+from proctor.logs import get_logger
 from proctor.templates.styles import ChoiceLabels, QuestionStyle
 
 AS_TEXT = "choices as text (the label is written and extracted, no log-probabilities are compared)"
@@ -25,16 +27,16 @@ MOST_TOKENS = 32
 
 def asked_as_text(config: TaskConfig) -> TaskConfig:
     """Return the task with its choices listed where the prompt does not, and the label as what is to be written."""
-    from proctor.dialects.lm_eval.builder import compile_fields
+    from proctor.dialects.lm_eval.builder import compiled_fields
     from proctor.dialects.lm_eval.documents import TaskDocuments
 
     documents = TaskDocuments(config)
-    fields = compile_fields(config, documents.columns()).asked
+    fields = compiled_fields(config, documents.columns()).asked
     find_text, find_target, find_choices = fields.text, fields.target, fields.choices
     if find_choices is None:
         return config
-    seen = documents.asked()[:LOOKED_AT]
-    are_labels = _are_labels([find_choices(doc) for doc in seen], [find_text(doc) for doc in seen])
+    are_labels = _are_labels(*_seen(config, documents.asked(), find_choices, find_text))
+    warned: list[bool] = []
 
     def labels_of(choices: Sequence[Any]) -> list[str]:
         return [str(each).strip() for each in choices] if are_labels else LABELS.take(len(choices))
@@ -50,10 +52,18 @@ def asked_as_text(config: TaskConfig) -> TaskConfig:
         gold = question if isinstance(question, int) else find_target(doc)
         labels = labels_of(choices)
         places = [
-            each if isinstance(each, int) else list(choices).index(each)
+            each if isinstance(each, int) else list(choices).index(each) if each in choices else len(labels)
             for each in (gold if isinstance(gold, list) else [gold])
         ]
-        found = [labels[place] for place in places if place < len(labels)]
+        found = [labels[place] for place in places if 0 <= place < len(labels)]
+        if not found and not warned:
+            warned.append(True)
+            get_logger().warning(
+                "%s: the gold answer %r is outside the choices %r; such documents count as wrong",
+                config.task,
+                gold,
+                list(choices),
+            )
         return found if isinstance(gold, list) else found[0] if found else ""
 
     def extract(answers: Sequence[Sequence[Any]], docs: Sequence[Mapping[str, Any]]) -> list[list[str]]:
@@ -77,6 +87,25 @@ def asked_as_text(config: TaskConfig) -> TaskConfig:
         process_results=None,
         metadata={**metadata, "asked_as": "text"},
     )
+
+
+def _seen(
+    config: TaskConfig,
+    docs: Sequence[Mapping[str, Any]],
+    find_choices: Callable[[Any], Any],
+    find_text: Callable[[Any], Any],
+) -> tuple[list[Any], list[Any]]:
+    """Return choices and questions of the first documents."""
+    from proctor.dialects.lm_eval.builder import placed
+
+    choices, questions = [], []
+    for number, doc in enumerate(docs[:LOOKED_AT]):
+        try:
+            choices.append(find_choices(doc))
+            questions.append(find_text(doc))
+        except ProctorError as error:
+            raise placed(error, config, number) from None
+    return choices, questions
 
 
 def acc(references: Sequence[str], predictions: Sequence[str]) -> float:

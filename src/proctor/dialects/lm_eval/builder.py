@@ -115,6 +115,14 @@ def compile_fields(config: TaskConfig, columns: Sequence[str]) -> TaskFields:
     )
 
 
+def compiled_fields(config: TaskConfig, columns: Sequence[str]) -> TaskFields:
+    """Return :func:`compile_fields`, whose errors say where in the file the field stands."""
+    try:
+        return compile_fields(config, columns)
+    except ProctorError as error:
+        raise placed(error, config) from None
+
+
 def _question_fields(config: TaskConfig, given: FewshotConfig, names: frozenset[str], where: str) -> QuestionFields:
     positions = config.doc_to_choice is not None
     choices = given.doc_to_choice
@@ -148,7 +156,7 @@ class RequestBuilder:
         fields: TaskFields | None = None,
     ) -> None:
         self.config = config
-        self.fields = fields or compile_fields(config, documents.columns())
+        self.fields = fields or compiled_fields(config, documents.columns())
         self._documents = documents
         self._num_fewshot = num_fewshot
         self._maker = PromptMaker(options.chat)
@@ -202,7 +210,7 @@ class RequestBuilder:
         try:
             return self._item(number, doc)
         except ProctorError as error:
-            raise error.located(path=f"{self.config.task}[{number}]") from None
+            raise placed(error, self.config, number) from None
 
     def _item(self, number: int, doc: Document) -> Item:
         view = self.view(doc)
@@ -323,6 +331,21 @@ class RequestBuilder:
     ) -> tuple[Request, tuple[str, ...], int | None]:
         del system, demos, prefix
         return Rolling(str(view.target)), (), None
+
+
+_FIELDS = ("doc_to_text", "doc_to_target", "doc_to_choice", "description", "gen_prefix", "doc_to_image", "doc_to_audio")
+
+
+def placed(error: ProctorError, config: TaskConfig, number: int | None = None) -> ProctorError:
+    """Return an error of a document (or of all) with task, document, field, and the field's place in the file."""
+    first = error.diagnostics[0]
+    given = {key: config.originals.get(key, getattr(config, key)) for key in _FIELDS}
+    key = next((key for key in _FIELDS if str(first.what).startswith(f"{key} ")), None) or next(
+        (key for key, spec in given.items() if isinstance(spec, str) and spec and repr(spec) in str(first.why)), None
+    )
+    place = config.source.location(key) if key is not None and config.source is not None else None
+    document = "" if number is None else f"[{number}]"
+    return error.located(place, f"{config.task}{document}" + (f".{key}" if key is not None else ""))
 
 
 def gold_position(target: Any, choices: Sequence[str]) -> int | None:

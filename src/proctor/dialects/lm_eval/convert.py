@@ -6,19 +6,23 @@ What the other form cannot express is named beside the result; nothing falls awa
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import yaml
+from jinja2 import nodes
 
+from proctor.artifacts import fetch_artifact
 from proctor.dialects.lm_eval.config import TaskConfig, plain
 from proctor.dialects.lm_eval.factory import resolve_template
-from proctor.dialects.lm_eval.jinja import is_template, single_expression
+from proctor.dialects.lm_eval.jinja import is_template, parse_template, single_expression
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.dialects.lm_eval.selection import Leaf, TaskFinder
 from proctor.dialects.lm_eval.template import QuestionTemplate, StyledTemplate
-from proctor.errors import TemplateError, UsageError, did_you_mean
+from proctor.errors import Location, TemplateError, UsageError, did_you_mean
 from proctor.templates.styles import QuestionStyle
 
 TARGETS = ("proctor", "lm-eval", "unitxt")
@@ -66,7 +70,7 @@ def convert(
     """Return a task in another form.
 
     Args:
-        name: A task's name, address or file.
+        name: A task's name, address or file; or a recipe (``card=…,template=…``), which becomes a task of lm-eval.
         template: The template to use: ``cloze``, ``mcq``, ``generate`` or any other name.
         to: ``proctor`` keeps ``template:``; ``lm-eval`` writes it out in Jinja; ``unitxt`` makes a card.
         include_paths: More folders with tasks.
@@ -80,6 +84,8 @@ def convert(
         raise UsageError(
             f"there is no form '{to}'", why=f"there are {', '.join(TARGETS)}", hint=did_you_mean(to, TARGETS)
         )
+    if "=" in name.partition("[")[0]:
+        return _recipe_task(name, template, to)
     found = TaskFinder(include_paths).find(name)
     if len(found) != 1 or not isinstance(found[0], Leaf):
         raise UsageError(f"'{name}' is no single task", hint="convert its tasks one by one")
@@ -94,6 +100,21 @@ def convert(
     if to == "proctor":
         return _to_proctor(values, chosen, leaf)
     return _to_lm_eval(values, chosen, leaf)
+
+
+def _recipe_task(recipe: str, template: str | None, to: str) -> Converted:
+    """Return the task of three lines that runs a recipe inside lm-eval, and here."""
+    if to != "lm-eval" or template is not None:
+        raise UsageError(f"a recipe converts to a task of lm-eval only, not to '{to}'", hint="add --to lm-eval")
+    fetch_artifact(recipe)  # says what is wrong with it
+    card = recipe.partition("card=")[2].partition(",")[0]
+    task = re.sub(r"\W+", "_", Path(card).stem.removeprefix("cards.")).strip("_") or "recipe"
+    values = {"task": task, "class": FunctionReference(_RECIPE_CLASS, Location("")), "recipe": recipe}
+    lost = ("num_fewshot, template and metrics: they are the recipe's own, lm-eval's options do not change them",)
+    return Converted(_yaml(values), lost)
+
+
+_RECIPE_CLASS = "proctor.integrations.lm_eval.ProctorTask"
 
 
 def _new_name(leaf: Leaf, chosen: str | None) -> str:
@@ -308,14 +329,71 @@ def _field_steps(values: Mapping[str, Any], key: str, field: str, lost: list[str
         constant = list(spec.values()) if isinstance(spec, dict) else spec
         return [{"__type__": "set", "fields": {field: constant}}]
     text = str(spec).strip() if isinstance(spec, str) else ""
+    if (literal := _literal_index(text)) is not None:
+        labels, column = literal
+        return [
+            {"__type__": "set", "fields": {f"{field}_labels": labels}},
+            {"__type__": "index_of", "search_in": f"{field}_labels", "index_of": column, "to_field": field},
+        ]
     path = text if text and not is_template(text) else _path(text)
     if path is not None:
         return [] if path == field else [{"__type__": "copy", "field": path, "to_field": field}]
     if (indexed := _indexed(text)) is not None:
         search_in, index_of = indexed
         return [{"__type__": "index_of", "search_in": search_in, "index_of": index_of, "to_field": field}]
+    if isinstance(spec, str) and (form := _format_of(spec)) is not None:
+        return [{"__type__": "format_text", "to_field": field, "text": form}]
     lost.append(f"{key}: {plain(spec)!r} is more than a path, fill the field '{field}' yourself")
     return []
+
+
+def _format_of(template: str) -> str | None:
+    """Return ``So: {q[text]}`` for ``So: {{q.text}}``; ``None`` where a template does more than name fields."""
+    parsed = parse_template(template)
+    parts: list[str] = []
+    for statement in parsed.body:
+        for node in statement.nodes if isinstance(statement, nodes.Output) else [statement]:
+            if isinstance(node, nodes.TemplateData):
+                parts.append(node.data.replace("{", "{{").replace("}", "}}"))
+            elif (steps := _steps_of(node)) is not None:
+                parts.append("{" + steps[0] + "".join(f"[{step}]" for step in steps[1:]) + "}")
+            else:
+                return None
+    return "".join(parts)
+
+
+def _steps_of(node: nodes.Node) -> list[str] | None:
+    """Return ``["choices", "text", "0"]`` for ``choices.text[0]``; ``None`` for whatever does more than walk."""
+    if isinstance(node, nodes.Name):
+        return [node.name]
+    step = _step_of(node)
+    above = _steps_of(node.node) if isinstance(node, nodes.Getattr | nodes.Getitem) else None
+    return None if above is None or step is None else [*above, step]
+
+
+def _step_of(node: nodes.Node) -> str | None:
+    if isinstance(node, nodes.Getattr):
+        return str(node.attr)
+    key = node.arg.value if isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Const) else None
+    return str(key) if _plain_key(key) else None
+
+
+def _plain_key(key: object) -> bool:
+    return (isinstance(key, int) and not isinstance(key, bool) and key >= 0) or (
+        isinstance(key, str) and key.isidentifier()
+    )
+
+
+def _literal_index(template: str) -> tuple[list[Any], str] | None:
+    """Return the list and the path of ``{{['A', 'B'].index(answer)}}``."""
+    expression = single_expression(template) if is_template(template) else None
+    if not isinstance(expression, nodes.Call) or not isinstance(expression.node, nodes.Getattr):
+        return None
+    values, steps = expression.node.node, _steps_of(expression.args[0]) if len(expression.args) == 1 else None
+    if expression.node.attr != "index" or steps is None or not isinstance(values, nodes.List):
+        return None
+    items = [each.value for each in values.items if isinstance(each, nodes.Const)]
+    return (items, "/".join(steps)) if len(items) == len(values.items) else None
 
 
 def _path(template: str) -> str | None:

@@ -13,7 +13,7 @@ from typing import Any
 from proctor.dialects.lm_eval.functions import guarded, resolve_function
 from proctor.dialects.lm_eval.jinja import compile_expression, compile_text, is_template
 from proctor.dialects.lm_eval.reader import FunctionReference
-from proctor.errors import TemplateError
+from proctor.errors import TemplateError, did_you_mean
 
 Document = Mapping[str, Any]
 Find = Callable[[Document], Any]
@@ -46,6 +46,7 @@ def find_text(spec: Any, columns: Collection[str], purpose: str, *, positions: b
         raise TemplateError(f"{purpose} is {spec!r}", hint="a column name, a template, or a function")
     if spec in columns:
         return lambda doc: doc[spec]
+    _refuse_missing_column(spec, columns, purpose)
     render = _renderer(spec)
     if not positions:
         return render
@@ -116,6 +117,16 @@ def find_plain(spec: Any, purpose: str) -> Find | None:
     if is_template(text):
         return render
     return lambda doc: doc.get(text, text)
+
+
+def _refuse_missing_column(spec: str, columns: Collection[str], purpose: str) -> None:
+    """Refuse a question that is one bare name and no column: the same word for every document is a mistake."""
+    if columns and spec.isidentifier():
+        raise TemplateError(
+            f"{purpose} is '{spec}', and the documents have no such column",
+            why=f"the columns are {', '.join(map(str, sorted(columns)))}",
+            hint=did_you_mean(spec, columns) or f"text that is meant literally is written {{{{ '{spec}' }}}}",
+        )
 
 
 def _renderer(spec: str) -> Callable[[Document], str]:

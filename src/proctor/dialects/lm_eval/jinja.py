@@ -263,7 +263,7 @@ def compile_text(template: str) -> Render:
     Raises:
         TemplateError: The template does not parse; when called, a field is missing or the template is refused.
     """
-    parsed = _parse(template)
+    parsed = parse_template(template)
     fast = _text_of_paths(parsed)
     slow = _rendering(template)
     if fast is None:
@@ -320,7 +320,7 @@ def compile_expression(template: str) -> Evaluate | None:
 
 def single_expression(template: str) -> nodes.Expr | None:
     """Return the expression of a template that is nothing but ``{{ expression }}``, white space around it aside."""
-    body = _parse(template.strip()).body
+    body = parse_template(template.strip()).body
     if len(body) == 1 and isinstance(body[0], nodes.Output) and len(body[0].nodes) == 1:
         only = body[0].nodes[0]
         return None if isinstance(only, nodes.TemplateData) else only
@@ -336,14 +336,19 @@ def field_names(template: str) -> frozenset[str]:
     """Return the names that a template takes from the row."""
     from jinja2.meta import find_undeclared_variables
 
-    return frozenset(find_undeclared_variables(_parse(template)))
+    return frozenset(find_undeclared_variables(parse_template(template)))
 
 
 # -- inside -----------------------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=4096)
-def _parse(template: str) -> nodes.Template:
+def parse_template(template: str) -> nodes.Template:
+    """Return a template's syntax tree; do not change it, it is kept.
+
+    Raises:
+        TemplateError: The template does not parse.
+    """
     try:
         return task_environment().parse(template)
     except TemplateSyntaxError as error:

@@ -13,7 +13,7 @@ from proctor.dialects.lm_eval.metrics import BOOTSTRAP_RESAMPLES
 from proctor.dialects.lm_eval.prompts import ChatOptions, RenderChat
 from proctor.dialects.lm_eval.python_task import PythonTaskExam
 from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
-from proctor.dialects.lm_eval.selection import Group, Leaf, Member, TaskFinder
+from proctor.dialects.lm_eval.selection import Group, Leaf, Member, TaskFinder, UnreadableTaskError
 from proctor.errors import ProctorError, UnknownArtifactError, UsageError
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Message
@@ -75,6 +75,8 @@ def resolve_name(name: str, options: RecipeOptions) -> list[Exam] | None:
         return None
     try:
         return exams_of_members(finder.find(name), options)
+    except UnreadableTaskError:
+        raise
     except UnknownArtifactError:
         if "::" in name and finder.entry(name.partition("::")[0]) is not None:
             raise
@@ -86,7 +88,7 @@ def resolve_name(name: str, options: RecipeOptions) -> list[Exam] | None:
 def _may_know(name: str, finder: TaskFinder) -> bool:
     if "=" in name:
         return False
-    return bool(finder.index.entries) or name.endswith((".yaml", ".yml")) or "/" in name
+    return bool(finder.index.entries or finder.index.problems) or name.endswith((".yaml", ".yml")) or "/" in name
 
 
 def task_names(include_paths: Iterable[str] = ()) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -102,6 +103,18 @@ class Group:
 Member = Leaf | Group
 
 
+class UnreadableTaskError(UnknownArtifactError):
+    """A name whose file is there, and cannot be read."""
+
+
+def _may_define(file: str, name: str) -> bool:
+    """Return whether a file that cannot be read looks as if it defined a name."""
+    if Path(file).stem == name:
+        return True
+    text = Path(file).read_text(encoding="utf-8", errors="replace") if Path(file).is_file() else ""
+    return re.search(rf"^(-\s*)?(task|group):\s*[\"']?{re.escape(name)}[\"']?\s*$", text, re.MULTILINE) is not None
+
+
 class TaskFinder:
     """Finds tasks by name.
 
@@ -161,8 +174,12 @@ class TaskFinder:
     def _unknown(self, spec: str) -> UnknownArtifactError:
         near = closest(spec, self.index.entries)
         hint = f"did you mean {' or '.join(repr(each) for each in near)}?" if near else "proctor ls lists the tasks"
-        problem = next((why for file, why in self.index.problems.items() if Path(file).stem == spec), "")
-        return UnknownArtifactError(f"there is no task, group or tag '{spec}'", why=problem, hint=hint)
+        file = next((file for file in self.index.problems if _may_define(file, spec)), None)
+        if file is None:
+            return UnknownArtifactError(f"there is no task, group or tag '{spec}'", hint=hint)
+        return UnreadableTaskError(
+            f"'{spec}' cannot be read", location=Location(file), why=self.index.problems[file], hint="mend the file"
+        )
 
     def _with_template(self, base: str, template: str) -> list[Member]:
         if self._template is not None:
