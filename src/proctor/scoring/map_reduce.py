@@ -24,6 +24,9 @@ Prediction = TypeVar("Prediction")
 Intermediate = TypeVar("Intermediate")
 
 
+_MOST_KEPT_ONCE = 1024
+
+
 class EvaluationInput(NamedTuple):
     """What a metric maps: one instance."""
 
@@ -68,9 +71,11 @@ class MapReduceMetric(Metric, Generic[Prediction, Intermediate]):
     def map_stream(self, evaluation_inputs_stream: Iterable[EvaluationInput]) -> list[Any]:
         """Map all instances; override it to work in batches. An entry may be a :class:`~proctor.ir.Failure`."""
         mapped: list[Any] = []
+        same: dict[Any, Any] = {}
         for prediction, references, task_data in evaluation_inputs_stream:
             try:
-                mapped.append(self.map(prediction=prediction, references=references, task_data=task_data))  # type: ignore[arg-type]
+                found = self.map(prediction=prediction, references=references, task_data=task_data)  # type: ignore[arg-type]
+                mapped.append(_kept_once(found, same))
             except Exception as error:  # noqa: BLE001 - the reason becomes a value: this instance fails, the rest count
                 mapped.append(failure_of(error))
         return mapped
@@ -95,7 +100,7 @@ class MapReduceMetric(Metric, Generic[Prediction, Intermediate]):
         )
         mapped = self.map_stream(inputs)
         failures = {position: each for position, each in enumerate(mapped) if isinstance(each, Failure)}
-        kept = [i for i in range(len(mapped)) if i not in failures]
+        kept = [i for i in range(len(mapped)) if i not in failures] if failures else range(len(mapped))
         intermediates = [mapped[i] for i in kept] if failures else mapped
         found = MetricScores({}, failures=failures)
         if instances:
@@ -111,7 +116,7 @@ class MapReduceMetric(Metric, Generic[Prediction, Intermediate]):
         return found
 
     def _instance_columns(self, intermediates: list[Intermediate]) -> dict[str, Sequence[Any]]:
-        return self._columns_of([self.reduce_one(each) for each in intermediates])
+        return self._columns_from(map(self.reduce_one, intermediates), len(intermediates))
 
     def _reduce_all(self, intermediates: list[Intermediate], intervals: bool) -> Scores:
         if not intermediates:
@@ -148,6 +153,17 @@ class MapReduceMetric(Metric, Generic[Prediction, Intermediate]):
                 overall[f"score_ci_{level}"] = scores[bound]
         overall["num_of_instances"] = count
         return overall
+
+
+def _kept_once(found: Any, seen: dict[Any, Any]) -> Any:
+    """Return an equal dict of numbers seen before: a million instances are usually right or wrong."""
+    if type(found) is not dict:
+        return found
+    for value in found.values():
+        if type(value) is not float or (not value and math.copysign(1.0, value) < 0):
+            return found  # 1, 1.0 and True are equal, and so are 0.0 and -0.0, but they are not the same
+    key = tuple(found.items())
+    return seen.setdefault(key, found) if len(seen) < _MOST_KEPT_ONCE else seen.get(key, found)
 
 
 def _is_constant(bootstrap: Bootstrap, resampler: Resampler, position: int) -> bool:

@@ -103,7 +103,7 @@ class Metric(StreamingOperator):
         check_classes(self, columns)
         prepared = self.inputs(columns)
         failures = dict(self._refusals(prepared))
-        kept = [i for i in range(len(columns)) if i not in failures]
+        kept = [i for i in range(len(columns)) if i not in failures] if failures else range(len(columns))
         found = self._measured(prepared.select(kept), intervals=intervals, instances=instances)
         for position, failure in found.failures.items():
             failures[kept[position]] = self._explained(failure, prepared.references[kept[position]])
@@ -225,7 +225,11 @@ class Metric(StreamingOperator):
 
     def _columns_of(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, Sequence[Any]]:
         """Return instance score columns of rows that have the main score, with ``score`` and ``score_name``."""
-        return self._with_main(to_columns(map(self.prefixed, rows), len(rows)), len(rows))
+        return self._columns_from(rows, len(rows))
+
+    def _columns_from(self, rows: Iterable[Mapping[str, Any]], length: int) -> dict[str, Sequence[Any]]:
+        """Do the same for rows that are made while they are read."""
+        return self._with_main(to_columns(map(self.prefixed, rows), length), length)
 
     def _with_main(self, columns: dict[str, Sequence[Any]], length: int) -> dict[str, Sequence[Any]]:
         """Add ``score`` and ``score_name`` to instance score columns."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -128,15 +129,15 @@ def process_each(columns: Columns, processors: Sequence[Sequence[ProcessorSource
 
 def _same_processors(
     processors: Sequence[Sequence[ProcessorSource]],
-) -> list[tuple[Sequence[ProcessorSource], list[int]]]:
+) -> list[tuple[Sequence[ProcessorSource], array[int]]]:
     """Return each distinct list of processors with the positions that have it."""
-    sets: dict[tuple[str, ...], tuple[Sequence[ProcessorSource], list[int]]] = {}
+    sets: dict[tuple[str, ...], tuple[Sequence[ProcessorSource], array[int]]] = {}
     last: Sequence[ProcessorSource] | None = None
-    positions: list[int] = []
+    positions = array("q")
     for position, each in enumerate(processors):
         if each is not last:
             key = tuple(map(_identity, each or ()))
-            positions = sets.setdefault(key, (each or (), []))[1]
+            positions = sets.setdefault(key, (each or (), array("q")))[1]
             last = each
         positions.append(position)
     return list(sets.values())
