@@ -3,8 +3,8 @@
     python conformance/unitxt/evaluations.py --oracle /path/to/python-with-unitxt [--rows 150] [--only cards.sst2]
 
 Predictions are made of the right answers by a seed: right ones, ones with other words around them, those of another
-row, empty ones. Each recipe is evaluated by both systems, with its own metrics (SQuAD's are a script that Unitxt
-downloads, so it gets others); everything in ``score`` is compared, instance by instance, by group and global. Data
+row, empty ones. Each recipe is evaluated by both systems, with its own metrics (where these are scripts that
+Unitxt downloads, others); everything in ``score`` is compared, instance by instance, by group and global. Data
 comes from the folder that ``prompts.py`` reads; recipes without data are left out.
 """
 
@@ -23,17 +23,21 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 HUB = Path(os.environ.get("PROCTOR_TEST_HUB", HERE.parents[2] / "shared" / "data" / "hub"))
 OVERLAPS = ["metrics.token_overlap", "metrics.string_containment", "metrics.accuracy"]
+LABELS = ["metrics.f1_macro", "metrics.accuracy"]
 RECIPES: dict[str, tuple[str, str | None, dict[str, Any]]] = {
     "cards.wnli": ("nyu-mll/glue", "wnli", {"template": "templates.classification.multi_class.relation.default"}),
     "cards.rte": ("nyu-mll/glue", "rte", {"template": "templates.classification.multi_class.relation.default"}),
     "cards.sst2": ("nyu-mll/glue", "sst2", {"template": "templates.classification.multi_class.title"}),
-    "cards.cola": ("nyu-mll/glue", "cola", {"template": "templates.classification.multi_class.instruction"}),
+    "cards.cola": (
+        "nyu-mll/glue",
+        "cola",
+        {"template": "templates.classification.multi_class.instruction", "metrics": LABELS},
+    ),
     "cards.boolq.multiple_choice": ("google/boolq", None, {"template_card_index": 0}),
     "cards.squad": ("rajpurkar/squad", None, {"template": "templates.qa.with_context.title", "metrics": OVERLAPS}),
     "cards.hellaswag": ("Rowan/hellaswag", None, {"template": "templates.completion.multiple_choice.title"}),
     "cards.ai2_arc.arc_easy": ("allenai/ai2_arc", "ARC-Easy", {"template": "templates.qa.multiple_choice.title"}),
     "cards.mmlu.anatomy": ("cais/mmlu", "anatomy", {"template": "templates.qa.multiple_choice.with_topic.title"}),
-    "cards.gsm8k": ("openai/gsm8k", "main", {"template": "templates.qa.open.simple"}),
 }
 GROUPED = {"num_demos": [0, 2], "demos_pool_size": 20, "group_by": ["num_demos"]}
 
