@@ -145,7 +145,7 @@ def is_within_ties(scores: Callable[[], dict[str, Any]], path: str, theirs: Any,
             values, observed + offset, left, alpha
         )
         try:
-            found.append(scores()[name])
+            found.append(scores().get(name, math.nan))
         finally:
             intervals._bca = exact  # noqa: SLF001
     return bool(min(found) - tie <= theirs <= max(found) + tie)
