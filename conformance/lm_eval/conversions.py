@@ -1,7 +1,7 @@
 """``proctor convert`` on real tasks: prompts before and after, instances in a Unitxt card, and the card back again.
 
 Run ``python conformance/lm_eval/conversions.py --tasks FOLDER --hub FOLDER``: the tasks of lm-eval (or of an installed
-package) whose dataset is in the folder of datasets, one of each kind of prompt. For each it compares
+package) whose dataset is in the folder of datasets, a few of each kind of prompt. For each it compares
 
 - ``task@template`` with ``convert --template … --to lm-eval`` and ``--to proctor``, for every template: requests;
 - the task with ``convert --to unitxt``: question, choices and answer of each instance, where the card says that it
@@ -43,27 +43,31 @@ TEMPLATES = (
     "cloze::options",
     "cloze::pure",
 )
+OF_A_KIND = 6
+"""Tasks with choices of one kind that are compared; of others, one."""
 
 
 def real_tasks(folder: Path, most: int) -> Iterator[tuple[str, Path]]:
-    """Yield name and file of tasks whose rows are here, one of each way to make a prompt."""
-    index, reader, seen = build_index([folder], installed=False), TaskReader(), set()
+    """Yield name and file of tasks whose rows are here, a few of each way to make a prompt."""
+    index, reader = build_index([folder], installed=False), TaskReader()
+    seen: Counter[tuple[str, ...]] = Counter()
     for name, entry in index.entries.items():
-        if entry.kind != "task" or len(seen) >= most:
+        if entry.kind != "task" or seen.total() >= most:
             continue
         values = reader.read(entry.file).values
         place = hub.local_folder(str(values.get("dataset_path")))
-        keys = ("dataset_path", "doc_to_text", "doc_to_choice", "doc_to_target", "output_type", "description")
+        keys = ("dataset_path", "doc_to_text", "doc_to_choice", "doc_to_target", "output_type")
         kind = tuple(str(values.get(key)) for key in keys)
         split = values.get("test_split") or values.get("validation_split")
-        if place is None or kind in seen or values.get("output_type", "").startswith("loglikelihood"):
+        alike = OF_A_KIND if values.get("doc_to_choice") is not None else 1
+        if place is None or seen[kind] >= alike or values.get("output_type", "").startswith("loglikelihood"):
             continue
         try:
             files = hub.mapped_files(place, hub.Dataset(str(values["dataset_path"]), name=values.get("dataset_name")))
         except ProctorError:
             continue
         if files is not None and split in files:
-            seen.add(kind)
+            seen[kind] += 1
             yield name, Path(entry.file)
 
 

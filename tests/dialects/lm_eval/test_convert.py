@@ -57,6 +57,42 @@ def test_templates_written_out_in_jinja_ask_the_same(folder, template):
     assert asked("converted", folder) == expected
 
 
+@pytest.mark.parametrize("template", ["mmlu", "mcq::gpqa", "mcq::numbered", "generate_until", "cloze"])
+@pytest.mark.parametrize(
+    "target",
+    ["{{choices.text[n]}}", "text", "{{key}}", "key", "{{n}}", "n", "{{digits}}", "{{choices.label.index(key)}}"],
+)
+def test_answers_by_position_text_or_label_are_written_out(folder, template, target):
+    if "key" in target and "index" not in target and template in {"mcq::gpqa", "mcq::numbered"}:
+        pytest.skip("letters are no labels of this template")
+    rows = [
+        {**row, "n": n % 3, "digits": str(n % 3), "text": row["choices"]["text"][n % 3]} for n, row in enumerate(ROWS)
+    ]
+    (folder / "test.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    task = TASK.replace('"{{choices.label.index(key)}}"', f'"{target}"').replace("template: {", "unused: {")
+    (folder / "t.yaml").write_text(task.rpartition("unused:")[0])
+    for to in ("lm-eval", "proctor"):
+        (folder / "u.yaml").write_text(convert("t", template=template, to=to, include_paths=(str(folder),)).text)
+        new = convert("t", template=template, to=to, include_paths=(str(folder),)).text.partition("\n")[0][6:]
+        assert asked(new, folder) == asked(f"t@{template}", folder)
+        (folder / "u.yaml").unlink()
+
+
+def test_a_template_of_many_labels_keeps_them_all(folder):
+    rows = [{"q": f"Q{n}?", "choices": {"text": list("uvwxyz"), "label": list("ABCDEF")}, "key": "F"} for n in range(3)]
+    (folder / "test.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (folder / "t.yaml").write_text(TASK.rpartition("template:")[0])
+    made = convert("t", template="mcq::gpqa", include_paths=(str(folder),))
+    assert "template: mcq::gpqa" in made.text
+    assert convert("t", template="mcq::numbered", to="lm-eval", include_paths=(str(folder),)).text
+
+
+def test_demos_with_words_of_their_own_are_named(folder):
+    (folder / "u.yaml").write_text("task: u\ninclude: t.yaml\nfewshot_config: {doc_to_text: 'Demo {{q}}'}\n")
+    made = convert("u", template="mmlu", to="lm-eval", include_paths=(str(folder),))
+    assert any(each.startswith("fewshot_config.doc_to_text") for each in made.lost)
+
+
 @pytest.mark.parametrize("template", ["mcq", "cloze", "generate"])
 def test_another_template_in_our_own_form(folder, template):
     made = convert("t", template=template, include_paths=(str(folder),))

@@ -21,7 +21,7 @@ from proctor.dialects.lm_eval.factory import resolve_template
 from proctor.dialects.lm_eval.jinja import is_template, parse_template, single_expression
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.dialects.lm_eval.selection import Leaf, TaskFinder
-from proctor.dialects.lm_eval.template import QuestionTemplate, StyledTemplate
+from proctor.dialects.lm_eval.template import MOST_LABELS, QuestionTemplate, StyledTemplate
 from proctor.errors import Location, TemplateError, UsageError, did_you_mean
 from proctor.templates.styles import QuestionStyle
 
@@ -125,8 +125,8 @@ def _new_name(leaf: Leaf, chosen: str | None) -> str:
 def _to_proctor(values: dict[str, Any], chosen: str | None, leaf: Leaf) -> Converted:
     if chosen is not None:
         made, _ = resolve_template(values.get("template"), chosen)
-        spec = made.to_dict()
-        values["template"] = chosen if set(spec) <= {"template_type", "format"} else spec
+        spec, by_name = made.to_dict(), resolve_template(None, chosen)[0]
+        values["template"] = chosen if spec == by_name.to_dict() else spec
     return Converted(_yaml(values), tuple(_function_notes(values, leaf)))
 
 
@@ -152,6 +152,7 @@ def _to_lm_eval(values: dict[str, Any], chosen: str | None, leaf: Leaf) -> Conve
     kept.update(doc_to_text=written.text(), output_type=config.output_type)
     if config.output_type == "multiple_choice":
         kept["doc_to_choice"] = written.choices()
+        kept["doc_to_target"] = written.gold()
     else:
         kept.pop("doc_to_choice", None)
         kept["doc_to_target"] = written.target()
@@ -161,7 +162,16 @@ def _to_lm_eval(values: dict[str, Any], chosen: str | None, leaf: Leaf) -> Conve
             kept[key] = value
         elif key in kept and value is None:
             del kept[key]
+    demos = values.get("fewshot_config")
+    own = [key for key in ("doc_to_text", "doc_to_choice", "doc_to_target") if isinstance(demos, dict) and key in demos]
+    lost += [f"fewshot_config.{key}: demos keep their own words, which the template does not wrap" for key in own]
     return Converted(_yaml(kept), (*lost, *written.lost, *_function_notes(values, leaf)))
+
+
+def _finds_position(template: str) -> bool:
+    """Return whether ``{{ … .index(…) }}`` computes a position already."""
+    expression = single_expression(template) if is_template(template) else None
+    return isinstance(expression, nodes.Call) and getattr(expression.node, "attr", "") == "index"
 
 
 class _Jinja:
@@ -224,14 +234,33 @@ class _Jinja:
         )
 
     def target(self) -> Any:
+        """Return what the model is to write: the label of the right choice, or its text."""
         given = self._values.get("doc_to_target")
         if self._values.get("doc_to_choice") is None:
             return given
-        position = str(given) if isinstance(given, int) else self._expression("doc_to_target")
-        self._note("doc_to_target: taken as the position of the right choice")
-        if self._with_text:
-            return f"{{{{ ({self._expression('doc_to_choice')})[({position})|int] }}}}"
-        return f"{{{{ {self._label(f'({position})|int')} }}}}"
+        found = f"({self._expression('doc_to_choice')})[p]" if self._with_text else self._label("p")
+        return f"{self._position()}{{{{ ({found}) if p is integer else p }}}}"
+
+    def gold(self) -> Any:
+        """Return the position of the right choice, however the task names it."""
+        given = self._values.get("doc_to_target")
+        if not isinstance(given, str) or (self._style.kind == "cloze" and not self._style.formats_continuations):
+            return given
+        return given if _finds_position(given) else f"{self._position()}{{{{ p }}}}"
+
+    def _position(self) -> str:
+        """Return Jinja that sets ``p`` to the position of the answer: given as one, as a text, or as a label."""
+        given = self._values.get("doc_to_target")
+        answer = str(given) if isinstance(given, int) else self._expression("doc_to_target")
+        sets = f"{{% set t = ({answer}) %}}{{% set c = ({self._expression('doc_to_choice')}) %}}"
+        labels = list(self._style.labels.take(MOST_LABELS))
+        digits = "t is string and t.isdigit() and t|int < c|length"
+        named = f"c.index(t) if t in c else ({labels!r}.index(t) if t in {labels!r} else %s)"
+        if isinstance(given, str) and is_template(given):
+            found = f"t|int if {digits} else ({named % 't'})"
+        else:
+            found = named % f"(t|int if {digits} else t)"
+        return f"{sets}{{% set p = t if t is integer else ({found}) %}}"
 
     def _inline(self, key: str) -> str:
         value = self._values.get(key)

@@ -137,13 +137,27 @@ class TemplateConfig(ABC):
         if original_doc_to_choice is None:
             return find_answer
         find_choices = compile_field(original_doc_to_choice, [])
-        return lambda doc: self.format_target("", _texts(find_choices(doc)), find_answer(doc))
+        spec = original_doc_to_target
+        if not (isinstance(spec, str) and is_template(spec)):
+            return lambda doc: self.format_target("", _texts(find_choices(doc)), find_answer(doc))
+
+        def wrapped(doc: Row) -> Any:
+            choices, answer = _texts(find_choices(doc)), find_answer(doc)
+            if isinstance(answer, str) and answer.isdigit() and int(answer) < len(choices):
+                answer = int(answer)  # lm-eval's rule: what a template renders to digits is a position
+            return self.format_target("", choices, answer)
+
+        return wrapped
 
 
 def _texts(choices: Any) -> list[str]:
     if isinstance(choices, list | tuple):
         return [each if isinstance(each, str) else str(each) for each in choices]
     return [str(choices)] if choices is not None else []
+
+
+MOST_LABELS = 26
+"""Labels that are written down of an alphabet, which goes on."""
 
 
 class LabelList(list[str]):
@@ -211,7 +225,8 @@ class StyledTemplate(TemplateConfig):
             value = getattr(self, each.name)
             default = each.default_factory() if callable(each.default_factory) else each.default
             if value != default and not (isinstance(value, LabelList) and value == default):
-                given[each.name] = list(value) if isinstance(value, list) else value
+                labels = value.labels.take(MOST_LABELS) if isinstance(value, LabelList) else value
+                given[each.name] = list(labels) if isinstance(labels, list | tuple) else labels
         return given
 
 
