@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from msgspec import structs
 
 from proctor.engines.inference import TextGenerationInferenceOutput
 from proctor.engines.openai import OpenAIEngine
@@ -112,9 +113,17 @@ def test_token_log_probabilities():
     assert output.generated_text == "one two"
 
 
+class Reticent(ScriptedEngine):
+    """Writes, and does not say how sure it is."""
+
+    def generate(self, requests):
+        for position, response in super().generate(requests):
+            yield position, structs.replace(response, tokens=())
+
+
 def test_an_engine_without_log_probabilities_says_so():
     with pytest.raises(EngineError, match="no log-probabilities"):
-        ENGINE.infer_log_probs(rows("a"))
+        Reticent(answer="yes").infer_log_probs(rows("a"))
 
 
 def test_selecting_an_option():

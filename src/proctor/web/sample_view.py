@@ -206,12 +206,13 @@ def judgements_in(record: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _judgement(found: Judgement) -> dict[str, Any]:
+    other = found.other_order if isinstance(found.other_order, Mapping) else {}
     words = {
         "Reasoning": found.reasoning,
         "Summary": found.summary,
         "What it replied": found.reply,
-        "Verdict with the order reversed": (found.other_order or {}).get("verdict"),
-        "Reasoning with the order reversed": (found.other_order or {}).get("reasoning"),
+        "Verdict with the order reversed": other.get("verdict"),
+        "Reasoning with the order reversed": other.get("reasoning"),
     }
     return {
         "name": found.name,
@@ -230,7 +231,8 @@ def _in_words(value: Any, opponents: list[str] | None) -> str:
     """Return a judge's words as one text; several comparisons are told apart by the other system."""
     if not isinstance(value, list):
         return "" if value is None else str(_Room(_LONGEST_VALUE).cut(value))
-    names = opponents if opponents and len(opponents) == len(value) else [str(place + 1) for place in range(len(value))]
+    is_named = isinstance(opponents, list) and len(opponents) == len(value)
+    names = opponents if is_named and opponents else [str(place + 1) for place in range(len(value))]
     shown = _Room(_LONGEST_VALUE).cut(value)
     return "\n\n".join(f"Against {name}: {text}" for name, text in zip(names, shown, strict=True))
 

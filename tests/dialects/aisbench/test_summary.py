@@ -203,6 +203,8 @@ CELL = st.sampled_from(["-", "1.50", "100.00", "7", "-3", "abc", "a b", "", "1e5
 @given(st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(CELL, min_size=n, max_size=n), min_size=1, max_size=5)))
 def test_tables_are_laid_out_as_tabulate_does(body):
     tabulate = pytest.importorskip("tabulate")
+    if not tabulate.__version__.startswith("0.9."):
+        pytest.skip("upstream's tables come from tabulate 0.9; later ones read blanks differently")
     listed = [[f"h{i}" for i in range(len(body[0]))], *body]
     wanted = tabulate.tabulate(listed, headers="firstrow", floatfmt=".2f")
     assert tabulated(listed) == wanted
