@@ -12,6 +12,7 @@ from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, Datas
 from proctor.dialects.aisbench.prompts import PromptBuilder
 from proctor.errors import DataError, MissingFieldError
 from proctor.ir import Choose, Converse, Decoding, Generate, Likelihood, Message, Pair, Prompt, Request, Rolling
+from proctor.recipes.options import RecipeOptions
 
 if TYPE_CHECKING:
     from proctor.dialects.aisbench.exam import DatasetOptions
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 Fits = Callable[[Prompt], bool]
 """Whether a prompt is short enough for the model."""
+DEFAULT_MAX_TOKENS = 512
+"""Tokens of an answer where neither dataset nor model says: what upstream's models have."""
 _GENERATION_NAMES = {"max_new_tokens": "max_tokens", "max_out_len": "max_tokens"}
 
 
@@ -162,14 +165,11 @@ def _first_text(requests: Sequence[Request]) -> str:
     return first.text if isinstance(first, Rolling) else first.context.text if isinstance(first, Likelihood) else ""
 
 
-def decoding_of(config: DatasetConfig, options: DatasetOptions) -> Any:
+def decoding_of(config: DatasetConfig, options: DatasetOptions) -> Callable[[int | None], Decoding]:
     """Return a function from a row's own limit of tokens to how the model is to write.
 
     The row's limit comes first, then the dataset's, then the model's; what the command line says replaces them all.
     """
-    from proctor.dialects.aisbench.exam import DEFAULT_MAX_TOKENS
-    from proctor.recipes.options import RecipeOptions
-
     own = config.inferencer
     given = {_GENERATION_NAMES.get(key, key): value for key, value in options.decoding.items()}
     if given.pop("do_sample", None) is False:

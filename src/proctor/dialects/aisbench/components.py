@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 from proctor.artifacts import Artifact
 from proctor.demos import retrievers, retrievers_bm25, retrievers_dense, retrievers_mdl
-from proctor.dialects.aisbench.values import ConfigDict, short_name
-from proctor.errors import Diagnostic, Location, ProctorError, TemplateError, did_you_mean
+from proctor.dialects.aisbench.values import ConfigDict, location_of, short_name
+from proctor.errors import Diagnostic, ProctorError, TemplateError, did_you_mean
 from proctor.templates import MMPromptTemplate, MultiTurnPromptTemplate, PromptTemplate, RawPromptTemplate
 from proctor.templates.prompt_template import BasePromptTemplate
 
@@ -59,16 +59,11 @@ def build_retriever(config: Any, path: str = "$.infer_cfg.retriever") -> retriev
     if isinstance(config, retrievers.Retriever):
         return config
     wanted = {key: value for key, value in config.items() if key not in _IGNORED}
-    return _build(ConfigDict(wanted, location=place_of(config)), RETRIEVERS, "retriever", path)
-
-
-def place_of(config: Any) -> Location | None:
-    """Return where a dictionary of a config was written."""
-    return config.location if isinstance(config, ConfigDict) else None
+    return _build(ConfigDict(wanted, location=location_of(config)), RETRIEVERS, "retriever", path)
 
 
 def _build(config: Mapping[str, Any], known: Mapping[str, type[_A]], what: str, path: str) -> _A:
-    name, place = short_name(config.get("type", "")), place_of(config)
+    name, place = short_name(config.get("type", "")), location_of(config)
     if name not in known:
         raise TemplateError(
             [

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from proctor.dialects.aisbench.values import ConfigDict, short_name
+from proctor.dialects.aisbench.values import location_of, short_name
 from proctor.errors import Diagnostic, Location, ProctorError, ValidationError, did_you_mean
 
 GENERATE, PPL, LL, CLP, CHAT = "gen", "ppl", "ll", "clp", "chat"
@@ -135,11 +135,6 @@ def dataset_config(values: Mapping[str, Any]) -> DatasetConfig:
         count if isinstance(count, int) and count > 1 else 1,
         location_of(values),
     )
-
-
-def location_of(values: Any) -> Location | None:
-    """Return where a dictionary of a config was written."""
-    return values.location if isinstance(values, ConfigDict) else None
 
 
 def _problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:

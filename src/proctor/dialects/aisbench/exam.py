@@ -22,9 +22,6 @@ from proctor.ir import Exchange, turn
 from proctor.recipes.exam import Answered, Item, ScoredGroup
 from proctor.scoring.grade import Grade
 
-DEFAULT_MAX_TOKENS = 512
-"""Tokens of an answer where neither dataset nor model says: what upstream's models have."""
-
 
 @dataclass(frozen=True, slots=True)
 class DatasetOptions:

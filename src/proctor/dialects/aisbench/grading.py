@@ -92,7 +92,7 @@ def _collect(exam: DatasetExam, answered: Iterable[Answered]) -> _Answers:
             found.raw[-1] = failure
             found.add(failure, found.golds[-1], row, each.item.exchange.source)
         elif kind == CHAT:
-            _add_turns(exam, found, each)
+            _add_turns(found, each)
         else:
             prediction = _READ[kind](each, labels)
             found.raw[-1] = prediction
@@ -100,9 +100,9 @@ def _collect(exam: DatasetExam, answered: Iterable[Answered]) -> _Answers:
     return found
 
 
-def _add_turns(exam: DatasetExam, found: _Answers, each: Answered) -> None:
+def _add_turns(found: _Answers, each: Answered) -> None:
     texts = [text for response in each.responses for text in response.texts]
-    golds = exam.questions.ask(each.item.instance, ()).gold
+    golds = list(each.item.exchange.references)
     found.raw[-1] = texts if len(texts) > 1 else texts[0]
     found.golds[-1] = golds
     for text, gold in zip(texts, golds, strict=True):

@@ -10,11 +10,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.aisbench.config import location_of, model_abbr_of
+from proctor.dialects.aisbench.config import model_abbr_of
 from proctor.dialects.aisbench.index import COLLECTION, MODEL, find_config
 from proctor.dialects.aisbench.plain import described
 from proctor.dialects.aisbench.reader import models_of, read_config
-from proctor.dialects.aisbench.values import short_name
+from proctor.dialects.aisbench.values import location_of, short_name
 from proctor.errors import UnknownArtifactError, UsageError, did_you_mean
 
 _KEY_FROM_ENVIRONMENT = "ENV"

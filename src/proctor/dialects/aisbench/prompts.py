@@ -15,11 +15,12 @@ from proctor.demos.retrievers import Corpus, LabelPrompts, ZeroRetriever, field_
 from proctor.demos.retrievers_mdl import MDLRetriever
 from proctor.dialects.aisbench import conversations, origins
 from proctor.dialects.aisbench.compiler import Compiler
-from proctor.dialects.aisbench.components import AnyTemplate, build_retriever, build_template, place_of
+from proctor.dialects.aisbench.components import AnyTemplate, build_retriever, build_template
 from proctor.dialects.aisbench.conversations import MultiTurn
 from proctor.dialects.aisbench.examples import Chosen, Examples
 from proctor.dialects.aisbench.memo import kept
 from proctor.dialects.aisbench.prompt_frames import ChatFrame, TextFrame
+from proctor.dialects.aisbench.values import location_of
 from proctor.errors import DemosError, Diagnostic, MissingFieldError, TemplateError, did_you_mean
 from proctor.formats.dialogue_layout import Mode, Said, content_of, joined, merged
 from proctor.formats.meta_template import CHAT, MetaTemplate, chat_role, spans_of, turns_of
@@ -67,8 +68,8 @@ class PromptBuilder:
         self._as_messages = as_messages
         self._layout = meta_template.compiled() if meta_template is not None else (CHAT if as_messages else None)
         asking = "ice_template" if self.prompt_template is None else "prompt_template"
-        self._place = place_of(infer_cfg.get(asking)) or place_of(infer_cfg)
-        self._retriever_place = place_of(infer_cfg.get("retriever")) or self._place
+        self._place = location_of(infer_cfg.get(asking)) or location_of(infer_cfg)
+        self._retriever_place = location_of(infer_cfg.get("retriever")) or self._place
         self._check()
         self._examples = Examples(self.ice_template, self.retriever, index_rows, self.output_column, self._layout)
         self._compiler: Compiler | None = None

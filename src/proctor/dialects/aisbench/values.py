@@ -108,3 +108,8 @@ def dotted_name(kind: Any) -> str:
 def short_name(kind: Any) -> str:
     """Return the last part of a type's name: ``ARCDataset``."""
     return dotted_name(kind).rpartition(".")[2]
+
+
+def location_of(values: Any) -> Location | None:
+    """Return where a dictionary of a config was written; ``None`` for anything else."""
+    return values.location if isinstance(values, ConfigDict) else None

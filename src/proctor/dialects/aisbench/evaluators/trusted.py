@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from proctor.dialects.aisbench.datasets.trusted import imported
 from proctor.dialects.aisbench.evaluators.cases import Cases, Verdict
 from proctor.errors import Location, ScoringError
 
@@ -15,13 +15,7 @@ _CORRECT = ("correct", "is_correct", "cascade_correct")
 
 def evaluator_class(name: str) -> Any:
     """Import the class of a dotted name; ``None`` where there is no such module or no such class in it."""
-    module, _, attribute = name.rpartition(".")
-    if not module:
-        return None
-    try:
-        found = getattr(importlib.import_module(module), attribute, None)
-    except ImportError:
-        return None
+    found = imported(name)
     return found if inspect.isclass(found) else None
 
 
