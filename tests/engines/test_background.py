@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from proctor.engines.background import answer_in_background
+from proctor.engines.background import _Crew, answer_in_background
 from proctor.ir import Response
 
 
@@ -154,3 +154,23 @@ def test_works_in_several_threads_at_once():
     for thread in threads:
         thread.join()
     assert found == [50] * 5
+
+
+def test_an_answer_does_not_linger_while_requests_are_slow_to_answer():
+    async def answer(request):
+        await asyncio.sleep(0.02 if request == 0 else 60)
+        return Response()
+
+    answers = answer_in_background(range(1000), opening_of(answer), 4)
+    began = time.monotonic()
+    assert next(answers)[0] == 0
+    assert time.monotonic() - began < 5
+    answers.close()
+
+
+def test_the_caller_wakes_for_many_answers_at_once(monkeypatch):
+    batches = []
+    take = _Crew.outcomes
+    monkeypatch.setattr(_Crew, "outcomes", lambda crew: batches.append(found := take(crew)) or found)
+    assert len(list(answer_in_background(range(5000), opening_of(echo), 32))) == 5000
+    assert len(batches) < 1000

@@ -26,6 +26,9 @@ Opening = Callable[[], AbstractAsyncContextManager[Answering[R]]]
 
 _PULL_AT_ONCE = 16
 _PULL_SECONDS = 0.05
+_LINGER_SECONDS = 0.005
+_STOCK = 64
+"""Requests that are read beyond those that workers will take next, so that answers may linger."""
 _Outcome = tuple[int, Response] | BaseException
 
 
@@ -49,7 +52,7 @@ def answer_in_background(
         BaseException: Whatever ``requests``, ``opening`` or the answering raises.
     """
     crew = _Crew(opening, concurrency, new_loop())
-    window = window or 2 * concurrency + _PULL_AT_ONCE
+    window = window or 2 * concurrency + _STOCK
     source = enumerate(requests)
     outstanding, exhausted = 0, False
     crew.start()
@@ -91,6 +94,9 @@ class _Crew(Generic[R]):
         self._inbox: deque[tuple[int, R]] = deque()
         self._outbox: SimpleQueue[list[_Outcome]] = SimpleQueue()
         self._arrived: list[_Outcome] = []
+        self._scarce = max(1, concurrency // 2)
+        self._flush_is_due = False
+        self._flush_later: asyncio.TimerHandle | None = None
         self._loop = loop
         self._main: asyncio.Task[None] | None = None
         self._thread = threading.Thread(target=self._run, name="proctor-engine", daemon=True)
@@ -163,13 +169,30 @@ class _Crew(Generic[R]):
                 await self._rest()
                 continue
             response = await answer(request)
-            if not self._arrived:  # waking the caller once for all answers of a turn of the loop is much cheaper
+            self._deliver((position, response))
+
+    def _deliver(self, outcome: _Outcome) -> None:
+        """Hand an answer to the caller: soon where requests are running out, else together with others.
+
+        The two threads share one interpreter lock, so waking the caller for each answer costs more than anything else
+        that is done here for a request.
+        """
+        self._arrived.append(outcome)
+        if len(self._inbox) < self._scarce:
+            if not self._flush_is_due:
+                self._flush_is_due = True
                 self._loop.call_soon(self._flush)
-            self._arrived.append((position, response))
+        elif self._flush_later is None:
+            self._flush_later = self._loop.call_later(_LINGER_SECONDS, self._flush)
 
     def _flush(self) -> None:
-        arrived, self._arrived = self._arrived, []
-        self._outbox.put(arrived)
+        self._flush_is_due = False
+        if self._flush_later is not None:
+            self._flush_later.cancel()
+            self._flush_later = None
+        if self._arrived:
+            arrived, self._arrived = self._arrived, []
+            self._outbox.put(arrived)
 
     async def _rest(self) -> None:
         waiter = self._loop.create_future()

@@ -16,22 +16,19 @@ It also comes with ``datasets``, so it adds nothing to install.
 from __future__ import annotations
 
 import asyncio
-import os
 import re
-import select
-import socket
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
-from weakref import WeakSet
+
+from proctor.engines.deadlines import Deadlines
 
 if TYPE_CHECKING:
-    from aiohttp import ClientResponse, ClientSession, ClientTimeout, TCPConnector
+    from aiohttp import ClientResponse, ClientSession, ClientTimeout
     from yarl import URL
 
-
-_PROBES, _PROBE_SECONDS = 64, 0.02
 _MOST_HEADERS = 64  # that are kept prepared; more come only from servers that want every request signed
 
 
@@ -92,8 +89,10 @@ class AiohttpTransport:
         import aiohttp
         from yarl import URL
 
+        from proctor.engines.connections import CarefulConnector
+
         self._session: ClientSession = aiohttp.ClientSession(
-            connector=_careful_connector(concurrency),
+            connector=CarefulConnector(concurrency),
             cookie_jar=aiohttp.DummyCookieJar(),
         )
         self._connect_timeout_seconds = connect_timeout_seconds
@@ -101,6 +100,7 @@ class AiohttpTransport:
         self._headers: dict[int, tuple[Mapping[str, str], Mapping[str, str]]] = {}
         self._urls: dict[str, tuple[URL, str | None]] = {}
         self._timeouts: dict[float, ClientTimeout] = {}
+        self._deadlines = Deadlines()
         self._errors = aiohttp
 
     async def post(self, url: str, body: bytes, headers: Mapping[str, str], timeout_seconds: float) -> Reply:
@@ -108,19 +108,20 @@ class AiohttpTransport:
         if url not in self._urls:
             self._urls[url] = (self._url_of(url, encoded="%" in url), _proxy_of(url))
         target, proxy = self._urls[url]
-        errors, loop = self._errors, asyncio.get_running_loop()
-        sent = loop.time()
+        errors = self._errors
         try:
-            async with self._session.post(
-                target,
-                data=body,
-                headers=self._prepared(headers),
-                proxy=proxy,
-                timeout=self._timeout(timeout_seconds),
-                allow_redirects=False,
-            ) as reply:
+            with self._deadlines.within(timeout_seconds):
+                posting = self._session.post(
+                    target,
+                    data=body,
+                    headers=self._prepared(headers),
+                    proxy=proxy,
+                    timeout=self._timeout(timeout_seconds),
+                    allow_redirects=False,
+                )
                 if headers.get("Accept") == EVENT_STREAM:
-                    return await _read_stream(reply, loop, sent)
+                    return await _read_stream(posting)
+                reply = await posting  # its body is read whole, which gives the connection back
                 return Reply(reply.status, reply.headers, await reply.read())
         except errors.ConnectionTimeoutError:
             raise TransportError("unreachable", f"no connection to {target.host}:{target.port} in time") from None
@@ -139,6 +140,7 @@ class AiohttpTransport:
 
     async def close(self) -> None:
         """See :class:`Transport`."""
+        self._deadlines.close()
         await self._session.close()
         await asyncio.sleep(0)  # lets closed connections leave the loop
 
@@ -154,79 +156,24 @@ class AiohttpTransport:
         return known[1]
 
     def _timeout(self, seconds: float) -> ClientTimeout:
-        rounded = round(seconds, 1)
-        if rounded not in self._timeouts:
-            connect = min(self._connect_timeout_seconds, seconds)
-            self._timeouts[rounded] = self._errors.ClientTimeout(total=seconds, sock_connect=connect)
-        return self._timeouts[rounded]
+        connect = self._connect_timeout_seconds
+        if seconds < connect:
+            connect = max(0.1, round(seconds, 1))
+        if connect not in self._timeouts:
+            self._timeouts[connect] = self._errors.ClientTimeout(total=None, sock_connect=connect)
+        return self._timeouts[connect]
 
 
-def _careful_connector(limit: int) -> TCPConnector:
-    """Return a pool of connections that gives out none on which something lies unread.
-
-    A server that answers twice would otherwise have its second answer taken for the answer to the next request on that
-    connection. A connection that the server has closed while it was idle is found out as well.
-    """
-    import aiohttp
-
-    class CarefulConnector(aiohttp.TCPConnector):
-        """Looks at a used connection before it gives it out again."""
-
-        def __init__(self) -> None:
-            super().__init__(limit=limit, keepalive_timeout=30, ttl_dns_cache=300)
-            self._used: WeakSet[Any] = WeakSet()
-            self._probes = min(_PROBES, 2 * limit)
-
-        async def connect(self, req: Any, traces: Any, timeout: Any) -> Any:  # noqa: ASYNC109 - aiohttp's signature
-            """Return a connection; new ones are not looked at, because TLS may have sent something already."""
-            while True:
-                connection = await super().connect(req, traces, timeout)
-                protocol: Any = connection.protocol
-                if protocol not in self._used:
-                    self._used.add(protocol)
-                    return connection
-                if self._probes:  # a second answer may be on its way: give the first of them time to show
-                    self._probes -= 1
-                    await asyncio.sleep(_PROBE_SECONDS)
-                unread = b"?" if protocol.should_close else _unread(connection.transport)
-                if unread is None:
-                    return connection
-                # A server that says more than it is asked: no connection of its is used twice from now on.
-                self._force_close = self._force_close or bool(unread)
-                connection.close()
-
-        def _release(self, key: Any, protocol: Any, **options: Any) -> None:
-            # A second answer that came together with the first is found here.
-            self._force_close = self._force_close or bool(getattr(protocol, "_buffer", None))
-            super()._release(key, protocol, **options)
-
-    return CarefulConnector()
-
-
-def _unread(transport: asyncio.Transport | None) -> bytes | None:
-    """Return the first byte that waits to be read, ``b""`` where the other side has closed, ``None`` for nothing."""
-    if transport is None or not hasattr(select, "poll"):
-        return None
-    descriptor = transport.get_extra_info("socket").fileno()
-    poll = select.poll()
-    poll.register(descriptor, select.POLLIN)
-    if not poll.poll(0):
-        return None
-    with socket.socket(fileno=os.dup(descriptor)) as twin:
-        try:
-            return twin.recv(1, socket.MSG_PEEK)
-        except OSError:
-            return b""
-
-
-async def _read_stream(reply: ClientResponse, loop: asyncio.AbstractEventLoop, sent: float) -> Reply:
+async def _read_stream(posting: AbstractAsyncContextManager[ClientResponse]) -> Reply:
     """Read a streamed answer to its end, and note when the first token came."""
-    body, first = b"", None
-    async for chunk in reply.content.iter_any():
-        body += chunk
-        if first is None and _FIRST_TOKEN.search(body):
-            first = loop.time() - sent
-    return Reply(reply.status, reply.headers, body, first)
+    loop = asyncio.get_running_loop()
+    sent, body, first = loop.time(), b"", None
+    async with posting as reply:
+        async for chunk in reply.content.iter_any():
+            body += chunk
+            if first is None and _FIRST_TOKEN.search(body):
+                first = loop.time() - sent
+        return Reply(reply.status, reply.headers, body, first)
 
 
 def _proxy_of(url: str) -> str | None:
