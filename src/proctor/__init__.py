@@ -7,9 +7,10 @@ first used, so ``import proctor`` costs next to nothing.
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+from proctor.lazy import lazily
 
 if TYPE_CHECKING:
     from proctor.artifacts import (
@@ -83,7 +84,6 @@ _HOMES = {
         "TemplatesList",
     ),
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Artifact",
@@ -128,18 +128,7 @@ __all__ = [
     "settings",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    home = _HOME_OF.get(name)
-    if home is None:
-        raise AttributeError(f"module 'proctor' has no attribute '{name}'")
-    value = getattr(import_module(home), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazily(__name__, _HOMES)
 
 
 class _Package(ModuleType):

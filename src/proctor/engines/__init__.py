@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from proctor.lazy import lazily
 
 if TYPE_CHECKING:
     from proctor.engines.conversation import converse
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     )
     from proctor.engines.vllm import VLLMEngine, VLLMInferenceEngine
 
-_NAMES = {
+_HOMES = {
     "conversation": ("converse",),
     "cross_provider": ("ProviderEngine",),
     "engine": ("Engine",),
@@ -83,7 +84,6 @@ _NAMES = {
     ),
     "vllm": ("VLLMEngine", "VLLMInferenceEngine"),
 }
-_HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
     "AzureOpenAIInferenceEngine",
@@ -124,8 +124,4 @@ __all__ = [
     "parse_model_args",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'proctor.engines' has no attribute '{name}'")
-    return getattr(import_module(f"proctor.engines.{_HOMES[name]}"), name)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -9,49 +9,52 @@ from __future__ import annotations
 import os
 import select
 import socket
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-import aiohttp
+if TYPE_CHECKING:
+    from aiohttp import TCPConnector
 
 _PROBES, _PROBE_SECONDS = 8, 0.02
 
 
-class CarefulConnector(aiohttp.TCPConnector):
-    """Looks at a used connection before it gives it out again.
+def careful_connector(limit: int) -> TCPConnector:
+    """Return a pool of at most ``limit`` connections; made in a function, because importing aiohttp takes a while."""
+    import aiohttp
 
-    Args:
-        limit: Most connections.
-    """
+    class CarefulConnector(aiohttp.TCPConnector):
+        """Looks at a used connection before it gives it out again."""
 
-    def __init__(self, limit: int) -> None:
-        super().__init__(limit=limit, keepalive_timeout=30, ttl_dns_cache=300)
-        self._watches: WeakKeyDictionary[Any, _Watch] = WeakKeyDictionary()
-        self._probes = _PROBES
+        def __init__(self) -> None:
+            super().__init__(limit=limit, keepalive_timeout=30, ttl_dns_cache=300)
+            self._watches: WeakKeyDictionary[Any, _Watch] = WeakKeyDictionary()
+            self._probes = _PROBES
 
-    async def connect(self, req: Any, traces: Any, timeout: Any) -> Any:  # noqa: ASYNC109 - aiohttp's signature
-        """Return a connection; new ones are not looked at, because TLS may have sent something already."""
-        while True:
-            connection = await super().connect(req, traces, timeout)
-            protocol: Any = connection.protocol
-            watch = self._watches.get(protocol)
-            if watch is None:
-                self._watches[protocol] = _Watch(connection.transport)
-                return connection
-            if not (says_more := protocol.should_close) and not watch.is_readable():
-                return connection
-            # A server that says more than it is asked: no connection of its is used twice from now on.
-            self._force_close = self._force_close or says_more or watch.has_data()
-            connection.close()
+        async def connect(self, req: Any, traces: Any, timeout: Any) -> Any:  # noqa: ASYNC109 - aiohttp's signature
+            """Return a connection; new ones are not looked at, because TLS may have sent something already."""
+            while True:
+                connection = await super().connect(req, traces, timeout)
+                protocol: Any = connection.protocol
+                watch = self._watches.get(protocol)
+                if watch is None:
+                    self._watches[protocol] = _Watch(connection.transport)
+                    return connection
+                if not (says_more := protocol.should_close) and not watch.is_readable():
+                    return connection
+                # A server that says more than it is asked: no connection of its is used twice from now on.
+                self._force_close = self._force_close or says_more or watch.has_data()
+                connection.close()
 
-    def _release(self, key: Any, protocol: Any, **options: Any) -> None:
-        if getattr(protocol, "_buffer", None):  # a second answer, which came together with the first
-            self._force_close = True
-        if self._probes and not options:  # a second answer may be on its way: give the first of them time to show
-            self._probes -= 1
-            self._loop.call_later(_PROBE_SECONDS, super()._release, key, protocol)
-        else:
-            super()._release(key, protocol, **options)
+        def _release(self, key: Any, protocol: Any, **options: Any) -> None:
+            if getattr(protocol, "_buffer", None):  # a second answer, which came together with the first
+                self._force_close = True
+            if self._probes and not options:  # a second answer may be on its way: give the first of them time to show
+                self._probes -= 1
+                self._loop.call_later(_PROBE_SECONDS, super()._release, key, protocol)
+            else:
+                super()._release(key, protocol, **options)
+
+    return CarefulConnector()
 
 
 class _Watch:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from proctor.engines.connections import careful_connector
 from proctor.engines.deadlines import Deadlines
 
 if TYPE_CHECKING:
@@ -89,10 +90,8 @@ class AiohttpTransport:
         import aiohttp
         from yarl import URL
 
-        from proctor.engines.connections import CarefulConnector
-
         self._session: ClientSession = aiohttp.ClientSession(
-            connector=CarefulConnector(concurrency),
+            connector=careful_connector(concurrency),
             cookie_jar=aiohttp.DummyCookieJar(),
         )
         self._connect_timeout_seconds = connect_timeout_seconds

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from proctor.lazy import lazily
 
 if TYPE_CHECKING:
     from proctor.running.log import Key, LogStats, ResponseLog, default_log_path
@@ -17,7 +18,6 @@ _HOMES = {
     "run": ("RunResult", "run_exams"),
     "spec": ("RunSpec",),
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Key",
@@ -35,9 +35,4 @@ __all__ = [
     "run_exams",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Import a name when it is first used: looking after a log needs nothing of exams."""
-    if name not in _HOME_OF:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -6,8 +6,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from proctor.lazy import lazily
 
 if TYPE_CHECKING:
     from proctor.testing.faults import Fault, Faults
@@ -15,11 +16,5 @@ if TYPE_CHECKING:
 
 __all__ = ["Fault", "FaultServer", "Faults"]
 
-_HOMES = {"Fault": "faults", "Faults": "faults", "FaultServer": "server"}
-
-
-def __getattr__(name: str) -> Any:
-    # On first use, so that `python -m proctor.testing.server` does not import its own module twice.
-    if name not in _HOMES:
-        raise AttributeError(f"module 'proctor.testing' has no attribute '{name}'")
-    return getattr(import_module(f"proctor.testing.{_HOMES[name]}"), name)
+# On first use, so that `python -m proctor.testing.server` does not import its own module twice.
+__getattr__, __dir__ = lazily(__name__, {"faults": ("Fault", "Faults"), "server": ("FaultServer",)})

@@ -1,0 +1,32 @@
+"""Names of a package that are imported when they are first used (PEP 562): importing it costs next to nothing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def lazily(package: str, homes: Mapping[str, Iterable[str]]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` of a package.
+
+    Args:
+        package: Its ``__name__``.
+        homes: The names that each module gives; a module of the package itself is written without the package.
+    """
+    home_of = {name: home for home, names in homes.items() for name in names}
+    namespace = vars(sys.modules[package])
+
+    def get(name: str) -> Any:
+        home = home_of.get(name)
+        if home is None:
+            raise AttributeError(f"module '{package}' has no attribute '{name}'", name=name, obj=sys.modules[package])
+        value = getattr(import_module(home if "." in home else f"{package}.{home}"), name)
+        namespace[name] = value
+        return value
+
+    def names() -> list[str]:
+        return sorted({*namespace, *home_of})
+
+    return get, names
