@@ -37,7 +37,8 @@ def careful_connector(limit: int) -> TCPConnector:
                 protocol: Any = connection.protocol
                 watch = self._watches.get(protocol)
                 if watch is None:
-                    self._watches[protocol] = _Watch(connection.transport)
+                    if connection.transport is not None:  # else it was closed while it was made, which aiohttp reports
+                        self._watches[protocol] = _Watch(connection.transport)
                     return connection
                 if not (says_more := protocol.should_close) and not watch.is_readable():
                     return connection
@@ -74,8 +75,8 @@ class _Watch:
 
     def has_data(self) -> bool:
         """Return whether it is data, not the end."""
-        with socket.socket(fileno=os.dup(self._descriptor)) as twin:
-            try:
+        try:
+            with socket.socket(fileno=os.dup(self._descriptor)) as twin:
                 return bool(twin.recv(1, socket.MSG_PEEK))
-            except OSError:
-                return False
+        except OSError:
+            return False
