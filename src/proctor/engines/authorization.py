@@ -13,7 +13,8 @@ from urllib.parse import quote, urlencode, urlsplit
 import msgspec
 from msgspec import Struct
 
-from proctor.engines.calls import CallError, error_message
+from proctor.engines.calls import CallError
+from proctor.engines.complaints import error_message
 from proctor.engines.http import Transport
 from proctor.ir import Failure
 

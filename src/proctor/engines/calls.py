@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from proctor.engines.complaints import error_message, excess_text, hidden_error, is_too_long
 from proctor.engines.http import EVENT_STREAM, Reply, Transport, TransportError
 from proctor.engines.limits import Pacing
 from proctor.engines.retry import RetryPolicy, is_retried, retry_after_seconds
@@ -21,14 +22,11 @@ _Outcome = tuple[T | Failure, float | None, float | None]
 """What came of an attempt, how long the server asks to wait, and when the first token of a stream came."""
 Authorize = Callable[[Transport, str, bytes], Awaitable[Mapping[str, str]]]
 """From a URL and the body that is about to be posted to further headers; may post itself to get a token."""
-_CONTEXT = re.compile(
-    r"context[_ ](length|size|window)|maximum context|max_model_len|prompt is too long|too many tokens"
-    r"|input is too long|longer than the (model|maximum)|exceeds? the (maximum|max|limit).{0,40}token",
-    re.IGNORECASE,
-)
-_LIMIT = re.compile(r"(?:maximum|max|limit|context (?:length|size|window))\D{0,60}?(\d{2,9})", re.IGNORECASE)
+_NO_CREDIT = "the account behind the API key has no credit left, or its quota is used up"
+_QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|used all available credits", re.IGNORECASE)
 _KINDS: dict[int, tuple[str, str]] = {
     HTTPStatus.UNAUTHORIZED: ("authentication", "check the API key"),
+    HTTPStatus.PAYMENT_REQUIRED: ("forbidden", _NO_CREDIT),
     HTTPStatus.FORBIDDEN: ("forbidden", "check what the API key may be used for"),
     HTTPStatus.NOT_FOUND: ("not_found", "check base_url and the name of the model"),
     HTTPStatus.TOO_MANY_REQUESTS: ("rate_limited", ""),
@@ -56,6 +54,14 @@ class CallError(Exception):
 
 class ReplyError(Exception):
     """Raised by a parser for a reply that is not what the protocol says; the call is tried again."""
+
+
+class SaidError(ReplyError):
+    """Raised by a parser for a stream that carries an error; ``body`` is the event, as JSON."""
+
+    def __init__(self, message: str, body: bytes) -> None:
+        super().__init__(message)
+        self.body = body
 
 
 class Caller:
@@ -167,6 +173,8 @@ class Caller:
         try:
             return parse(reply.body), None, reply.first_token_seconds
         except (ReplyError, msgspec.DecodeError) as error:
+            if (hidden := hidden_error(error.body if isinstance(error, SaidError) else reply.body)) is not None:
+                return failure_of(url, hidden), None, None
             start = reply.body[:80].decode("utf-8", "replace")
             said = f"the reply cannot be read: {error}; it starts with {start!r}"
             return Failure("protocol", _sentence(url, said, _OTHER_PROTOCOL)), None, None
@@ -198,35 +206,16 @@ def failure_of(url: str, reply: Reply) -> Failure:
     if reply.status < HTTPStatus.BAD_REQUEST:
         target = reply.headers.get("location", "another address")
         return Failure("refused", _sentence(url, f"HTTP {reply.status}", f"set base_url to {target}"), retryable=False)
+    if reply.status == HTTPStatus.TOO_MANY_REQUESTS and _QUOTA.search(reply.body.decode("utf-8", "replace")):
+        return Failure("forbidden", _sentence(url, said, _NO_CREDIT))
     if (known := _KINDS.get(reply.status)) is not None:
         return Failure(known[0], _sentence(url, said, known[1]))
+    if is_too_long(message):  # llama.cpp's server said it with status 500 for a while
+        said += excess_text(message, reply)
+        return Failure("context_too_long", _sentence(url, said, SHORTER_HINT), retryable=False)
     if is_retried(reply.status):
         return Failure("server_error", _sentence(url, said))
-    if _CONTEXT.search(message):
-        return Failure("context_too_long", _sentence(url, said + _overrun(message), SHORTER_HINT), retryable=False)
     return Failure("refused", _sentence(url, said), retryable=False)
-
-
-def error_message(reply: Reply) -> str:
-    """Return what a server says went wrong: the message in its JSON, or the start of its body."""
-    try:
-        body = msgspec.json.decode(reply.body)
-    except msgspec.DecodeError:
-        return reply.body[:200].decode("utf-8", "replace").strip() or "no message"
-    found = body.get("error", body) if isinstance(body, dict) else body
-    if isinstance(found, dict):
-        found = found.get("message") or found.get("detail") or found
-    text = found if isinstance(found, str) else msgspec.json.encode(found).decode()
-    return text[:1000]
-
-
-def _overrun(message: str) -> str:
-    """Say by how many tokens a prompt is too long, where the message names the limit and the length."""
-    limit = _LIMIT.search(message)
-    length = max((int(number) for number in re.findall(r"\d+", message)), default=0)
-    if limit is None or length <= int(limit.group(1)):
-        return ""
-    return f" (too long by {length - int(limit.group(1))} tokens)"
 
 
 def _sentence(url: str, said: str, hint: str = "") -> str:

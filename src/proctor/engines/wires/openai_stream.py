@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from proctor.engines.calls import ReplyError
+from proctor.engines.calls import ReplyError, SaidError
 from proctor.engines.wires.openai_shapes import call_text
 from proctor.ir import Response, TokenLogProbability, Usage
 
@@ -108,7 +108,7 @@ def parse_stream(body: bytes, count: int = 1) -> Response:
             break
         event = _EVENT.decode(data)
         if event.error is not None:
-            raise ReplyError(f"the server says in the middle of its answer: {event.error}")
+            raise SaidError(f"the server says in the middle of its answer: {event.error}", data)
         for choice in event.choices:
             answers.setdefault(choice.index, _Answer()).add(choice)
         if event.usage is not None:
