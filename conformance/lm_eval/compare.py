@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.data import hub
-from proctor.dialects.lm_eval.config import task_from_values
+from proctor.dialects.lm_eval.checks import task_from_values
 from proctor.dialects.lm_eval.exam import TaskExam, TaskOptions
 from proctor.dialects.lm_eval.index import build_index
 from proctor.dialects.lm_eval.prompts import ChatOptions

@@ -37,7 +37,8 @@ def load(folder: str) -> dict[str, str]:
     """Return by file why Proctor does not load it, empty where it does."""
     from proctor.dialects.lm_eval.functions import resolve_function
     from proctor.dialects.lm_eval.index import TASK
-    from proctor.dialects.lm_eval.selection import Leaf, TaskFinder
+    from proctor.dialects.lm_eval.selection import TaskFinder
+    from proctor.dialects.lm_eval.tree import Leaf
     from proctor.errors import ProctorError
     from proctor.settings import settings
 

@@ -1,6 +1,7 @@
 import pytest
 
-from proctor.dialects.lm_eval.config import TaskConfig, group_problems, task_from_values, task_problems
+from proctor.dialects.lm_eval.checks import group_problems, task_from_values, task_problems
+from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.reader import TaskReader
 from proctor.errors import ValidationError
 

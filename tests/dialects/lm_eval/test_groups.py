@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor.dialects.lm_eval.groups import group_scores, pooled_error, unweighted_error, weighted
-from proctor.dialects.lm_eval.selection import Group, GroupMetric, Leaf
+from proctor.dialects.lm_eval.tree import Group, GroupMetric, Leaf
 
 SCORES = {
     "a": {"acc": 0.5, "acc_stderr": 0.1, "num_of_instances": 10, "f,x": 1.0, "f_stderr,x": 0.2},

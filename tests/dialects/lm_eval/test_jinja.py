@@ -10,15 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor import regexes
-from proctor.dialects.lm_eval import jinja
-from proctor.dialects.lm_eval.jinja import (
-    MAX_CHARACTERS,
-    MAX_STEPS,
-    compile_expression,
-    compile_text,
-    field_names,
-    is_template,
-)
+from proctor.dialects.lm_eval import sandbox
+from proctor.dialects.lm_eval.jinja import compile_expression, compile_text, field_names, is_template
+from proctor.dialects.lm_eval.sandbox import MAX_CHARACTERS, MAX_STEPS
 from proctor.errors import TemplateError
 
 ROW = {
@@ -205,7 +199,7 @@ def test_templates_that_run_away_are_stopped(payload):
 
 
 def test_a_loop_over_slow_operations_is_stopped_by_the_clock(monkeypatch):
-    monkeypatch.setattr(jinja, "MAX_SECONDS", 0.1)
+    monkeypatch.setattr(sandbox, "MAX_SECONDS", 0.1)
     with pytest.raises(TemplateError, match="more than 0.1 seconds"):
         compile_text("{% for i in range(100000) %}{{ big|sort|length }}{% endfor %}")({"big": "www.a.b " * 2000})
 

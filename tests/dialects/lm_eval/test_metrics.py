@@ -10,18 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proctor.dialects.lm_eval.metrics import (
-    AGGREGATIONS,
-    bootstrap,
-    exact_match,
-    find_aggregation,
-    find_metric,
-    mean,
-    mean_error,
-    sample_deviation,
-    standard_error,
-)
+from proctor.dialects.lm_eval.metrics import AGGREGATIONS, exact_match, find_aggregation, find_metric, mean
 from proctor.dialects.lm_eval.reader import FunctionReference
+from proctor.dialects.lm_eval.standard_errors import bootstrap, mean_error, sample_deviation, standard_error
 from proctor.errors import Location, ScoringError, TrustError
 
 PAIRS = [(random.Random(7).randrange(2), number * 7 % 3 % 2) for number in range(40)]

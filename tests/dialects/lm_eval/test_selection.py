@@ -3,7 +3,8 @@
 import pytest
 
 from proctor.dialects.lm_eval.reader import TaskFileError
-from proctor.dialects.lm_eval.selection import Group, Leaf, TaskFinder
+from proctor.dialects.lm_eval.selection import TaskFinder
+from proctor.dialects.lm_eval.tree import Group, Leaf
 from proctor.errors import ProctorError, UnknownArtifactError, UsageError, ValidationError
 
 TASK = "dataset_path: d\noutput_type: multiple_choice\ntest_split: test\ndoc_to_text: q\ndoc_to_choice: c\ndoc_to_target: a\n"

@@ -16,7 +16,7 @@ from proctor.dialects.lm_eval.fields import find_text
 from proctor.dialects.lm_eval.prompts import ChatOptions
 from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
 from proctor.dialects.lm_eval.scorer import TaskScorer
-from proctor.dialects.lm_eval.selection import Group
+from proctor.dialects.lm_eval.tree import Group
 from proctor.errors import DataError
 from proctor.ir import Request
 from proctor.recipes.exam import Answered, Item

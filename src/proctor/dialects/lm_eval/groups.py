@@ -8,7 +8,7 @@ from typing import Any
 
 from proctor.dialects.lm_eval.fields import value_of
 from proctor.dialects.lm_eval.scores import CONFIDENCE_95, error_key, number, score_key
-from proctor.dialects.lm_eval.selection import Group, GroupMetric
+from proctor.dialects.lm_eval.tree import Group, GroupMetric
 
 Scores = Mapping[str, Any]
 

@@ -1,16 +1,14 @@
 """Metrics and aggregations of task files, by lm-eval's names.
 
-A metric gives each document a value, an aggregation makes one number of the values, and a standard error goes with it:
-in closed form for means, from 100,000 bootstrap resamples (100 for corpus metrics of translation) otherwise. The
-resamples are lm-eval's own, number for number; they are drawn in blocks, which is a few hundred times faster.
+A metric gives each document a value, an aggregation makes one number of the values; the standard error that goes with
+it is in :mod:`~proctor.dialects.lm_eval.standard_errors`.
 """
 
 from __future__ import annotations
 
 import math
-import random
 import string
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from proctor.dialects.lm_eval.fields import value_of
@@ -20,15 +18,10 @@ from proctor.errors import MissingExtraError, ScoringError, did_you_mean
 from proctor.regexes import bounded
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    pass
 
 Values = Sequence[Any]
 Aggregate = Callable[[Values], Any]
-
-BOOTSTRAP_RESAMPLES = 100_000
-CORPUS_RESAMPLES = 100
-NO_ERROR = "N/A"
 
 
 class MetricInfo(NamedTuple):
@@ -111,7 +104,7 @@ def bits_per_byte(values: Values) -> float:
 
 def f1(values: Values) -> float:
     """Return the F1 of class 1, from pairs of gold and prediction."""
-    golds, predictions = _columns(values)
+    golds, predictions = columns(values)
     _classification("f1")
     from sklearn.metrics import f1_score
 
@@ -120,7 +113,7 @@ def f1(values: Values) -> float:
 
 def matthews_corrcoef(values: Values) -> float:
     """Return the correlation coefficient of Matthews, from pairs of gold and prediction."""
-    golds, predictions = _columns(values)
+    golds, predictions = columns(values)
     _classification("mcc")
     from sklearn.metrics import matthews_corrcoef as coefficient
 
@@ -159,13 +152,14 @@ def _corpus(name: str) -> Aggregate:
 
 
 def _translations(values: Values) -> tuple[list[list[str]], list[str]]:
-    golds, predictions = _columns(values)
+    golds, predictions = columns(values)
     listed = [[gold] if isinstance(gold, str) else list(gold) for gold in golds]
     texts = [each if isinstance(each, str) else each[0] for each in predictions]
     return [list(column) for column in zip(*listed, strict=False)], texts
 
 
-def _columns(values: Values) -> tuple[list[Any], list[Any]]:
+def columns(values: Values) -> tuple[list[Any], list[Any]]:
+    """Return the golds and the predictions of pairs."""
     return [each[0] for each in values], [each[1] for each in values]
 
 
@@ -215,164 +209,6 @@ def find_aggregation(spec: Any, metric: str) -> Aggregate:
         )
     return AGGREGATIONS[spec]
 
-
-# -- standard errors --------------------------------------------------------------------------------------------------
-
-
-def sample_deviation(values: Values) -> float:
-    """Return the standard deviation with Bessel's correction."""
-    middle = mean(values)
-    return math.sqrt(sum((value - middle) ** 2 for value in values) / (len(values) - 1))
-
-
-def mean_error(values: Values) -> float:
-    """Return the standard error of the mean."""
-    return sample_deviation(values) / math.sqrt(len(values))
-
-
-def standard_error(metric: str, aggregate: Aggregate, values: Values, resamples: int) -> float | str:
-    """Return the standard error of an aggregate; ``"N/A"`` where lm-eval knows none."""
-    if resamples <= 0 or len(values) == 1:
-        return NO_ERROR
-    if aggregate is mean:
-        return mean_error(values)
-    name = next((each for each, function in AGGREGATIONS.items() if function is aggregate), "")
-    if name not in _REPLICATES:
-        return NO_ERROR
-    count = min(resamples, CORPUS_RESAMPLES) if metric in {"bleu", "chrf", "chrf++", "ter"} else resamples
-    return sample_deviation(bootstrap(name, values, count))
-
-
-def bootstrap(name: str, values: Values, count: int) -> list[float]:
-    """Return an aggregation's values on resamples: lm-eval's, in blocks of a thousand, each seeded by its number."""
-    size = min(1000, count)
-    replicate = _REPLICATES[name](values)
-    return [
-        each
-        for block in range(count // size)
-        for part in _indices(block, size, len(values))
-        for each in replicate(part)
-    ]
-
-
-def _indices(seed: int, rows: int, columns: int) -> Iterator[NDArray[np.intp]]:
-    """Yield the positions that ``random.Random(seed).choices`` draws, some resamples at a time."""
-    import numpy as np
-
-    _, state, _ = random.Random(seed).getstate()
-    generator = np.random.RandomState()
-    generator.set_state(("MT19937", np.array(state[:-1], dtype=np.uint32), state[-1], 0, 0.0))
-    step = max(1, 2_000_000 // columns)
-    for start in range(0, rows, step):
-        number = min(step, rows - start)
-        yield (generator.random_sample(number * columns) * columns).astype(np.intp).reshape(number, columns)
-
-
-Replicate = Callable[[Any], list[float]]
-
-
-def _mean_replicates(values: Values) -> Replicate:
-    import numpy as np
-
-    array = np.asarray(values, dtype=float)
-    return lambda indices: array[indices].mean(axis=1).tolist()
-
-
-def _nanmean_replicates(values: Values) -> Replicate:
-    import numpy as np
-
-    array = np.asarray(values, dtype=float)
-    known = ~np.isnan(array)
-    filled = np.where(known, array, 0.0)
-    return lambda indices: (filled[indices].sum(axis=1) / known[indices].sum(axis=1)).tolist()
-
-
-def _median_replicates(values: Values) -> Replicate:
-    import numpy as np
-
-    array = np.asarray(values, dtype=float)
-    middle = len(values) // 2
-    return lambda indices: np.partition(array[indices], middle, axis=1)[:, middle].tolist()
-
-
-def _perplexity_replicates(values: Values) -> Replicate:
-    import numpy as np
-
-    array = np.asarray(values, dtype=float)
-    return lambda indices: np.exp(-array[indices].mean(axis=1)).tolist()
-
-
-def _pair_counts(values: Values) -> tuple[Any, int]:
-    import numpy as np
-
-    golds, predictions = _columns(values)
-    classes = sorted({*map(int, golds), *map(int, predictions)})
-    place = {each: number for number, each in enumerate(classes)}
-    pairs = np.array([place[int(g)] * len(classes) + place[int(p)] for g, p in zip(golds, predictions, strict=True)])
-    return pairs, len(classes)
-
-
-def _confusions(pairs: Any, classes: int, indices: Any) -> Any:
-    import numpy as np
-
-    rows = len(indices)
-    shifted = pairs[indices] + (np.arange(rows) * classes * classes)[:, None]
-    counts = np.bincount(shifted.ravel(), minlength=rows * classes * classes)
-    return counts.reshape(rows, classes, classes).astype(float)
-
-
-def _f1_replicates(values: Values) -> Replicate:
-    import numpy as np
-
-    golds, predictions = _columns(values)
-    pairs = np.array([2 * (int(g) == 1) + (int(p) == 1) for g, p in zip(golds, predictions, strict=True)])
-
-    def replicate(indices: Any) -> list[float]:
-        table = _confusions(pairs, 2, indices)
-        hits, wrong = table[:, 1, 1], table[:, 0, 1] + table[:, 1, 0]
-        total = 2 * hits + wrong
-        return np.divide(2 * hits, total, out=np.zeros_like(total), where=total > 0).tolist()  # type: ignore[no-any-return]
-
-    return replicate
-
-
-def _matthews_replicates(values: Values) -> Replicate:
-    """Replicates of the multi-class coefficient (Gorodkin, 2004)."""
-    import numpy as np
-
-    pairs, classes = _pair_counts(values)
-
-    def replicate(indices: Any) -> list[float]:
-        table = _confusions(pairs, classes, indices)
-        golds, guesses, total = table.sum(axis=2), table.sum(axis=1), float(indices.shape[1])
-        right = np.trace(table, axis1=1, axis2=2)
-        above = right * total - (golds * guesses).sum(axis=1)
-        below = (total**2 - (guesses**2).sum(axis=1)) * (total**2 - (golds**2).sum(axis=1))
-        return np.divide(above, np.sqrt(below), out=np.zeros_like(above), where=below > 0).tolist()  # type: ignore[no-any-return]
-
-    return replicate
-
-
-def _corpus_replicates(name: str) -> Callable[[Values], Replicate]:
-    def make(values: Values) -> Replicate:
-        score = AGGREGATIONS[name]
-        return lambda indices: [score([values[place] for place in row]) for row in indices.tolist()]
-
-    return make
-
-
-_REPLICATES: dict[str, Callable[[Values], Replicate]] = {
-    "mean": _mean_replicates,
-    "median": _median_replicates,
-    "nanmean": _nanmean_replicates,
-    "perplexity": _perplexity_replicates,
-    "f1": _f1_replicates,
-    "matthews_corrcoef": _matthews_replicates,
-    "bleu": _corpus_replicates("bleu"),
-    "chrf": _corpus_replicates("chrf"),
-    "chrf++": _corpus_replicates("chrf++"),
-    "ter": _corpus_replicates("ter"),
-}
 
 # -- metrics of generated text ----------------------------------------------------------------------------------------
 

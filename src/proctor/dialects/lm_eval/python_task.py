@@ -39,7 +39,7 @@ from proctor.scoring.grade import Grade
 
 if TYPE_CHECKING:
     from proctor.dialects.lm_eval.exam import TaskOptions
-    from proctor.dialects.lm_eval.selection import Group, Leaf
+    from proctor.dialects.lm_eval.tree import Group, Leaf
 
 _NEEDED = ("construct_requests", "process_results", "aggregation", "build_all_requests")
 

@@ -9,11 +9,12 @@ from typing import Any
 
 from proctor.dialects.lm_eval.config import DEFAULT_MAX_TOKENS
 from proctor.dialects.lm_eval.exam import TaskExam, TaskOptions
-from proctor.dialects.lm_eval.metrics import BOOTSTRAP_RESAMPLES
 from proctor.dialects.lm_eval.prompts import ChatOptions, RenderChat
 from proctor.dialects.lm_eval.python_task import PythonTaskExam
 from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
-from proctor.dialects.lm_eval.selection import Group, Leaf, Member, TaskFinder, UnreadableTaskError
+from proctor.dialects.lm_eval.selection import TaskFinder, UnreadableTaskError
+from proctor.dialects.lm_eval.standard_errors import BOOTSTRAP_RESAMPLES
+from proctor.dialects.lm_eval.tree import Group, Leaf, Member
 from proctor.errors import ProctorError, UnknownArtifactError, UsageError
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Message

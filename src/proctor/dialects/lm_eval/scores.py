@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from proctor.dialects.lm_eval.config import plain
-from proctor.dialects.lm_eval.metrics import Aggregate, mean, standard_error
+from proctor.dialects.lm_eval.metrics import Aggregate, mean
+from proctor.dialects.lm_eval.standard_errors import standard_error
 from proctor.errors import ProctorError
 from proctor.ir import Failure
 from proctor.scoring.intervals import wilson

@@ -3,104 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.lm_eval.config import TaskConfig, group_problems, nowhere, task_from_values
-from proctor.dialects.lm_eval.index import GROUP, TAG, TASK, Entry, TaskIndex, build_index, file_entries, folder_index
+from proctor.dialects.lm_eval.checks import group_problems, nowhere
+from proctor.dialects.lm_eval.index import GROUP, TAG, Entry, TaskIndex, build_index, file_entries, folder_index
 from proctor.dialects.lm_eval.index import tag_names as index_tags
 from proctor.dialects.lm_eval.reader import TaskFile, TaskFileError, TaskReader
+from proctor.dialects.lm_eval.tree import Group, Leaf, Member, Values, below, group_metrics, renamed
 from proctor.errors import Diagnostic, Location, UnknownArtifactError, UsageError, ValidationError, closest
 
 GROUP_FIELDS = frozenset({"group", "group_alias", "task", "aggregate_metric_list", "metadata", "children", "tag"})
 _REFERENCE_KEYS = frozenset({"ref", "tag"})
-
-Values = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class GroupMetric:
-    """How a group makes one score of its tasks' scores.
-
-    Attributes:
-        metric: The tasks' metric.
-        filters: Filter pipelines to do it for; ``None`` finds them in the results.
-        aggregation: ``mean``, or a function.
-        weight_by_size: Whether larger tasks count more.
-    """
-
-    metric: str
-    filters: tuple[str, ...] | None = None
-    aggregation: Any = "mean"
-    weight_by_size: bool = True
-
-
-@dataclass(slots=True)
-class Leaf:
-    """A task, as it will run.
-
-    Attributes:
-        name: Its full name: ``group::child`` for tasks inside a group.
-        values: Its keys, merged and overridden.
-        source: The file.
-        item: The path inside the file.
-        alias: The name it has by itself, where a group refers to it.
-        template: The template chosen by name.
-    """
-
-    name: str
-    values: Values
-    source: TaskFile | None = None
-    item: str = ""
-    alias: str = ""
-    template: str | None = None
-
-    def config(self) -> TaskConfig:
-        """Return the checked task.
-
-        Raises:
-            ValidationError: With every problem of the file.
-        """
-        values = {key: value for key, value in self.values.items() if key not in {"tag", "group", "task_list"}}
-        values["task"] = self.name
-        return task_from_values(values, self.source, self.item, template=self.template)
-
-
-@dataclass(slots=True)
-class Group:
-    """A named tree of tasks."""
-
-    name: str
-    members: list[Leaf | Group] = field(default_factory=list)
-    metrics: tuple[GroupMetric, ...] = ()
-    alias: str = ""
-    metadata: Values = field(default_factory=dict)
-    own_name: str = ""
-
-    def score(self, scores: Mapping[str, Values]) -> dict[str, Any]:
-        """Return the group's scores from those of its tasks; empty where it aggregates none."""
-        from proctor.dialects.lm_eval.groups import group_scores
-
-        return group_scores(self, scores) if self.metrics else {}
-
-    def leaves(self) -> Iterator[Leaf]:
-        """Yield all tasks below."""
-        for member in self.members:
-            yield from member.leaves() if isinstance(member, Group) else (member,)
-
-    def groups(self) -> Iterator[Group]:
-        """Yield this group and all groups below, parents first."""
-        yield self
-        for member in self.members:
-            if isinstance(member, Group):
-                yield from member.groups()
-
-
-Member = Leaf | Group
 
 
 class UnreadableTaskError(UnknownArtifactError):
@@ -354,7 +271,7 @@ class TaskFinder:
         passed = {**shared, **overrides}
         group = Group(
             f"{name}@{self._template}" if self._template is not None else name,
-            metrics=tuple(_group_metrics(values.get("aggregate_metric_list"))),
+            metrics=tuple(group_metrics(values.get("aggregate_metric_list"))),
             alias=str(values.get("group_alias") or ""),
             metadata=values.get("metadata") if isinstance(values.get("metadata"), dict) else {},  # type: ignore[arg-type]
         )
@@ -445,8 +362,8 @@ class TaskFinder:
             raise ValidationError(f"the group '{path}' contains itself", location=place, why=" → ".join((*above, path)))
         found = self._build(entry, overrides, (*above, path))
         if len(found) != 1 or entry.kind == TAG:
-            return Group(path, [_below(path, each) for each in found])
-        return _renamed(path, found[0])
+            return Group(path, [below(path, each) for each in found])
+        return renamed(path, found[0])
 
     def _tagged(self, path: str, tag: object, overrides: Values, above: tuple[str, ...]) -> Group:
         found: list[Member] = []
@@ -455,22 +372,7 @@ class TaskFinder:
             if entry is None:
                 raise UnknownArtifactError(f"'{path}' takes the tag '{name}', which no task has")
             found += self._build(entry, overrides, (*above, path))
-        return Group(path, [_below(path, each) for each in found])
-
-
-def _renamed(path: str, member: Member) -> Member:
-    """Give what is referred to the path of the reference; its own name stays as an alias, or as the last part."""
-    if isinstance(member, Leaf):
-        member.alias, member.name = member.name, path
-        return member
-    member.own_name = member.own_name or member.name
-    member.name = path
-    member.members = [_below(path, each) for each in member.members]
-    return member
-
-
-def _below(path: str, member: Member) -> Member:
-    return _renamed(f"{path}::{member.name.rpartition('::')[2]}", member)
+        return Group(path, [below(path, each) for each in found])
 
 
 def _child_at(values: Values, item: str) -> tuple[Any, dict[str, Any]]:
@@ -481,17 +383,3 @@ def _child_at(values: Values, item: str) -> tuple[Any, dict[str, Any]]:
         shared.update((key, value) for key, value in found.items() if key not in GROUP_FIELDS)
         found = found["children"][part]
     return found, shared
-
-
-def _group_metrics(given: object) -> Iterator[GroupMetric]:
-    for each in [given] if isinstance(given, dict) else given if isinstance(given, list) else ():
-        filters = each.get("filter_list")
-        yield GroupMetric(
-            str(each["metric"]),
-            None if filters is None else (filters,) if isinstance(filters, str) else tuple(filters),
-            each.get("aggregation", "mean"),
-            bool(each.get("weight_by_size", True)),
-        )
-
-
-__all__ = ["TASK", "Group", "GroupMetric", "Leaf", "Member", "TaskFinder"]

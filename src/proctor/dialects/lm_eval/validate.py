@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.lm_eval.config import OUTPUT_TYPES, group_problems, task_problems
+from proctor.dialects.lm_eval.checks import OUTPUT_TYPES, group_problems, task_problems
 from proctor.dialects.lm_eval.factory import resolve_template, template_choices
 from proctor.dialects.lm_eval.filters import FILTERS
 from proctor.dialects.lm_eval.index import IGNORED_FOLDERS, TaskIndex, build_index, file_entries

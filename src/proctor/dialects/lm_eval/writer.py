@@ -14,7 +14,7 @@ from typing import Any
 from proctor.dialects.lm_eval.exam import TaskExam
 from proctor.dialects.lm_eval.groups import group_scores
 from proctor.dialects.lm_eval.scores import error_key, score_key
-from proctor.dialects.lm_eval.selection import Group
+from proctor.dialects.lm_eval.tree import Group
 from proctor.errors import OutputError
 from proctor.ir import Choose, Generate, Likelihood, Request, Rolling
 from proctor.recipes.exam import Answered

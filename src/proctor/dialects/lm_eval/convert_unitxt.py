@@ -1,0 +1,162 @@
+"""Tasks as Unitxt cards."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from jinja2 import nodes
+
+from proctor.dialects.lm_eval.config import plain
+from proctor.dialects.lm_eval.converted import Converted
+from proctor.dialects.lm_eval.jinja import is_template, parse_template, single_expression
+from proctor.errors import UsageError
+
+_DROPPED_BY_UNITXT = (
+    "process_docs",
+    "process_results",
+    "filter_list",
+    "generation_kwargs",
+    "gen_prefix",
+    "fewshot_config",
+    "metric_list",
+    "repeats",
+    "doc_to_image",
+    "doc_to_audio",
+    "description",
+    "use_prompt",
+    "custom_dataset",
+)
+
+
+def to_unitxt(values: Mapping[str, Any]) -> Converted:
+    """Return a card; a multiple-choice task becomes an instance of Unitxt's question answering with choices."""
+    lost = [f"{key}: a card has no place for it" for key in _DROPPED_BY_UNITXT if values.get(key) is not None]
+    kind = values.get("output_type", "generate_until")
+    choice = kind == "multiple_choice"
+    if kind.startswith("loglikelihood"):
+        raise UsageError(f"a task of output_type {kind} is no Unitxt card", why="Unitxt generates, or chooses")
+    if values.get("dataset_path") is None:
+        raise UsageError("a task without dataset_path is no Unitxt card")
+    steps: list[dict[str, Any]] = [_renamed_splits(values)]
+    steps += _field_steps(values, "doc_to_text", "question", lost)
+    if choice:  # the answer first: the choices may replace the column that it is looked up in
+        steps += _field_steps(values, "doc_to_target", "answer", lost)
+        steps += _field_steps(values, "doc_to_choice", "choices", lost)
+    else:
+        steps += _field_steps(values, "doc_to_target", "answers", lost)
+        steps.append({"__type__": "list_field_values", "fields": ["answers"], "to_field": "answers"})
+    loader = {"__type__": "load_hf", "path": values["dataset_path"]}
+    if values.get("dataset_name") is not None:
+        loader["name"] = values["dataset_name"]
+    card = {
+        "__type__": "task_card",
+        "loader": loader,
+        "preprocess_steps": [step for step in steps if step],
+        "task": "tasks.qa.multiple_choice.open" if choice else "tasks.qa.open",
+        "templates": "templates.qa.multiple_choice.open.all" if choice else "templates.qa.open.all",
+    }
+    return Converted(json.dumps(card, indent=4, ensure_ascii=False), tuple(lost))
+
+
+def _renamed_splits(values: Mapping[str, Any]) -> dict[str, Any]:
+    mapper: dict[str, str] = {}
+    for ours, key in (("train", "training_split"), ("validation", "validation_split"), ("test", "test_split")):
+        if values.get(key) is not None:
+            mapper[str(values[key])] = ours
+    if (
+        values.get("test_split") is None and values.get("validation_split") is not None
+    ):  # what is asked about is the test
+        mapper[str(values["validation_split"])] = "test"
+    return {"__type__": "rename_splits", "mapper": mapper}
+
+
+def _field_steps(values: Mapping[str, Any], key: str, field: str, lost: list[str]) -> list[dict[str, Any]]:
+    """Return the operators that put what a field specification finds into a field of the task."""
+    spec = values.get(key)
+    if isinstance(spec, list | dict | int):
+        constant = list(spec.values()) if isinstance(spec, dict) else spec
+        return [{"__type__": "set", "fields": {field: constant}}]
+    text = str(spec).strip() if isinstance(spec, str) else ""
+    if (literal := _literal_index(text)) is not None:
+        labels, column = literal
+        return [
+            {"__type__": "set", "fields": {f"{field}_labels": labels}},
+            {"__type__": "index_of", "search_in": f"{field}_labels", "index_of": column, "to_field": field},
+        ]
+    path = text if text and not is_template(text) else _path(text)
+    if path is not None:
+        return [] if path == field else [{"__type__": "copy", "field": path, "to_field": field}]
+    if (indexed := _indexed(text)) is not None:
+        search_in, index_of = indexed
+        return [{"__type__": "index_of", "search_in": search_in, "index_of": index_of, "to_field": field}]
+    if isinstance(spec, str) and (form := _format_of(spec)) is not None:
+        return [{"__type__": "format_text", "to_field": field, "text": form}]
+    lost.append(f"{key}: {plain(spec)!r} is more than a path, fill the field '{field}' yourself")
+    return []
+
+
+def _format_of(template: str) -> str | None:
+    """Return ``So: {q[text]}`` for ``So: {{q.text}}``; ``None`` where a template does more than name fields."""
+    parsed = parse_template(template)
+    parts: list[str] = []
+    for statement in parsed.body:
+        for node in statement.nodes if isinstance(statement, nodes.Output) else [statement]:
+            if isinstance(node, nodes.TemplateData):
+                parts.append(node.data.replace("{", "{{").replace("}", "}}"))
+            elif (steps := _steps_of(node)) is not None:
+                parts.append("{" + steps[0] + "".join(f"[{step}]" for step in steps[1:]) + "}")
+            else:
+                return None
+    return "".join(parts)
+
+
+def _steps_of(node: nodes.Node) -> list[str] | None:
+    """Return ``["choices", "text", "0"]`` for ``choices.text[0]``; ``None`` for whatever does more than walk."""
+    if isinstance(node, nodes.Name):
+        return [node.name]
+    step = _step_of(node)
+    above = _steps_of(node.node) if isinstance(node, nodes.Getattr | nodes.Getitem) else None
+    return None if above is None or step is None else [*above, step]
+
+
+def _step_of(node: nodes.Node) -> str | None:
+    if isinstance(node, nodes.Getattr):
+        return str(node.attr)
+    key = node.arg.value if isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Const) else None
+    return str(key) if _plain_key(key) else None
+
+
+def _plain_key(key: object) -> bool:
+    return (isinstance(key, int) and not isinstance(key, bool) and key >= 0) or (
+        isinstance(key, str) and key.isidentifier()
+    )
+
+
+def _literal_index(template: str) -> tuple[list[Any], str] | None:
+    """Return the list and the path of ``{{['A', 'B'].index(answer)}}``."""
+    expression = single_expression(template) if is_template(template) else None
+    if not isinstance(expression, nodes.Call) or not isinstance(expression.node, nodes.Getattr):
+        return None
+    values, steps = expression.node.node, _steps_of(expression.args[0]) if len(expression.args) == 1 else None
+    if expression.node.attr != "index" or steps is None or not isinstance(values, nodes.List):
+        return None
+    items = [each.value for each in values.items if isinstance(each, nodes.Const)]
+    return (items, "/".join(steps)) if len(items) == len(values.items) else None
+
+
+def _path(template: str) -> str | None:
+    """Return ``choices/text`` for ``{{choices.text}}``; ``None`` for whatever does more than walk."""
+    inner = template[2:-2].strip() if template.startswith("{{") and template.endswith("}}") else ""
+    parts = inner.split(".")
+    return "/".join(parts) if inner and all(part.isidentifier() for part in parts) else None
+
+
+def _indexed(template: str) -> tuple[str, str] | None:
+    inner = template[2:-2].strip() if template.startswith("{{") and template.endswith("}}") else ""
+    place, call, argument = inner.partition(".index(")
+    if not call or not argument.endswith(")"):
+        return None
+    search_in, index_of = _path(f"{{{{{place}}}}}"), _path(f"{{{{{argument[:-1]}}}}}")
+    return (search_in, index_of) if search_in and index_of else None

@@ -1,0 +1,236 @@
+"""What every task template is: words around a task's own ``doc_to_*``; what it does, a question style says."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+from proctor.dialects.lm_eval.jinja import is_template
+from proctor.dialects.lm_eval.wrapped import FieldSpec, Row, compile_field
+from proctor.templates.styles import ChoiceLabels, QuestionStyle
+
+
+@dataclass
+class TemplateConfig(ABC):
+    """Base of templates; subclass it for one of your own.
+
+    Attributes:
+        prefix: Before the question.
+        suffix: After everything.
+        question_choice_delimiter: Between question and choices.
+        choice_delimiter: Between choices.
+    """
+
+    prefix: str = ""
+    suffix: str = "Answer:"
+    question_choice_delimiter: str = "\n"
+    choice_delimiter: str = "\n"
+
+    output_type: ClassVar[str | None] = "multiple_choice"
+    """The output type that a task with this template has; ``None`` leaves the task's own."""
+
+    @abstractmethod
+    def format_prompt(self, question: str, choices: Sequence[str] | None = None) -> str:
+        """Return the prompt for a question and its choices."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``template:`` in a task file says."""
+
+    def format_choices(self, question: str, choices: Sequence[str], answer: Any = None) -> list[str]:
+        """Return the continuations to score."""
+        del question, answer
+        labels = getattr(self, "choice_labels", None)
+        return list(choices) if labels is None else list(labels[: len(choices)])
+
+    def format_target(self, question: str, choices: Sequence[str], answer: Any) -> Any:
+        """Return the target: a position among the continuations, or text for generative templates."""
+        del question, choices
+        return answer
+
+    def _should_show_choices(self) -> bool:
+        return True
+
+    def wrap_doc_to_text(
+        self, original_doc_to_text: FieldSpec, original_doc_to_choice: FieldSpec = None
+    ) -> Callable[[Row], str]:
+        """Return ``doc_to_text`` that puts the question the original finds in this template's words."""
+        find_question = compile_field(original_doc_to_text, "")
+        find_choices = compile_field(original_doc_to_choice, [])
+        shows = self._should_show_choices() and original_doc_to_choice is not None
+
+        def wrapped(doc: Row) -> str:
+            choices = _texts(find_choices(doc)) if shows else None
+            return self.format_prompt(str(find_question(doc)), choices)
+
+        return wrapped
+
+    def wrap_doc_to_choice(self, original_doc_to_choice: FieldSpec) -> Callable[[Row], list[str]]:
+        """Return ``doc_to_choice`` that gives the continuations to score."""
+        find_choices = compile_field(original_doc_to_choice, [])
+
+        def wrapped(doc: Row) -> list[str]:
+            choices = find_choices(doc)
+            if not isinstance(choices, list | tuple):
+                return list(getattr(self, "choice_labels", None) or [str(choices)])
+            return self.format_choices("", _texts(choices))
+
+        return wrapped
+
+    def wrap_doc_to_target(
+        self, original_doc_to_target: FieldSpec, original_doc_to_choice: FieldSpec = None
+    ) -> Callable[[Row], Any]:
+        """Return ``doc_to_target`` that gives the target in this template's terms."""
+        find_answer = compile_field(original_doc_to_target)
+        if original_doc_to_choice is None:
+            return find_answer
+        find_choices = compile_field(original_doc_to_choice, [])
+        spec = original_doc_to_target
+        if not (isinstance(spec, str) and is_template(spec)):
+            return lambda doc: self.format_target("", _texts(find_choices(doc)), find_answer(doc))
+
+        def wrapped(doc: Row) -> Any:
+            choices, answer = _texts(find_choices(doc)), find_answer(doc)
+            if isinstance(answer, str) and answer.isdigit() and int(answer) < len(choices):
+                answer = int(answer)  # lm-eval's rule: what a template renders to digits is a position
+            return self.format_target("", choices, answer)
+
+        return wrapped
+
+
+def _texts(choices: Any) -> list[str]:
+    if isinstance(choices, list | tuple):
+        return [each if isinstance(each, str) else str(each) for each in choices]
+    return [str(choices)] if choices is not None else []
+
+
+MOST_LABELS = 26
+"""Labels that are written down of an alphabet, which goes on."""
+
+
+class LabelList(list[str]):
+    """Default labels: they look like a short list, and go on where a question has more choices."""
+
+    def __init__(self, labels: ChoiceLabels, shown: int = 4) -> None:
+        super().__init__(labels.take(shown))
+        self.labels = labels
+
+
+def labels_of(given: Sequence[str] | None) -> ChoiceLabels:
+    """Return the labels that a field of a template says; ``None`` are A, B, C and so on."""
+    if given is None:
+        return ChoiceLabels()
+    return given.labels if isinstance(given, LabelList) else ChoiceLabels(tuple(map(str, given)))
+
+
+class StyledTemplate(TemplateConfig):
+    """A template whose work a :class:`~proctor.templates.styles.QuestionStyle` does."""
+
+    @property
+    @abstractmethod
+    def style(self) -> QuestionStyle:
+        """The style that the fields describe."""
+
+    def _should_show_choices(self) -> bool:
+        return self.style.shows_choices
+
+    def format_prompt(self, question: str, choices: Sequence[str] | None = None) -> str:
+        """Return the prompt for a question and its choices."""
+        return self.style.prompt(question, choices)
+
+    def format_choices(self, question: str, choices: Sequence[str], answer: Any = None) -> list[str]:
+        """Return the labels, or for cloze the choices themselves."""
+        del question, answer
+        return self.style.continuations(choices)
+
+    def format_target(self, question: str, choices: Sequence[str], answer: Any) -> Any:
+        """Return the position of the right choice; generative templates return its label.
+
+        Raises:
+            TemplateError: The answer is none of the choices.
+        """
+        del question
+        if isinstance(answer, list):
+            answer = answer[0] if len(answer) == 1 else answer
+        if not choices or isinstance(answer, list):
+            return answer
+        gold = self.style.gold(choices, answer)
+        return self.style.answer(choices, gold) if self.style.kind == "generate" else gold
+
+    def wrap_doc_to_text(
+        self, original_doc_to_text: FieldSpec, original_doc_to_choice: FieldSpec = None
+    ) -> Callable[[Row], str]:
+        """Return ``doc_to_text`` that puts the question the original finds in this template's words."""
+        find_question = compile_field(original_doc_to_text, "")
+        find_choices = compile_field(original_doc_to_choice, [])
+        style = self.style
+        shows = style.shows_choices and original_doc_to_choice is not None
+        return lambda doc: style.prompt(str(find_question(doc)), _texts(find_choices(doc)) if shows else None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``template_type`` and every field that differs from its default."""
+        given = {"template_type": getattr(self, "template_type", "mcq")}
+        for each in fields(self):
+            value = getattr(self, each.name)
+            default = each.default_factory() if callable(each.default_factory) else each.default
+            if value != default and not (isinstance(value, LabelList) and value == default):
+                labels = value.labels.take(MOST_LABELS) if isinstance(value, LabelList) else value
+                given[each.name] = list(labels) if isinstance(labels, list | tuple) else labels
+        return given
+
+
+@runtime_checkable
+class Template(Protocol):
+    """What a custom template has: registered under the entry point group ``proctor.templates``, or ``module:Class``."""
+
+    format: str
+    prefix: str
+    suffix: str
+    question_choice_delimiter: str
+    choice_delimiter: str
+    target_delimiter: str
+
+    def format_prompt(self, q: str, c: list[str], a: Any) -> str:
+        """Return the prompt."""
+        ...
+
+    def format_choices(self, q: str, c: list[str], a: Any) -> list[str]:
+        """Return the continuations to score; none for generative templates."""
+        ...
+
+    def format_target(self, q: str, c: list[str], a: Any) -> str | int:
+        """Return the target."""
+        ...
+
+
+class CustomTemplate(TemplateConfig):
+    """Lets a :class:`Template` wrap a task's fields."""
+
+    def __init__(self, template: Template) -> None:
+        super().__init__()
+        self.template = template
+        self.target_delimiter = getattr(template, "target_delimiter", None)
+
+    @property
+    def output_type(self) -> str | None:  # type: ignore[override]
+        """Generative where the template says so; otherwise the task's own."""
+        return getattr(self.template, "output_type", None)
+
+    def format_prompt(self, question: str, choices: Sequence[str] | None = None) -> str:
+        """Return the prompt."""
+        return self.template.format_prompt(question, list(choices or ()), None)
+
+    def format_choices(self, question: str, choices: Sequence[str], answer: Any = None) -> list[str]:
+        """Return the continuations to score."""
+        return list(self.template.format_choices(question, list(choices), answer))
+
+    def format_target(self, question: str, choices: Sequence[str], answer: Any) -> str | int:
+        """Return the target."""
+        return self.template.format_target(question, list(choices), answer)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the class by name."""
+        kind = type(self.template)
+        return {"template_type": f"{kind.__module__}:{kind.__qualname__}"}
