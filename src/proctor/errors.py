@@ -4,6 +4,7 @@ The tree::
 
     ProctorError                 anything this package raises on purpose
     ├── UsageError               a command line or call that cannot mean anything
+    │   └── UnknownColumnError       a column that results do not have (a KeyError, too)
     ├── SettingsError            an environment variable or setting with an impossible value
     ├── ArtifactError            an artifact that cannot be found, read, built or saved
     │   ├── UnknownArtifactError     no catalog has the name
@@ -146,6 +147,10 @@ class ProctorError(Exception):
 
 class UsageError(ProctorError):
     """A command line or call that cannot mean anything."""
+
+
+class UnknownColumnError(UsageError, KeyError):
+    """A column that results do not have."""
 
 
 class SettingsError(ProctorError):

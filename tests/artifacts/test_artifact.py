@@ -145,3 +145,15 @@ def test_a_class_named_like_a_built_in_one_does_not_replace_it():
     assert registry.get("system_format") is built_in
     assert ":" in SystemFormat.type_name()
     assert fetch_artifact(SystemFormat(x=1).to_dict()).x == 1
+
+
+def test_what_was_given_is_written_in_its_order():
+    from proctor.templates import InputOutputTemplate
+
+    given = {"output_format": "{b}", "input_format": "{a}", "__description__": "d", "instruction": "i"}
+    written = InputOutputTemplate(**given).to_dict()
+    assert list(written) == ["__type__", "__description__", "output_format", "input_format", "instruction"]
+    again = InputOutputTemplate.from_dict(written)
+    assert list(again.to_dict()) == list(written)
+    again.target_prefix = "p"
+    assert list(again.to_dict())[-1] == "target_prefix"

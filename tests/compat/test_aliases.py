@@ -82,7 +82,7 @@ def test_fetching_returns_what_programs_unpack():
     assert row == {"a": {"c": 3}}
     with pytest.raises(ValueError, match="a/x"):
         dict_get(row, "a/x")
-    assert to_pretty_string({"a": "x"}) == "a (str):\n    x"
+    assert to_pretty_string({"a": "x"}) == "a (str):\n    x\n"
 
 
 def test_a_program_runs_unchanged(tmp_path):

@@ -32,8 +32,8 @@ def card(train=20, test=5):
 def test_rows_have_the_keys_that_programs_know():
     row = next(iter(DatasetRecipe(card=card())()["test"]))
     assert list(row) == [
-        "source", "target", "references", "metrics", "groups", "subset", "media", "postprocessors", "task_data",
-        "data_classification_policy",
+        "metrics", "data_classification_policy", "media", "postprocessors", "target", "references", "source",
+        "task_data", "groups", "subset",
     ]  # fmt: skip
     assert row["source"] == "Choose from good, bad.\nText: test 0\nLabel: "
     assert row["references"] == ["good"]

@@ -199,8 +199,11 @@ def test_instance_scores_become_tables():
         "score": [1.0, 0.0],
     }
     assert list(results.instance_scores.to_df(flatten=False)["score"])[0] is results[0]["score"]
-    with pytest.raises(UsageError, match="no instance has a column 'predicton'"):
-        results.instance_scores.to_df(columns=["text", "predicton"])
+    for wanted in (UsageError, KeyError):  # programs expect what pandas raises
+        with pytest.raises(wanted, match="no instance has a column 'predicton'"):
+            results.instance_scores.to_df(columns=["text", "predicton"])
+    with pytest.raises(KeyError, match="did you mean 'prediction'"):
+        results.instance_scores.to_markdown(columns=["predicton"])
     assert results.instance_scores.to_markdown(columns=["prediction"]).splitlines()[2] == "|  0 | yes          |"
     assert "accuracy: 1.0" in results.instance_scores.summary
     global_frame = results.global_scores.to_df()
@@ -210,8 +213,9 @@ def test_instance_scores_become_tables():
 
 def test_scores_print_readably():
     results = evaluate(["yes", "no", "yes"], make_rows(3))
-    assert '"accuracy": 0.67' in repr(results.global_scores)
-    assert '"prediction": "no"' in repr(results.instance_scores)
+    assert repr(results.global_scores).startswith("accuracy (float):\n    0.67\naccuracy_ci_low (float):\n    0\n")
+    assert "    prediction (str):\n        no\n" in repr(results.instance_scores)
+    assert results.instances_scores == results.instance_scores
 
 
 def test_a_metric_that_cannot_be_computed_is_named_in_the_summary():

@@ -77,11 +77,45 @@ def test_cards_are_tried(capsys):
     assert "Showing up to 5 examples from stream 'test'" in shown
     assert "Step 1: loaded" in shown
     assert "Running with the gold references as predictions." in shown
+    assert "Loading limited to 30 instances by setting LoadFromDictionary.loader_limit;" in shown
+    assert '"global": {\n        "accuracy": 1.0,' in shown
+    assert "  references (list):\n      ['answer 0']" in shown
     test_card(card(), num_demos=1, demo_pool_size=3)
+    test_card(card(), False, False, loader_limit=2)
+    assert capsys.readouterr().out.rpartition("Prediction")[2]
+
+
+def test_lines_of_a_text_are_indented(capsys):
+    rows = [{"a": "one\ntwo", "b": "x"}]
+    tried = TaskCard(
+        loader={"__type__": "load_from_dictionary", "data": {"test": rows}},
+        task=Task(input_fields={"a": str}, reference_fields={"b": str}, prediction_type=str, metrics=["metrics.rouge"]),
+        templates=[InputOutputTemplate(input_format="{a}", output_format="{b}")],
+    )
+    test_card(tried)
+    assert "source (str):\n      one\n      two\n" in capsys.readouterr().out
+
+
+def test_nonsense_may_have_no_score():
+    rows = [{"a": "x", "b": float(number)} for number in range(4)]
+    spearman = TaskCard(
+        loader={"__type__": "load_from_dictionary", "data": {"test": rows}},
+        task=Task(
+            input_fields={"a": str}, reference_fields={"b": float}, prediction_type=float, metrics=["metrics.spearman"]
+        ),
+        templates=[
+            InputOutputTemplate(
+                input_format="{a}",
+                output_format="[[{b}]]",
+                postprocessors=["processors.extract_mt_bench_rating_judgment"],
+            )
+        ],
+    )
+    test_card(spearman)
 
 
 def test_scores_that_are_not_as_expected(capsys):
-    with pytest.raises(UsageError, match=r"exactly 0\.5"):
+    with pytest.raises(UsageError, match=r"expected 0\.5"):
         test_card(card(), exact_match_score=0.5)
     test_card(card(), exact_match_score=0.5, strict=False)
     assert "WARNING" in capsys.readouterr().out

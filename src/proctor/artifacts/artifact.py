@@ -108,6 +108,7 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
     _deprecated_message: ClassVar[str | None] = None
     _location: ClassVar[Location | None] = None
     _preparing: ClassVar[bool] = False
+    _given: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         meta = {_META[key]: kwargs.pop(key) for key in list(kwargs) if key in _META}
@@ -117,6 +118,7 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
             super().__init__(**kwargs)
         except PydanticValidationError as error:
             raise self._report(error) from None
+        object.__setattr__(self, "_given", tuple(kwargs))
         for attribute, value in meta.items():
             object.__setattr__(self, attribute, value)
         if self._deprecated_message:
@@ -167,12 +169,12 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
     # -- files ------------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Return ``__type__`` and what was given, as JSON-like data; fetched parts appear by name."""
+        """Return ``__type__`` and what was given, in its order, as JSON-like data; fetched parts appear by name."""
         body: dict[str, Any] = {"__type__": self.type_name()}
         for key, attribute in _META.items():
             if key != "__id__" and (value := getattr(self, attribute)) is not None:
                 body[key] = value
-        for name in type(self).model_fields:
+        for name in dict.fromkeys((*self._given, *type(self).model_fields)):
             if name in self.model_fields_set:
                 body[name] = to_data(getattr(self, name))
         return body

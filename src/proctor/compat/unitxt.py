@@ -99,7 +99,10 @@ _FUNCTIONS: dict[str, dict[str, str]] = {
     "stream": _STREAMS,
     "test_utils.card": {"test_card": "proctor.testing.cards:test_card"},
     "test_utils.catalog": {"temp_catalog": "proctor.testing.cards:temporary_catalog"},
-    "test_utils.metrics": {"test_metric": "proctor.testing.metrics:test_metric"},
+    "test_utils.metrics": {
+        "test_metric": "proctor.testing.metrics:test_metric",
+        "apply_metric": "proctor.testing.metrics:apply_metric",
+    },
     "test_utils.operators": {
         "check_operator": "proctor.testing.operators:check_operator",
         "check_operator_exception": "proctor.testing.operators:check_operator_exception",

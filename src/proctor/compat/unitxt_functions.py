@@ -15,6 +15,7 @@ from proctor.artifacts import fetch_artifact as fetch
 from proctor.data.fields import MISSING, get_field, is_subpath, setter
 from proctor.errors import MissingFieldError
 from proctor.logs import get_logger
+from proctor.results.pretty import pretty_text
 from proctor.settings import settings
 
 if TYPE_CHECKING:
@@ -89,24 +90,13 @@ def to_pretty_string(
     indent_delta: int = 4,
     max_chars: int | None = None,
     keys: Sequence[str] | None = None,
+    item_label: str | None = None,  # noqa: ARG001 - upstream passes it to itself only
+    float_format: str | None = None,
 ) -> str:
-    """Return a nested value as indented lines: names, types and values."""
-    pad = " " * indent
-    if isinstance(value, dict):
-        lines = []
-        for key in value if keys is None else keys:
-            inner = to_pretty_string(value[key], indent + indent_delta, indent_delta, max_chars)
-            lines.append(f"{pad}{key} ({type(value[key]).__name__}):\n{inner}")
-        return "\n".join(lines)
-    if isinstance(value, list) and any(isinstance(each, (dict, list)) for each in value):
-        return "\n".join(
-            f"{pad}[{place}] ({type(each).__name__}):\n"
-            f"{to_pretty_string(each, indent + indent_delta, indent_delta, max_chars)}"
-            for place, each in enumerate(value)
-        )
-    text = str(value)
-    text = text if max_chars is None or len(text) <= max_chars else f"{text[:max_chars]}..."
-    return "\n".join(f"{pad}{line}" for line in text.split("\n"))
+    """Return a nested value as indented lines: names, types and values; see ``proctor.results.pretty``."""
+    return pretty_text(
+        value, indent=indent, step=indent_delta, width=max_chars, keys=keys, float_format=float_format or ""
+    )
 
 
 def print_dict(

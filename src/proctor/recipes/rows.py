@@ -1,7 +1,7 @@
 """From rendered instances to dataset rows: the schema that Unitxt programs know.
 
-A row has ``source, target, references, metrics, groups, subset, media, postprocessors, task_data,
-data_classification_policy``; rows of instances that a program brings have no ``target`` and ``references``.
+A row has ``metrics, data_classification_policy, media, postprocessors, target, references, source, task_data, groups,
+subset``, in Unitxt's order; rows of instances that a program brings have no ``target`` and ``references``.
 ``task_data`` is JSON text, and so is a ``source`` that consists of chat messages.
 """
 
@@ -39,19 +39,20 @@ class RowMaker:
     def make(self, rendered: Rendered) -> Row:
         """Return the row of an instance."""
         instance, payload = rendered.instance, rendered.prompt.payload
-        row: Row = {"source": payload if isinstance(payload, str) else json.dumps(payload)}
+        data, own = task_data_of(rendered), self.postprocessors
+        row: Row = {
+            "metrics": _as_texts(instance["metrics"]) if self.metrics is None else list(self.metrics),
+            "data_classification_policy": instance["data_classification_policy"],
+            "media": _media(instance, is_chat=rendered.prompt.is_chat),
+            "postprocessors": _as_texts(instance["postprocessors"]) if own is None else list(own),
+        }
         if "references" in instance:
             row["target"] = instance["target"]
             row["references"] = list(instance["references"])
-        row["metrics"] = _as_texts(instance["metrics"]) if self.metrics is None else list(self.metrics)
-        data = task_data_of(rendered)
+        row["source"] = payload if isinstance(payload, str) else json.dumps(payload)
+        row["task_data"] = _with_demos(_encode(data), rendered.demos)
         row["groups"] = self._groups(data) if self.group_by else []
         row["subset"] = []
-        row["media"] = _media(instance, is_chat=rendered.prompt.is_chat)
-        own = self.postprocessors
-        row["postprocessors"] = _as_texts(instance["postprocessors"]) if own is None else list(own)
-        row["task_data"] = _with_demos(_encode(data), rendered.demos)
-        row["data_classification_policy"] = instance["data_classification_policy"]
         return row
 
     def _groups(self, data: Row) -> list[str]:

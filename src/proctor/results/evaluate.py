@@ -52,6 +52,9 @@ class EvaluationResults(list[dict[str, Any]]):
         """Scores of each instance."""
         return InstanceScores(self)
 
+    instances_scores = instance_scores
+    """Another name of :attr:`instance_scores`."""
+
     @property
     def groups_scores(self) -> GroupsScores:
         """Scores by group.

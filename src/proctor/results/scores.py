@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from proctor.errors import ScoringError, UsageError, did_you_mean
+from proctor.errors import UnknownColumnError, did_you_mean
+from proctor.results.pretty import pretty_text
 from proctor.results.tables import pipe_table
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 COUNTS = ("num_of_instances", "num_of_failures")
 COLUMNS = ("score", "score_name", "score_ci_low", "score_ci_high", "num_of_instances")
 SHOWN_INSTANCES = 5
+DIGITS = ".2g"
+"""How scores are printed."""
 
 
 class GlobalScores(dict[str, Any]):
@@ -60,7 +62,7 @@ class GlobalScores(dict[str, Any]):
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        return pretty(self)
+        return pretty_text(self, float_format=DIGITS)
 
 
 class GroupsScores(dict[Any, dict[Any, dict[str, Any]]]):
@@ -81,7 +83,7 @@ class GroupsScores(dict[Any, dict[Any, dict[str, Any]]]):
         return "\n".join(parts)
 
     def __repr__(self) -> str:
-        return pretty(self)
+        return pretty_text(self, float_format=DIGITS)
 
 
 class SubsetsScores(dict[str, Any]):
@@ -95,7 +97,7 @@ class SubsetsScores(dict[str, Any]):
         return _table_of(rows, ["subset", *groupings, *COLUMNS])
 
     def __repr__(self) -> str:
-        return pretty(self)
+        return pretty_text(self, float_format=DIGITS)
 
 
 def _subset_rows(node: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[dict[str, Any]]:
@@ -135,16 +137,12 @@ class InstanceScores(list[dict[str, Any]]):
             columns: Columns to keep.
 
         Raises:
-            UsageError: No instance has such a column.
+            UnknownColumnError: No instance has such a column.
         """
         from pandas import DataFrame
 
         frame = DataFrame(list(self) if flatten else list(self.original_instances))
-        for column in columns or ():
-            if column not in frame:
-                known = [str(each) for each in frame]
-                hint = did_you_mean(column, known) or f"there are {', '.join(known)}"
-                raise UsageError(f"no instance has a column '{column}'", hint=hint)
+        _check_columns(columns or (), [str(each) for each in frame])
         return frame if columns is None else frame[list(columns)]
 
     def to_markdown(
@@ -153,12 +151,12 @@ class InstanceScores(list[dict[str, Any]]):
         """Return a table of the instances; cells are wrapped at ``max_col_width`` characters.
 
         Raises:
-            ScoringError: No instance has such a column.
+            UnknownColumnError: No instance has such a column.
         """
         rows: Sequence[Mapping[str, Any]] = self if flatten else self.original_instances
-        names = list(columns) if columns is not None else list(dict.fromkeys(name for row in rows for name in row))
-        if missing := [name for name in names if not any(name in row for row in rows)]:
-            raise ScoringError(f"no instance has '{missing[0]}'")
+        known = list(dict.fromkeys(name for row in rows for name in row))
+        _check_columns(columns or (), known)
+        names = known if columns is None else list(columns)
         cells = [[_wrapped(row.get(name, math.nan), max_col_width) for name in names] for row in rows]
         return pipe_table(names, cells, index=index)
 
@@ -175,7 +173,14 @@ class InstanceScores(list[dict[str, Any]]):
         return pipe_table([*fields, "score", "score_name", "all_scores"], rows, index=True)
 
     def __repr__(self) -> str:
-        return pretty(list(self))
+        return pretty_text(self, float_format=DIGITS)
+
+
+def _check_columns(wanted: Sequence[str], known: Sequence[str]) -> None:
+    for name in wanted:
+        if name not in known:
+            hint = did_you_mean(name, known) or f"there are {', '.join(known)}"
+            raise UnknownColumnError(f"no instance has a column '{name}'", hint=hint)
 
 
 def _rounded(value: Any) -> Any:
@@ -198,21 +203,3 @@ def _table_of(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:
 
 def _blank(value: Any) -> Any:
     return "" if value is None or (isinstance(value, float) and math.isnan(value)) else value
-
-
-def pretty(value: Any) -> str:
-    """Return scores as indented JSON-like text, with two significant digits."""
-    return json.dumps(_printable(value), indent=2, ensure_ascii=False, default=str)
-
-
-def _printable(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {
-            " / ".join(map(str, key)) if isinstance(key, tuple) else str(key): _printable(item)
-            for key, item in value.items()
-        }
-    if isinstance(value, (list, tuple)):
-        return [_printable(item) for item in value]
-    if isinstance(value, float) and math.isfinite(value):
-        return float(f"{value:.2g}")
-    return value

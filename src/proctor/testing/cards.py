@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import math
 import tempfile
+import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -16,6 +20,7 @@ from proctor.tasks.card import TaskCard
 
 SHOWN = 5
 ROWS = 30
+RIGHT = "the gold references as predictions"
 NONSENSE = ("a1s", "bfsdf", "dgdfgs", "gfjgfh", "ghfjgh")
 
 
@@ -32,61 +37,92 @@ def temporary_catalog() -> Iterator[LocalCatalog]:
 
 def test_card(  # noqa: PLR0917 - the signature that programs know
     card: TaskCard | str,
-    tested_split: str = "test",
+    debug: bool = False,
     strict: bool = True,
+    test_exact_match_score_when_predictions_equal_references: bool = True,
+    test_full_mismatch_score_with_full_mismatch_prediction_values: bool = True,
     exact_match_score: float = 1.0,
     maximum_full_mismatch_score: float = 0.0,
     full_mismatch_prediction_values: Sequence[str] | None = None,
-    test_exact_match_score_when_predictions_equal_references: bool = True,
-    test_full_mismatch_score_with_full_mismatch_prediction_values: bool = True,
-    debug: bool = False,
+    *,
+    tested_split: str = "test",
     **recipe: Any,
 ) -> None:
     """Try a card with each of its templates; print rows, what processors make of answers, and scores.
 
     Args:
         card: The card or its name.
-        tested_split: The split whose rows are shown and scored.
+        debug: Print the number of rows and one row after every step.
         strict: Raise where scores are not as expected, instead of printing it.
-        exact_match_score: The score expected when each prediction is the instance's reference.
+        test_exact_match_score_when_predictions_equal_references: Score each instance's target as its prediction.
+        test_full_mismatch_score_with_full_mismatch_prediction_values: Score nonsense.
+        exact_match_score: The score expected when each prediction is the instance's target.
         maximum_full_mismatch_score: The highest score allowed for nonsense.
         full_mismatch_prediction_values: The nonsense.
-        debug: Print the number of rows and one row after every step.
+        tested_split: The split whose rows are shown and scored.
         **recipe: More fields of the recipe (``num_demos``, ``demos_pool_size`` …).
 
     Raises:
-        UsageError: With ``strict``, a score that is not as expected.
+        UsageError: With ``strict``, a score that is not as expected; a card that is another one once it is saved.
         ProctorError: The card does not work; the message says where.
     """
     chosen = fetch_artifact(card)
     if not isinstance(chosen, TaskCard):
         raise UsageError(f"{card!r} is no card")
+    _check_saved(chosen)
     if "demo_pool_size" in recipe:
         recipe["demos_pool_size"] = recipe.pop("demo_pool_size")
+    if "loader_limit" not in recipe:
+        recipe["loader_limit"] = ROWS
+        _say(f"Loading limited to {ROWS} instances by setting {type(chosen.loader).__name__}.loader_limit;")
+    expected = _Expected(exact_match_score, maximum_full_mismatch_score, strict)
     for index in _templates(chosen, recipe):
-        made = DatasetRecipe(card=chosen, template_card_index=index, loader_limit=ROWS, **recipe)
+        made = DatasetRecipe(card=chosen, template_card_index=index, **recipe)
         if debug:
             _print_stages(made)
         rows = list(islice(made()[tested_split], SHOWN))
         if not rows:
             raise UsageError(f"the split '{tested_split}' of the card is empty")
         _print_rows(tested_split, rows)
-        checks = [
-            (test_exact_match_score_when_predictions_equal_references, True, [row["target"] for row in rows]),
-            (
-                test_full_mismatch_score_with_full_mismatch_prediction_values,
-                False,
-                _cycled(full_mismatch_prediction_values or NONSENSE, len(rows)),
-            ),
-        ]
-        for wanted, is_right, predictions in checks:
-            if wanted:
-                score = _scored(rows, predictions, is_right=is_right)
-                limit = exact_match_score if is_right else maximum_full_mismatch_score
-                _judge(score, limit, is_right=is_right, strict=strict)
+        if test_exact_match_score_when_predictions_equal_references:
+            expected.of_right_answers(_scored(rows, [row["target"] for row in rows], RIGHT))
+        if test_full_mismatch_score_with_full_mismatch_prediction_values:
+            nonsense = _cycled(full_mismatch_prediction_values or NONSENSE, len(rows))
+            expected.of_nonsense(_scored(rows, nonsense, "random values as predictions"))
 
 
 test_card.__test__ = False  # type: ignore[attr-defined]  # pytest is not to collect it
+
+
+@dataclass(frozen=True, slots=True)
+class _Expected:
+    """What scores are expected, and whether others are errors."""
+
+    exact: float
+    highest: float
+    strict: bool
+
+    def of_right_answers(self, score: float) -> None:
+        if not math.isclose(score, self.exact):
+            self._differs(f"the score is {score}, expected {self.exact} for right answers")
+
+    def of_nonsense(self, score: float) -> None:
+        if score > self.highest:  # a correlation of values that are all the same is no number: nothing is wrong
+            self._differs(f"the score is {score}, expected at most {self.highest} for nonsense")
+
+    def _differs(self, message: str) -> None:
+        if self.strict:
+            hint = "set exact_match_score or maximum_full_mismatch_score, or strict=False to go on"
+            raise UsageError(message, hint=hint)
+        _say(f"WARNING: {message}")
+
+
+def _check_saved(card: TaskCard) -> None:
+    """Check that the card is the same once it is written and read."""
+    written = card.to_dict()
+    read = TaskCard.from_dict(json.loads(card.to_json())).to_dict()
+    if differing := [name for name, value in written.items() if read.get(name) != value]:
+        raise UsageError(f"the card is another one once it is saved: {', '.join(differing)} differ")
 
 
 def _templates(card: TaskCard, recipe: dict[str, Any]) -> list[Any]:
@@ -118,11 +154,11 @@ def _print_rows(split: str, rows: Sequence[dict[str, Any]]) -> None:
 
 
 def _fields(row: dict[str, Any]) -> str:
-    return "\n".join(f"  {name} ({type(value).__name__}):\n      {value}" for name, value in row.items()) + "\n"
+    lines = (f"{name} ({type(value).__name__}):\n{textwrap.indent(str(value), '    ')}" for name, value in row.items())
+    return textwrap.indent("\n".join(lines), "  ") + "\n"
 
 
-def _scored(rows: list[dict[str, Any]], predictions: list[str], *, is_right: bool) -> float:
-    title = "the gold references as predictions" if is_right else "random values as predictions"
+def _scored(rows: list[dict[str, Any]], predictions: list[str], title: str) -> float:
     _say(f"{'*' * 40}\nRunning with {title}.\nShowing the output of the post processing:\n*****")
     results = evaluate(predictions, rows)
     for row in results:
@@ -130,21 +166,8 @@ def _scored(rows: list[dict[str, Any]], predictions: list[str], *, is_right: boo
         _say(f"Prediction: ({type(row['prediction']).__name__})     {row['prediction']}")
         _say(f"Processed prediction: ({type(processed).__name__}) {processed}")
         _say(f"Processed references: ({type(answers).__name__}) {answers}\n*****")
-    _say(f"Score output:\n{results.global_scores.summary}")
+    _say(f"Score output:\n{json.dumps(results[0]['score'], sort_keys=True, indent=4, default=str)}")
     return float(results.global_scores.score)
-
-
-def _judge(score: float, limit: float, *, is_right: bool, strict: bool) -> None:
-    if score == limit or (not is_right and score < limit):
-        return
-    expected = f"exactly {limit}" if is_right else f"at most {limit}"
-    message = f"the score is {score}, expected {expected} for {'right answers' if is_right else 'nonsense'}"
-    if strict:
-        raise UsageError(
-            message,
-            hint="set exact_match_score or maximum_full_mismatch_score, or strict=False to go on",
-        )
-    _say(f"WARNING: {message}")
 
 
 def _say(text: str) -> None:

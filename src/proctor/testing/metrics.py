@@ -14,6 +14,28 @@ DIGITS = 2
 """Scores are compared after rounding to this many digits."""
 
 
+def apply_metric(
+    metric: Metric,
+    predictions: Sequence[Any],
+    references: Sequence[Sequence[Any]],
+    task_data: Sequence[Mapping[str, Any]] | None = None,
+) -> list[dict[str, Any]]:
+    """Return evaluation rows: each with its prediction, references, and instance and global scores."""
+    columns = Columns(list(predictions), list(references), list(task_data or [{}] * len(predictions)))
+    grade = apply_metrics(columns, [metric])
+    return [
+        {
+            "prediction": prediction,
+            "references": list(answers),
+            "score": {
+                "global": grade.scores,
+                "instance": {name: column[place] for name, column in grade.instance_scores.items()},
+            },
+        }
+        for place, (prediction, answers) in enumerate(zip(predictions, references, strict=True))
+    ]
+
+
 def test_metric(
     metric: Metric,
     predictions: Sequence[Any],
@@ -33,20 +55,9 @@ def test_metric(
     Raises:
         AssertionError: Everything that differs, at once.
     """
-    columns = Columns(list(predictions), list(references), list(task_data or [{}] * len(predictions)))
-    grade = apply_metrics(columns, [metric])
-    rows = [
-        {
-            "prediction": prediction,
-            "references": list(answers),
-            "score": {
-                "global": grade.scores,
-                "instance": {name: column[place] for name, column in grade.instance_scores.items()},
-            },
-        }
-        for place, (prediction, answers) in enumerate(zip(predictions, references, strict=True))
-    ]
-    problems = _differences("global", global_target, grade.scores)
+    rows = apply_metric(metric, predictions, references, task_data)
+    overall = rows[0]["score"]["global"] if rows else {}
+    problems = _differences("global", global_target, overall)
     for place, wanted in enumerate(instance_targets):
         problems += _differences(f"instance {place}", wanted, rows[place]["score"]["instance"])
     if problems:

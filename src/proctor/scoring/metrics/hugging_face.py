@@ -156,6 +156,7 @@ class HuggingfaceMetric(GlobalMetric):
         scale: Divides the scores ``scaled_fields``.
         hf_compute_args: Arguments of the metric.
         hf_additional_input_fields: Fields of the task, passed as lists.
+        hf_additional_input_fields_pass: The same, by the name that Unitxt's guide to metrics has for it.
         hf_additional_input_fields_pass_one_value: Fields of the task, passed as the one value that all instances have.
     """
 
@@ -166,6 +167,7 @@ class HuggingfaceMetric(GlobalMetric):
     scaled_fields: list[str] | None = None
     hf_compute_args: dict[str, Any] = {}
     hf_additional_input_fields: list[str] = []
+    hf_additional_input_fields_pass: list[str] = []
     hf_additional_input_fields_pass_one_value: list[str] = []
 
     def prepare(self) -> None:
@@ -183,7 +185,8 @@ class HuggingfaceMetric(GlobalMetric):
 
     def compute(self, references: list[list[Any]], predictions: list[Any], task_data: list[Any]) -> dict[str, Any]:
         """Return the scores of a sample."""
-        arguments = {name: self._values(name, task_data) for name in self.hf_additional_input_fields}
+        listed = (*self.hf_additional_input_fields, *self.hf_additional_input_fields_pass)
+        arguments = {name: self._values(name, task_data) for name in listed}
         for name in self.hf_additional_input_fields_pass_one_value:
             values = self._values(name, task_data)
             if any(value != values[0] for value in values):
