@@ -1,6 +1,7 @@
 """The openai engine against a server on loopback."""
 
 import asyncio
+import json
 import logging
 import signal
 import subprocess
@@ -12,6 +13,7 @@ import time
 import pytest
 
 from proctor.artifacts import fetch_artifact
+from proctor.engines.http import Reply
 from proctor.engines.openai import OpenAIEngine, normal_url
 from proctor.errors import UnsupportedRequestError, ValidationError
 from proctor.ir import Choose, Decoding, Generate, Likelihood, Pair, Prompt, Rolling
@@ -488,3 +490,33 @@ def test_faults_while_scoring_change_nothing(kind):
     with FaultServer(faults=Faults.first(Fault(kind))) as server:
         rough = dict(OpenAIEngine(model="m", base_url=server.url, endpoint="completions").score(requests))
     assert {n: each.scores for n, each in rough.items()} == {n: each.scores for n, each in calm.items()}
+
+
+@pytest.mark.parametrize("way", ["ignores", "refuses"])
+@pytest.mark.parametrize("stream", [False, True])
+def test_servers_that_give_one_answer_are_asked_one_at_a_time(way, stream):
+    sent = []
+
+    class OneAnswer:
+        """Ollama and LM Studio ignore ``n``; Groq refuses it, and vLLM where decoding is greedy."""
+
+        async def post(self, url, body, headers, timeout_seconds):
+            asked = json.loads(body)
+            sent.append(asked)
+            if way == "refuses" and asked.get("n", 1) > 1:
+                message = "n must be 1 when using greedy sampling, got 3."
+                return Reply(400, {}, json.dumps({"error": {"message": message}}).encode())
+            if stream:
+                piece = {"choices": [{"index": 0, "delta": {"content": str(asked["seed"])}, "finish_reason": "stop"}]}
+                return Reply(200, {}, f"data: {json.dumps(piece)}\n\ndata: [DONE]\n\n".encode())
+            choice = {"index": 0, "message": {"content": str(asked["seed"])}, "finish_reason": "stop"}
+            return Reply(200, {}, json.dumps({"choices": [choice]}).encode())
+
+        async def close(self):
+            pass
+
+    engine = OpenAIEngine(model="m", base_url="http://h", max_concurrency=1, seed=5, stream=stream)
+    engine._make_transport = OneAnswer
+    answers = texts(engine, [Generate(Prompt(f"Question {n}?"), Decoding(count=3)) for n in range(2)])
+    assert answers == [("5", "6", "7")] * 2
+    assert [body.get("n", 1) for body in sent] == [3, 1, 1, 1, 1, 1, 1]

@@ -7,23 +7,29 @@ Options: ``is_chat`` (default true), ``max_tokens_name``, ``model_name`` (name o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from msgspec import structs
+
 from proctor.engines.calls import Caller, CallError
+from proctor.engines.wires.openai_echo import ECHO, BoundaryError, parse_context, parse_echo
 from proctor.engines.wires.openai_shapes import (
-    ECHO,
+    FewerAnswersError,
     chat_messages,
     decoding_body,
     parse_chat,
     parse_completion,
-    parse_echo,
 )
 from proctor.engines.wires.openai_stream import parse_stream
 from proctor.engines.wires.wire import Post, Wire, merged
-from proctor.ir import Decoding, Pair, Prompt, Response, Rolling, Score
+from proctor.ir import Decoding, Generate, Pair, Prompt, Response, Rolling, Score
+
+_REFUSES_N = re.compile(r"\bn\b.{0,3} (?:must be (?:1\b|at most 1\b|equal to 1\b)|is not supported|> 1)", re.IGNORECASE)
+"""How servers say that they give one answer: vLLM where decoding is greedy, Groq always."""
 
 
 @dataclass
@@ -51,6 +57,18 @@ class OpenAIWire(Wire):
         parse = partial(parse_stream if is_stream else parse_completion, count=decoding.count)
         return Post("/completions", body, parse, is_stream)
 
+    async def generate(self, caller: Caller, request: Generate) -> Response:
+        """Answer a request for text, one answer at a time where the server gives no more; see :class:`Wire`."""
+        if self.decoding_of(request).count == 1 or not self.has_n:
+            return await super().generate(caller, request)
+        try:
+            return await super().generate(caller, request)
+        except CallError as error:
+            if not (isinstance(error, FewerAnswersError) or _REFUSES_N.search(error.failure.message)):
+                raise
+        self.has_n = False
+        return await super().generate(caller, request)
+
     async def score(self, caller: Caller, request: Score) -> Response:
         """Answer a request for log-likelihoods by echo; see :class:`Wire`."""
         texts = [("", request.text)] if isinstance(request, Rolling) else [_words(pair) for pair in request.pairs]
@@ -58,10 +76,18 @@ class OpenAIWire(Wire):
         parts = []
         for context, continuation in texts:
             text = context + continuation
-            body = {"model": self.model, "prompt": text, **ECHO, **self.defaults.get("extra", {})}
             parse = partial(parse_echo, text=text, start=len(context), skips_first=skips_first)
-            parts.append(await self.send(caller, Post("/completions", body, parse)))
+            try:
+                parts.append(await self._echo(caller, text, parse))
+            except BoundaryError as error:
+                alone = await self._echo(caller, context, partial(parse_context, text=context))
+                score = parse(error.body, context_tokens=alone.texts)
+                parts.append(merged([score, structs.replace(alone, texts=())]))
         return merged(parts)
+
+    async def _echo(self, caller: Caller, text: str, parse: Callable[[bytes], Response]) -> Response:
+        body = {"model": self.model, "prompt": text, **ECHO, **self.defaults.get("extra", {})}
+        return await self.send(caller, Post("/completions", body, parse))
 
     def _body(self, decoding: Decoding) -> dict[str, Any]:
         """Return the part of a body that requests with this decoding share."""

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from proctor.engines.calls import CallError, ReplyError
-from proctor.ir import Decoding, Message, Response, Scored, TokenLogProbability, Usage
+from proctor.ir import Decoding, Failure, Message, Response, TokenLogProbability, Usage
 
 
 class _Function(Struct):
@@ -52,17 +52,21 @@ class _ChatChoice(Struct):
     logprobs: _ChatLogProbs | None = None
 
 
-class _Usage(Struct):
+class UsageReply(Struct):
+    """How many tokens were read and written. Cached and reasoning tokens are parts of these, not more of them."""
+
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
 
 
 class _ChatReply(Struct):
     choices: list[_ChatChoice]
-    usage: _Usage | None = None
+    usage: UsageReply | None = None
 
 
-class _TextLogProbs(Struct):
+class TextLogProbs(Struct):
+    """Log-probabilities as the completions endpoint writes them: parallel lists, one entry for each token."""
+
     tokens: list[str] = []
     token_logprobs: list[float | None] = []
     text_offset: list[int] | None = None
@@ -70,20 +74,24 @@ class _TextLogProbs(Struct):
     content: list[_Token] | None = None  # llama.cpp's server uses the shape of chat here, too
 
 
-class _TextChoice(Struct):
+class TextChoice(Struct):
+    """One answer of a completion."""
+
     text: str
     index: int | None = None
     finish_reason: str | None = None
-    logprobs: _TextLogProbs | None = None
+    logprobs: TextLogProbs | None = None
 
 
-class _TextReply(Struct):
-    choices: list[_TextChoice]
-    usage: _Usage | None = None
+class TextReply(Struct):
+    """The reply to a completion request."""
+
+    choices: list[TextChoice]
+    usage: UsageReply | None = None
 
 
 _CHAT = msgspec.json.Decoder(_ChatReply)
-_TEXT = msgspec.json.Decoder(_TextReply)
+TEXT_REPLY = msgspec.json.Decoder(TextReply)
 
 
 def decoding_body(decoding: Decoding, max_tokens_name: str = "max_tokens") -> dict[str, Any]:
@@ -131,19 +139,19 @@ def parse_chat(body: bytes, count: int = 1) -> Response:
         texts=tuple(_message_text(choice.message) for choice in choices),
         finish_reasons=tuple(choice.finish_reason or "" for choice in choices),
         tokens=_chat_tokens(choices),
-        usage=_usage(reply.usage),
+        usage=usage_of(reply.usage),
     )
 
 
 def parse_completion(body: bytes, count: int = 1) -> Response:
     """Return the response in the reply to a completion request; errors as in :func:`parse_chat`."""
-    reply = _TEXT.decode(body)
+    reply = TEXT_REPLY.decode(body)
     choices = _chosen(reply.choices, count)
     return Response(
         texts=tuple(choice.text for choice in choices),
         finish_reasons=tuple(choice.finish_reason or "" for choice in choices),
         tokens=_text_tokens(choices),
-        usage=_usage(reply.usage),
+        usage=usage_of(reply.usage),
     )
 
 
@@ -154,9 +162,19 @@ def _chosen(choices: list[Any], count: int) -> list[Any]:
     first: dict[int, Any] = {}
     for position, choice in enumerate(choices):
         first.setdefault(position if choice.index is None else choice.index, choice)
+    if not first:
+        raise ReplyError("the reply has no choices")
     if len(first) < count:
-        raise ReplyError(f"{count} answers were asked for, {len(first)} came")
+        raise FewerAnswersError(count, len(first))
     return [first[index] for index in sorted(first)][:count]
+
+
+class FewerAnswersError(CallError):
+    """A server that does not know ``n`` (Ollama, LM Studio): it gives one answer whatever it was asked for."""
+
+    def __init__(self, wanted: int, found: int) -> None:
+        message = f"{wanted} answers were asked for, {found} came: ask for one at a time"
+        super().__init__(Failure("protocol", message, retryable=False))
 
 
 def _message_text(message: _Message) -> str:
@@ -179,7 +197,8 @@ def _arguments_text(arguments: Any) -> str:
     return msgspec.json.encode({} if arguments is None else arguments).decode()
 
 
-def _usage(usage: _Usage | None) -> Usage:
+def usage_of(usage: UsageReply | None) -> Usage:
+    """Return how many tokens a server says it read and wrote; none where it does not say."""
     if usage is None:
         return Usage()
     return Usage(usage.prompt_tokens or 0, usage.completion_tokens or 0)
@@ -196,13 +215,13 @@ def _token(token: _Token) -> TokenLogProbability:
     return TokenLogProbability(token.token, token.logprob, top)
 
 
-def _text_tokens(choices: list[_TextChoice]) -> tuple[tuple[TokenLogProbability, ...], ...]:
+def _text_tokens(choices: list[TextChoice]) -> tuple[tuple[TokenLogProbability, ...], ...]:
     if not any(choice.logprobs for choice in choices):
         return ()
     return tuple(_text_choice_tokens(choice.logprobs) for choice in choices)
 
 
-def _text_choice_tokens(found: _TextLogProbs | None) -> tuple[TokenLogProbability, ...]:
+def _text_choice_tokens(found: TextLogProbs | None) -> tuple[TokenLogProbability, ...]:
     if found is None:
         return ()
     if found.content is not None:
@@ -217,77 +236,3 @@ def _text_choice_tokens(found: _TextLogProbs | None) -> tuple[TokenLogProbabilit
 
 def _best_first(top: Mapping[str, float] | None) -> tuple[tuple[str, float], ...]:
     return tuple(sorted((top or {}).items(), key=lambda item: -item[1]))
-
-
-# -- likelihoods of text that the model did not write -------------------------------------------------------------
-
-_NO_ECHO = (
-    "the server does not return log-probabilities of the prompt, which scoring needs: use a server that supports echo "
-    "with logprobs on completions (vLLM does), hf, or the generate form of the exam"
-)
-ECHO = {"echo": True, "logprobs": 1, "max_tokens": 1, "temperature": 0.0}
-"""Asks a completions server for the log-probabilities of the prompt. One token is generated, and left out again,
-because several servers refuse to generate none."""
-
-
-def parse_echo(body: bytes, text: str, start: int, *, skips_first: bool = False) -> Response:
-    """Return the likelihood of ``text[start:]`` after ``text[:start]``, from the echo of ``text``.
-
-    A token belongs to the continuation when any of its characters do: a token that reaches over the boundary is
-    counted, because the continuation cannot be written without it. With ``skips_first`` the first token is left out
-    even where the server has a likelihood for it.
-
-    Raises:
-        CallError: The server does not echo.
-        ReplyError, msgspec.DecodeError: Some tokens have no log-probabilities.
-    """
-    reply = _TEXT.decode(body)
-    if not reply.choices:
-        raise ReplyError("the reply has no choices")
-    if (found := reply.choices[0].logprobs) is None:
-        raise CallError.of("engine", _NO_ECHO)
-    if found.content is not None or (found.tokens and not reply.choices[0].text.startswith(text[:start])):
-        raise CallError.of("engine", _NO_ECHO)
-    offsets = found.text_offset or _offsets(found.tokens)
-    ends = [*offsets[1:], len(text) + 1]
-    inside = [
-        index
-        for index, (begin, end) in enumerate(zip(offsets, ends, strict=True))
-        if begin < len(text) and end > start and end > begin
-    ]
-    if not inside and start < len(text):
-        raise CallError.of("engine", _NO_ECHO)
-    return Response(
-        scores=(_sum(found, inside, is_start_unknown=start == 0, skips_first=skips_first),), usage=_usage(reply.usage)
-    )
-
-
-def _sum(found: _TextLogProbs, inside: list[int], *, is_start_unknown: bool, skips_first: bool) -> Scored:
-    if inside and (skips_first or (is_start_unknown and found.token_logprobs[inside[0]] is None)):
-        # Without a token before it, the first token of a text has no likelihood.
-        inside = inside[1:]
-        if not inside:
-            raise CallError.of("engine", "the first token of a text has no log-probability, and there is no other")
-    values = [found.token_logprobs[index] for index in inside]
-    known = [value for value in values if value is not None]
-    if len(known) < len(values):
-        raise ReplyError("some tokens have no log-probability")
-    return Scored(sum(known), _is_greedy(found, inside), len(known))
-
-
-def _is_greedy(found: _TextLogProbs, inside: list[int]) -> bool:
-    if found.top_logprobs is None:
-        return False
-    for index in inside:
-        top, value = found.top_logprobs[index], found.token_logprobs[index]
-        if not top or value is None or max(top.values()) > value:
-            return False
-    return True
-
-
-def _offsets(tokens: Sequence[str]) -> list[int]:
-    offsets, position = [], 0
-    for token in tokens:
-        offsets.append(position)
-        position += len(token)
-    return offsets

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from proctor.engines.calls import ReplyError, SaidError
-from proctor.engines.wires.openai_shapes import call_text
+from proctor.engines.wires.openai_shapes import FewerAnswersError, call_text
 from proctor.ir import Response, TokenLogProbability, Usage
 
 _DONE = b"[DONE]"
@@ -116,8 +116,10 @@ def parse_stream(body: bytes, count: int = 1) -> Response:
     found = [answers[index] for index in sorted(answers)][:count]
     if not (is_done or (found and all(answer.reason for answer in found))):
         raise ReplyError("the stream broke off")
+    if not found:
+        raise ReplyError("the stream has no answer")
     if len(found) < count:
-        raise ReplyError(f"{count} answers were asked for, {len(found)} came")
+        raise FewerAnswersError(count, len(found))
     return Response(
         texts=tuple(answer.words() for answer in found),
         finish_reasons=tuple(answer.reason for answer in found),
