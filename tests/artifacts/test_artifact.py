@@ -157,3 +157,16 @@ def test_what_was_given_is_written_in_its_order():
     assert list(again.to_dict()) == list(written)
     again.target_prefix = "p"
     assert list(again.to_dict())[-1] == "target_prefix"
+
+
+def test_descriptions_and_tags_are_read_and_changed_by_their_names():
+    from proctor.templates import InputOutputTemplate
+
+    template = InputOutputTemplate(
+        input_format="{a}", output_format="{b}", __description__="d", __tags__={"modality": "table"}
+    )
+    assert (template.__description__, template.__tags__, template.__title__) == ("d", {"modality": "table"}, None)
+    object.__setattr__(template, "_artifact_id", "templates.old")
+    template.__tags__ = {"skill": "sums"}
+    assert (template.tags, template.__id__) == ({"skill": "sums"}, None)
+    assert template.to_dict()["__tags__"] == {"skill": "sums"}

@@ -1,5 +1,5 @@
 import json
-import warnings
+import logging
 
 import pytest
 
@@ -16,6 +16,8 @@ from proctor.artifacts import (
     unregister_catalog,
 )
 from proctor.errors import ArtifactError, LinkError, UnknownArtifactError, ValidationError
+from proctor.logs import get_logger
+from proctor.settings import settings
 
 
 class Pebble(Artifact):
@@ -76,13 +78,27 @@ def test_precedence_environment_then_newest_then_built_in(tmp_path, monkeypatch)
             unregister_catalog(each)
 
 
-def test_links_pass_overwrites_on_and_warn_their_users(catalog):
+@pytest.fixture
+def logged():
+    """What the package logs, as (level, message)."""
+    found = []
+
+    class Keeper(logging.Handler):
+        def emit(self, record):
+            found.append((record.levelname, record.getMessage()))
+
+    logger, keeper = get_logger(), Keeper()
+    logger.addHandler(keeper)
+    yield found
+    logger.removeHandler(keeper)
+
+
+def test_links_pass_overwrites_on_and_warn_their_users(catalog, logged):
     add_to_catalog(Pebble(), "new_name", catalog, verbose=False)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        add_link_to_catalog("new_name", "old_name", deprecate=True, catalog=catalog)
-    with pytest.warns(DeprecationWarning, match="old_name"):
-        assert fetch_artifact("old_name[weight=4]").weight == 4
+    add_link_to_catalog("new_name", "old_name", deprecate=True, catalog=catalog)
+    assert not [message for level, message in logged if level == "WARNING"]
+    assert fetch_artifact("old_name[weight=4]").weight == 4
+    assert ("WARNING", "'old_name' is deprecated; use 'new_name'") in logged
 
 
 def test_circles_are_named(catalog):
@@ -119,7 +135,14 @@ def test_unknown_names_come_with_the_closest(catalog):
         fetch_artifact("stones.peble")
 
 
-def test_deprecated_artifacts_warn(catalog):
+def test_deprecated_artifacts_are_told_when_they_are_built(catalog, logged):
     LocalCatalog(catalog.folder).save("old", {"__type__": "pebble", "__deprecated_msg__": "use another"})
-    with pytest.warns(DeprecationWarning, match="use another"):
-        fetch_artifact("old")
+    assert fetch_artifact("old").__deprecated_msg__ == "use another"
+    assert logged == [("WARNING", "use another")]
+
+
+def test_debug_says_which_catalog_an_artifact_is_from(catalog, logged):
+    add_to_catalog(Pebble(), "a", catalog, verbose=False)
+    with settings.context(default_verbosity="debug"):
+        fetch_artifact("a[weight=2]")
+    assert ("DEBUG", f"'a' is loaded from {catalog.folder / 'a.json'}") in logged

@@ -82,6 +82,21 @@ def _inherited_annotation(key: str, bases: tuple[type, ...]) -> Any:
     return ClassVar[Any]
 
 
+class _MetaField:
+    """What ``artifact.__tags__`` reads and writes."""
+
+    def __init__(self, attribute: str) -> None:
+        self._attribute = attribute
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else getattr(instance, self._attribute)
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        object.__setattr__(instance, self._attribute, value)
+        if self._attribute != _META["__id__"]:  # it is no longer what the catalog has under this name
+            object.__setattr__(instance, _META["__id__"], None)
+
+
 class Artifact(BaseModel, metaclass=ArtifactMeta):
     """Base of all that is configured. Subclass it like a dataclass: annotate fields, give defaults.
 
@@ -107,8 +122,14 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
     _title: ClassVar[str | None] = None
     _deprecated_message: ClassVar[str | None] = None
     _location: ClassVar[Location | None] = None
+    _tells_deprecation: ClassVar[bool] = True
     _preparing: ClassVar[bool] = False
     _given: ClassVar[tuple[str, ...]] = ()
+    __id__: ClassVar[Any] = _MetaField("_artifact_id")
+    __description__: ClassVar[Any] = _MetaField("_description")
+    __tags__: ClassVar[Any] = _MetaField("_tags")
+    __title__: ClassVar[Any] = _MetaField("_title")
+    __deprecated_msg__: ClassVar[Any] = _MetaField("_deprecated_message")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         meta = {_META[key]: kwargs.pop(key) for key in list(kwargs) if key in _META}
@@ -121,8 +142,8 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
         object.__setattr__(self, "_given", tuple(kwargs))
         for attribute, value in meta.items():
             object.__setattr__(self, attribute, value)
-        if self._deprecated_message:
-            _warn_deprecated(self)
+        if self._deprecated_message and self._tells_deprecation:
+            log_deprecation(self._deprecated_message)
 
     def model_post_init(self, context: Any, /) -> None:
         """Check requirements, then run :meth:`prepare` and :meth:`verify`."""
@@ -331,7 +352,8 @@ def _check_requirements(cls: type[Artifact]) -> None:
         )
 
 
-def _warn_deprecated(artifact: Artifact) -> None:
-    import warnings
+def log_deprecation(message: str) -> None:
+    """Tell whoever uses a deprecated artifact, at level WARN."""
+    from proctor.logs import get_logger
 
-    warnings.warn(str(artifact._deprecated_message), DeprecationWarning, stacklevel=4)  # noqa: SLF001 - one of our own
+    get_logger().warning("%s", message)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from collections.abc import Mapping
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from proctor.artifacts.artifact import Artifact
+from proctor.artifacts.artifact import Artifact, log_deprecation
 from proctor.artifacts.catalogs import Catalog, LocalCatalog, find, read_json, user_catalog
 from proctor.artifacts.query import Query, is_assignments, parse_assignments, parse_query
 from proctor.artifacts.registry import registry
 from proctor.errors import ArtifactError, LinkError, Location, ProctorError, ValidationError, did_you_mean
+from proctor.logs import get_logger
 
 DEFAULT_RECIPE = "dataset_recipe"
 _LINK = "artifact_link"
@@ -68,6 +68,7 @@ def _fetch_named(text: str, query: Query, extra: dict[str, Any], among: list[Cat
     try:
         path = find(query.name, among)
         data = read_json(path)
+        get_logger().debug("'%s' is loaded from %s", query.name, path)
         if data.get("__type__") == _LINK:
             return _follow(data, text, query, extra, Location(str(path)))
         _check_overwrites(query.name, data, overwrites)
@@ -81,7 +82,7 @@ def _fetch_named(text: str, query: Query, extra: dict[str, Any], among: list[Cat
 
 def _follow(data: dict[str, Any], text: str, query: Query, extra: dict[str, Any], location: Location) -> Artifact:
     if message := data.get("__deprecated_msg__"):
-        warnings.warn(str(message), DeprecationWarning, stacklevel=5)
+        log_deprecation(str(message))
     target = data.get("to")
     if not isinstance(target, (str, dict)):
         raise LinkError(f"the link '{text}' has no 'to'", location=location)
@@ -162,8 +163,6 @@ def add_to_catalog(
     path = chosen.save(name, artifact.to_dict(), overwrite=overwrite)
     object.__setattr__(artifact, "_artifact_id", name)
     if verbose:
-        from proctor.logs import get_logger
-
         get_logger().info("Artifact %s saved to %s", name, path)
     return path
 
@@ -187,8 +186,4 @@ class ArtifactLink(Artifact):
     """A name for another artifact: whoever fetches the link gets what it links to."""
 
     to: Any
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # the warning is for those who follow the link
-            super().__init__(*args, **kwargs)
+    _tells_deprecation = False  # whoever follows the link is told
