@@ -12,6 +12,7 @@ from proctor.data.image_operators import (
     HashImage,
     ImageAugmentor,
     ImageFieldOperator,
+    ImageToText,
     Oldify,
     PixelNoise,
     ToImage,
@@ -38,7 +39,8 @@ def augmented(augmentor, image):
 def test_images_become_values(picture):
     assert ToImage(field="i").process_instance({"i": picture})["i"] == {"image": picture, "format": "JPEG"}
     picture.format = "PNG"
-    assert ToImage(field="i").process_instance({"i": picture})["i"]["format"] == "PNG"
+    for operator in (ToImage(field="i"), ImageToText(field="i")):
+        assert operator.process_instance({"i": picture})["i"]["format"] == "PNG"
 
 
 def test_images_are_hashed_encoded_and_decoded(picture):

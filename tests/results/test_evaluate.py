@@ -116,7 +116,7 @@ def test_failed_instances_are_counted_and_in_no_number():
     assert results.global_scores["num_of_failures"] == 1
     assert results.failures == {1: {"kind": "timeout", "message": "no answer"}}
     assert results[1]["score"]["instance"]["score"] is None
-    assert results.global_scores.summary.endswith("Num Instances: 3 (1 failed)")
+    assert results.global_scores.summary.endswith("Num Instances: 3 (1 failed)\nFirst failure: no answer")
 
 
 def test_a_processor_that_cannot_parse_fails_its_instance():

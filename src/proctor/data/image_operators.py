@@ -31,6 +31,10 @@ class ToImage(InstanceFieldOperator):
         return {"image": value, "format": getattr(value, "format", None) or "JPEG"}
 
 
+class ImageToText(ToImage):
+    """:class:`ToImage` under the name that Unitxt's guide to multi-modality has for it."""
+
+
 class HashImage(FieldOperator):
     """Replaces images by the MD5 of their pixels, as text."""
 

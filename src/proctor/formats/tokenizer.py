@@ -53,11 +53,24 @@ class HFSystemFormat(ChatAPIFormat):
 
         def lay_out(parts: Parts) -> Prompt:
             messages = to_messages(parts, in_user_turns=in_user_turns)
-            text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True, **arguments)
-            text += parts.target_prefix
+            text = _applied(tokenizer, messages, arguments, self.model_name) + parts.target_prefix
             return Prompt(text, lambda: locate(text, explain_messages(parts, in_user_turns=in_user_turns), parts))
 
         return lay_out
+
+
+def _applied(tokenizer: Any, messages: list[dict[str, Any]], arguments: dict[str, Any], model: str) -> str:
+    from jinja2 import TemplateError as JinjaError
+
+    try:
+        return str(tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True, **arguments))
+    except (JinjaError, TypeError, ValueError) as error:
+        with_media = any(not isinstance(message["content"], str) for message in messages)
+        raise TemplateError(
+            f"the chat template of '{model}' cannot lay out these messages",
+            why=f"{error}; a message has images" if with_media else str(error),
+            hint="use format=formats.chat_api, and the engine lays the messages out",
+        ) from None
 
 
 class GraniteDocumentsFormat(Format):

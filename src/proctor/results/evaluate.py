@@ -45,7 +45,9 @@ class EvaluationResults(list[dict[str, Any]]):
     @property
     def global_scores(self) -> GlobalScores:
         """Scores over all instances."""
-        return GlobalScores(self[0]["score"]["global"])
+        scores = GlobalScores(self[0]["score"]["global"])
+        scores.first_failure = next((row["failure"]["message"] for row in self if "failure" in row), "")
+        return scores
 
     @property
     def instance_scores(self) -> InstanceScores:

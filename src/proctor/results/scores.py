@@ -24,7 +24,13 @@ DIGITS = ".2g"
 
 
 class GlobalScores(dict[str, Any]):
-    """Global scores by name."""
+    """Global scores by name.
+
+    Attributes:
+        first_failure: Why the first instance without a score has none; empty where all have one.
+    """
+
+    first_failure: str = ""
 
     @property
     def score(self) -> float:
@@ -58,6 +64,8 @@ class GlobalScores(dict[str, Any]):
         failed = self.get("num_of_failures", 0)
         counted = f"{self['num_of_instances']}" + (f" ({failed} failed)" if failed else "")
         lines = [table, f"Main Score: {self['score_name']}", f"Num Instances: {counted}"]
+        if self.first_failure:
+            lines.append(f"First failure: {self.first_failure.splitlines()[0]}")
         lines += [f"Failed: {name}: {reason}" for name, reason in self.get("metric_failures", {}).items()]
         return "\n".join(lines)
 
