@@ -186,7 +186,7 @@ def _column(values: list[Any], kind: Any) -> Any:
     import pyarrow as pa
 
     first = values[0]
-    if not isinstance(first, str) and all(value == first for value in values):
+    if not isinstance(first, str) and values.count(first) == len(values):
         return pa.repeat(pa.scalar(first, kind), len(values))
     return pa.array(values, kind)
 

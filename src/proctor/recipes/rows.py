@@ -35,16 +35,17 @@ class RowMaker:
         self.metrics = None if metrics is None else _as_texts(metrics)
         self.postprocessors = None if postprocessors is None else _as_texts(postprocessors)
         self.group_by = [[each] if isinstance(each, str) else list(each) for each in group_by]
+        self._metric_texts, self._postprocessor_texts = _Texts(), _Texts()
 
     def make(self, rendered: Rendered) -> Row:
         """Return the row of an instance."""
         instance, payload = rendered.instance, rendered.prompt.payload
         data, own = task_data_of(rendered), self.postprocessors
         row: Row = {
-            "metrics": _as_texts(instance["metrics"]) if self.metrics is None else list(self.metrics),
+            "metrics": self._metric_texts.of(instance["metrics"]) if self.metrics is None else list(self.metrics),
             "data_classification_policy": instance["data_classification_policy"],
             "media": _media(instance, is_chat=rendered.prompt.is_chat),
-            "postprocessors": _as_texts(instance["postprocessors"]) if own is None else list(own),
+            "postprocessors": self._postprocessor_texts.of(instance["postprocessors"]) if own is None else list(own),
         }
         if "references" in instance:
             row["target"] = instance["target"]
@@ -103,6 +104,19 @@ def _jsonable(value: Any) -> Any:
 
 
 _encode = json.JSONEncoder(default=_jsonable).encode
+
+
+class _Texts:
+    """Artifacts as texts; nearly always they are the list that the row before had."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Sequence[Any], list[str]] = ((), [])
+
+    def of(self, artifacts: Sequence[Any]) -> list[str]:
+        """Return a new list."""
+        if artifacts is not self._last[0]:
+            self._last = (artifacts, _as_texts(artifacts))
+        return list(self._last[1])
 
 
 def _as_texts(artifacts: Sequence[Any]) -> list[str]:
