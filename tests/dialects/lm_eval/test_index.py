@@ -91,6 +91,24 @@ def test_a_changed_base_reads_what_includes_it(folder):
     assert build(folder).entries["renamed"].tags == ("a",)
 
 
+@pytest.mark.parametrize("first", ["", None])  # a base that is no mapping; one that is missing
+def test_a_base_that_is_mended_is_read_again(folder, first):
+    (folder / "mended.yaml").write_text("task: mended\ninclude: _broken\n")
+    if first is not None:
+        (folder / "_broken").write_text(first)
+    assert str(folder / "mended.yaml") in build(folder).problems
+    (folder / "_broken").write_text("tag: whole\n")
+    found = build(folder)
+    assert str(folder / "mended.yaml") not in found.problems
+    assert found.entries["mended"].tags == ("whole",)
+
+
+def test_a_recipe_is_no_python_task(folder):
+    (folder / "unitxt").write_text("class: !function /elsewhere/lm_eval/tasks/unitxt/task.Unitxt\n")
+    (folder / "r.yaml").write_text("task: r\ninclude: unitxt\nrecipe: card=cards.wnli\n")
+    assert build(folder).entries["r"].kind == "task"
+
+
 def test_added_and_removed_files(folder):
     build(folder)
     (folder / "new.yaml").write_text("task: new\n")

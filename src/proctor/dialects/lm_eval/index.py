@@ -21,7 +21,7 @@ from proctor.dialects.lm_eval.reader import TaskFile, TaskReader
 from proctor.errors import ProctorError, UsageError
 from proctor.settings import settings
 
-FORMAT = 4
+FORMAT = 5
 """Raised whenever what an index holds changes."""
 
 IGNORED_FOLDERS = frozenset({"__pycache__", ".ipynb_checkpoints", ".git"})
@@ -233,7 +233,8 @@ def _records(files: Mapping[str, str], known: Mapping[str, _FileRecord]) -> dict
             bases = tuple((base, fresh(base)) for base in read.files[1:])
             records[path] = _FileRecord(stamp, bases, tuple(file_entries(read)))
         except ProctorError as error:
-            records[path] = _FileRecord(stamp, (), (), str(error.diagnostics[0]))
+            tried = tuple((base, fresh(base)) for base in reader.tried)  # the problem may be one of theirs
+            records[path] = _FileRecord(stamp, tried, (), str(error.diagnostics[0]))
     return records
 
 
@@ -268,7 +269,7 @@ def _combine(folder: str, stamp: bytes, records: Mapping[str, _FileRecord]) -> _
 def file_entries(read: TaskFile) -> Iterator[Entry]:
     """Yield what a task file defines: a task, a group with its children, or the tasks of a ``task_list``."""
     values = read.values
-    if "class" in values:
+    if "class" in values and not isinstance(values.get("recipe"), str):  # a recipe runs without the class
         if "task" in values or "group" in values:
             yield _task_entry(values.get("task") or values["group"], values, read.path, PYTHON_TASK)
     elif "group" in values:

@@ -171,10 +171,15 @@ def _read_bytes(path: str, asked_by: Location | None) -> bytes:
 
 
 class TaskReader:
-    """Reads task files; each base is parsed once, however many files include it."""
+    """Reads task files; each base is parsed once, however many files include it.
+
+    Attributes:
+        tried: The included files that the last :meth:`read` looked at, missing ones too.
+    """
 
     def __init__(self) -> None:
         self._bases: dict[str, TaskFile] = {}
+        self.tried: list[str] = []
 
     def read(self, path: str | Path) -> TaskFile:
         """Return a file with its includes merged in: shallow, later includes win over earlier, local keys over all.
@@ -182,6 +187,7 @@ class TaskReader:
         Raises:
             TaskFileError: A file is missing, no YAML, or no mapping, or the includes lead in a circle.
         """
+        self.tried = []
         return self._read(_absolute(str(path)), (), None)
 
     def read_bytes(self, path: str, content: bytes) -> TaskFile:
@@ -192,6 +198,8 @@ class TaskReader:
         if path in below:
             circle = " → ".join(Path(each).name for each in (*below[below.index(path) :], path))
             raise TaskFileError("the includes lead in a circle", location=asked_by, why=circle)
+        if below:
+            self.tried.append(path)
         known = self._bases.get(path)
         if known is None:
             known = self._merge(path, _read_bytes(path, asked_by), below)
