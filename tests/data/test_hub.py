@@ -122,3 +122,24 @@ def test_real_datasets(hub_dir, monkeypatch):
     assert {name: len(list(stream)) for name, stream in streams.items()} == {"train": 635, "validation": 71, "test": 20}
     row = LoadHF(path="squad", split="validation")()["validation"].peek()
     assert set(row["answers"]) == {"text", "answer_start"}
+
+
+def test_files_of_this_machine_are_read_without_asking_anybody(tmp_path, monkeypatch):
+    import datasets
+
+    (tmp_path / "rows.jsonl").write_text('{"q": "a"}\n{"q": "b"}\n', encoding="utf-8")
+
+    asked = []
+
+    def refuse(*arguments, **options):
+        asked.append(arguments)
+        raise OSError("no network")
+
+    monkeypatch.setattr(hub.socket, "create_connection", refuse)
+    monkeypatch.setattr(datasets.load, "get_session", refuse)
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(datasets.config, "HF_UPDATE_DOWNLOAD_COUNTS", True)
+    read = hub.Dataset("json", data_files={"test": str(tmp_path / "rows.jsonl")})
+    assert list(hub.rows(read, "test")) == [{"q": "a"}, {"q": "b"}]
+    assert asked == []
+    assert datasets.config.HF_UPDATE_DOWNLOAD_COUNTS

@@ -215,7 +215,7 @@ def split_names(dataset: Dataset) -> list[str]:
         return list(dataset.data_files)
     if dataset.data_files is not None:
         return ["train"]
-    datasets = _library()
+    datasets = library_for(dataset, folder)
     try:
         return list(datasets.get_dataset_split_names(_place(dataset, folder), dataset.name, revision=dataset.revision))
     except _load_errors() as error:
@@ -247,28 +247,43 @@ FILE_FORMATS = frozenset({"json", "csv", "parquet", "text", "arrow", "webdataset
 """Names of ``datasets`` that read files instead of a dataset of that name."""
 
 
+def _is_local(dataset: Dataset, folder: Path | None) -> bool:
+    """Whether a dataset consists of files of this machine, so that nobody else need be asked."""
+    if folder is not None or (dataset.path not in FILE_FORMATS and Path(dataset.path).exists()):
+        return True
+    return dataset.path in FILE_FORMATS and "://" not in f"{dataset.data_files} {dataset.data_dir}"
+
+
 @contextmanager
-def local_files_in_silence(path: str, folder: Path | None) -> Iterator[None]:
-    """Show no progress of ``datasets`` while it reads files of this machine; downloads are shown as ever."""
+def local_files_in_silence(dataset: Dataset, folder: Path | None) -> Iterator[None]:
+    """Show no progress of ``datasets`` while it reads files of this machine, and let it tell nobody.
+
+    Downloads are shown as ever.
+    """
+    import datasets
     from datasets.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
 
-    if (folder is None and path not in FILE_FORMATS) or are_progress_bars_disabled():
+    if not _is_local(dataset, folder):
         yield
         return
+    was_shown, counts = not are_progress_bars_disabled(), datasets.config.HF_UPDATE_DOWNLOAD_COUNTS
     disable_progress_bars()
+    datasets.config.HF_UPDATE_DOWNLOAD_COUNTS = False  # to count, it would wait for a server
     try:
         yield
     finally:
-        enable_progress_bars()
+        datasets.config.HF_UPDATE_DOWNLOAD_COUNTS = counts
+        if was_shown:
+            enable_progress_bars()
 
 
 def _library_rows(dataset: Dataset, split: str, folder: Path | None) -> Iterator[Row]:
-    datasets = _library()
+    datasets = library_for(dataset, folder)
     arguments: dict[str, Any] = {"streaming": True} if dataset.streaming else {"num_proc": dataset.num_proc}
     if settings.disable_hf_datasets_cache:
         arguments["download_mode"] = "force_redownload"
     try:
-        with local_files_in_silence(dataset.path, folder):
+        with local_files_in_silence(dataset, folder):
             loaded = datasets.load_dataset(
                 _place(dataset, folder),
                 name=dataset.name,
@@ -291,13 +306,16 @@ def _place(dataset: Dataset, folder: Path | None) -> str:
     return str(folder) if folder is not None else dataset.path
 
 
-def _library() -> Any:
+def library_for(dataset: Dataset, folder: Path | None) -> Any:
+    """Return the ``datasets`` library; offline where the hub is needed and does not answer, or must not be asked."""
     if settings.offline:
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
     import datasets
     from huggingface_hub import constants
 
-    if not constants.HF_HUB_OFFLINE and (settings.offline or not _reachable(constants.ENDPOINT)):
+    if constants.HF_HUB_OFFLINE or (_is_local(dataset, folder) and not settings.offline):
+        return datasets
+    if settings.offline or not _reachable(constants.ENDPOINT):
         # The variable is read once, on import; without this each look-up would be tried again for half a minute.
         constants.HF_HUB_OFFLINE = datasets.config.HF_HUB_OFFLINE = True
     return datasets

@@ -125,12 +125,11 @@ class TaskDocuments:
         return self._whole[name]
 
     def _load(self, name: str) -> Any:
-        import datasets
-
         source = self.source()
         folder = hub.local_folder(source.path)
+        datasets = hub.library_for(source, folder)
         try:
-            with hub.local_files_in_silence(source.path, folder):
+            with hub.local_files_in_silence(source, folder):
                 return datasets.load_dataset(
                     str(folder) if folder is not None else source.path,
                     name=source.name,
