@@ -68,6 +68,10 @@ class ByteServer:
             "text_offset": [-1] * len(names) if self.way == "sglang" else offsets,
             "top_logprobs": [None, *({name: value} for name, value in zip(names[1:], values[1:], strict=True))],
         }
+        if self.way == "together":  # together 3.1.1: types/completion.py, types/log_probs.py
+            log_probabilities = {"tokens": names[:read], "token_logprobs": values[:read], "token_ids": [0.0] * read}
+            echoed = [{"text": text, "logprobs": log_probabilities}]
+            return Reply(200, {}, json.dumps({"prompt": echoed, "choices": [{"text": "!"}]}).encode())
         reply: dict[str, Any] = {"choices": [{"text": text, "index": 0, "logprobs": log_probabilities}]}
         if self.counts:
             reply["usage"] = {"prompt_tokens": read, "completion_tokens": 1}
@@ -117,6 +121,13 @@ def test_the_continuation_is_found(
     found = score(server, Choose((Pair(Prompt(context), continuation),))).scores[0]
     assert (found.log_likelihood, found.token_count) == expected(server, context, continuation)
     assert found.is_greedy
+
+
+def test_together_echoes_beside_the_choices() -> None:
+    server = ByteServer("together", "<s>")
+    found = score(server, Choose((Pair(Prompt("The sky is"), " very blue"),))).scores[0]
+    assert (found.log_likelihood, found.token_count) == expected(server, "The sky is", " very blue")
+    assert not found.is_greedy  # it does not say which tokens were likelier
 
 
 def test_the_context_is_asked_for_alone_only_where_it_has_to_be() -> None:

@@ -1,9 +1,11 @@
 """Each provider's wire shapes, from its public documentation, and how credentials are found."""
 
 import json
+import logging
 import os
 import re
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +18,11 @@ from proctor.errors import EngineError, UsageError
 from proctor.ir import Decoding, Generate, Prompt
 from proctor.settings import settings
 
+HERE = Path(__file__).parent
+FIELDS = json.loads((HERE / "provider_fields.json").read_text())
+"""What providers document, recorded from their Python packages by conformance/providers/fields.py; ``sources`` has the
+versions."""
+UNITXT = json.loads((HERE / "unitxt_models.json").read_text())
 TOOLS = [{"type": "function", "function": {"name": "add", "description": "Adds.", "parameters": {"type": "object"}}}]
 CHAT = Prompt([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "What is 2 plus 4?"}])
 TEXT = Prompt("What is 2 plus 4?")
@@ -126,7 +133,16 @@ def _no_credentials(monkeypatch):
     names = {name for entry in providers().values() for name in (*entry.key_variables, *entry.url_variables)}
     names |= {name for entry in providers().values() for each in entry.variables.values() for name in each.names}
     names |= {name for entry in providers().values() for each in entry.fields.values() for name in each}
-    for name in [*names, "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "UNITXT_DEFAULT_PROVIDER"]:
+    names |= {name for entry in providers().values() for name in entry.token_variables}
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/nowhere")
+    for name in [
+        *names,
+        "AWS_PROFILE",
+        "AWS_ACCESS_KEY_ID",
+        "AWS_SECRET_ACCESS_KEY",
+        "AWS_SESSION_TOKEN",
+        "UNITXT_DEFAULT_PROVIDER",
+    ]:
         monkeypatch.delenv(name, raising=False)
 
 
@@ -345,6 +361,8 @@ def test_ollama():
         "model": "llama3.2:1b",
         "messages": list(CHAT.payload),
         "stream": False,
+        "truncate": False,
+        "shift": False,
         "options": {"temperature": 0.5, "num_predict": 300, "top_p": 0.9, "seed": 7, "stop": ["END"]},
     }
     assert (response.text, response.usage.completion_tokens) == ("Hello! How are you today?", 298)
@@ -375,7 +393,7 @@ def test_rits_has_an_address_for_each_model():
 @pytest.mark.parametrize(
     "provider, address",
     [
-        ("together-ai", "https://api.together.xyz/v1/chat/completions"),
+        ("together-ai", "https://api.together.ai/v1/chat/completions"),
         ("groq", "https://api.groq.com/openai/v1/chat/completions"),
         ("mistral", "https://api.mistral.ai/v1/chat/completions"),
         ("deepseek", "https://api.deepseek.com/v1/chat/completions"),
@@ -435,6 +453,247 @@ def test_several_answers_where_a_provider_gives_one_at_a_time():
     assert "n" not in body
 
 
+# -- what providers document --------------------------------------------------------------------------------------
+
+
+def documented(body, name, more=()):
+    """Check that a body has nothing but documented fields, and all that are required."""
+    assert body.keys() <= {*FIELDS[name]["all"], *more}, body.keys() - set(FIELDS[name]["all"])
+    assert set(FIELDS[name].get("required") or ()) <= body.keys()
+
+
+@pytest.mark.parametrize(
+    "provider, name",
+    [("open-ai", "openai chat"), ("together-ai", "together-ai"), ("groq", "groq"), ("mistral", "mistral")],
+)
+def test_chat_sends_documented_fields_only(provider, name):
+    decoding = Decoding(
+        max_tokens=5, temperature=0.5, top_p=0.9, stop=("END",), seed=7, count=2 if name != "groq" else 1
+    )
+    reply = {**OPENAI, "choices": [{**OPENAI["choices"][0], "index": index} for index in range(decoding.count)]}
+    response, _, body, _ = ask(provider, "m", reply, CHAT, decoding, api_key="k", logprobs=True, top_logprobs=2)
+    assert response.failure is None
+    documented(body, name)
+    assert ("n" in body) == (name != "groq")
+
+
+def test_together_counts_log_probabilities_in_chat_too():
+    log_probabilities = {"tokens": ["6"], "token_logprobs": [-0.1], "token_ids": [1.0]}
+    reply = {**OPENAI, "choices": [{**OPENAI["choices"][0], "logprobs": log_probabilities}]}
+    response, _, body, _ = ask("together-ai", "m", reply, api_key="k", logprobs=True, top_logprobs=2)
+    assert body["logprobs"] == 2
+    assert [(each.token, each.log_probability) for each in response.tokens[0]] == [("6", -0.1)]
+
+
+def test_completions_send_documented_fields_only():
+    reply = {
+        "choices": [{"text": "6", "index": 0, "finish_reason": "stop", "logprobs": None}],
+        "usage": OPENAI["usage"],
+    }
+    fields = {"api_key": "k", "endpoint": "completions", "logprobs": True, "top_logprobs": 2}
+    response, url, body, _ = ask("open-ai", "m", reply, TEXT, DECODING, **fields)
+    assert url.endswith("/v1/completions")
+    assert response.text == "6"
+    documented(body, "openai completions")
+    assert body["logprobs"] == 2
+
+
+def test_the_other_protocols_send_documented_fields_only():
+    decoding = Decoding(max_tokens=5, temperature=0.5, top_p=0.9, top_k=3, stop=("END",), extra={"tools": TOOLS})
+    _, _, body, _ = ask("anthropic", "m", ANTHROPIC, CHAT, decoding, api_key="k")
+    documented(body, "anthropic")
+    _, _, body, _ = ask("ollama", "m", OLLAMA, CHAT, decoding)
+    documented(body, "ollama", more=("truncate", "shift"))  # ollama/api/types.go has these
+    documented(body["options"], "ollama options")
+    _, _, body, _ = ask("aws", "m", BEDROCK, CHAT, decoding, api_key="k")
+    aws = FIELDS["aws"]
+    assert body.keys() <= set(aws["ConverseRequest"]["all"])
+    assert body["inferenceConfig"].keys() <= set(aws["InferenceConfiguration"]["all"])
+    assert body["messages"][0].keys() == set(aws["Message"]["required"])
+    assert body["messages"][0]["content"][0].keys() <= set(aws["ContentBlock"]["all"])
+    assert body["toolConfig"]["tools"][0]["toolSpec"].keys() <= set(aws["ToolSpecification"]["all"])
+    assert body["additionalModelRequestFields"] == {"top_k": 3}
+
+
+def test_watsonx_sends_documented_fields_only():
+    names = {"model_id", "project_id", "messages", "tools"}
+    decoding = Decoding(max_tokens=5, temperature=0.5, top_p=0.9, top_k=3, stop=("END",), seed=7)
+    env = {"WATSONX_TOKEN": "t", "WATSONX_PROJECT_ID": "p"}
+    _, _, body, headers = ask("watsonx", "m", WATSONX_CHAT, CHAT, decoding, env)
+    documented(body, "watsonx", more=names)
+    assert headers["Authorization"] == "Bearer t"  # a token needs no exchange
+    _, _, body, _ = ask("watsonx-text", "m", WATSONX_TEXT, TEXT, decoding, env)
+    documented(body["parameters"], "watsonx-text")
+
+
+@pytest.mark.parametrize(
+    "reply, name",
+    [(OPENAI, "openai reply"), (OPENAI["choices"][0], "openai choice"), (OPENAI["usage"], "openai usage"),
+     (ANTHROPIC, "anthropic reply"), (ANTHROPIC["usage"], "anthropic usage"), (OLLAMA, "ollama reply")],
+)  # fmt: skip
+def test_recorded_replies_are_complete(reply, name):
+    assert set(FIELDS[name]["required"]) <= reply.keys()
+    assert reply.keys() <= set(FIELDS[name]["all"])
+
+
+def test_the_recorded_reply_of_bedrock_is_complete():
+    aws = FIELDS["aws"]
+    assert set(aws["ConverseResponse"]["required"]) <= BEDROCK.keys() <= set(aws["ConverseResponse"]["all"])
+    assert set(aws["TokenUsage"]["required"]) <= BEDROCK["usage"].keys()
+    assert BEDROCK["output"]["message"].keys() == set(aws["Message"]["required"])
+
+
+@pytest.mark.parametrize("reason", FIELDS["aws"]["StopReason"])
+def test_every_way_in_which_bedrock_stops_is_an_answer(reason):
+    response, _, _, _ = ask("aws", "m", {**BEDROCK, "stopReason": reason}, api_key="k")
+    assert response.text == "Here is an answer."
+    if "max_tokens" in reason or "context_window" in reason:
+        assert response.finish_reasons == ("length",)
+
+
+@pytest.mark.parametrize("reason", ["end_turn", "max_tokens", "refusal", "model_context_window_exceeded"])
+def test_anthropic_may_say_nothing(reason):
+    response, _, _, _ = ask("anthropic", "m", {**ANTHROPIC, "content": [], "stop_reason": reason}, api_key="k")
+    assert response.failure is None
+    assert response.text == ""
+
+
+def test_cached_and_reasoning_tokens_are_counted_once():
+    # OpenAI: parts of the totals. Anthropic, Bedrock: beside input_tokens.
+    details = {"prompt_tokens_details": {"cached_tokens": 1024}, "completion_tokens_details": {"reasoning_tokens": 40}}
+    response, _, _, _ = ask("open-ai", "m", {**OPENAI, "usage": {**OPENAI["usage"], **details}}, api_key="k")
+    assert (response.usage.prompt_tokens, response.usage.completion_tokens) == (1117, 46)
+    usage = {"input_tokens": 10, "output_tokens": 3, "cache_read_input_tokens": 5, "cache_creation_input_tokens": 2}
+    response, _, _, _ = ask("anthropic", "m", {**ANTHROPIC, "usage": usage}, api_key="k")
+    assert (response.usage.prompt_tokens, response.usage.completion_tokens) == (17, 3)
+    usage = {
+        "inputTokens": 10,
+        "outputTokens": 3,
+        "totalTokens": 20,
+        "cacheReadInputTokens": 5,
+        "cacheWriteInputTokens": 2,
+    }
+    response, _, _, _ = ask("aws", "m", {**BEDROCK, "usage": usage}, api_key="k")
+    assert (response.usage.prompt_tokens, response.usage.completion_tokens) == (17, 3)
+
+
+def test_ollama_gives_log_probabilities():
+    tokens = [{"token": "Hi", "logprob": -0.5, "bytes": [72, 105], "top_logprobs": [{"token": "Ho", "logprob": -1.5}]}]
+    fields = {"logprobs": True, "top_logprobs": 1}
+    response, _, body, _ = ask("ollama", "m", {**OLLAMA, "logprobs": tokens}, **fields)
+    assert (body["logprobs"], body["top_logprobs"]) == (True, 1)
+    assert response.tokens[0][0].top == (("Ho", -1.5),)
+    assert response.tokens[0][0].token == "Hi"
+
+
+# -- what a model does not take -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "provider, model",
+    [("open-ai", "o3"), ("open-ai", "gpt-5-mini"), ("open-ai", "gpt-6-sol"), ("azure", "o4-mini"),
+     ("anthropic", "claude-opus-4-8"), ("anthropic", "claude-sonnet-5"), ("anthropic", "claude-mythos-preview"),
+     ("aws", "us.anthropic.claude-opus-5-v1:0")],
+)  # fmt: skip
+def test_models_that_take_no_temperature(provider, model):
+    replies = {"anthropic": ANTHROPIC, "aws": BEDROCK}
+    fields = {"api_key": "k", "credentials": {"host": "https://h"}}
+    _, _, body, _ = ask(provider, model, replies.get(provider, OPENAI), **fields)
+    sent = body.get("inferenceConfig", body)
+    assert not {"temperature", "top_p", "topP"} & sent.keys()
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "gpt-4.1-nano", "gpt-5-chat-latest", "chatgpt-4o-latest"])
+def test_models_that_take_a_temperature(model):
+    _, _, body, _ = ask("open-ai", model, OPENAI, api_key="k")
+    assert body["temperature"] == 0.5
+
+
+def test_stop_strings_that_are_not_sent_end_the_answer_nevertheless():
+    reply = {**OPENAI, "choices": [{**OPENAI["choices"][0], "message": {"role": "assistant", "content": "6END 7"}}]}
+    response, _, body, _ = ask("open-ai", "o3", reply, api_key="k")
+    assert "stop" not in body
+    assert response.text == "6"
+    decoding = Decoding(stop=("a", "b", "c", "d", "END"))
+    response, _, body, _ = ask("open-ai", "gpt-4o", reply, CHAT, decoding, api_key="k")
+    assert body["stop"] == ["a", "b", "c", "d"]  # OpenAI takes four
+    assert response.text == "6"
+
+
+@pytest.mark.parametrize(
+    "provider, reply, message, gone",
+    [
+        ("aws", BEDROCK, "This model doesn't support the stopSequences field. Remove stopSequences and try again.",
+         "stopSequences"),
+        ("aws", BEDROCK, "This model doesn't support the temperature field. Remove temperature and try again.",
+         "temperature"),
+        ("anthropic", ANTHROPIC, "`temperature` is deprecated for this model.", "temperature"),
+        ("anthropic", ANTHROPIC, ("`temperature` and `top_p` cannot both be specified for this model. Please use only "
+         "one."), "top_p"),
+        ("custom", OPENAI, ("Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) "
+         "value is supported."), "temperature"),
+        ("custom", OPENAI, ("Unsupported parameter: 'max_tokens' is not supported with this model. Use "
+         "'max_completion_tokens' instead."), "max_tokens"),
+        ("custom", OPENAI, "Unsupported parameter: 'stop' is not supported with this model.", "stop"),
+    ],
+)  # fmt: skip
+def test_what_a_model_does_not_take_is_learnt(provider, reply, message, gone, caplog):
+    refusal = Reply(400, {}, json.dumps({"error": {"message": message}}).encode())
+    engine = ProviderEngine(
+        model="m", provider=provider, max_retries=0, api_key="k", max_concurrency=1, base_url="https://h"
+    )
+    recorder = Recorder(refusal, reply, reply, reply)
+    engine._make_transport = lambda: recorder
+    logging.getLogger("proctor").propagate = True
+    with caplog.at_level(logging.WARNING, logger="proctor"):
+        answers = list(engine.generate([Generate(CHAT, DECODING)] * 3))
+    logging.getLogger("proctor").propagate = False
+    assert all(response.failure is None for _, response in answers)
+    bodies = [json.loads(body) for _, body, _ in recorder.posts]
+    sent = [body.get("inferenceConfig", body) for body in bodies]
+    assert len(sent) == 4
+    assert [gone in body for body in sent] == [True, False, False, False]
+    assert ("asked without" in caplog.text) == (gone in ("temperature", "top_p"))
+    if gone == "max_tokens":
+        assert sent[1]["max_completion_tokens"] == 300
+
+
+def test_a_limit_on_stop_strings_is_learnt():
+    message = "Invalid 'stop': array too long. Expected an array with maximum length 4, but got an array with length 5."
+    refusal = Reply(400, {}, json.dumps({"error": {"message": message}}).encode())
+    recorded = [refusal, OPENAI]
+    response, _, body, _ = ask(
+        "custom", "m", recorded, CHAT, Decoding(stop=tuple("abcde")), api_key="k", base_url="https://h"
+    )
+    assert body["stop"] == list("abcd")
+    assert response.text == "6"
+
+
+def test_other_refusals_are_not_learnt():
+    refusal = Reply(400, {}, json.dumps({"error": {"message": "Unsupported parameter: 'foo'"}}).encode())
+    response, _, _, _ = ask("custom", "m", refusal, api_key="k", base_url="https://h")
+    assert response.failure.kind == "refused"
+
+
+def test_a_learnt_field_that_is_still_refused_is_a_failure():
+    message = "Unsupported value: 'temperature' does not support 0 with this model."
+    refusal = Reply(400, {}, json.dumps({"error": {"message": message}}).encode())
+    response, _, _, _ = ask("custom", "m", refusal, api_key="k", base_url="https://h")
+    assert "temperature" in response.failure.message
+
+
+def test_messages_are_laid_out_as_providers_take_them():
+    messages = [
+        {"role": "system", "content": "s"}, {"role": "user", "content": "one"}, {"role": "user", "content": "two"},
+        {"role": "assistant", "content": "Answer: "},
+    ]  # fmt: skip
+    _, _, body, _ = ask("aws", "m", BEDROCK, Prompt(messages), api_key="k")
+    assert [message["role"] for message in body["messages"]] == ["user", "assistant"]
+    assert body["messages"][0]["content"] == [{"text": "one"}, {"text": "two"}]
+    _, _, body, _ = ask("anthropic", "m", ANTHROPIC, Prompt(messages), api_key="k")
+    assert body["messages"][-1] == {"role": "assistant", "content": "Answer:"}  # the service refuses trailing blanks
+
+
 # -- the table ----------------------------------------------------------------------------------------------------
 
 
@@ -442,12 +701,84 @@ def test_several_answers_where_a_provider_gives_one_at_a_time():
 def test_every_entry_is_complete(name):
     entry = providers()[name]
     assert entry.description
+    assert entry.source or name in ("custom", "hf-local")
     assert entry.policy
     if entry.auth not in ("none", "optional") and entry.engine is None:
         assert entry.key_variables
     placeholders = {"model", "endpoint", *entry.variables}
     for text in (entry.url, entry.query):
         assert set(re.findall(r"\{(\w+)\}", text)) <= placeholders
+
+
+@pytest.mark.parametrize("provider", [name for name in UNITXT if name != "source"])
+def test_every_model_of_unitxt_is_known_by_both_names(provider):
+    entry = provider_named(provider)[1]
+    for shared, native in UNITXT[provider].items():
+        found = entry.model_name(shared)
+        assert shared in entry.models
+        # Gemini is Google's in the OpenAI-compatible endpoint of Vertex AI; litellm leaves that out.
+        assert entry.model_name(native).removeprefix("google/") == found.removeprefix("google/")
+
+
+@pytest.mark.parametrize(
+    "provider, model, name",
+    [
+        ("aws", "bedrock/converse/us.meta.llama3-1-8b-instruct-v1:0", "us.meta.llama3-1-8b-instruct-v1:0"),
+        ("together-ai", "together_ai/org/model", "org/model"),
+        ("open-ai", "openai/gpt-4o", "gpt-4o"),
+        ("openrouter", "openrouter/auto", "openrouter/auto"),
+        ("groq", "groq/compound", "groq/compound"),
+        ("watsonx", "watsonx/ibm/granite-4", "ibm/granite-4"),
+    ],
+)
+def test_prefixes_of_other_programs_are_left_out(provider, model, name):
+    assert provider_named(provider)[1].model_name(model) == name
+
+
+@pytest.mark.parametrize(
+    "address, url",
+    [
+        ("1.2.3.4", "http://1.2.3.4:11434"),
+        ("1.2.3.4:56789", "http://1.2.3.4:56789"),
+        (":56789", "http://127.0.0.1:56789"),
+        ("http://1.2.3.4:80", "http://1.2.3.4:80"),
+        ("https://example.com:56789/path/", "https://example.com:56789/path"),
+        ("example.com/path", "http://example.com:11434/path"),
+        ("0.0.0.0:11434", "http://127.0.0.1:11434"),
+        ("0.0.0.0", "http://127.0.0.1:11434"),
+    ],
+)
+def test_addresses_of_ollama(address, url):
+    # ollama 0.6.3, _client.py, _parse_host; where the server listens everywhere, this machine is asked.
+    assert connection_to("ollama", providers()["ollama"], "m", {"url": address}).url == url
+
+
+def test_credentials_of_amazon_come_from_the_shared_file_too(tmp_path, monkeypatch):
+    path = tmp_path / "credentials"
+    path.write_text("[default]\naws_access_key_id = A\naws_secret_access_key = B\n"
+                    "[work]\naws_access_key_id = C\naws_secret_access_key = D%\naws_session_token = E\n")  # fmt: skip
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(path))
+    _, _, _, headers = ask("aws", "m", BEDROCK)
+    assert "Credential=A/" in headers["Authorization"]
+    monkeypatch.setenv("AWS_PROFILE", "work")
+    _, _, _, headers = ask("aws", "m", BEDROCK)
+    assert "Credential=C/" in headers["Authorization"]
+    assert headers["x-amz-security-token"] == "E"
+    path.write_text("no section\n")
+    with pytest.raises(EngineError, match="credentials file cannot be read"):
+        ask("aws", "m", BEDROCK)
+
+
+def test_a_signature_for_bedrock_is_the_one_of_botocore():
+    # Computed by botocore 1.44.5 (SigV4Auth) for this request and time; the path is encoded twice.
+    signature = AWSSignature(
+        "AKID", "SECRET", "TOKEN/+==", "us-east-1", now=lambda: datetime(2026, 11, 22, 6, 0, tzinfo=UTC)
+    )
+    url = "https://bedrock-runtime.us-east-1.amazonaws.com/model/meta.llama3-8b-instruct-v1%3A0/converse"
+    assert signature.headers(url, b'{"a":1}')["Authorization"].endswith(
+        "SignedHeaders=host;x-amz-date;x-amz-security-token, "
+        "Signature=3ad45b18bceef4cb20dd02687be5c13cbf1b6a5c6fd70e43d92c142680cc14c1"
+    )
 
 
 def test_names_of_providers():

@@ -100,7 +100,9 @@ def engine_status(name: str) -> dict[str, Any]:
 
 def _provider_status(provider: Provider) -> dict[str, Any]:
     needs_key = provider.auth not in ("none", "optional") and provider.engine is None
-    has_key = not needs_key or any(os.environ.get(variable) for variable in provider.key_variables)
+    variables = [*provider.key_variables, *provider.token_variables]
+    variables += ["AWS_ACCESS_KEY_ID", "AWS_PROFILE"] if provider.auth == "aws" else []
+    has_key = not needs_key or any(os.environ.get(variable) for variable in variables)
     wanted = [] if has_key else [provider.key_variables[0]]
     return {
         "works": has_key,

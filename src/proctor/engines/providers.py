@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from configparser import ConfigParser
+from configparser import Error as ConfigParserError
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -14,7 +17,7 @@ from msgspec import Struct, field
 
 from proctor.engines.authorization import AWSSignature, IAMToken
 from proctor.engines.calls import Authorize
-from proctor.errors import EngineError, UsageError, did_you_mean
+from proctor.errors import EngineError, Location, UsageError, did_you_mean
 from proctor.settings import settings
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
@@ -40,6 +43,7 @@ class Provider(Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         description: Who it is.
+        source: The public reference that the entry was compared with.
         url: Base URL; ``{model}``, ``{endpoint}`` and names in ``variables`` are filled in.
         url_variables: Environment variables that replace ``url``.
         variables: What else the address needs.
@@ -48,11 +52,14 @@ class Provider(Struct, frozen=True, forbid_unknown_fields=True):
         auth: ``bearer``; the name of a header that takes the key; ``iam``, ``aws``, ``rits``; ``optional``, ``none``.
         headers: Sent with every request.
         key_variables: Environment variables that may hold the key.
+        token_variables: Environment variables that may hold a bearer token instead.
+        port: Port of an address that names neither scheme nor port.
         fields: Fields of every body that come from the environment; one of them is needed.
         options, quirks: For the wire protocol.
         rename: Fields of the body that are called otherwise here.
         has_n: Whether one request may ask for several answers.
         policy: Data that it may see by default.
+        prefixes: What other programs (litellm) write before the provider's names of models.
         models: From names that all providers share to names of this one.
         endpoints: From names of models to parts of addresses.
         engine: Short name of an engine in this process that does the work instead.
@@ -60,6 +67,7 @@ class Provider(Struct, frozen=True, forbid_unknown_fields=True):
 
     description: str
     url: str
+    source: str = ""
     aliases: tuple[str, ...] = ()
     url_variables: tuple[str, ...] = ()
     variables: Mapping[str, Variable] = field(default_factory=dict)
@@ -68,19 +76,25 @@ class Provider(Struct, frozen=True, forbid_unknown_fields=True):
     auth: str = "bearer"
     headers: Mapping[str, str] = field(default_factory=dict)
     key_variables: tuple[str, ...] = ()
+    token_variables: tuple[str, ...] = ()
+    port: int | None = None
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     quirks: tuple[Quirk, ...] = ()
     rename: Mapping[str, str] = field(default_factory=dict)
     has_n: bool = True
     policy: tuple[str, ...] = ("public",)
+    prefixes: tuple[str, ...] = ()
     models: Mapping[str, str] = field(default_factory=dict)
     endpoints: Mapping[str, str] = field(default_factory=dict)
     engine: str | None = None
 
     def model_name(self, model: str) -> str:
         """Return what the provider calls a model."""
-        return self.models.get(model, model)
+        if model in self.models:
+            return self.models[model]
+        bare = next((model.removeprefix(each) for each in self.prefixes if model.startswith(each)), model)
+        return self.models.get(bare, bare)
 
     def options_of(self, model: str) -> dict[str, Any]:
         """Return the options of the wire protocol for a model, by the provider's name of it."""
@@ -151,7 +165,7 @@ def connection_to(name: str, provider: Provider, model: str, given: Mapping[str,
         raise _missing(name, "an address", ("base_url", *provider.url_variables))
     headers, authorize = _credentials(name, provider, known)
     return Connection(
-        _with_scheme(address),
+        _with_scheme(address, provider.port),
         _fill(provider.query, parts, name, provider, known),
         {**provider.headers, **headers},
         _fields(name, provider, known),
@@ -159,9 +173,17 @@ def connection_to(name: str, provider: Provider, model: str, given: Mapping[str,
     )
 
 
-def _with_scheme(address: str) -> str:
+def _with_scheme(address: str, port: int | None) -> str:
+    """Return an address with its scheme; where it has none, also with a port, and a host that can be asked."""
     address = address.rstrip("/")
-    return address if "://" in address else f"http://{address}"
+    if "://" in address:
+        return address
+    place, slash, path = address.partition("/")
+    if place.startswith(":"):
+        place = f"127.0.0.1{place}"
+    if port and not re.search(r":\d+$", place):
+        place = f"{place}:{port}"
+    return f"http://{re.sub(r'^0[.]0[.]0[.]0(?=:|$)', '127.0.0.1', place)}{slash}{path}"
 
 
 def _environment(names: tuple[str, ...]) -> str | None:
@@ -197,6 +219,9 @@ def _fields(name: str, provider: Provider, given: Mapping[str, str]) -> dict[str
 
 def _credentials(name: str, provider: Provider, given: Mapping[str, str]) -> tuple[dict[str, str], Authorize | None]:
     key = given.get("api_key") or given.get("apikey") or _environment(provider.key_variables)
+    token = given.get("token") or _environment(provider.token_variables)
+    if not key and token and provider.token_variables:
+        return {"Authorization": f"Bearer {token}"}, None
     if provider.auth == "aws" and not key:
         return {}, _signature(name, given)
     if provider.auth == "none" or (key is None and provider.auth == "optional"):
@@ -211,14 +236,30 @@ def _credentials(name: str, provider: Provider, given: Mapping[str, str]) -> tup
 
 
 def _signature(name: str, given: Mapping[str, str]) -> AWSSignature:
-    access = given.get("aws_access_key_id") or os.environ.get("AWS_ACCESS_KEY_ID")
-    secret = given.get("aws_secret_access_key") or os.environ.get("AWS_SECRET_ACCESS_KEY")
-    token = given.get("aws_session_token") or os.environ.get("AWS_SESSION_TOKEN")
+    names = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
+    found = {each: given.get(each) or os.environ.get(each.upper()) for each in names}
+    if not (found[names[0]] and found[names[1]]):
+        found = _aws_profile()
     region = given.get("aws_region_name") or given.get("region")
     region = region or _environment(("AWS_REGION_NAME", "AWS_REGION", "AWS_DEFAULT_REGION")) or "us-east-1"
+    access, secret, token = (found.get(each) for each in names)
     if not access or not secret:
-        raise _missing(name, "credentials", ("AWS_BEARER_TOKEN_BEDROCK", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"))
+        wanted = ("AWS_BEARER_TOKEN_BEDROCK", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE")
+        raise _missing(name, "credentials", wanted)
     return AWSSignature(access, secret, token, region)
+
+
+def _aws_profile() -> dict[str, str | None]:
+    """Return what the shared credentials file says of the profile ``AWS_PROFILE``; nothing where there is none."""
+    place = os.environ.get("AWS_SHARED_CREDENTIALS_FILE") or Path.home() / ".aws" / "credentials"
+    parser = ConfigParser(interpolation=None)
+    try:
+        parser.read(place, encoding="utf-8")
+    except (ConfigParserError, UnicodeDecodeError) as error:
+        what = "the AWS credentials file cannot be read"
+        raise EngineError(what, location=Location(str(place)), why=str(error)) from None
+    profile = os.environ.get("AWS_PROFILE", "default")
+    return dict(parser[profile]) if parser.has_section(profile) else {}
 
 
 def _endpoint(provider: Provider, model: str) -> str:

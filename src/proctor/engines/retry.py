@@ -15,7 +15,8 @@ from http import HTTPStatus
 
 from msgspec import Struct
 
-RETRIED_STATUSES = frozenset({408, 409, 425, 429})
+RETRIED_STATUSES = frozenset({408, 409, 424, 425, 429})
+"""424: a failure while the model worked (Amazon Bedrock, text-generation-inference)."""
 _LONGEST_WAIT_SECONDS = 1e9
 
 

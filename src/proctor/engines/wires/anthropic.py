@@ -1,10 +1,15 @@
-"""The Anthropic Messages protocol (``POST /messages``; public API reference, version 2023-06-01)."""
+"""The Anthropic Messages protocol (``POST /messages``; public API reference, version 2023-06-01).
+
+Shapes are those of the reference and of Anthropic's Python package 2.12.0 (``types/message.py``, ``types/usage.py``,
+``types/stop_reason.py``), read in November 2026. Version 2026-10-21 takes no ``temperature``, which exams decide; the
+table of providers therefore asks for 2023-06-01, and names the models that take none in any version.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 from msgspec import Struct
@@ -17,7 +22,14 @@ from proctor.ir import Decoding, Message, Prompt, Response, Usage, message_text
 
 _DEFAULT_MAX_TOKENS = 4096
 """The protocol wants a limit; used where neither exam nor engine has one."""
-_REASONS = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "tool_use": "tool_calls"}
+_REASONS = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "tool_use": "tool_calls",
+    "refusal": "content_filter",
+}
 _NOT_SENT = frozenset({"logprobs", "top_logprobs", "frequency_penalty", "presence_penalty", "logit_bias", "tools"})
 
 
@@ -48,28 +60,37 @@ _REPLY = msgspec.json.Decoder(_Reply)
 class AnthropicWire(Wire):
     """Messages."""
 
+    takes_blank_stops: ClassVar[bool] = False
+
     def post(self, prompt: Prompt, decoding: Decoding) -> Post:
         """Return what to post; see :class:`Wire`."""
         system, messages = split_system(prompt.messages)
         body: dict[str, Any] = {
             "model": self.model,
             "max_tokens": decoding.max_tokens or _DEFAULT_MAX_TOKENS,
-            "temperature": min(1.0, decoding.temperature),
-            "messages": [{"role": message["role"], "content": _content(message)} for message in messages],
+            "messages": [{"role": message["role"], "content": _content(message)} for message in _trimmed(messages)],
         }
+        if "temperature" not in self.drops:
+            body["temperature"] = min(1.0, decoding.temperature)
         if system:
             body["system"] = system
         if decoding.stop:
-            # The service refuses stop strings that are only white space.
-            body["stop_sequences"] = [mark for mark in decoding.stop if mark.strip()]
+            body["stop_sequences"] = list(decoding.stop)
         for name in ("top_p", "top_k"):
             if (value := getattr(decoding, name)) is not None:
                 body[name] = value
         if tools := decoding.extra.get("tools"):
             body["tools"] = [_tool(tool) for tool in tools]
         body.update({name: value for name, value in decoding.extra.items() if name not in _NOT_SENT})
-        blank = [mark for mark in decoding.stop if not mark.strip()]
-        return Post("/messages", body, lambda reply: _cut_at(parse_messages(reply), blank))
+        return Post("/messages", body, parse_messages)
+
+
+def _trimmed(messages: list[Message]) -> list[Message]:
+    """Return messages whose last one, where the assistant began it, ends with no white space: that is refused."""
+    last = messages[-1] if messages else {}
+    if last.get("role") != "assistant" or not isinstance(last.get("content"), str):
+        return messages
+    return [*messages[:-1], {**last, "content": last["content"].rstrip()}]
 
 
 def split_system(messages: Sequence[Message]) -> tuple[str, list[Message]]:
@@ -87,7 +108,7 @@ def parse_messages(body: bytes) -> Response:
     reply = _REPLY.decode(body)
     calls = [block for block in reply.content if block.type == "tool_use"]
     text = "".join(block.text for block in reply.content if block.type == "text")
-    if not reply.content and reply.stop_reason not in ("end_turn", "stop_sequence", "max_tokens", "refusal"):
+    if not reply.content and reply.stop_reason not in _REASONS:
         raise ReplyError("the reply has no content")
     usage = reply.usage or _Usage()
     cached = (usage.cache_read_input_tokens or 0) + (usage.cache_creation_input_tokens or 0)
@@ -96,13 +117,6 @@ def parse_messages(body: bytes) -> Response:
         finish_reasons=(_REASONS.get(reply.stop_reason or "", reply.stop_reason or ""),),
         usage=Usage(usage.input_tokens + cached, usage.output_tokens),
     )
-
-
-def _cut_at(response: Response, marks: Sequence[str]) -> Response:
-    text = response.text
-    for mark in marks:
-        text = text.partition(mark)[0]
-    return msgspec.structs.replace(response, texts=(text,))
 
 
 def _content(message: Message) -> Any:

@@ -1,9 +1,15 @@
-"""The Amazon Bedrock Converse protocol (``POST /model/{id}/converse``; public API reference, version 2023-09-30)."""
+"""The Amazon Bedrock Converse protocol (``POST /model/{id}/converse``; service model 2023-09-30).
+
+Shapes are those of the service model in botocore 1.44.5 (``data/bedrock-runtime/2023-09-30/service-2.json.gz``):
+``ConverseRequest``, ``InferenceConfiguration``, ``ContentBlock``, ``ToolSpecification``, ``ConverseResponse``,
+``TokenUsage``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import quote
 
 import msgspec
@@ -16,7 +22,16 @@ from proctor.engines.wires.openai_shapes import call_text
 from proctor.engines.wires.wire import Post, Wire
 from proctor.ir import Decoding, Message, Prompt, Response, Usage
 
-_REASONS = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "tool_use": "tool_calls"}
+_REASONS = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "tool_use": "tool_calls",
+    "content_filtered": "content_filter",
+    "guardrail_intervened": "content_filter",
+}
+_NOT_SENT = frozenset({"logprobs", "top_logprobs", "tools"})
 
 
 class _ToolUse(Struct):
@@ -40,6 +55,8 @@ class _Output(Struct):
 class _Usage(Struct, rename="camel"):
     input_tokens: int = 0
     output_tokens: int = 0
+    cache_read_input_tokens: int | None = None
+    cache_write_input_tokens: int | None = None
 
 
 class _Reply(Struct, rename="camel"):
@@ -55,25 +72,43 @@ _REPLY = msgspec.json.Decoder(_Reply)
 class BedrockWire(Wire):
     """Converse."""
 
+    takes_blank_stops: ClassVar[bool] = False
+
     def post(self, prompt: Prompt, decoding: Decoding) -> Post:
         """Return what to post; see :class:`Wire`."""
         system, messages = split_system(prompt.messages)
-        limits: dict[str, Any] = {"temperature": decoding.temperature}
+        limits: dict[str, Any] = {}
+        if "temperature" not in self.drops:
+            limits["temperature"] = min(1.0, decoding.temperature)
         if decoding.max_tokens is not None:
-            limits["maxTokens"] = decoding.max_tokens
+            limits["maxTokens"] = max(1, decoding.max_tokens)
         if decoding.top_p is not None:
             limits["topP"] = decoding.top_p
         if decoding.stop:
             limits["stopSequences"] = list(decoding.stop)
-        body: dict[str, Any] = {
-            "messages": [{"role": message["role"], "content": _content(message)} for message in messages],
-            "inferenceConfig": limits,
-        }
+        body: dict[str, Any] = {"messages": _alternating(messages), "inferenceConfig": limits}
         if system:
             body["system"] = [{"text": system}]
         if tools := decoding.extra.get("tools"):
             body["toolConfig"] = {"tools": [_tool(tool) for tool in tools]}
+        # What Converse has no name for goes to the model as it is; the model says so where it knows it neither.
+        further = {name: value for name, value in decoding.extra.items() if name not in _NOT_SENT}
+        if decoding.top_k is not None:
+            further["top_k"] = decoding.top_k
+        if further:
+            body["additionalModelRequestFields"] = further
         return Post(f"/model/{quote(self.model, safe='')}/converse", body, parse_converse)
+
+
+def _alternating(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """Return messages as Converse wants them: neighbours of one role are one message."""
+    found: list[dict[str, Any]] = []
+    for message in messages:
+        if found and found[-1]["role"] == message["role"]:
+            found[-1]["content"] += _content(message)
+        else:
+            found.append({"role": message["role"], "content": _content(message)})
+    return found
 
 
 def parse_converse(body: bytes) -> Response:
@@ -82,10 +117,11 @@ def parse_converse(body: bytes) -> Response:
     blocks = reply.output.message.content
     calls = [(block.tool_use.name, block.tool_use.input) for block in blocks if block.tool_use]
     usage = reply.usage or _Usage()
+    cached = (usage.cache_read_input_tokens or 0) + (usage.cache_write_input_tokens or 0)
     return Response(
         texts=(call_text(calls) if calls else "".join(block.text for block in blocks),),
         finish_reasons=(_REASONS.get(reply.stop_reason, reply.stop_reason),),
-        usage=Usage(usage.input_tokens, usage.output_tokens),
+        usage=Usage(usage.input_tokens + cached, usage.output_tokens),
     )
 
 
@@ -104,7 +140,8 @@ def _block(part: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(url, str) or not url.startswith("data:"):
         raise CallError.of("engine", "Bedrock takes images as data URLs only")
     media_type, data = split_data_url(url)
-    return {"image": {"format": media_type.rpartition("/")[2], "source": {"bytes": data}}}
+    kind = media_type.rpartition("/")[2]
+    return {"image": {"format": "jpeg" if kind == "jpg" else kind, "source": {"bytes": data}}}
 
 
 def _tool(tool: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,10 @@
-"""Ollama's own protocol (``POST /api/chat``; docs/api.md of the Ollama repository)."""
+"""Ollama's own protocol (``POST /api/chat``).
+
+Shapes are those of Ollama's Python package 0.6.3 (``_types.py``: ``Options``, ``ChatRequest``, ``ChatResponse``,
+``Logprob``) and of ``api/types.go`` (``truncate``, ``shift``: since October 2025; older servers ignore them). By itself
+Ollama shortens prompts that do not fit into ``num_ctx`` and says nothing, which would be silently wrong: it is told not
+to, and refuses them.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +17,10 @@ from msgspec import Struct
 from proctor.engines.media import split_data_url
 from proctor.engines.wires.openai_shapes import call_text
 from proctor.engines.wires.wire import Post, Wire
-from proctor.ir import Decoding, Message, Prompt, Response, Usage, message_text
+from proctor.ir import Decoding, Message, Prompt, Response, TokenLogProbability, Usage, message_text
 
 _NAMES = {"max_tokens": "num_predict", "top_p": "top_p", "top_k": "top_k", "seed": "seed"}
-_NOT_OPTIONS = frozenset({"tools", "logprobs", "top_logprobs", "format", "keep_alive", "think"})
-_TOP = ("tools", "format", "keep_alive", "think")
+_TOP = ("tools", "logprobs", "top_logprobs", "format", "keep_alive", "think", "truncate", "shift")
 
 
 class _Function(Struct):
@@ -32,8 +37,20 @@ class _Message(Struct):
     tool_calls: list[_Call] | None = None
 
 
+class _Top(Struct):
+    token: str
+    logprob: float
+
+
+class _Token(Struct):
+    token: str
+    logprob: float
+    top_logprobs: list[_Top] | None = None
+
+
 class _Reply(Struct):
     message: _Message
+    logprobs: list[_Token] | None = None
     done_reason: str | None = None
     prompt_eval_count: int | None = None
     eval_count: int | None = None
@@ -48,17 +65,19 @@ class OllamaWire(Wire):
 
     def post(self, prompt: Prompt, decoding: Decoding) -> Post:
         """Return what to post; see :class:`Wire`."""
-        given: dict[str, Any] = {"temperature": decoding.temperature}
+        given: dict[str, Any] = {} if "temperature" in self.drops else {"temperature": decoding.temperature}
         for name, theirs in _NAMES.items():
             if (value := getattr(decoding, name)) is not None:
                 given[theirs] = value
         if decoding.stop:
             given["stop"] = list(decoding.stop)
-        given.update({name: value for name, value in decoding.extra.items() if name not in _NOT_OPTIONS})
+        given.update({name: value for name, value in decoding.extra.items() if name not in _TOP})
         body: dict[str, Any] = {
             "model": self.model,
             "messages": [_message(message) for message in prompt.messages],
             "stream": False,
+            "truncate": False,
+            "shift": False,
             "options": given,
             **{name: decoding.extra[name] for name in _TOP if name in decoding.extra},
         }
@@ -72,8 +91,14 @@ def parse_chat(body: bytes) -> Response:
     return Response(
         texts=(call_text(calls) if calls else reply.message.content,),
         finish_reasons=(reply.done_reason or "",),
+        tokens=(tuple(map(_token, reply.logprobs)),) if reply.logprobs else (),
         usage=Usage(reply.prompt_eval_count or 0, reply.eval_count or 0),
     )
+
+
+def _token(token: _Token) -> TokenLogProbability:
+    top = tuple((each.token, each.logprob) for each in token.top_logprobs or ())
+    return TokenLogProbability(token.token, token.logprob, top)
 
 
 def _message(message: Message) -> Message:

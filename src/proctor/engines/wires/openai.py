@@ -2,7 +2,8 @@
 
 Options: ``is_chat`` (default true), ``max_tokens_name``, ``model_name`` (name of the field that holds the model),
 ``route`` (of chat), ``drop`` (fields that the server does not accept), ``rename`` (fields that it calls otherwise),
-``fields`` (further fields of the body), ``stream``.
+``fields`` (further fields of the body), ``stream``, ``counts_logprobs`` (whether ``logprobs`` is a number in chat, too,
+as it is in completions).
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class OpenAIWire(Wire):
     """Chat, completions, and echo log-probabilities."""
 
     has_n: bool = True
-    _shared: tuple[Decoding, dict[str, Any]] | None = field(default=None, init=False)
+    _shared: tuple[Decoding, Mapping[str, Any], dict[str, Any]] | None = field(default=None, init=False)
 
     def post(self, prompt: Prompt, decoding: Decoding) -> Post:
         """Return what to post; see :class:`Wire`."""
@@ -91,16 +92,16 @@ class OpenAIWire(Wire):
 
     def _body(self, decoding: Decoding) -> dict[str, Any]:
         """Return the part of a body that requests with this decoding share."""
-        if self._shared is None or self._shared[0] is not decoding:
+        if self._shared is None or self._shared[0] is not decoding or self._shared[1] is not self.options:
             body = decoding_body(decoding, self.options.get("max_tokens_name", "max_tokens"))
             for name in self.options.get("drop", ()):
                 body.pop(name, None)
             rename = self.options.get("rename", {})
             body = {rename.get(name, name): value for name, value in body.items()}
-            if not self.options.get("is_chat", True):
+            if not self.options.get("is_chat", True) or self.options.get("counts_logprobs"):
                 body = _completion_log_probabilities(body)
-            self._shared = (decoding, {**self._names(), **self.options.get("fields", {}), **body})
-        return self._shared[1]
+            self._shared = (decoding, self.options, {**self._names(), **self.options.get("fields", {}), **body})
+        return self._shared[2]
 
     def _names(self) -> Mapping[str, Any]:
         name = self.options.get("model_name", "model")

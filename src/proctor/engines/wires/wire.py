@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from msgspec import structs
 
 from proctor.engines.calls import Caller, CallError
 from proctor.engines.decoding import with_defaults
 from proctor.engines.media import with_inline_media
+from proctor.engines.wires.fields import cut_at, refused_field, stop_limit
 from proctor.ir import Decoding, Generate, Prompt, Response, Score, Timing, Usage
+from proctor.logs import get_logger
 
 
 class Post(NamedTuple):
@@ -40,8 +42,12 @@ class Wire:
         defaults: Decoding for requests that leave it open.
         query: Appended to every address (``?api-version=…``).
         has_n: Whether the server can give several answers to one request; else it is asked several times.
-        options: Quirks of the server that only this protocol knows.
+        options: Quirks of the server. All protocols know ``drop`` (parts of a decoding that it does not take) and
+            ``max_stops`` (the most stop strings that it takes: all are looked for in its answer); others are the
+            protocol's own.
     """
+
+    takes_blank_stops: ClassVar[bool] = True
 
     url: str
     model: str
@@ -49,18 +55,57 @@ class Wire:
     query: str = ""
     has_n: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
-    _last: tuple[Decoding, Decoding] | None = field(default=None, init=False)
+    _last: tuple[Decoding, Decoding, tuple[str, ...]] | None = field(default=None, init=False)
 
     def post(self, prompt: Prompt, decoding: Decoding) -> Post:
         """Return what to post to generate text."""
         raise CallError.of("engine", f"{type(self).__name__} cannot generate text for {prompt!r} with {decoding}")
 
+    @property
+    def drops(self) -> frozenset[str]:
+        """Parts of a decoding that the model does not take."""
+        return frozenset(self.options.get("drop", ()))
+
     async def generate(self, caller: Caller, request: Generate) -> Response:
-        """Answer a request for text; raise :class:`CallError` where there is no answer."""
+        """Answer a request for text; raise :class:`CallError` where there is no answer.
+
+        What the server says that the model does not take is left out from then on.
+        """
+        while True:
+            known = (self.drops, self.options.get("max_tokens_name"), self.options.get("max_stops"))
+            try:
+                return await self._ask(caller, request)
+            except CallError as error:
+                now = (self.drops, self.options.get("max_tokens_name"), self.options.get("max_stops"))
+                if now == known and not self._learn(error.failure.message):
+                    raise
+
+    async def _ask(self, caller: Caller, request: Generate) -> Response:
         decoding, prompt = self.decoding_of(request), inlined(request.prompt)
+        marks = self._marks(request)
         if decoding.count > 1 and not self.has_n:
-            return merged([await self.send(caller, self.post(prompt, each)) for each in singles(decoding)])
-        return await self.send(caller, self.post(prompt, decoding))
+            parts = [await self.send(caller, self.post(prompt, each)) for each in singles(decoding)]
+            return cut_at(merged(parts), marks)
+        return cut_at(await self.send(caller, self.post(prompt, decoding)), marks)
+
+    def _learn(self, message: str) -> bool:
+        """Return whether a refusal says what to leave out, and leave it out from now on."""
+        name, most = refused_field(message), stop_limit(message)
+        if most is not None:
+            changed: dict[str, Any] = {"max_stops": most}
+        elif name == "max_tokens" and "max_completion_tokens" in message:
+            changed = {"max_tokens_name": "max_completion_tokens"}
+        elif name is None or name == "max_tokens" or name in self.drops:
+            return False
+        else:
+            changed = {"drop": [*self.options.get("drop", ()), name]}
+            if name != "stop":  # stop strings are looked for in the answer instead
+                get_logger().warning("'%s' does not take '%s': it is asked without", self.model, name)
+        if all(self.options.get(key) == value for key, value in changed.items()):
+            return False
+        self.options = {**self.options, **changed}
+        self._last = None
+        return True
 
     async def score(self, caller: Caller, request: Score) -> Response:  # noqa: ARG002 - the protocol
         """Answer a request for log-likelihoods; raise :class:`CallError` where there is no answer."""
@@ -75,10 +120,29 @@ class Wire:
         )
 
     def decoding_of(self, request: Generate) -> Decoding:
-        """Return the request's decoding with defaults; computed once for requests that share it."""
+        """Return the request's decoding with defaults, without what the model does not take.
+
+        It is computed once for requests that share it.
+        """
+        return self._known(request)[1]
+
+    def _marks(self, request: Generate) -> tuple[str, ...]:
+        """Return the stop strings to look for in the answer: all, where not all of them are sent."""
+        return self._known(request)[2]
+
+    def _known(self, request: Generate) -> tuple[Decoding, Decoding, tuple[str, ...]]:
         if self._last is None or self._last[0] is not request.decoding:
-            self._last = (request.decoding, with_defaults(request.decoding, self.defaults))
-        return self._last[1]
+            decoding, drops = with_defaults(request.decoding, self.defaults), self.drops
+            stops = [mark for mark in decoding.stop if mark and (mark.strip() or self.takes_blank_stops)]
+            sent = () if "stop" in drops else tuple(stops[: self.options.get("max_stops")])
+            left_out = {
+                name: None for name in ("top_p", "top_k") if name in drops and getattr(decoding, name) is not None
+            }
+            marks = () if sent == decoding.stop else tuple(mark for mark in decoding.stop if mark)
+            if left_out or sent != decoding.stop:
+                decoding = structs.replace(decoding, stop=sent, **left_out)
+            self._last = (request.decoding, decoding, marks)
+        return self._last
 
 
 def inlined(prompt: Prompt) -> Prompt:
