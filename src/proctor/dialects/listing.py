@@ -124,7 +124,8 @@ def _from_lm_eval(include_paths: Iterable[str], named: _Named) -> Iterator[Entry
         if named is not None and not named(entry.name.lower()):
             continue
         if entry.kind in {GROUP, TAG}:
-            what = f"{len(entry.members or entry.tags)} tasks"
+            count = len(entry.members or entry.tags)
+            what = f"{count} task" + ("s" if count != 1 else "")
         else:
             what = f"{(entry.output_type or 'task').replace('_', ' ')}" + (f" ({entry.alias})" if entry.alias else "")
         note = ", needs --trust-code" if entry.kind == PYTHON_TASK else ""

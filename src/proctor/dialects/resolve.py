@@ -72,10 +72,25 @@ def resolve_task(name: str, options: RecipeOptions) -> list[Exam]:
         exams = resolver(name, options)
         if exams is not None:
             return exams
-    raise UnknownArtifactError(
-        f"there is no exam '{name}'",
-        hint=did_you_mean(name, exam_names()) or "proctor ls lists the exams there are",
-    )
+    raise _unknown(name, options)
+
+
+_FILE_ENDINGS = (".yaml", ".yml", ".json", ".jsonl", ".csv")
+
+
+def _unknown(name: str, options: RecipeOptions) -> UnknownArtifactError:
+    """Return the error about a name that nobody knows, with the closest names of all dialects."""
+    path = Path(name.partition("::")[0].partition("@")[0])
+    if path.suffix in _FILE_ENDINGS and not path.is_file():
+        near = [str(each) for each in path.parent.iterdir()] if path.parent.is_dir() else []
+        why = "" if path.parent.is_dir() else f"there is no folder '{path.parent}' in {Path.cwd()}"
+        hint = did_you_mean(str(path), near) or "paths start at the folder that proctor is called in"
+        return UnknownArtifactError(f"there is no file '{path}'", why=why, hint=hint)
+    from proctor.dialects.listing import everything
+
+    known = everything(kinds=("exam", "benchmark", "group", "tag", "suite"), include_paths=options.include_paths)
+    hint = did_you_mean(name, [entry.name for entry in known])
+    return UnknownArtifactError(f"there is no exam '{name}'", hint=hint or "proctor ls lists the exams there are")
 
 
 def foreign_resolvers() -> tuple[Resolver, ...]:

@@ -242,3 +242,39 @@ def test_a_broken_task_names_its_file(find, folder):
     (leaf,) = find("broken")
     with pytest.raises(ProctorError, match="metric_list"):
         leaf.config()
+
+
+class TestFiles:
+    """A file stands for what it defines, wherever it is."""
+
+    @pytest.mark.parametrize(
+        "spec, found",
+        [
+            ("bench.yaml", ["my_benchmark::easy", "my_benchmark::hard"]),
+            ("bench.yaml@cloze", ["my_benchmark::easy@cloze", "my_benchmark::hard@cloze"]),
+            ("bench.yaml::easy", ["my_benchmark::easy"]),
+            ("bench.yaml::easy@cloze", ["my_benchmark::easy@cloze"]),
+            ("bench.yaml::my_benchmark::easy", ["my_benchmark::easy"]),
+            ("nested.yaml::subgroup_a::task_2", ["nested_group::subgroup_a::task_2"]),
+            ("hellaswag.yaml::hellaswag_es", ["hellaswag_es"]),
+        ],
+    )
+    def test_of_a_file(self, folder, tmp_path_factory, monkeypatch, spec, found):
+        monkeypatch.chdir(folder)
+        assert names(TaskFinder(installed=False).find(spec)) == found
+        monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+        assert names(TaskFinder(installed=False).find(f"{folder}/{spec}")) == found
+
+    @pytest.mark.parametrize(
+        "spec, message",
+        [
+            ("bench.yaml::esy", "has no member 'esy'"),
+            ("hellaswag.yaml::hellaswag_e", "the file 'hellaswag.yaml' defines no 'hellaswag_e'"),
+            ("arc.yaml::arc_easi", "the file 'arc.yaml' defines no 'arc_easi'"),
+        ],
+    )
+    def test_what_a_file_lacks(self, folder, monkeypatch, spec, message):
+        monkeypatch.chdir(folder)
+        with pytest.raises(UnknownArtifactError, match=message) as caught:
+            TaskFinder(installed=False).find(spec)
+        assert "did you mean" in str(caught.value)

@@ -96,12 +96,12 @@ def _seen(
     find_text: Callable[[Any], Any],
 ) -> tuple[list[Any], list[Any]]:
     """Return choices and questions of the first documents."""
-    from proctor.dialects.lm_eval.builder import placed
+    from proctor.dialects.lm_eval.builder import checked_choices, placed
 
     choices, questions = [], []
     for number, doc in enumerate(docs[:LOOKED_AT]):
         try:
-            choices.append(find_choices(doc))
+            choices.append(checked_choices(find_choices(doc)))
             questions.append(find_text(doc))
         except ProctorError as error:
             raise placed(error, config, number) from None

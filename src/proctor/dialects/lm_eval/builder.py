@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from proctor.dialects.lm_eval.checks import nowhere
 from proctor.dialects.lm_eval.config import FewshotConfig, TaskConfig
 from proctor.dialects.lm_eval.documents import TaskDocuments
+from proctor.dialects.lm_eval.factory import template_choices
 from proctor.dialects.lm_eval.fields import (
     Find,
     find_choices,
@@ -22,7 +24,8 @@ from proctor.dialects.lm_eval.media import media_of
 from proctor.dialects.lm_eval.prompts import Demo, Pieces, PromptMaker, joined, make_demo, turn_pieces
 from proctor.dialects.lm_eval.prompts_library import named_prompt
 from proctor.dialects.lm_eval.samplers import make_sampler
-from proctor.errors import ProctorError, TemplateError
+from proctor.dialects.lm_eval.wrapped import missing_column
+from proctor.errors import Diagnostic, ProctorError, TemplateError
 from proctor.ir import (
     Choose,
     Decoding,
@@ -118,9 +121,46 @@ def compile_fields(config: TaskConfig, columns: Sequence[str]) -> TaskFields:
 def compiled_fields(config: TaskConfig, columns: Sequence[str]) -> TaskFields:
     """Return :func:`compile_fields`, whose errors say where in the file the field stands."""
     try:
+        _refuse_unwrappable(config, columns)
         return compile_fields(config, columns)
     except ProctorError as error:
         raise placed(error, config) from None
+
+
+def _refuse_unwrappable(config: TaskConfig, columns: Sequence[str]) -> None:
+    """Refuse fields that a template is to wrap and that the task or its documents do not have, all of them at once.
+
+    Raises:
+        TemplateError: With every such field.
+    """
+    made = config.template_config
+    if made is None or config.use_prompt:
+        return
+    locate = nowhere if config.source is None else config.source.location
+    row = dict.fromkeys(columns)
+    needed = ("doc_to_text", "doc_to_choice") if made.output_type == "multiple_choice" else ("doc_to_text",)
+    problems: list[Diagnostic] = []
+    for key in needed:
+        if config.originals.get(key) is None:
+            name = config.template_choice or next(iter(template_choices(config.template)))
+            problems.append(
+                Diagnostic(
+                    f"the template '{name}' wraps {key}, and the task '{config.task}' has none",
+                    locate("template"),
+                    hint=_WRAPPED_EXAMPLES[key],
+                )
+            )
+    for key in needed if columns else ():
+        missing = missing_column(config.originals.get(key), key, row)
+        problems += [each.at(locate(key)) for each in missing]
+    if problems:
+        raise TemplateError(problems)
+
+
+_WRAPPED_EXAMPLES = {
+    "doc_to_text": 'doc_to_text: "{{question}}"',
+    "doc_to_choice": 'doc_to_choice: "{{choices}}", or the template generate::question, which needs none',
+}
 
 
 def _question_fields(config: TaskConfig, given: FewshotConfig, names: frozenset[str], where: str) -> QuestionFields:
@@ -273,12 +313,7 @@ class RequestBuilder:
     def _choose(
         self, view: DocumentView, system: str, demos: Sequence[Demo], prefix: str | None
     ) -> tuple[Request, tuple[str, ...], int | None]:
-        choices = view.choices
-        if not isinstance(choices, list):
-            raise TemplateError(
-                f"doc_to_choice gives {type(choices).__name__} {choices!r}, not a list",
-                hint="multiple choice needs a list of texts",
-            )
+        choices = checked_choices(view.choices)
         delimiter = self._continuation_delimiter()
         if isinstance(view.text, int):
             continuation = f"{delimiter}{view.target}"
@@ -334,18 +369,42 @@ class RequestBuilder:
 
 
 _FIELDS = ("doc_to_text", "doc_to_target", "doc_to_choice", "description", "gen_prefix", "doc_to_image", "doc_to_audio")
+_OTHER_STARTS = {"doc_to_target": "the answer "}
+"""How messages about a field begin that do not name it."""
 
 
 def placed(error: ProctorError, config: TaskConfig, number: int | None = None) -> ProctorError:
     """Return an error of a document (or of all) with task, document, field, and the field's place in the file."""
     first = error.diagnostics[0]
     given = {key: config.originals.get(key, getattr(config, key)) for key in _FIELDS}
-    key = next((key for key in _FIELDS if str(first.what).startswith(f"{key} ")), None) or next(
+    key = next(
+        (key for key in _FIELDS if str(first.what).startswith((f"{key} ", _OTHER_STARTS.get(key, f"{key} ")))), None
+    ) or next(
         (key for key, spec in given.items() if isinstance(spec, str) and spec and repr(spec) in str(first.why)), None
     )
     place = config.source.location(key) if key is not None and config.source is not None else None
     document = "" if number is None else f"[{number}]"
     return error.located(place, f"{config.task}{document}" + (f".{key}" if key is not None else ""))
+
+
+def checked_choices(choices: Any) -> list[Any]:
+    """Return the choices of a document.
+
+    Raises:
+        TemplateError: They are no list, or there are none.
+    """
+    if not isinstance(choices, list):
+        raise TemplateError(
+            f"doc_to_choice gives {type(choices).__name__} {choices!r}, not a list",
+            hint="multiple choice needs a list of texts",
+        )
+    if not choices:
+        raise TemplateError(
+            "doc_to_choice gives an empty list",
+            why="multiple choice compares at least one text",
+            hint="leave such documents out (process_docs, --samples)",
+        )
+    return choices
 
 
 def gold_position(target: Any, choices: Sequence[str]) -> int | None:

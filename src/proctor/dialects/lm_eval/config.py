@@ -7,7 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from proctor.dialects.lm_eval.factory import resolve_template
+from proctor.dialects.lm_eval.factory import default_places, resolve_template
 from proctor.dialects.lm_eval.reader import TaskFile
 from proctor.dialects.lm_eval.template import CustomTemplate, GenerateTemplate, QuestionTemplate, TemplateConfig
 
@@ -116,6 +116,9 @@ class TaskConfig:
         if self.template is None and self.template_choice is None:
             return
         self.template_config, places = resolve_template(self.template, self.template_choice)
+        for key, value in default_places(self.template, self.template_choice).items():
+            if getattr(self, key) is None:
+                setattr(self, key, value)
         for key, value in places.items():
             setattr(self, key, value)
         made = self.template_config

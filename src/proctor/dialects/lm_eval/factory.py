@@ -19,11 +19,12 @@ from proctor.dialects.lm_eval.template import (
     MCQTemplateConfig,
     MMLUTemplate,
     QuestionTemplate,
+    StyledTemplate,
     TemplateConfig,
 )
-from proctor.errors import TemplateError, TrustError, did_you_mean
+from proctor.errors import Diagnostic, TemplateError, TrustError, did_you_mean
 from proctor.settings import settings
-from proctor.templates.styles import ChoiceLabels
+from proctor.templates.styles import ChoiceLabels, choice_formatter
 
 ENTRY_POINTS = "proctor.templates"
 _TYPE_KEYS = ("template_type", "format", "type")
@@ -187,6 +188,19 @@ def resolve_template(template: object, chosen: str | None = None) -> tuple[Templ
     return TemplateFactory.from_dict(given), places
 
 
+def default_places(template: object, chosen: str | None) -> dict[str, Any]:
+    """Return the ``doc_to_*`` fields that a task's default template sets, where another template is chosen instead.
+
+    A task that says where its question is only inside ``template:`` says it for every template.
+    """
+    offered = template_choices(template) if template is not None else {}
+    if chosen is None or chosen in offered or not offered:
+        return {}
+    first = next(iter(offered.values()))
+    spec = first[1] if isinstance(first, tuple) else first
+    return _split_fields(spec)[1] if isinstance(spec, Mapping) else {}
+
+
 def _split_fields(spec: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     given = {key: value for key, value in spec.items() if key not in _FIELD_KEYS}
     places = {_FIELD_KEYS[key]: _column(value) for key, value in spec.items() if key in _FIELD_KEYS}
@@ -204,25 +218,61 @@ def _make(name: str, table: Mapping[str, Maker], given: dict[str, Any]) -> Templ
     maker = table.get(name) or table.get(name.lower())
     if maker is None:
         return _custom(name, given, table)
-    known = _field_names(maker)
-    unknown = [key for key in given if key not in known]
-    if unknown:
-        raise TemplateError(
-            f"the template '{name}' has no field '{unknown[0]}'",
+    known = _fields_of(maker)
+    problems = [
+        Diagnostic(
+            f"the template '{name}' has no field '{key}'",
             why=f"its fields are {', '.join(known)}",
-            hint=did_you_mean(unknown[0], known),
+            hint=did_you_mean(key, known),
         )
+        for key in given
+        if key not in known
+    ]
+    fitting = {}
     for key, value in given.items():
-        if isinstance(value, tuple):
-            given[key] = list(value)
-    return maker(**given)
+        if key in known and not (value is None and known[key].startswith("list")):
+            fitting[key], problem = _fitted(value, known[key])
+            if problem:
+                problems.append(Diagnostic(f"'{key}' of the template '{name}' is {value!r}", why=problem))
+    if not problems:
+        return _checked(maker(**fitting))
+    broken = {each.what.partition("'")[2].partition("'")[0] for each in problems}
+    try:
+        _checked(maker(**{key: value for key, value in fitting.items() if key not in broken}))
+    except TemplateError as error:
+        problems += error.diagnostics
+    raise TemplateError(problems)
 
 
-def _field_names(maker: Maker) -> list[str]:
+def _checked(made: TemplateConfig) -> TemplateConfig:
+    """Return a template whose choice format can be used."""
+    if isinstance(made, StyledTemplate):
+        choice_formatter(made.style.choice_format)
+    return made
+
+
+def _fitted(value: Any, kind: str) -> tuple[Any, str]:
+    """Return a value as a field takes it, and what is wrong with it; an empty text field may be left empty in YAML."""
+    if kind.startswith("str"):
+        value = "" if value is None and kind == "str" else value
+        return value, "" if isinstance(value, str) or value is None else "it has to be text"
+    if kind == "bool":
+        return value, "" if isinstance(value, bool) else "it has to be true or false"
+    if kind == "int":
+        return value, "" if isinstance(value, int) and not isinstance(value, bool) else "it has to be a whole number"
+    if value is None and "None" in kind:
+        return value, ""
+    if not isinstance(value, list | tuple) or any(isinstance(each, list | dict | None) for each in value):
+        return value, "it has to be a list of texts"
+    return (value if isinstance(value, LabelList) else [str(each) for each in value]), ""
+
+
+def _fields_of(maker: Maker) -> dict[str, str]:
+    """Return the fields of what a maker makes, each with its type as it is written."""
     kind: Any = {_gpqa: MCQTemplateConfig, _numbered: MCQTemplateConfig, _pure_cloze: ClozeTemplateConfig}.get(
         maker, maker
     )
-    return [each.name for each in fields(kind)] if is_dataclass(kind) else []
+    return {each.name: str(each.type) for each in fields(kind)} if is_dataclass(kind) else {}
 
 
 def _custom(name: str, given: dict[str, Any], table: Mapping[str, Maker]) -> TemplateConfig:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from proctor.dialects.lm_eval.config import DEFAULT_MAX_TOKENS
@@ -79,7 +80,8 @@ def resolve_name(name: str, options: RecipeOptions) -> list[Exam] | None:
     except UnreadableTaskError:
         raise
     except UnknownArtifactError:
-        if "::" in name and finder.entry(name.partition("::")[0]) is not None:
+        base = name.partition("::")[0]
+        if "::" in name and (finder.entry(base) is not None or Path(base).is_file()):
             raise
         if "@" in name and finder.entry(name.rpartition("@")[0]) is not None:
             raise
@@ -89,7 +91,7 @@ def resolve_name(name: str, options: RecipeOptions) -> list[Exam] | None:
 def _may_know(name: str, finder: TaskFinder) -> bool:
     if "=" in name:
         return False
-    return bool(finder.index.entries or finder.index.problems) or name.endswith((".yaml", ".yml")) or "/" in name
+    return bool(finder.index.entries or finder.index.problems) or ".yaml" in name or ".yml" in name or "/" in name
 
 
 def task_names(include_paths: Iterable[str] = ()) -> list[str]:

@@ -82,6 +82,8 @@ class TaskFinder:
         base, at, template = spec.rpartition("@")
         if at and base and template:
             return self._with_template(base, template)
+        if (found := self._path_below(spec)) is not None:
+            return found
         if any(mark in spec for mark in "*?["):
             return self._matching(spec)
         if "::" in spec:
@@ -127,6 +129,22 @@ class TaskFinder:
             return None
         return self._file(str(path.resolve()))
 
+    def _path_below(self, spec: str) -> list[Member] | None:
+        """Return what ``file.yaml::name`` means: the file's names are known once it is read, and come first."""
+        path, mark, rest = spec.partition("::")
+        if not mark or not path.endswith((".yaml", ".yml")) or (members := self._path(path)) is None:
+            return None
+        if (entry := self._extra.get(rest)) is not None:
+            return self._build(entry, {}, ())
+        if len(members) != 1 or isinstance(members[0], Leaf):
+            names = [member.name for member in members]
+            near = closest(rest, names)
+            raise UnknownArtifactError(
+                f"the file '{path}' defines no '{rest}'",
+                hint=f"did you mean '{near[0]}'?" if near else f"it defines {', '.join(names[:20])}",
+            )
+        return self._walk(members, [path, *rest.split("::")], 1)
+
     def _folder(self, folder: Path) -> list[Member]:
         """Return what a folder defines: groups that no other group lists, and tasks that are in none of them."""
         entries = {entry.name: entry for entry in folder_index(str(folder)).entries}
@@ -163,6 +181,10 @@ class TaskFinder:
                 break
         else:
             raise self._unknown(spec)
+        return self._walk(members, parts, count)
+
+    def _walk(self, members: list[Member], parts: list[str], count: int) -> list[Member]:
+        """Return what the parts from ``count`` on mean, one below the other, under the members of those before."""
         for number in range(count, len(parts)):
             members = [self._child(members, parts[number], "::".join(parts[:number]))]
         return members

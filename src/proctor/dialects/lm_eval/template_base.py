@@ -8,7 +8,15 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from proctor.dialects.lm_eval.jinja import is_template
-from proctor.dialects.lm_eval.wrapped import FieldSpec, Row, compile_field
+from proctor.dialects.lm_eval.wrapped import (
+    FieldSpec,
+    Row,
+    find_answer,
+    find_choices,
+    find_question,
+    refuse_missing_answer,
+)
+from proctor.errors import TemplateError
 from proctor.templates.styles import ChoiceLabels, QuestionStyle
 
 
@@ -57,53 +65,41 @@ class TemplateConfig(ABC):
         self, original_doc_to_text: FieldSpec, original_doc_to_choice: FieldSpec = None
     ) -> Callable[[Row], str]:
         """Return ``doc_to_text`` that puts the question the original finds in this template's words."""
-        find_question = compile_field(original_doc_to_text, "")
-        find_choices = compile_field(original_doc_to_choice, [])
+        question, choices = find_question(original_doc_to_text), find_choices(original_doc_to_choice)
         shows = self._should_show_choices() and original_doc_to_choice is not None
-
-        def wrapped(doc: Row) -> str:
-            choices = _texts(find_choices(doc)) if shows else None
-            return self.format_prompt(str(find_question(doc)), choices)
-
-        return wrapped
+        return lambda doc: self.format_prompt(question(doc), choices(doc) if shows else None)
 
     def wrap_doc_to_choice(self, original_doc_to_choice: FieldSpec) -> Callable[[Row], list[str]]:
         """Return ``doc_to_choice`` that gives the continuations to score."""
-        find_choices = compile_field(original_doc_to_choice, [])
-
-        def wrapped(doc: Row) -> list[str]:
-            choices = find_choices(doc)
-            if not isinstance(choices, list | tuple):
-                return list(getattr(self, "choice_labels", None) or [str(choices)])
-            return self.format_choices("", _texts(choices))
-
-        return wrapped
+        choices = find_choices(original_doc_to_choice)
+        return lambda doc: self.format_choices("", choices(doc))
 
     def wrap_doc_to_target(
         self, original_doc_to_target: FieldSpec, original_doc_to_choice: FieldSpec = None
     ) -> Callable[[Row], Any]:
         """Return ``doc_to_target`` that gives the target in this template's terms."""
-        find_answer = compile_field(original_doc_to_target)
-        if original_doc_to_choice is None:
-            return find_answer
-        find_choices = compile_field(original_doc_to_choice, [])
+        answer_of, choices_of = find_answer(original_doc_to_target), find_choices(original_doc_to_choice)
         spec = original_doc_to_target
-        if not (isinstance(spec, str) and is_template(spec)):
-            return lambda doc: self.format_target("", _texts(find_choices(doc)), find_answer(doc))
+        if original_doc_to_choice is None:
+
+            def alone(doc: Row) -> Any:
+                refuse_missing_answer(spec, doc)
+                return answer_of(doc)
+
+            return alone
+        renders = isinstance(spec, str) and is_template(spec)
 
         def wrapped(doc: Row) -> Any:
-            choices, answer = _texts(find_choices(doc)), find_answer(doc)
-            if isinstance(answer, str) and answer.isdigit() and int(answer) < len(choices):
+            choices, answer = choices_of(doc), answer_of(doc)
+            if renders and isinstance(answer, str) and answer.isdigit() and int(answer) < len(choices):
                 answer = int(answer)  # lm-eval's rule: what a template renders to digits is a position
-            return self.format_target("", choices, answer)
+            try:
+                return self.format_target("", choices, answer)
+            except TemplateError:
+                refuse_missing_answer(spec, doc)
+                raise
 
         return wrapped
-
-
-def _texts(choices: Any) -> list[str]:
-    if isinstance(choices, list | tuple):
-        return [each if isinstance(each, str) else str(each) for each in choices]
-    return [str(choices)] if choices is not None else []
 
 
 MOST_LABELS = 26
@@ -163,11 +159,10 @@ class StyledTemplate(TemplateConfig):
         self, original_doc_to_text: FieldSpec, original_doc_to_choice: FieldSpec = None
     ) -> Callable[[Row], str]:
         """Return ``doc_to_text`` that puts the question the original finds in this template's words."""
-        find_question = compile_field(original_doc_to_text, "")
-        find_choices = compile_field(original_doc_to_choice, [])
+        question, choices = find_question(original_doc_to_text), find_choices(original_doc_to_choice)
         style = self.style
         shows = style.shows_choices and original_doc_to_choice is not None
-        return lambda doc: style.prompt(str(find_question(doc)), _texts(find_choices(doc)) if shows else None)
+        return lambda doc: style.prompt(question(doc), choices(doc) if shows else None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``template_type`` and every field that differs from its default."""

@@ -132,13 +132,7 @@ class _Checker:
         if values.get("dataset_path") is None and values.get("custom_dataset") is None:
             yield Diagnostic("the task names no dataset_path", Location(read.path))
         if values.get("template") is not None:
-            try:
-                for name in template_choices(values["template"]):
-                    resolve_template(values["template"], name)
-            except TrustError:
-                return
-            except ProctorError as error:
-                yield from error.located(locate("template")).diagnostics
+            yield from _template_problems(values["template"], locate)
 
     @staticmethod
     def _templates(values: Mapping[str, Any], locate: Any) -> Iterator[Diagnostic]:
@@ -203,6 +197,22 @@ class _Checker:
                 for leaf in member.leaves() if hasattr(member, "leaves") else ():
                     if leaf.item:
                         yield from self._task({**leaf.values, "task": leaf.name}, read, leaf.item)
+
+
+def _template_problems(template: object, locate: Any) -> Iterator[Diagnostic]:
+    """Yield what is wrong with each of the templates that a task offers."""
+    try:
+        names = list(template_choices(template))
+    except ProctorError as error:
+        yield from error.located(locate("template")).diagnostics
+        return
+    for name in names:
+        try:
+            resolve_template(template, name)
+        except TrustError:
+            continue
+        except ProctorError as error:
+            yield from error.located(locate(f"template.{name}") or locate("template")).diagnostics
 
 
 def _template_places(template: object) -> set[str]:

@@ -1,13 +1,20 @@
-"""Fields of a task that templates wrap: a column, a template, a function of the row, or a value."""
+"""Fields of a task that templates wrap: a column, a template, a function of the row, or a value.
+
+:func:`process_field` finds whatever is there. What a template wraps has a type, and is refused by name where it has
+another: the question is text, the choices are a list, and a column that is named is there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import ast
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from proctor.dialects.lm_eval.functions import guarded, resolve_function
 from proctor.dialects.lm_eval.jinja import compile_expression, compile_text, is_template
 from proctor.dialects.lm_eval.reader import FunctionReference
+from proctor.errors import Diagnostic, TemplateError, did_you_mean
 
 Row = Mapping[str, Any]
 FieldSpec = Any
@@ -49,3 +56,124 @@ def _on_first_use(reference: FunctionReference) -> Callable[[Row], Any]:
         return found[0](doc)
 
     return call
+
+
+_SHOWN_LENGTH = 80
+_PATH = re.compile(r"[^\W\d]\w*(\.\w+)*\Z")
+
+
+def find_question(spec: FieldSpec) -> Callable[[Row], str]:
+    """Return a function that finds the question of a row.
+
+    The function raises a TemplateError where a column is missing, or where what is found is no text.
+    """
+    find = _column_of(spec, "doc_to_text") if _is_plain(spec) else compile_field(spec, "")
+
+    def question(doc: Row) -> str:
+        found = find(doc)
+        if type(found) is str:
+            return found
+        if found is None or isinstance(found, list | tuple | Mapping):
+            raise TemplateError(f"doc_to_text gives {_shown(found)}, not text", hint="a template wraps one question")
+        return str(found)
+
+    return question
+
+
+def find_choices(spec: FieldSpec) -> Callable[[Row], list[str]]:
+    """Return a function that finds the choices of a row, as texts; text that reads as a list is one.
+
+    The function raises a TemplateError where a column is missing, or where what is found is no list.
+    """
+    find = _column_of(spec, "doc_to_choice") if _is_plain(spec) else compile_field(spec, [])
+
+    def choices(doc: Row) -> list[str]:
+        found = find(doc)
+        if type(found) is str and (written := _literal_list(found)) is not None:
+            found = written
+        if not isinstance(found, list | tuple):
+            raise TemplateError(
+                f"doc_to_choice gives {_shown(found)}, not a list", hint=_way_to_a_list(spec, found) or _LIST_HINT
+            )
+        return [each if type(each) is str else str(each) for each in found]
+
+    return choices
+
+
+def find_answer(spec: FieldSpec) -> Callable[[Row], Any]:
+    """Return a function that finds the answer of a row; plain text that is no column is the answer itself."""
+    if not _is_plain(spec):
+        return compile_field(spec)
+    constant = int(spec) if spec.isdigit() else spec
+    return lambda doc: doc.get(spec, constant)
+
+
+def missing_column(spec: FieldSpec, field: str, row: Row) -> Sequence[Diagnostic]:
+    """Return the problem of a field that names a column which a row does not have; nothing where all is well."""
+    if _is_plain(spec) and _PATH.match(spec) and spec not in row:
+        return _no_column(spec, field, row).diagnostics
+    return ()
+
+
+def refuse_missing_answer(spec: FieldSpec, doc: Row) -> None:
+    """Refuse an answer that is one bare name and no column: the same word for every document is a mistake."""
+    if _is_plain(spec) and _PATH.match(spec) and spec not in doc:
+        raise _no_column(spec, "doc_to_target", doc)
+
+
+_LIST_HINT = "a template wraps a list of texts, such as {{choices}} of a list column"
+
+
+def _is_plain(spec: FieldSpec) -> bool:
+    return isinstance(spec, str) and not is_template(spec)
+
+
+def _column_of(name: str, field: str) -> Callable[[Row], Any]:
+    """Return a function that finds a column; text that cannot be the name of one is meant literally."""
+    is_name = _PATH.match(name) is not None
+
+    def find(doc: Row) -> Any:
+        if name in doc:
+            return doc[name]
+        if is_name:
+            raise _no_column(name, field, doc)
+        return name
+
+    return find
+
+
+def _no_column(name: str, field: str, doc: Row) -> TemplateError:
+    first, dot, _ = name.partition(".")
+    hint = f"nested columns are written {{{{{name}}}}}" if dot and first in doc else did_you_mean(name, doc)
+    return TemplateError(
+        f"{field} is '{name}', and the document has no such column",
+        why=f"the columns are {', '.join(map(str, doc))}",
+        hint=hint or f"text that is meant literally is written {{{{ '{name}' }}}}",
+    )
+
+
+def _literal_list(text: str) -> list[Any] | None:
+    """Return the list that a text spells, as lm-eval reads templates that write one; ``None`` where it spells none."""
+    if text[:1] not in "[(" or text[-1:] not in "])" or not text:
+        return None
+    try:
+        found = ast.literal_eval(text)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+    return list(found) if isinstance(found, list | tuple) else None
+
+
+def _way_to_a_list(spec: FieldSpec, found: Any) -> str:
+    """Return how to get at the list inside a mapping, where there is one."""
+    if not isinstance(found, Mapping):
+        return ""
+    column = str(spec).strip("{} ")
+    lists = [key for key, value in found.items() if isinstance(value, list | tuple)]
+    if lists:
+        return f"did you mean {' or '.join(f'{{{{{column}.{key}}}}}' for key in lists)}?"
+    return f"the texts of a mapping are {{{{{column}.values() | list}}}}"
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return f"{type(value).__name__} {text if len(text) <= _SHOWN_LENGTH else text[: _SHOWN_LENGTH - 1] + '…'}"

@@ -1,0 +1,151 @@
+"""What templates wrap has a type and a place; what is not there is named."""
+
+import json
+
+import pytest
+
+from proctor.dialects.lm_eval.factory import TemplateFactory
+from proctor.dialects.lm_eval.resolve import resolve
+from proctor.dialects.lm_eval.template import MCQTemplateConfig
+from proctor.errors import ProctorError, TemplateError
+
+ROW = {"question": "Q?", "choices": {"text": ["a", "b"], "label": ["A", "B"]}, "flat": ["a", "b"], "answer": 1}
+
+
+def test_a_template_that_writes_a_list_gives_its_items():
+    template = MCQTemplateConfig()
+    spec = "['{{flat[0]}}', '{{flat[1]}}', 'c']"
+    assert template.wrap_doc_to_text("{{question}}", spec)(ROW) == "Q?\nA. a\nB. b\nC. c\nAnswer:"
+    assert template.wrap_doc_to_choice(spec)(ROW) == ["A", "B", "C"]
+    assert template.wrap_doc_to_text("question", "['no', 'yes']")(ROW) == "Q?\nA. no\nB. yes\nAnswer:"
+
+
+def test_text_that_can_be_no_column_is_meant_literally():
+    template = MCQTemplateConfig()
+    assert template.wrap_doc_to_text("Is it so?", ["yes", "no"])(ROW).startswith("Is it so?\n")
+    assert template.wrap_doc_to_target("no", ["yes", "no"])(ROW) == 1
+    assert template.wrap_doc_to_target("1", ["yes", "no"])(ROW) == 1
+
+
+@pytest.mark.parametrize(
+    "text, choices, what, hint",
+    [
+        ("qestion", "flat", "doc_to_text is 'qestion', and the document has no such column", "'question'"),
+        ("question", "flt", "doc_to_choice is 'flt'", "'flat'"),
+        ("question", "choices.text", "doc_to_choice is 'choices.text'", "{{choices.text}}"),
+        ("{{flat}}", "flat", "doc_to_text gives list", "one question"),
+        ("{{none}}", "flat", "doc_to_text gives NoneType", "one question"),
+        ("question", "{{choices}}", "doc_to_choice gives dict", "{{choices.text}} or {{choices.label}}"),
+        ("question", "{{letters}}", "doc_to_choice gives dict", "{{letters.values() | list}}"),
+        ("question", "{{question}}", "doc_to_choice gives str 'Q?'", "list of texts"),
+        ("question", "{{answer}}", "doc_to_choice gives int 1", "list of texts"),
+    ],
+)
+def test_what_is_missing_or_of_another_type_is_named(text, choices, what, hint):
+    row = {**ROW, "none": None, "letters": {"A": "a", "B": "b"}}
+    with pytest.raises(TemplateError) as raised:
+        MCQTemplateConfig().wrap_doc_to_text(text, choices)(row)
+    (problem,) = raised.value.diagnostics
+    assert problem.what.startswith(what)
+    assert hint in problem.hint
+
+
+def test_a_mistyped_answer_is_named_unless_it_is_a_choice():
+    template = MCQTemplateConfig()
+    with pytest.raises(TemplateError, match="doc_to_target is 'answr'") as raised:
+        template.wrap_doc_to_target("answr", "flat")(ROW)
+    assert "'answer'" in raised.value.diagnostics[0].hint
+    with pytest.raises(TemplateError, match="doc_to_target is 'answr'"):
+        TemplateFactory.from_dict({"template_type": "generate::question"}).wrap_doc_to_target("answr")(ROW)
+    assert template.wrap_doc_to_target("b", "flat")(ROW) == 1
+
+
+def test_every_problem_of_a_template_at_once():
+    with pytest.raises(TemplateError) as raised:
+        TemplateFactory.from_dict(
+            {"template_type": "mcq", "sufix": "x", "prefix": 3, "choice_labels": "ABCD", "choice_format": "{lable}"}
+        )
+    found = [each.what for each in raised.value.diagnostics]
+    assert found == [
+        "the template 'mcq' has no field 'sufix'",
+        "'prefix' of the template 'mcq' is 3",
+        "'choice_labels' of the template 'mcq' is 'ABCD'",
+        "the choice format '{lable}' cannot be used",
+    ]
+
+
+def test_what_is_left_empty_in_yaml_is_empty_text():
+    made = TemplateFactory.from_dict({"format": "mmlu", "prefix": None, "suffix": None, "choice_labels": None})
+    assert made.format_prompt("Q", ["a"]) == "Q\nA. a"
+
+
+# -- tasks ------------------------------------------------------------------------------------------------------------
+
+TASK = """
+dataset_path: json
+dataset_kwargs: {data_files: {test: rows.jsonl}}
+test_split: test
+output_type: multiple_choice
+"""
+FIELDS = "doc_to_text: question\ndoc_to_choice: flat\ndoc_to_target: answer\n"
+
+
+@pytest.fixture
+def task(tmp_path):
+    def make(text, rows=(ROW, ROW)):
+        (tmp_path / "rows.jsonl").write_text("".join(json.dumps(each) + "\n" for each in rows))
+        (tmp_path / "mine.yaml").write_text(f"task: mine{TASK}{text}")
+        return tmp_path / "mine.yaml"
+
+    return make
+
+
+def problems_of(path):
+    (exam,) = resolve(["mine"], [str(path.parent)])
+    with pytest.raises(ProctorError) as raised:
+        list(exam.items())
+    return raised.value.diagnostics
+
+
+def test_all_missing_columns_each_with_its_line(task):
+    path = task("template: mmlu\ndoc_to_text: qestion\ndoc_to_choice: flt\ndoc_to_target: answer\n")
+    found = problems_of(path)
+    assert [str(each.location) for each in found] == [f"{path}:7:1", f"{path}:8:1"]
+    assert [each.hint for each in found] == ["did you mean 'question'?", "did you mean 'flat'?"]
+
+
+@pytest.mark.parametrize("template", ["mmlu", "cloze", "mcq", "cloze::pure"])
+def test_a_template_with_nothing_to_wrap(task, template):
+    first, second = problems_of(task(f"template: {template}\ndoc_to_target: answer\n"))
+    assert first.what == f"the template '{template}' wraps doc_to_text, and the task 'mine' has none"
+    assert second.what == f"the template '{template}' wraps doc_to_choice, and the task 'mine' has none"
+
+
+def test_templates_for_questions_need_no_choices(task):
+    path = task('template: question\ndoc_to_text: "{{question}}"\ndoc_to_target: "{{answer}}"\n')
+    (exam,) = resolve(["mine"], [str(path.parent)])
+    assert next(exam.items()).exchange.references == ("1",)
+
+
+@pytest.mark.parametrize("template", ["", "template: cloze\n"])
+@pytest.mark.parametrize("choices, what", [(None, "not a list"), ([], "an empty list")])
+def test_a_document_without_choices_is_named(task, template, choices, what):
+    path = task(template + FIELDS, [ROW, {**ROW, "flat": choices}])
+    (problem,) = problems_of(path)
+    assert what in problem.what
+    assert problem.path == "mine[1].doc_to_choice"
+    assert problem.location is not None
+
+
+def test_an_answer_outside_the_choices_leads_to_its_line(task):
+    (problem,) = problems_of(task(f"template: mcq\n{FIELDS}", [ROW, {**ROW, "answer": 7}]))
+    assert problem.path == "mine[1].doc_to_target"
+    assert str(problem.location).endswith("mine.yaml:9:1")
+
+
+def test_fields_inside_a_template_serve_other_templates(task):
+    path = task("template:\n  mmlu: {question: {question}, choices: {flat}, answer: {answer}}\n")
+    (exam,) = resolve(["mine@cloze"], [str(path.parent)])
+    item = next(exam.items())
+    assert item.exchange.choices == (" a", " b")
+    assert item.exchange.gold == 1

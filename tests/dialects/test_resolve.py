@@ -1,0 +1,44 @@
+"""Names that nobody knows: the closest ones of all dialects, and files that are not there."""
+
+import pytest
+
+from proctor.dialects.resolve import resolve_task
+from proctor.errors import UnknownArtifactError
+from proctor.recipes.options import RecipeOptions
+
+GROUP = (
+    "group: planets\nchildren:\n  near: {dataset_path: d, doc_to_text: q}\n  far: {dataset_path: d, doc_to_text: q}\n"
+)
+
+
+@pytest.fixture
+def unknown(tmp_path, monkeypatch):
+    (tmp_path / "planets.yaml").write_text(GROUP)
+    monkeypatch.chdir(tmp_path)
+
+    def error(name):
+        with pytest.raises(UnknownArtifactError) as caught:
+            resolve_task(name, RecipeOptions(include_paths=(str(tmp_path),)))
+        (problem,) = caught.value.diagnostics
+        return problem
+
+    return error
+
+
+@pytest.mark.parametrize(
+    "name, near",
+    [("planet", "'planets'"), ("planet::near", "'planets::near'"), ("samples.scinece", "'samples.science'")],
+)
+def test_the_closest_name_of_every_dialect(unknown, name, near):
+    assert near in unknown(name).hint
+
+
+@pytest.mark.parametrize("name", ["planes.yaml", "planes.yaml@cloze", "planes.yaml::near"])
+def test_a_file_that_is_not_there(unknown, name):
+    problem = unknown(name)
+    assert problem.what == "there is no file 'planes.yaml'"
+    assert problem.hint == "did you mean 'planets.yaml'?"
+
+
+def test_a_folder_that_is_not_there(unknown):
+    assert "there is no folder 'nowhere'" in unknown("nowhere/rows.jsonl").why
