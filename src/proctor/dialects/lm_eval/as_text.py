@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from proctor.dialects.lm_eval.config import TaskConfig
@@ -23,6 +23,7 @@ LOOKED_AT = 5
 STYLE = QuestionStyle("generate", suffix="\nAnswer with the label of the right choice only.\nAnswer:")
 LABELS = ChoiceLabels()
 MOST_TOKENS = 32
+Find = Callable[[Any], Any]
 
 
 def asked_as_text(config: TaskConfig) -> TaskConfig:
@@ -32,55 +33,21 @@ def asked_as_text(config: TaskConfig) -> TaskConfig:
 
     documents = TaskDocuments(config)
     fields = compiled_fields(config, documents.columns()).asked
-    find_text, find_target, find_choices = fields.text, fields.target, fields.choices
-    if find_choices is None:
+    if fields.choices is None:
         return config
-    are_labels = _are_labels(*_seen(config, documents.asked(), find_choices, find_text))
-    warned: list[bool] = []
-
-    def labels_of(choices: Sequence[Any]) -> list[str]:
-        return [str(each).strip() for each in choices] if are_labels else LABELS.take(len(choices))
-
-    def text(doc: Mapping[str, Any]) -> str:
-        choices, question = [str(each) for each in find_choices(doc)], find_text(doc)
-        if isinstance(question, int):
-            return STYLE.prompt(f"Which is right?\n{find_target(doc)}", choices)
-        return str(question) if are_labels else STYLE.prompt(_without_cue(str(question)), choices)
-
-    def target(doc: Mapping[str, Any]) -> Any:
-        choices, question = find_choices(doc), find_text(doc)
-        gold = question if isinstance(question, int) else find_target(doc)
-        labels = labels_of(choices)
-        places = [
-            each if isinstance(each, int) else list(choices).index(each) if each in choices else len(labels)
-            for each in (gold if isinstance(gold, list) else [gold])
-        ]
-        found = [labels[place] for place in places if 0 <= place < len(labels)]
-        if not found and not warned:
-            warned.append(True)
-            get_logger().warning(
-                "%s: the gold answer %r is outside the choices %r; such documents count as wrong",
-                config.task,
-                gold,
-                list(choices),
-            )
-        return found if isinstance(gold, list) else found[0] if found else ""
-
-    def extract(answers: Sequence[Sequence[Any]], docs: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-        finders = [label_finder(labels_of(find_choices(doc))) for doc in docs]
-        return [[find(str(each)) for each in some] for some, find in zip(answers, finders, strict=True)]
-
-    filters = [{"function": "custom", "filter_fn": extract}, {"function": "take_first"}]
+    are_labels = _are_labels(*_seen(config, documents.asked(), fields.choices, fields.text))
+    asked = _AskedForLabel(str(config.task), fields.text, fields.target, fields.choices, are_labels)
+    filters = [{"function": "custom", "filter_fn": asked.extract}, {"function": "take_first"}]
     metadata = config.metadata if isinstance(config.metadata, dict) else {}
     return replace(
         config,
         output_type="generate_until",
-        doc_to_text=text,
-        doc_to_target=target,
+        doc_to_text=asked.text,
+        doc_to_target=asked.target,
         doc_to_choice=None,
         template=None,
         template_choice=None,
-        fewshot_config=replace(config.fewshot, doc_to_text=text, doc_to_target=target, doc_to_choice=None),
+        fewshot_config=replace(config.fewshot, doc_to_text=asked.text, doc_to_target=asked.target, doc_to_choice=None),
         generation_kwargs={"temperature": 0.0, "do_sample": False, "max_gen_toks": MOST_TOKENS, "until": ["\n\n"]},
         metric_list=[{"metric": acc, "aggregation": "mean", "higher_is_better": True}],
         filter_list=[{"name": "extract-label", "filter": filters}],
@@ -89,11 +56,65 @@ def asked_as_text(config: TaskConfig) -> TaskConfig:
     )
 
 
+@dataclass
+class _AskedForLabel:
+    """The fields of such a task, from those of the task that it was.
+
+    Attributes:
+        are_labels: Whether the choices are labels, or words, that the prompt shows already.
+    """
+
+    task: str
+    find_text: Find
+    find_target: Find
+    find_choices: Find
+    are_labels: bool
+    has_warned: bool = False
+
+    def text(self, doc: Mapping[str, Any]) -> str:
+        """Return the prompt of a document: its question, and its choices where the question does not show them."""
+        choices, question = [str(each) for each in self.find_choices(doc)], self.find_text(doc)
+        if isinstance(question, int):
+            return STYLE.prompt(f"Which is right?\n{self.find_target(doc)}", choices)
+        return str(question) if self.are_labels else STYLE.prompt(_without_cue(str(question)), choices)
+
+    def target(self, doc: Mapping[str, Any]) -> Any:
+        """Return the label, or labels, of the right choice; an empty text where the gold answer is no choice."""
+        choices, question = self.find_choices(doc), self.find_text(doc)
+        gold = question if isinstance(question, int) else self.find_target(doc)
+        labels = self._labels_of(choices)
+        places = [_place_of(each, choices) for each in (gold if isinstance(gold, list) else [gold])]
+        found = [labels[place] for place in places if place is not None and 0 <= place < len(labels)]
+        if not found:
+            self._warn(gold, choices)
+        return found if isinstance(gold, list) else found[0] if found else ""
+
+    def extract(self, answers: Sequence[Sequence[Any]], docs: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+        """Return the labels that answers name; a filter."""
+        finders = [label_finder(self._labels_of(self.find_choices(doc))) for doc in docs]
+        return [[find(str(each)) for each in some] for some, find in zip(answers, finders, strict=True)]
+
+    def _labels_of(self, choices: Sequence[Any]) -> list[str]:
+        return [str(each).strip() for each in choices] if self.are_labels else LABELS.take(len(choices))
+
+    def _warn(self, gold: Any, choices: Sequence[Any]) -> None:
+        if not self.has_warned:
+            self.has_warned = True
+            message = "%s: the gold answer %r is outside the choices %r; such documents count as wrong"
+            get_logger().warning(message, self.task, gold, list(choices))
+
+
+def _place_of(gold: Any, choices: Sequence[Any]) -> int | None:
+    if isinstance(gold, int):
+        return gold
+    return list(choices).index(gold) if gold in choices else None
+
+
 def _seen(
     config: TaskConfig,
     docs: Sequence[Mapping[str, Any]],
-    find_choices: Callable[[Any], Any],
-    find_text: Callable[[Any], Any],
+    find_choices: Find,
+    find_text: Find,
 ) -> tuple[list[Any], list[Any]]:
     """Return choices and questions of the first documents."""
     from proctor.dialects.lm_eval.builder import checked_choices, placed
