@@ -73,10 +73,7 @@ class Caller:
     Args:
         transport: What posts.
         headers: Sent with every call.
-        policy: When to ask again.
-        timeout_seconds: Longest time for one call, all attempts and waits included.
-        attempt_seconds: Longest time for one attempt.
-        patience: Calls in a row that may fail for want of an answer before the server counts as gone.
+        policy: When to ask again, and how long.
         pacing: Limits to keep beyond the number of workers.
         authorize: Makes headers for each attempt, where the fixed ones are not enough (signatures, short-lived tokens).
     """
@@ -86,9 +83,6 @@ class Caller:
         transport: Transport,
         headers: Mapping[str, str],
         policy: RetryPolicy,
-        timeout_seconds: float,
-        attempt_seconds: float,
-        patience: int,
         *,
         authorize: Authorize | None = None,
         pacing: Pacing | None = None,
@@ -96,12 +90,9 @@ class Caller:
         self._transport = transport
         self._headers = {"Content-Type": "application/json", **headers}
         self._policy = policy
-        self._timeout_seconds = timeout_seconds
         self._stream_headers = {**self._headers, "Accept": EVENT_STREAM}
         self._authorize = authorize
         self._pacing = pacing
-        self._attempt_seconds = attempt_seconds
-        self._patience = patience
         self._gone: Failure | None = None
         self._succeeded = False
         self._unanswered = 0
@@ -122,7 +113,7 @@ class Caller:
         """
         content = msgspec.json.encode(body)
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + self._timeout_seconds
+        deadline = loop.time() + self._policy.timeout_seconds
         attempt = 0
         while True:
             if self._gone is not None:
@@ -132,7 +123,7 @@ class Caller:
                 await self._pacing.enter()
                 deadline += loop.time() - arrived  # the time-out is for the server, not for our own limits
             started, clock = time.time(), loop.time()
-            seconds = min(self._attempt_seconds, deadline - clock)
+            seconds = min(self._policy.attempt_seconds, deadline - clock)
             outcome, retry_after, first = await self._paced(url, content, seconds, parse, is_stream)
             attempt += 1
             if not isinstance(outcome, Failure):
@@ -196,7 +187,7 @@ class Caller:
             return True
         if failure.kind in ("unreachable", "not_found", "forbidden") and not self._succeeded:
             return True
-        return self._unanswered >= self._patience
+        return self._unanswered >= self._policy.patience
 
 
 def failure_of(url: str, reply: Reply) -> Failure:

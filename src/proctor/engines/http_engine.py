@@ -19,12 +19,11 @@ from proctor.engines.calls import SHORTER_HINT, Authorize, Caller, CallError
 from proctor.engines.engine import Answers, Engine
 from proctor.engines.http import AiohttpTransport, Transport
 from proctor.engines.limits import AUTO_MOST, AUTO_START, Concurrency, Pace, Pacing
-from proctor.engines.retry import RetryPolicy
+from proctor.engines.retry import PATIENCE, RetryPolicy
 from proctor.engines.shorten import shorter_requests
 from proctor.ir import Request, Response
 
 _SECRET = re.compile(r"auth|key|token|secret|cookie", re.IGNORECASE)
-_PATIENCE = 8
 Answering = Callable[[Caller, Any], Awaitable[Response]]
 
 
@@ -118,16 +117,14 @@ class HTTPEngine(Engine):
         return AiohttpTransport(self._workers(), self.connect_timeout)
 
     def _caller(self, transport: Transport) -> Caller:
-        return Caller(
-            transport,
-            {**self._headers(), **(self.extra_headers or {})},
-            RetryPolicy(self.max_retries),
-            self.timeout,
-            self.attempt_timeout or self.timeout,
-            patience=max(_PATIENCE, self._workers()),
-            authorize=self._authorize(),
-            pacing=self._pacing(),
+        policy = RetryPolicy(
+            self.max_retries,
+            timeout_seconds=self.timeout,
+            attempt_seconds=self.attempt_timeout or self.timeout,
+            patience=max(PATIENCE, self._workers()),
         )
+        headers = {**self._headers(), **(self.extra_headers or {})}
+        return Caller(transport, headers, policy, authorize=self._authorize(), pacing=self._pacing())
 
     def _pacing(self) -> Pacing | None:
         """Return the limits to keep; ``None`` where the number of workers is the only one."""

@@ -18,6 +18,7 @@ from msgspec import Struct
 RETRIED_STATUSES = frozenset({408, 409, 424, 425, 429})
 """424: a failure while the model worked (Amazon Bedrock, text-generation-inference)."""
 _LONGEST_WAIT_SECONDS = 1e9
+PATIENCE = 8
 
 
 def is_retried(status: int) -> bool:
@@ -26,17 +27,23 @@ def is_retried(status: int) -> bool:
 
 
 class RetryPolicy(Struct, frozen=True):
-    """How often and how long.
+    """How often, how long, and when to give up.
 
     Attributes:
         max_retries: Attempts after the first one.
         base_seconds: Cap of the first wait; it doubles with each attempt.
         cap_seconds: Longest wait that is our own choice. A server may ask for more.
+        timeout_seconds: Longest time for one call, all attempts and waits included.
+        attempt_seconds: Longest time for one attempt.
+        patience: Calls in a row that may fail for want of an answer before the server counts as gone.
     """
 
     max_retries: int = 8
     base_seconds: float = 0.5
     cap_seconds: float = 30.0
+    timeout_seconds: float = 600.0
+    attempt_seconds: float = 600.0
+    patience: int = PATIENCE
 
     def wait_seconds(self, content: bytes, attempt: int, retry_after: float | None = None) -> float:
         """Return how long to wait after attempt number ``attempt`` (counted from 0) of a request.
