@@ -7,6 +7,8 @@ import json
 import pytest
 from running_fakes import ToyEngine, ToyExam
 
+from proctor.engines import make_engine
+from proctor.engines.providers import providers
 from proctor.errors import UsageError
 from proctor.ir import Response, Usage
 from proctor.running import run_exams
@@ -19,15 +21,100 @@ def test_the_table_that_comes_along_has_a_date_and_sane_prices():
     assert all(0 < price.input <= price.output < 1000 for price in table.models.values())
 
 
-@pytest.mark.parametrize("name", ["gpt-4o", "openai/gpt-4o", "GPT-4o-2024-08-06", "gpt-4o-latest"])
+def test_the_table_says_where_its_prices_are_from():
+    assert "litellm" in price_table().source
+    assert price_table().date >= "2026-11-22"
+
+
+@pytest.mark.parametrize(
+    "name", ["gpt-4o", "openai/gpt-4o", "open-ai/gpt-4o", "GPT-4o-2024-08-06", "gpt-4o-2031-01-01"]
+)
 def test_a_model_is_found_with_provider_and_version(name):
-    assert price_table().price_of(name) == price_table().models["gpt-4o"]
+    assert price_table().price_of(name) == price_table().models["gpt-4o"] == Price(2.5, 10.0)
+
+
+def test_versions_with_prices_of_their_own_have_these():
+    assert price_table().price_of("gpt-4o-2024-05-13") == Price(5.0, 15.0)
+
+
+def test_a_name_without_version_is_that_of_its_versions_where_they_agree():
+    assert price_table().price_of("anthropic/claude-sonnet-4") == Price(3.0, 15.0)
+    table = PriceTable("2026-01-31", {"m-20250101": Price(1, 2), "m-20250202": Price(1, 2), "n-20250101": Price(1, 2)})
+    assert table.price_of("m") == Price(1, 2)
+    other = PriceTable("2026-01-31", {**table.models, "n-20250202": Price(3, 4)})
+    assert other.price_of("n") is None
 
 
 def test_another_model_is_not_taken_for_one_that_is_known():
     assert price_table().price_of("gpt-4o-mini") != price_table().price_of("gpt-4o")
     assert price_table().price_of("gpt-4o-turbo-9000") is None
     assert price_table().price_of("SmolLM2-135M-Instruct") is None
+    assert price_table().price_of("aws/anthropic.claude-99-v1:0") is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["aws/meta.llama3-3-70b-instruct-v1:0", "bedrock/meta.llama3-3-70b-instruct-v1:0",
+     "aws/us.meta.llama3-3-70b-instruct-v1:0", "aws/global.meta.llama3-3-70b-instruct-v1:0"],
+)  # fmt: skip
+def test_ids_of_bedrock(name):
+    assert price_table().price_of(name) == price_table().providers["aws"]["meta.llama3-3-70b-instruct-v1:0"]
+
+
+def test_providers_have_prices_of_their_own():
+    table = price_table()
+    found = [
+        table.price_of("together-ai/meta-llama/Llama-3.3-70B-Instruct-Turbo"),
+        table.price_of("watsonx/meta-llama/llama-3-3-70b-instruct"),
+        table.price_of("groq/llama-3.3-70b-versatile"),
+    ]
+    assert None not in found
+    assert len(set(found)) == 3
+    assert table.price_of("rits/meta-llama/llama-3-3-70b-instruct") is None
+
+
+def test_a_table_of_ones_own_may_leave_providers_out():
+    table = PriceTable("2026-01-31", {"llama-3.3-70b-instruct-turbo": Price(1, 2)})
+    assert table.price_of("together-ai/meta-llama/Llama-3.3-70B-Instruct-Turbo") == Price(1, 2)
+
+
+@pytest.mark.parametrize(
+    "provider, missing",
+    [("open-ai", 0), ("anthropic", 0), ("aws", 0), ("groq", 0), ("mistral", 0), ("deepseek", 0), ("azure", 1),
+     ("together-ai", 4), ("watsonx", 14)],
+)  # fmt: skip
+def test_models_of_the_provider_table_have_prices_where_these_are_public(provider, missing):
+    entry = providers()[provider]
+    unknown = [name for name in set(entry.models.values()) if price_table().price_of(f"{provider}/{name}") is None]
+    assert len(unknown) <= missing, unknown
+
+
+@pytest.mark.parametrize(
+    "engine, name, billed",
+    [
+        (("together-ai", {"model": "llama-3-3-70b-instruct"}),
+         "together-ai/meta-llama/Llama-3.3-70B-Instruct-Turbo", True),
+        (("aws", {"model": "bedrock/claude-3-7-sonnet"}), "aws/anthropic.claude-3-7-sonnet-20250219-v1:0", True),
+        (("openai", {"model": "gpt-4o", "base_url": "https://api.openai.com/v1"}), "gpt-4o", True),
+        (("openai", {"model": "mine", "base_url": "http://127.0.0.1:8000"}), "mine", False),
+        (("ollama", {"model": "llama-3-8b-instruct"}), "ollama/llama3:8b", False),
+        (("scripted", {"answer": "x"}), "scripted", False),
+    ],
+)  # fmt: skip
+def test_what_engines_are_called_in_price_tables(engine, name, billed):
+    made = make_engine(*engine)
+    assert (made.price_name, made.is_billed) == (name, billed)
+
+
+def test_a_price_that_is_not_known_is_said_and_not_nothing(tmp_path):
+    class Billed(ToyEngine):
+        @property
+        def is_billed(self):
+            return True
+
+    result = run_exams([ToyExam("a", 2)], Billed(), log=tmp_path / "log.db")
+    assert result.run["cost"]["usd"] is None
+    assert "no price is known for" in result.run["cost"]["why"]
 
 
 def test_the_price_of_some_tokens():

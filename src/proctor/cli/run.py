@@ -47,6 +47,7 @@ class Execution:
     workers: int | None
     ray_address: str | None
     output_format: str
+    write_out: bool
 
 
 @click.command("run", cls=ProctorCommand)
@@ -77,6 +78,7 @@ class Execution:
 @click.option(
     "--output-format", type=click.Choice(["proctor", "lm-eval"]), default="proctor", help="lm-eval: its files too."
 )
+@click.option("--write-out", is_flag=True, help="Print the first document's requests before asking (proctor show).")
 @click.option("--allow-failures", is_flag=True, help="Exit with 0 although instances failed.")
 @click.option("--every-score", is_flag=True, help="Print every score, not only the main one of each exam.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON instead of a table.")
@@ -226,6 +228,11 @@ def run_spec(spec: RunSpec, execution: Execution) -> RunResult:
     engine = make_engine(spec.model, spec.model_args)
     exams = suited(exams_of_spec(spec), engine)
     folder = execution.output or default_output(spec, exams, engine)
+    if execution.write_out:
+        from proctor.cli.console import console
+        from proctor.cli.show import print_requests
+
+        print_requests(exams, console(stderr=True))
     if execution.output_format == "lm-eval":
         check_lm_eval(exams)
     placed = distribute(engine, execution.executor, workers=execution.workers, address=execution.ray_address)
@@ -252,7 +259,7 @@ def _budget(engine: Engine, execution: Execution) -> Budget | None:
     from proctor.running.budget import make_allowance
 
     return make_allowance(
-        engine.label, tokens=execution.budget_tokens, usd=execution.budget_usd, prices=execution.prices
+        engine.price_name, tokens=execution.budget_tokens, usd=execution.budget_usd, prices=execution.prices
     )
 
 

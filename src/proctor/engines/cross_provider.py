@@ -71,6 +71,17 @@ class ProviderEngine(OpenAIEngine):
         """The provider's name of the model."""
         return provider_named(self.provider)[1].model_name(self.model)
 
+    @property
+    def price_name(self) -> str:
+        """The provider, and its name of the model."""
+        name, provider = provider_named(self.provider)
+        return f"{name}/{provider.model_name(self.model)}"
+
+    @property
+    def is_billed(self) -> bool:
+        """Whether the provider is reached as services are: by https."""
+        return (self._url or provider_named(self.provider)[1].url).startswith("https:")
+
     def identity_values(self) -> dict[str, Any]:
         """Return what decides the answers: provider, its name of the model, decoding."""
         name, _ = provider_named(self.provider)

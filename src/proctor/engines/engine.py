@@ -67,6 +67,16 @@ class Engine(Artifact):
         return str(getattr(self, "model", None) or getattr(self, "model_name", None) or self.type_name())
 
     @property
+    def price_name(self) -> str:
+        """What price tables call this engine: the model, after its provider and a slash where there is one."""
+        return self.label
+
+    @property
+    def is_billed(self) -> bool:
+        """Whether somebody else's computer answers, so that answers probably cost something."""
+        return False
+
+    @property
     def policy(self) -> list[str] | None:
         """The classes of data that may be sent to this engine; ``None`` where all may."""
         from proctor.data.policy import policy_of

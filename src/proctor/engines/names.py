@@ -72,6 +72,9 @@ ENGINES: dict[str, EngineName] = {
     "scripted": EngineName(
         "proctor.engines.scripted:ScriptedEngine", "answers from a constant, a table, rules or a function"
     ),
+    "dummy": EngineName(
+        "proctor.engines.dummy:DummyEngine", "says the same to everything: to try an exam out without a model"
+    ),
     "replay": EngineName("proctor.engines.replay:ReplayEngine", "answers recorded earlier, from a JSON Lines file"),
 }
 
@@ -186,7 +189,8 @@ def _fetch(name: str, given: Mapping[str, Any]) -> Engine:
 
 
 def _unknown(name: str, error: ProctorError | None = None) -> UsageError:
-    hint = did_you_mean(name, engine_names()) or (error.diagnostics[0].hint if error else "")
+    near = error.diagnostics[0].hint if error is not None and name.startswith("engines.") else ""
+    hint = did_you_mean(name, engine_names()) or near or "proctor doctor says what each of them is, and needs"
     return UsageError(f"there is no engine '{name}'", why=f"the engines are {', '.join(engine_names())}", hint=hint)
 
 

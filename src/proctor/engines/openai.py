@@ -71,6 +71,11 @@ class OpenAIEngine(HTTPEngine):
         """Whether prompts go to the chat endpoint."""
         return self.endpoint != "completions"
 
+    @property
+    def is_billed(self) -> bool:
+        """Whether the server is reached as services are: by https."""
+        return self._url.startswith("https:")
+
     def identity_values(self) -> dict[str, Any]:
         """Return what decides the answers; the address in full."""
         return {**super().identity_values(), "base_url": self._url}

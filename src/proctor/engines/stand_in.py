@@ -98,6 +98,16 @@ class StandIn(Engine):
         return f"{self._asked.label} (by {self._answering.label})"
 
     @property
+    def price_name(self) -> str:
+        """What price tables call the engine that answers."""
+        return self._answering.price_name
+
+    @property
+    def is_billed(self) -> bool:
+        """Whether the engine that answers costs something."""
+        return self._answering.is_billed
+
+    @property
     def only_chats(self) -> bool:
         """Whether the engine that answers only chats."""
         return self._answering.only_chats

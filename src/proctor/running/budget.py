@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
@@ -20,6 +21,8 @@ from proctor.errors import Location, UsageError
 from proctor.ir import Response, Usage
 
 _MILLION = 1_000_000
+_REGION = re.compile(r"^(us|us-gov|eu|apac|jp|au|ca|global)\.(?=[a-z0-9]+\.)")
+"""In front of a Bedrock id: an inference profile, billed as the model."""
 _VERSION_SUFFIX = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2}|latest|\d{4})$")
 
 
@@ -35,20 +38,53 @@ class Price(Struct, frozen=True):
 
 
 class PriceTable(Struct, frozen=True):
-    """Prices by model name, as they were on ``date``."""
+    """Prices as they were on ``date``.
+
+    Attributes:
+        date: When the prices were read.
+        models: Prices by the names that their makers give models.
+        providers: By provider, prices by the provider's names of models; they win over ``models``.
+        source: Where the prices were read.
+    """
 
     date: str
     models: dict[str, Price]
+    providers: dict[str, dict[str, Price]] = {}
+    source: str = ""
 
     def price_of(self, model: str) -> Price | None:
-        """Return the price of a model; a provider before its name and a version after it do not matter."""
-        name = model.rpartition("/")[2].lower()
-        return self.models.get(name) or self.models.get(_VERSION_SUFFIX.sub("", name))
+        """Return the price of a model, or ``None`` where nobody knows it.
+
+        Args:
+            model: A name, after a provider and a slash where there is one (``aws/meta.llama3-8b-instruct-v1:0``).
+                A version at its end, a region in front of a Bedrock id, and capitals do not matter.
+        """
+        head, _, rest = model.partition("/")
+        provider = _provider(head)
+        if provider is not None and (found := _price_in(self.providers.get(provider, {}), rest)) is not None:
+            return found
+        return _price_in(self.models, rest if provider else model) or _price_in(self.models, model.rpartition("/")[2])
+
+
+def _provider(name: str) -> str | None:
+    from proctor.engines.providers import providers
+
+    return next((known for known, entry in providers().items() if name == known or name in entry.aliases), None)
+
+
+def _price_in(prices: Mapping[str, Price], name: str) -> Price | None:
+    known = {each.lower(): price for each, price in prices.items()}
+    name = _REGION.sub("", name.lower())
+    bare = _VERSION_SUFFIX.sub("", name)
+    if (found := known.get(name) or known.get(bare)) is not None or bare != name:
+        return found
+    dated = {price for each, price in known.items() if _VERSION_SUFFIX.sub("", each) == name}
+    return dated.pop() if len(dated) == 1 else None
 
 
 @lru_cache(maxsize=8)
 def price_table(path: Path | None = None) -> PriceTable:
-    """Return the prices in a JSON file (``date`` and ``models``), by default those that come with Proctor.
+    """Return the prices in a JSON file (``date``, ``models``, ``providers``), by default those that come with Proctor.
 
     Raises:
         UsageError: The file cannot be read or has another form.
@@ -137,7 +173,7 @@ def make_allowance(
     """Return what a run on a model may spend; ``None`` where nothing is limited.
 
     Args:
-        model: The model's name, as :attr:`~proctor.engines.engine.Engine.label` has it.
+        model: The model's name, as :attr:`~proctor.engines.engine.Engine.price_name` has it.
         tokens: Most tokens, read and written together.
         usd: Most US dollars.
         prices: A price table of one's own.

@@ -101,6 +101,16 @@ class RayEngine(Engine):
         """The label of the engine that the workers run."""
         return self.engine.label
 
+    @property
+    def price_name(self) -> str:
+        """What price tables call the engine that the workers run."""
+        return self.engine.price_name
+
+    @property
+    def is_billed(self) -> bool:
+        """Whether the engine that the workers run costs something."""
+        return self.engine.is_billed
+
     def generate(self, requests: Iterable[Generate]) -> Answers:
         """Answer generation requests on the workers."""
         return self._answer("generate", requests)

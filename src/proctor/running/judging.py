@@ -150,7 +150,7 @@ class Judging:
         from proctor.running.budget import Allowance
 
         if isinstance(self._budget, Allowance):
-            return self._budget.of_model(engine.label, self._prices)
+            return self._budget.of_model(engine.price_name, self._prices)
         return self._budget
 
     def _log(self) -> ResponseLog:

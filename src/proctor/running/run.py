@@ -280,11 +280,15 @@ def _circumstances(session: Session, usage: dict[str, dict[str, int]], began: fl
 
 
 def _cost(session: Session, usage: dict[str, dict[str, int]]) -> dict[str, Any]:
-    """Return what all answers cost at list prices, whenever they were given; nothing where no price is known."""
+    """Return what all answers cost at list prices, whenever they were given.
+
+    Where no price is known, that is said of engines that probably cost something, and nothing of others.
+    """
     table = session.prices or price_table()
-    price = table.price_of(session.engine.label)
+    price = table.price_of(session.engine.price_name)
     if price is None:
-        return {}
+        why = f"no price is known for '{session.engine.price_name}'; name a table of your own with --prices"
+        return {"cost": {"usd": None, "why": why, "prices_of": table.date}} if session.engine.is_billed else {}
     total = Usage(*(sum(each[name] for each in usage.values()) for name in ("prompt_tokens", "completion_tokens")))
     asked = Usage(session.progress.prompt_tokens, session.progress.completion_tokens)
     return {
@@ -293,6 +297,7 @@ def _cost(session: Session, usage: dict[str, dict[str, int]]) -> dict[str, Any]:
             "usd_of_this_run": round(price.cost(asked), 6),
             "usd_per_million_tokens": {"input": price.input, "output": price.output},
             "prices_of": table.date,
+            **({"source": table.source} if table.source else {}),
         }
     }
 

@@ -165,7 +165,9 @@ def facts_of(stored: StoredRun) -> list[tuple[str, str]]:
         "Time": duration(details.get("seconds")),
         "Requests": ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in requests.items()),
         "Tokens": f"{totals[0]} read, {totals[1]} written" if any(totals) else "",
-        "Cost": "; ".join(f"{name} {value}" for name, value in (details.get("cost") or {}).items()),
+        "Cost": "; ".join(
+            f"{name} {value}" for name, value in (details.get("cost") or {}).items() if value is not None
+        ),
         "Judges": "; ".join(
             f"{label}: {', '.join(f'{count} {name}'.replace('_', ' ') for name, count in counts.items())}"
             for label, counts in (details.get("judges") or {}).items()

@@ -1,0 +1,110 @@
+"""Makes the price table from the model price files that come with litellm.
+
+Usage: ``python conformance/providers/prices.py DATE NEW.whl [OLD.whl …] > src/proctor/running/prices.json``. The first wheel
+that has a model decides; older ones have models that providers have withdrawn since. Facts only: input and output prices
+of the models that the table of providers names, and of OpenAI's, Anthropic's, Groq's, DeepSeek's and Mistral's text models.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from proctor.engines.providers import Provider, providers
+
+_FILE = "litellm/model_prices_and_context_window_backup.json"
+_OTHER_THAN_TEXT = re.compile(r"audio|realtime|image|tts|transcribe|search|embed|moderation|ocr|live|ft:|container")
+_PREFIXES: dict[str, tuple[str, ...]] = {
+    "azure": ("azure/", "azure_ai/"),
+    "watsonx": ("watsonx/",),
+    "together-ai": ("together_ai/",),
+    "aws": ("", "bedrock/"),
+    "vertex-ai": ("vertex_ai/", "vertex_ai/google/", "gemini-"),
+    "replicate": ("replicate/",),
+    "groq": ("groq/",),
+    "mistral": ("mistral/",),
+    "deepseek": ("deepseek/",),
+    "openrouter": ("openrouter/",),
+}
+_WHOLE = {"groq": "groq/", "mistral": "mistral/", "deepseek": "deepseek/"}
+_UNIT = "USD per million tokens: list prices of the smallest context, without caching, batches or priority"
+
+
+def table_of(path: str) -> dict[str, dict[str, Any]]:
+    """Return the price file in a wheel."""
+    with zipfile.ZipFile(path) as wheel:
+        found: dict[str, dict[str, Any]] = json.loads(wheel.read(_FILE))
+    return found
+
+
+def price(entry: dict[str, Any]) -> dict[str, float] | None:
+    """Return input and output price of a text model; ``None`` where they are not both known and not nothing."""
+    given = entry.get("input_cost_per_token"), entry.get("output_cost_per_token")
+    if entry.get("mode") not in ("chat", "completion", "responses") or not all(given):
+        return None
+    return {"input": round(given[0] * 1e6, 6), "output": round(given[1] * 1e6, 6)}
+
+
+def first(tables: list[dict[str, dict[str, Any]]], names: list[str]) -> dict[str, float] | None:
+    """Return the price under the first name that any table has, newer tables first."""
+    for table in tables:
+        for name in names:
+            if name in table and (found := price(table[name])):
+                return found
+    return None
+
+
+def own(tables: list[dict[str, dict[str, Any]]]) -> dict[str, dict[str, float]]:
+    """Return the prices of OpenAI's and Anthropic's text models."""
+    found: dict[str, dict[str, float]] = {}
+    for table in tables:
+        for name, entry in table.items():
+            is_theirs = entry.get("litellm_provider") in ("openai", "anthropic") and "/" not in name
+            if is_theirs and not _OTHER_THAN_TEXT.search(name) and (known := price(entry)):
+                found.setdefault(name, known)
+    return dict(sorted(found.items()))
+
+
+def of_provider(tables: list[dict[str, dict[str, Any]]], name: str, entry: Provider) -> dict[str, dict[str, float]]:
+    """Return the prices of a provider's models, by its own names."""
+    wanted = set(entry.models.values())
+    if prefix := _WHOLE.get(name):
+        wanted |= {key.removeprefix(prefix) for key in tables[0] if key.startswith(prefix)}
+    found = {}
+    for model in sorted(wanted):
+        if _OTHER_THAN_TEXT.search(model):
+            continue
+        spelled = [prefix + model for prefix in _PREFIXES[name]]
+        spelled += [prefix + model.removeprefix("google/") for prefix in _PREFIXES[name]] + [
+            model.removeprefix("google/")
+        ]
+        if known := first(tables, spelled):
+            found[model] = known
+    return found
+
+
+def main(date: str, paths: list[str]) -> None:
+    """Print the table as JSON, a model in each line."""
+    tables = [table_of(path) for path in paths]
+    names = [" ".join(Path(path).name.split("-")[:2]) for path in paths]
+    lines = {"": own(tables), **{name: of_provider(tables, name, providers()[name]) for name in _PREFIXES}}
+    head = {"date": date, "source": f"{', '.join(names)}: {Path(_FILE).name}", "unit": _UNIT}
+    parts = [f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
+    parts.append(f'  "models": {block(lines.pop(""), 4)}')
+    inner = ",\n".join(f"    {json.dumps(name)}: {block(models, 6)}" for name, models in lines.items() if models)
+    parts.append(f'  "providers": {{\n{inner}\n  }}')
+    sys.stdout.write("{\n" + ",\n".join(parts) + "\n}\n")
+
+
+def block(models: dict[str, dict[str, float]], indent: int) -> str:
+    """Return models as JSON, one in each line."""
+    lines = [f"{' ' * indent}{json.dumps(name)}: {json.dumps(each)}" for name, each in models.items()]
+    return "{\n" + ",\n".join(lines) + "\n" + " " * (indent - 2) + "}"
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])
