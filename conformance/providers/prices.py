@@ -1,8 +1,9 @@
 """Makes the price table from the model price files that come with litellm.
 
-Usage: ``python conformance/providers/prices.py DATE NEW.whl [OLD.whl …] > src/proctor/running/prices.json``. The first wheel
-that has a model decides; older ones have models that providers have withdrawn since. Facts only: input and output prices
-of the models that the table of providers names, and of OpenAI's, Anthropic's, Groq's, DeepSeek's and Mistral's text models.
+Usage: ``python conformance/providers/prices.py DATE NEW.whl [OLD.whl …] > src/proctor/running/prices.json``. The first
+wheel that has a model decides; older ones have models that providers have withdrawn since. Facts only: input and output
+prices of the models that the table of providers names, and of the text models of OpenAI, Anthropic, Groq, DeepSeek and
+Mistral.
 """
 
 from __future__ import annotations
@@ -78,10 +79,8 @@ def of_provider(tables: list[dict[str, dict[str, Any]]], name: str, entry: Provi
     for model in sorted(wanted):
         if _OTHER_THAN_TEXT.search(model):
             continue
-        spelled = [prefix + model for prefix in _PREFIXES[name]]
-        spelled += [prefix + model.removeprefix("google/") for prefix in _PREFIXES[name]] + [
-            model.removeprefix("google/")
-        ]
+        bare = model.removeprefix("google/")
+        spelled = [*(prefix + each for each in (model, bare) for prefix in _PREFIXES[name]), bare]
         if known := first(tables, spelled):
             found[model] = known
     return found
