@@ -209,8 +209,10 @@ def _has_images(page: Iterable[Row]) -> bool:
 
 
 def _features(page: Sequence[Row]) -> Features:
-    from datasets import Audio, Features, Image, List, Value
+    import datasets
+    from datasets import Audio, Features, Image, Value
 
+    List: Any = getattr(datasets, "List", None) or datasets.Sequence  # noqa: N806 - the former since version 4
     text = Value("string")
     images: Any = List(Image()) if any(row["media"]["images"] for row in page) else List(text)
     audios: Any = List(Audio()) if any(row["media"]["audios"] for row in page) else List(text)

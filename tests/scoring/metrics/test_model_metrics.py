@@ -89,6 +89,53 @@ def test_tokens_are_compared_by_their_embeddings(monkeypatch):
     assert {"f1_ci_low", "precision_ci_high", "score_ci_low"} <= set(result.scores)
 
 
+def test_instances_without_references_fail_alone(monkeypatch):
+    class Model:
+        def encode(self, texts, batch_size):
+            return np.ones((len(texts), 2))
+
+    class Scorer:
+        def score(self, cands, refs, batch_size):
+            return tuple(np.ones(len(cands)) for _ in range(3))
+
+    monkeypatch.setattr(models, "_sentence_model", lambda name: Model())
+    monkeypatch.setattr(models, "_bert_scorer", lambda *_: Scorer())
+    for metric in (SentenceBert(model_name="any"), BertScore(model_name="any")):
+        result = score(metric, ["a", "b"], [[], ["b"]])
+        assert list(result.instance_scores["score"]) == [None, pytest.approx(1.0)]
+        assert {place: failure.kind for place, failure in result.failures.items()} == {0: "no_reference"}
+        assert result.scores["num_of_failures"] == 1
+    assert len(score(SentenceBert(model_name="any"), ["a"], [[]]).failures) == 1
+
+
+@pytest.mark.parametrize("has_its_own", [True, False])
+def test_empty_texts_are_tokens_that_start_and_end(monkeypatch, has_its_own):
+    """bert-score asks tokenizers for a method that they lost in transformers 5."""
+    import sys
+    from types import ModuleType, SimpleNamespace
+
+    class Tokenizer:
+        model_max_length = 512
+
+        def encode(self, text, add_special_tokens):
+            return [1, *(7 for _ in text), 2]
+
+    tokenizer = Tokenizer()
+    if has_its_own:
+        tokenizer.build_inputs_with_special_tokens = lambda tokens: ["own"]
+    package, utils = ModuleType("bert_score"), ModuleType("bert_score.utils")
+    package.BERTScorer = lambda **_: SimpleNamespace(_tokenizer=tokenizer, _model=None)
+    utils.model2layers = {"own-model": 3}
+    monkeypatch.setitem(sys.modules, "bert_score", package)
+    monkeypatch.setitem(sys.modules, "bert_score.utils", utils)
+    models._bert_scorer.cache_clear()
+    try:
+        found = models._bert_scorer("own-model", None, 1)._tokenizer.build_inputs_with_special_tokens([])
+    finally:
+        models._bert_scorer.cache_clear()
+    assert found == (["own"] if has_its_own else [1, 2])
+
+
 def test_missing_packages_are_named(monkeypatch):
     import sys
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -19,6 +19,7 @@ import numpy as np
 
 from proctor.artifacts import Artifact
 from proctor.errors import MissingExtraError, ScoringError
+from proctor.ir import Failure
 from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.instance_metric import BulkInstanceMetric
 from proctor.scoring.intervals import Means, Resampler, nan_mean
@@ -43,6 +44,17 @@ class MeanOfModelScores(MapReduceMetric[Any, float]):
         return Means(np.array([intermediates] * len(names), dtype=np.float64))
 
 
+def where_referenced(
+    stream: Iterable[EvaluationInput], scores: Callable[[list[EvaluationInput]], list[Any]]
+) -> list[Any]:
+    """Return the scores of the instances that have a reference, all computed at once, and failures for the others."""
+    inputs = list(stream)
+    referenced = [each for each in inputs if each.references]
+    found = iter(scores(referenced) if referenced else ())
+    missing = Failure("no_reference", "there is no reference to compare with", retryable=False)
+    return [next(found) if each.references else missing for each in inputs]
+
+
 # -- embeddings -----------------------------------------------------------------------------------------------
 
 
@@ -58,7 +70,9 @@ class BertScore(MapReduceMetric[str, dict[str, float]]):
 
     def map_stream(self, evaluation_inputs_stream: Iterable[EvaluationInput]) -> list[Any]:
         """Return precision, recall and F1 of each instance."""
-        inputs = list(evaluation_inputs_stream)
+        return where_referenced(evaluation_inputs_stream, self._scores)
+
+    def _scores(self, inputs: list[EvaluationInput]) -> list[Any]:
         scorer = _bert_scorer(self.model_name, self.model_layer, self.batch_size)
         found = scorer.score(
             cands=[each.prediction for each in inputs],
@@ -99,6 +113,8 @@ def _bert_scorer(model: str, layer: int | None, batch_size: int) -> Any:
     tokenizer = scorer._tokenizer  # noqa: SLF001 - some models give it a limit that overflows
     if tokenizer.model_max_length > 1_000_000:  # noqa: PLR2004
         tokenizer.model_max_length = getattr(scorer._model.config, "max_position_embeddings", 512)  # noqa: SLF001
+    if not hasattr(tokenizer, "build_inputs_with_special_tokens"):  # bert-score asks it about empty texts
+        tokenizer.build_inputs_with_special_tokens = lambda _tokens: tokenizer.encode("", add_special_tokens=True)
     return scorer
 
 
@@ -116,7 +132,9 @@ class SentenceBert(MeanOfModelScores):
 
     def map_stream(self, evaluation_inputs_stream: Iterable[EvaluationInput]) -> list[Any]:
         """Return the best cosine of each instance."""
-        inputs = list(evaluation_inputs_stream)
+        return where_referenced(evaluation_inputs_stream, self._scores)
+
+    def _scores(self, inputs: list[EvaluationInput]) -> list[float]:
         texts = [each.prediction for each in inputs] + [text for each in inputs for text in each.references]
         vectors = np.asarray(self.encode(texts), dtype=np.float64)
         vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
@@ -151,7 +169,10 @@ class Reward(MeanOfModelScores):
 
     def map_stream(self, evaluation_inputs_stream: Iterable[EvaluationInput]) -> list[Any]:
         """Return the score of each instance."""
-        pairs = [{"text": each.references[0], "text_pair": each.prediction} for each in evaluation_inputs_stream]
+        return where_referenced(evaluation_inputs_stream, self._scores)
+
+    def _scores(self, inputs: list[EvaluationInput]) -> list[float]:
+        pairs = [{"text": each.references[0], "text_pair": each.prediction} for each in inputs]
         return [found["score"] for found in classifier(self.model_name)(pairs, batch_size=self.batch_size)]
 
 

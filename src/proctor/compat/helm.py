@@ -1,0 +1,68 @@
+"""HELM's scenario and metric for recipes, where HELM is installed.
+
+``python -m proctor.compat $(which helm-run) --run-entries "unitxt:$recipe,model=$model"`` runs HELM unchanged; its
+scenario and its metric import ``unitxt``, which Proctor answers. The metric of HELM 0.5.16 compares all answers with one
+split of the dataset, from its first row on, whichever rows HELM asked about; here it is given those rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
+
+from proctor.compat.aliases import Alias
+
+_ROW = re.compile(r"([a-z]+)([0-9]+)")
+"""What HELM calls an instance: split and position."""
+
+HELM = Alias(
+    "helm",
+    {},
+    artifacts=False,
+    gaps_only=True,
+    extends={"helm.benchmark.metrics.unitxt_metrics": "proctor.compat.helm:with_asked_rows"},
+)
+"""The alias of HELM: everything is its own."""
+
+
+def has_helm() -> bool:
+    """Whether HELM is installed."""
+    return find_spec("helm") is not None
+
+
+class AskedRows(dict[str, Any]):
+    """A dataset by split, of which ``get`` returns the rows that were asked about, of all splits, in order.
+
+    Args:
+        dataset: Rows by split.
+        ids: Ids of HELM's instances.
+    """
+
+    def __init__(self, dataset: Mapping[str, Any], ids: Sequence[str]) -> None:
+        super().__init__(dataset)
+        self._places = [(match[1], int(match[2])) for each in ids if (match := _ROW.match(each))]
+
+    def get(self, split: str, default: Any = None) -> Any:  # noqa: ARG002 - the signature of a dict
+        """Return the rows that were asked about."""
+        return [self[name][position] for name, position in self._places]
+
+
+def with_asked_rows(module: ModuleType) -> dict[str, Any]:
+    """Return HELM's metric for recipes, given the rows that were asked about."""
+    original = module.UnitxtMetric
+
+    class UnitxtMetric(original):  # type: ignore[misc, valid-type]
+        extends = original
+
+        def evaluate(self, scenario_state: Any, *args: Any, **kwargs: Any) -> Any:
+            whole = self.dataset
+            self.dataset = AskedRows(whole, [state.instance.id for state in scenario_state.request_states])
+            try:
+                return super().evaluate(scenario_state, *args, **kwargs)
+            finally:
+                self.dataset = whole
+
+    return {"UnitxtMetric": UnitxtMetric}
