@@ -29,6 +29,7 @@ from proctor.running.budget import Allowance, Price, PriceTable
 from proctor.running.judging import judges_through
 from proctor.running.log import ResponseLog
 from proctor.running.maintenance import engines
+from proctor.running.progress import SilentObserver
 from proctor.running.run import run_exams
 from proctor.scoring.judges.criteria import CriteriaOption, CriteriaWithOptions
 from proctor.scoring.judges.direct import LLMJudgeDirect
@@ -93,6 +94,33 @@ def test_a_second_evaluation_asks_nothing(tmp_path):
     assert first.metadata["judges"]["scripted"]["asked"] == REQUESTS
     counts = second.metadata["judges"]["scripted"]
     assert (counts["asked"], counts["from_log"]) == (0, 4 * len(PREDICTIONS))
+
+
+def test_whoever_watches_hears_of_every_answer(tmp_path):
+    judge, heard = Judge(), []
+
+    def watch(name, counts):
+        heard.append((name, counts.done, counts.total))
+
+    for _ in range(2):
+        with judges_through(tmp_path / "log.db", watch=watch):
+            evaluate(PREDICTIONS, exam(judge.engine()))
+    assert heard == [("scripted", done, 4) for done in (1, 2, 3, 4)] * 2  # two rounds of four; then the log answers
+
+
+def test_a_run_tells_its_observer_of_judges(tmp_path):
+    heard = []
+
+    class Watching(SilentObserver):
+        def judging(self, judge, progress):
+            heard.append((judge, progress.failed))
+
+    judge, recipe = Judge(), load_recipe("samples.sentiment")
+    recipe.metrics = [LLMJudgeDirect(inference_engine=judge.engine(), criteria=POLITE, context_fields=[])]
+    engine = ScriptedEngine(answer="At six.")
+    run_exams(exams_of("s", recipe), engine, limit=2, log=tmp_path / "log.db", observer=Watching())
+    assert heard == [("scripted", 0)] * judge.asked
+    assert heard
 
 
 def test_the_log_knows_the_judge(tmp_path):

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import io
 import time
+from types import SimpleNamespace
 
 from proctor.ir import Failure, Response, Usage
-from proctor.running.progress import LineObserver, LiveObserver, Progress, SilentObserver, describe, observer_for
+from proctor.running.progress import (
+    JudgeLog,
+    LineObserver,
+    LiveObserver,
+    Progress,
+    SilentObserver,
+    describe,
+    observer_for,
+)
+from proctor.running.progress_file import ProgressFileObserver
 from proctor.scoring.grade import Grade
 
 
@@ -57,6 +67,29 @@ def test_lines_for_files():
         "2/2 · 0.2/s",
         "a: accuracy = 0.5000",
     ]
+
+
+def test_judges_are_seen_while_they_are_asked(monkeypatch, tmp_path):
+    stream = io.StringIO()
+    observer = ProgressFileObserver(LineObserver(stream, every_seconds=0), tmp_path)
+    observer.judging("strict", progress(total=2, answered=1))
+    assert stream.getvalue() == "judge strict: 1/2 · 0.1/s · 0:10 left\n"
+    terminal = Terminal()
+    live = LiveObserver(terminal)
+    live.started(["a"], "model")
+    live.judging("strict", progress(total=2, answered=1))
+    live.judging("strict", progress(total=2, answered=2))  # too soon to draw
+    live._bars.refresh()
+    live.finished()
+    assert "judge strict · 1/2" in terminal.getvalue()
+    assert "judge strict · 2/2" not in terminal.getvalue()
+    logged = []
+    logger = SimpleNamespace(info=lambda *said: logged.append(said))
+    monkeypatch.setattr("proctor.running.progress.get_logger", lambda: logger)
+    often, seldom = JudgeLog(every_seconds=0), JudgeLog()
+    for watch in (often, seldom):
+        watch("strict", progress(total=2, answered=1))
+    assert logged == [("judge %s: %s", "strict", "1/2 · 0.1/s · 0:10 left")]
 
 
 def test_lines_are_rare():

@@ -2,8 +2,8 @@
 
 ``python -m proctor.compat program.py arguments…`` runs a program unchanged; or call :func:`install` before it imports
 anything. Imports of ``unitxt`` are then answered by Proctor, whether Unitxt is installed or not; imports of names that
-no release of ``lm_eval`` has (its templates) too, and what makes prompts in ``opencompass`` and ``ais_bench``. HELM, where
-it is installed, runs recipes.
+no release of ``lm_eval`` has (its templates) too, and what makes prompts in ``opencompass`` and ``ais_bench``.
+HELM, where it is installed, runs recipes.
 """
 
 from __future__ import annotations

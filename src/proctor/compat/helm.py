@@ -1,8 +1,8 @@
 """HELM's scenario and metric for recipes, where HELM is installed.
 
 ``python -m proctor.compat $(which helm-run) --run-entries "unitxt:$recipe,model=$model"`` runs HELM unchanged; its
-scenario and its metric import ``unitxt``, which Proctor answers. The metric of HELM 0.5.16 compares all answers with one
-split of the dataset, from its first row on, whichever rows HELM asked about; here it is given those rows.
+scenario and its metric import ``unitxt``, which Proctor answers. The metric of HELM 0.5.16 compares all answers with
+one split of the dataset, from its first row on, whichever rows HELM asked about; here it is given those rows.
 """
 
 from __future__ import annotations
@@ -56,6 +56,7 @@ def with_asked_rows(module: ModuleType) -> dict[str, Any]:
 
     class UnitxtMetric(original):  # type: ignore[misc, valid-type]
         extends = original
+        dataset: Any
 
         def evaluate(self, scenario_state: Any, *args: Any, **kwargs: Any) -> Any:
             whole = self.dataset

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.results import evaluate as scores
 from proctor.running.judging import judges_through
+from proctor.running.progress import JudgeLog
 
 if TYPE_CHECKING:
     from proctor.results.evaluate import EvaluationResults
@@ -25,7 +26,8 @@ def evaluate(
     """Score predictions on a dataset that a recipe made.
 
     Judges ask through the response log: what one said about a prediction before, in whatever process, is taken from
-    there, and its engine is asked nothing. ``metadata["judges"]`` of the results counts what was asked.
+    there, and its engine is asked nothing. ``metadata["judges"]`` of the results counts what was asked. How far judges
+    are is logged every ten seconds.
 
     Args:
         predictions: One for each instance, in order; a :class:`~proctor.ir.Failure` where there is none. ``None`` for
@@ -40,7 +42,7 @@ def evaluate(
         PolicyError: A judge's engine may not see the data. Nothing of it was sent.
         ProctorError: A metric cannot be had, or a package is missing.
     """
-    with judges_through(log) as judging:
+    with judges_through(log, watch=JudgeLog()) as judging:
         results = scores.evaluate(predictions, dataset, data, calc_confidence_intervals)
     if judged := judging.summary():
         results.metadata["judges"] = judged

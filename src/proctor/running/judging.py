@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.engines.engine import Answers, Engine
 from proctor.ir import Failure, Generate, Response
+from proctor.running.progress import Progress
 from proctor.scoring.judges.asking import asking_through, is_asked_through
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from proctor.running.execute import Budget
     from proctor.running.log import Key, ResponseLog
 
+Watch = Callable[[str, Progress], None]
 _NO_ANSWER = Failure("engine", "the engine ended without answering this request")
 
 
@@ -56,6 +59,7 @@ class Judging:
         retry_failed: Ask again what failed in an earlier evaluation. If not, recorded failures stand.
         budget: Stops asking when it is used up; what was not asked is then a failure.
         prices: What models cost, where it is not the table that comes with Proctor.
+        watch: Is told a judge's name and counts after each answer.
     """
 
     def __init__(
@@ -65,6 +69,7 @@ class Judging:
         retry_failed: bool = True,
         budget: Budget | None = None,
         prices: PriceTable | None = None,
+        watch: Watch | None = None,
     ) -> None:
         self.counts: dict[str, JudgeCounts] = defaultdict(JudgeCounts)
         self._where = log
@@ -73,6 +78,7 @@ class Judging:
         self._retry_failed = retry_failed
         self._budget = budget
         self._prices = prices
+        self._watch = watch
 
     def wrapped(self, engine: Any) -> Any:
         """Return what asks an engine through the log; an artifact that predicts in a way of its own asks by itself."""
@@ -95,7 +101,9 @@ class Judging:
             EngineError: The engine cannot work; what it answered before is kept.
         """
         if engine.answers_in_order:  # an answer belongs to its place, and could not be found again
-            yield from self._counted(engine, engine.generate(requests))
+            in_order = list(requests)
+            progress = Progress(total=len(in_order), started=time.monotonic())
+            yield from self._counted(engine, engine.generate(in_order), progress)
             return
         from proctor.running.log import Key
         from proctor.running.spec import without_secrets
@@ -108,11 +116,14 @@ class Judging:
         wanted = {key: request for key, request in zip(keys, every, strict=True) if key not in known}
         self.counts[engine.label].from_log += sum(key in known for key in keys)
         if wanted:
-            known.update(self._asked(engine, number, wanted))
+            progress = Progress(len(wanted), started=time.monotonic())
+            known.update(self._asked(engine, number, wanted, progress))
         for position, key in enumerate(keys):
             yield position, known.get(key) or Response(failure=_NO_ANSWER)
 
-    def _asked(self, engine: Engine, number: int, wanted: dict[Key, Generate]) -> dict[Key, Response]:
+    def _asked(
+        self, engine: Engine, number: int, wanted: dict[Key, Generate], progress: Progress
+    ) -> dict[Key, Response]:
         """Ask what is wanted, and file each answer as it comes."""
         from proctor.running.log_writer import LogWriter
 
@@ -130,7 +141,7 @@ class Judging:
                 yield request
 
         with LogWriter(self._log(), number) as writer:
-            for position, response in self._counted(engine, engine.generate(sending())):
+            for position, response in self._counted(engine, engine.generate(sending()), progress):
                 found[sent[position]] = response
                 writer.put(sent[position], response)
                 if budget is not None:
@@ -140,10 +151,13 @@ class Judging:
             return {key: found.get(key, unasked) for key in wanted}
         return found
 
-    def _counted(self, engine: Engine, answers: Answers) -> Answers:
-        counts = self.counts[engine.label]
+    def _counted(self, engine: Engine, answers: Answers, progress: Progress) -> Answers:
+        counts, watch = self.counts[engine.label], self._watch
         for position, response in answers:
             counts.count(response)
+            if watch is not None:
+                progress.count(response)
+                watch(engine.label, progress)
             yield position, response
 
     def _budget_of(self, engine: Engine) -> Budget | None:
@@ -193,12 +207,13 @@ def judges_through(
     retry_failed: bool = True,
     budget: Budget | None = None,
     prices: PriceTable | None = None,
+    watch: Watch | None = None,
 ) -> Iterator[Judging]:
     """Let judges ask through a response log within a block; arguments are those of :class:`Judging`.
 
     Where a block around this one chose a log already and this one names none, the outer log stays.
     """
-    judging = Judging(log, retry_failed=retry_failed, budget=budget, prices=prices)
+    judging = Judging(log, retry_failed=retry_failed, budget=budget, prices=prices, watch=watch)
     if log is None and is_asked_through():
         yield judging
         return

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from proctor.ir import Response
+from proctor.logs import get_logger
 from proctor.scoring.grade import Grade
 
 if TYPE_CHECKING:
@@ -91,6 +92,9 @@ class Observer(Protocol):
     def grading(self, exam: str) -> None:
         """All answers are there; an exam is being graded."""
 
+    def judging(self, judge: str, progress: Progress) -> None:
+        """While an exam is graded, a judge answered; the counts are those of this judge and this metric."""
+
     def graded(self, exam: str, grade: Grade) -> None:
         """An exam has its scores."""
 
@@ -110,6 +114,9 @@ class SilentObserver:
         """See :class:`Observer`."""
 
     def grading(self, exam: str) -> None:
+        """See :class:`Observer`."""
+
+    def judging(self, judge: str, progress: Progress) -> None:
         """See :class:`Observer`."""
 
     def graded(self, exam: str, grade: Grade) -> None:
@@ -149,6 +156,12 @@ class LineObserver(SilentObserver):
         """Write the last counts once."""
         self.finished()
 
+    def judging(self, judge: str, progress: Progress) -> None:
+        """Write the judge's counts if the last line is old enough."""
+        if time.monotonic() - self._last >= self._every_seconds:
+            self._last = time.monotonic()
+            self._write(f"judge {judge}: {describe(progress)}")
+
     def graded(self, exam: str, grade: Grade) -> None:
         """Write the main score."""
         self._write(f"{exam}: {grade.scores.get('score_name', 'score')} = {_number(grade.scores.get('score'))}")
@@ -161,6 +174,20 @@ class LineObserver(SilentObserver):
 
     def _write(self, line: str) -> None:
         print(line, file=self._stream, flush=True)
+
+
+class JudgeLog:
+    """Logs how far judges are now and then, where they are asked without a run."""
+
+    def __init__(self, every_seconds: float = _LINE_SECONDS) -> None:
+        self._every_seconds = every_seconds
+        self._last = time.monotonic()
+
+    def __call__(self, judge: str, progress: Progress) -> None:
+        """Log the counts if the last line is old enough."""
+        if time.monotonic() - self._last >= self._every_seconds:
+            self._last = time.monotonic()
+            get_logger().info("judge %s: %s", judge, describe(progress))
 
 
 class LiveObserver(SilentObserver):
@@ -203,6 +230,13 @@ class LiveObserver(SilentObserver):
     def grading(self, exam: str) -> None:
         """Say which exam is graded."""
         self._update(1, 1, f"grading {exam}")
+
+    def judging(self, judge: str, progress: Progress) -> None:
+        """Move the bar with the judge's answers, at most ten times a second."""
+        if time.monotonic() - self._last < _REDRAW_SECONDS:
+            return
+        self._last = time.monotonic()
+        self._update(progress.done, progress.total, f"judge {judge} · {describe(progress)}")
 
     def finished(self) -> None:
         """Take the bar away."""

@@ -50,6 +50,10 @@ class ProgressFileObserver:
         """See :class:`~proctor.running.progress.Observer`."""
         self._inner.grading(exam)
 
+    def judging(self, judge: str, progress: Progress) -> None:
+        """See :class:`~proctor.running.progress.Observer`."""
+        self._inner.judging(judge, progress)
+
     def graded(self, exam: str, grade: Grade) -> None:
         """See :class:`~proctor.running.progress.Observer`."""
         self._inner.graded(exam, grade)

@@ -109,7 +109,8 @@ def run_exams(
         began = time.time()
         ask(exams, session)
         own = log if engine.answers_in_order else open_log  # what judges say is kept in any case
-        judging = stack.enter_context(judges_through(own, retry_failed=retry_failed, budget=budget, prices=prices))
+        through = judges_through(own, retry_failed=retry_failed, budget=budget, prices=prices, watch=observer.judging)
+        judging = stack.enter_context(through)
         return _conclude(exams, session, folder, judging, log_samples=log_samples, began=began)
 
 
