@@ -264,3 +264,19 @@ def test_help_imports_nothing_heavy():
     done = finished([sys.executable, "-c", code])
     modules = set(eval(done.stdout.splitlines()[-1]))
     assert not modules & {"pydantic", "datasets", "torch", "rich", "transformers", "numpy", "yaml", "sqlite3"}
+
+
+def test_write_out_shows_the_first_requests_before_anybody_is_asked(invoke):
+    code, out, err = invoke("run", "--model", "dummy", "--tasks", "samples.science", "--limit", "2", "--write_out")
+    assert code == 0, err
+    assert err.index("samples.science · document 0 · choose") < err.index("dummy: samples.science")
+    assert "document 1" not in err
+    assert "gold" not in out
+
+
+@pytest.mark.parametrize("option", ["--cache_requests", "--check-integrity", "--show_config", "--max_batch_size"])
+def test_flags_of_lm_eval_that_are_not_needed_say_so(invoke, option):
+    code, _, err = invoke("run", "--model", "dummy", "--tasks", "samples", option)
+    assert code == 2
+    assert f"'proctor run' has no option '{option.replace('_', '-')}'" in err
+    assert "hint: leave it out" in err

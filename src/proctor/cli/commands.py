@@ -92,7 +92,15 @@ def translated(error: click.UsageError) -> UsageError:
     more = f"{where} --help shows what there is"
     if isinstance(error, click.NoSuchOption):
         known = [name for param in error.ctx.command.params for name in param.opts] if error.ctx else []
-        hint = did_you_mean(error.option_name, known)
+        hint = _note_of_lm_eval(error.option_name) or did_you_mean(error.option_name, known)
         return UsageError(f"'{where}' has no option '{error.option_name}'", hint=hint or more)
     message = error.format_message()
     return UsageError(message[:1].lower() + message[1:].rstrip("."), hint=more)
+
+
+def _note_of_lm_eval(option: str) -> str:
+    """Return why a flag of lm-eval is not needed here; empty for everything else."""
+    from proctor.dialects.lm_eval.flags import flag
+
+    found = flag(option)
+    return found.note if found is not None and not found.ours and not found.option else ""

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from proctor.cli.commands import ProctorCommand
 from proctor.cli.exams import exam_options, find_exams, split_names
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from proctor.recipes.exam import Exam
 
 
 @click.command("show", cls=ProctorCommand)
@@ -35,16 +41,17 @@ def command(tasks: tuple[str, ...], docs: int, skip: int, as_json: bool, steps: 
 
         print_steps(exams)
         return
-    _print(exams, docs, skip)
-
-
-def _print(exams: list[Any], docs: int, skip: int) -> None:
     from proctor.cli.console import console
+
+    print_requests(exams, console(), docs, skip)
+
+
+def print_requests(exams: Iterable[Exam], target: Console, docs: int = 1, skip: int = 0) -> None:
+    """Print the requests of the first documents of exams, part by part."""
     from proctor.cli.problems import say
     from proctor.cli.prompts import RequestPrinter, legend, origins_of
     from proctor.results.preview import first_items
 
-    target = console()
     printer = RequestPrinter(target)
     for exam in exams:
         items = list(first_items(exam, docs, skip))

@@ -11,6 +11,7 @@ from typing import Any
 
 from proctor.data.fields import get_field
 from proctor.recipes.recipe import DatasetRecipe
+from proctor.scoring.combined import interval_of_mean
 from proctor.scoring.grade import Columns, Grade
 from proctor.scoring.pipeline import apply_metrics
 
@@ -116,18 +117,17 @@ class BenchmarkScores:
             return {}
         value = sum(entry["score"] for entry in having) / len(having)
         found = {"score": value, MEAN: value, "score_name": MEAN}
-        margins = [_margin(entry) for entry in having]
-        known = [margin for margin in margins if margin is not None]
-        if len(known) == len(margins):
-            margin = math.sqrt(sum(one * one for one in known)) / len(known)
+        known = [interval for entry in having if (interval := _interval(entry)) is not None]
+        if len(known) == len(having):
+            low, high = interval_of_mean([entry["score"] for entry in having], known)
             for name in ("score", MEAN):
-                found |= {f"{name}_ci_low": value - margin, f"{name}_ci_high": value + margin}
+                found |= {f"{name}_ci_low": low, f"{name}_ci_high": high}
         return found | {"num_of_instances": sum(entry.get("num_of_instances", 0) for entry in each)}
 
 
-def _margin(entry: Mapping[str, Any]) -> float | None:
+def _interval(entry: Mapping[str, Any]) -> tuple[float, float] | None:
     low, high = entry.get("score_ci_low"), entry.get("score_ci_high")
-    return (high - low) / 2 if _is_number(low) and _is_number(high) else None  # type: ignore[operator]
+    return (low, high) if _is_number(low) and _is_number(high) else None  # type: ignore[return-value]
 
 
 def _is_number(value: Any) -> bool:

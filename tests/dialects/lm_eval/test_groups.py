@@ -76,3 +76,13 @@ def test_recipes_count_under_the_name_that_they_give_the_same_score():
 
 def test_tasks_without_the_score_are_named():
     assert group_scores(group(GroupMetric("acc")), SCORES)["acc_without"] == ["c"]
+
+
+@pytest.mark.parametrize("by_size", [True, False])
+def test_intervals_of_shares_stay_within_bounds(by_size):
+    none_right = {"acc": 0.0, "acc_stderr": 0.0, "acc_ci_low": 0.0, "acc_ci_high": 0.56, "num_of_instances": 3}
+    group = Group("g", [Leaf("a", {}, None), Leaf("b", {}, None)], (GroupMetric("acc", weight_by_size=by_size),))
+    found = group_scores(group, {"a": none_right, "b": none_right})
+    assert found["acc_ci_low"] == 0.0
+    assert 0.3 < found["acc_ci_high"] < 0.56
+    assert found["acc_stderr"] == 0.0

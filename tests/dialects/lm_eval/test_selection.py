@@ -278,3 +278,16 @@ class TestFiles:
         with pytest.raises(UnknownArtifactError, match=message) as caught:
             TaskFinder(installed=False).find(spec)
         assert "did you mean" in str(caught.value)
+
+
+@pytest.mark.parametrize("template", ["cloze", "mcq::gpqa"])
+@pytest.mark.parametrize(
+    "spec", ["my_suite", "my_suite::arc", "my_suite::arc_tasks::arc_easy", "my_suite::m::stem", "bench.yaml::easy"]
+)
+def test_a_template_for_all_names_tasks_like_one_behind_an_at(folder, monkeypatch, spec, template):
+    monkeypatch.chdir(folder)
+    for_all = TaskFinder([folder], installed=False, template=template).find(spec)
+    behind = TaskFinder([folder], installed=False).find(f"{spec}@{template}")
+    assert names(for_all) == names(behind)
+    assert all(name.endswith(f"@{template}") for name in names(for_all))
+    assert [each.name for each in for_all] == [each.name for each in behind]

@@ -9,6 +9,7 @@ from typing import Any
 from proctor.dialects.lm_eval.fields import value_of
 from proctor.dialects.lm_eval.scores import CONFIDENCE_95, error_key, number, score_key
 from proctor.dialects.lm_eval.tree import Group, GroupMetric
+from proctor.scoring.combined import interval_of_mean
 
 Scores = Mapping[str, Any]
 
@@ -55,10 +56,9 @@ def _key_in(scores: Scores, key: str) -> str | None:
 
 def _error_of(scores: Scores, metric: str, pipeline: str, key: str) -> Any:
     """Return a score's standard error; of a score with an interval alone, half its width in standard errors."""
-    known = scores.get(error_key(metric, pipeline))
-    low, high = scores.get(f"{key}_ci_low"), scores.get(f"{key}_ci_high")
-    if known is None and isinstance(low, int | float) and isinstance(high, int | float):
-        return (high - low) / 2 / CONFIDENCE_95
+    known, interval = scores.get(error_key(metric, pipeline)), _interval_of(scores, key)
+    if known is None and interval is not None:
+        return (interval[1] - interval[0]) / 2 / CONFIDENCE_95
     return known
 
 
@@ -81,19 +81,29 @@ def _aggregated(metric: GroupMetric, pipeline: str, tasks: Sequence[Scores]) -> 
     values = [float(each[name]) for each, name in having]
     sizes = [int(each.get("num_of_instances", 0)) for each, _ in having]
     errors = [_error_of(each, metric.metric, pipeline, name) for each, name in having]
-    if callable(function := value_of(metric.aggregation, "aggregation")):
-        value = number(function(values, sizes))
-    else:
-        value = weighted(values, sizes if metric.weight_by_size else [1] * len(sizes))
+    weights = sizes if metric.weight_by_size else [1] * len(sizes)
+    is_mean = not callable(function := value_of(metric.aggregation, "aggregation"))
+    value = weighted(values, weights) if is_mean else number(function(values, sizes))
     known = [each for each in errors if isinstance(each, int | float)]
     error: float | str = "N/A"
     if len(known) == len(values):
         error = pooled_error(known, sizes) if metric.weight_by_size else unweighted_error(known)
     found = {key: value, error_key(metric.metric, pipeline): error}
-    if isinstance(error, float) and isinstance(value, float):
-        found[f"{key}_ci_low"] = value - CONFIDENCE_95 * error
-        found[f"{key}_ci_high"] = value + CONFIDENCE_95 * error
-    return found
+    intervals = [interval for each, name in having if (interval := _interval_of(each, name)) is not None]
+    if is_mean and len(intervals) == len(values):
+        low, high = interval_of_mean(values, intervals, weights)
+    elif isinstance(error, float) and isinstance(value, float):
+        low, high = value - CONFIDENCE_95 * error, value + CONFIDENCE_95 * error
+    else:
+        return found
+    return {**found, f"{key}_ci_low": low, f"{key}_ci_high": high}
+
+
+def _interval_of(scores: Scores, name: str) -> tuple[float, float] | None:
+    low, high = scores.get(f"{name}_ci_low"), scores.get(f"{name}_ci_high")
+    if not isinstance(low, int | float) or not isinstance(high, int | float):
+        return None
+    return float(low), float(high)
 
 
 def weighted(values: Sequence[float], weights: Sequence[float]) -> float:

@@ -75,6 +75,12 @@ class TaskFinder:
             UnknownArtifactError: It means nothing.
             UsageError: A template is chosen twice.
         """
+        found = self._find(spec)
+        if self._template is not None:
+            _choose_template(found, self._template)
+        return found
+
+    def _find(self, spec: str) -> list[Member]:
         if (entry := self.entry(spec)) is not None:
             return self._build(entry, {}, ())
         if (found := self._path(spec)) is not None:
@@ -106,13 +112,8 @@ class TaskFinder:
                 f"'{base}@{template}' and --template {self._template} both choose a template",
                 hint="use one of the two",
             )
-        found = self.find(base)
-        for member in found:
-            for leaf in [member] if isinstance(member, Leaf) else member.leaves():
-                leaf.template = template
-                leaf.name = f"{leaf.name}@{template}"
-            for group in member.groups() if isinstance(member, Group) else ():
-                group.name = f"{group.name}@{template}"
+        found = self._find(base)
+        _choose_template(found, template)
         return found
 
     def _matching(self, pattern: str) -> list[Member]:
@@ -194,14 +195,14 @@ class TaskFinder:
         if len(members) != 1 or not isinstance(members[0], Group):
             raise UnknownArtifactError(f"'{path}' is a task, so it has no '{part}'", hint="only groups have members")
         group = members[0]
-        shorts = [each.rpartition("::")[2] for each in (group.name, group.own_name) if each]
+        shorts = [_last_part(each) for each in (group.name, group.own_name) if each]
         for wanted in (part, *(f"{short}_{part}" for short in shorts)):
             for member in group.members:
                 own = member.alias if isinstance(member, Leaf) else member.own_name
-                if wanted in {member.name, member.name.rpartition("::")[2], own}:
+                if wanted in {member.name, _last_part(member.name), _last_part(own)}:
                     return member
         names = [member.name for member in group.members]
-        near = closest(part, [name.rpartition("::")[2] for name in names])
+        near = closest(part, [_last_part(name) for name in names])
         hint = f"did you mean '{near[0]}'?" if near else f"its members are {', '.join(names[:20])}"
         raise UnknownArtifactError(f"the group '{path}' has no member '{part}'", hint=hint)
 
@@ -282,9 +283,7 @@ class TaskFinder:
         metadata = values.get("metadata")
         if self._metadata:
             values["metadata"] = {**(metadata if isinstance(metadata, dict) else {}), **self._metadata}
-        template = self._template
-        shown = f"{name}@{template}" if template is not None else name
-        return Leaf(shown, values, read, item, alias, template)
+        return Leaf(name, values, read, item, alias)
 
     # -- groups -----------------------------------------------------------------------------------------------
 
@@ -292,7 +291,7 @@ class TaskFinder:
         shared = {key: value for key, value in values.items() if key not in GROUP_FIELDS}
         passed = {**shared, **overrides}
         group = Group(
-            f"{name}@{self._template}" if self._template is not None else name,
+            name,
             metrics=tuple(group_metrics(values.get("aggregate_metric_list"))),
             alias=str(values.get("group_alias") or ""),
             metadata=values.get("metadata") if isinstance(values.get("metadata"), dict) else {},  # type: ignore[arg-type]
@@ -395,6 +394,20 @@ class TaskFinder:
                 raise UnknownArtifactError(f"'{path}' takes the tag '{name}', which no task has")
             found += self._build(entry, overrides, (*above, path))
         return Group(path, [below(path, each) for each in found])
+
+
+def _last_part(path: str) -> str:
+    return path.rpartition("::")[2]
+
+
+def _choose_template(members: Iterable[Member], template: str) -> None:
+    """Let tasks use a template; their names and those of their groups say so."""
+    for member in members:
+        for leaf in [member] if isinstance(member, Leaf) else member.leaves():
+            leaf.template = template
+            leaf.name = f"{leaf.name}@{template}"
+        for group in member.groups() if isinstance(member, Group) else ():
+            group.name = f"{group.name}@{template}"
 
 
 def _child_at(values: Values, item: str) -> tuple[Any, dict[str, Any]]:
