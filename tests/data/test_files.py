@@ -162,3 +162,20 @@ def test_iob_files(write):
     }
     assert second["idx"] == "1"
     assert second["text"] == "Hi"
+
+
+def test_a_web_address_is_read_from_the_mapped_folder(tmp_path):
+    from proctor.data.files import opened
+    from proctor.settings import settings
+
+    url = "https://host.invalid/some/rows%20one.csv?raw=true"
+    place = tmp_path / "host.invalid" / "some"
+    place.mkdir(parents=True)
+    (place / "rows one.csv").write_text("a,b\n1,x\n")
+    with settings.context(hub_dir=str(tmp_path)):
+        assert list(LoadCSV(files={"test": url})()["test"])[0]["b"] == "x"
+        with opened(url, "r") as file:
+            assert file.read().startswith("a,b")
+    with settings.context(hub_dir=str(tmp_path)), pytest.raises(DatasetNotFoundError) as caught:
+        list(LoadCSV(files={"test": "http://127.0.0.1:9/../gone.csv"})()["test"])
+    assert "put it at <folder>/127.0.0.1:9/" in str(caught.value)

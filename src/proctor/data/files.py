@@ -20,6 +20,7 @@ from typing_extensions import override
 from proctor.artifacts import NON_POSITIONAL
 from proctor.data.fields import MISSING, Row, finder
 from proctor.data.frames import frames, tabular
+from proctor.data.hub import local_file
 from proctor.data.loaders import LazyLoader
 from proctor.errors import DataError, DatasetNotFoundError, Location, MissingExtraError, ValidationError, did_you_mean
 
@@ -41,11 +42,12 @@ def is_remote(path: str) -> bool:
 
 @contextmanager
 def opened(path: str, mode: str = "rb", encoding: str | None = None) -> Iterator[IO[Any]]:
-    """Open a file or URL.
+    """Open a file or URL; what the mapped folder has of a URL is read there.
 
     Raises:
         DatasetNotFoundError: It does not exist or cannot be reached.
     """
+    path = str(local_file(path) or path)
     try:
         if is_remote(path):
             import fsspec
@@ -58,24 +60,30 @@ def opened(path: str, mode: str = "rb", encoding: str | None = None) -> Iterator
     except FileNotFoundError:
         raise DatasetNotFoundError(f"there is no file {path}", hint=_near(path)) from None
     except OSError as error:
-        raise DatasetNotFoundError(f"the file {path} cannot be read", why=str(error)) from None
+        hint = _near(path) if is_remote(path) else ""
+        raise DatasetNotFoundError(f"the file {path} cannot be read", why=str(error), hint=hint) from None
 
 
 def _near(path: str) -> str:
+    if is_remote(path):
+        host, _, inside = path.partition("://")[2].partition("/")
+        return f"put it at <folder>/{host}/{inside} and set PROCTOR_HUB_DIR=<folder>"
     folder = Path(path).parent
-    names = [each.name for each in folder.iterdir()] if not is_remote(path) and folder.is_dir() else []
+    names = [each.name for each in folder.iterdir()] if folder.is_dir() else []
     return did_you_mean(Path(path).name, names)
 
 
 def located(path: str) -> str:
     """Return where a file is: ``package:proctor.catalog.samples/data/x.jsonl`` lies inside this package.
 
+    A URL is a file of the mapped folder, where that has it.
+
     Raises:
         DatasetNotFoundError: The path leaves the package.
     """
     scheme, _, rest = path.partition(":")
     if scheme != "package":
-        return path
+        return str(local_file(path) or path)
     module, _, inside = rest.partition("/")
     root = Path(__file__).resolve().parents[1]
     found = root.joinpath(*module.split(".")[1:], inside).resolve()

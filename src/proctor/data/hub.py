@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import yaml
 
@@ -63,6 +63,15 @@ def local_folder(hub_id: str) -> Path | None:
         if name and (base / name).is_dir():
             return base / name
     return None
+
+
+def local_file(url: str) -> Path | None:
+    """Return the file of a web address in the mapped folder (``<hub_dir>/<host>/<path>``), or ``None``."""
+    base, parts = hub_folder(), urlsplit(url)
+    if base is None or parts.scheme not in {"http", "https"} or ".." in Path(parts.path).parts:
+        return None
+    found = base / parts.netloc / unquote(parts.path).lstrip("/")
+    return found if found.is_file() else None
 
 
 def aliases(base: Path) -> Mapping[str, str]:
