@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from proctor.errors import Diagnostic, TemplateError
+from proctor.errors import Diagnostic, TemplateError, did_you_mean
 from proctor.templates.prompt_list import PromptList, fill
 from proctor.templates.prompt_template import BasePromptTemplate, Examples, Intermediate, masked, replaced
 
@@ -151,6 +151,7 @@ def _parts(shape: Any, contents: list[tuple[str, str]], fields: Mapping[str, Any
                 f"the template says nothing about content of the kind '{kind}'",
                 path="$.template.round.prompt_mm",
                 why=f"it has {', '.join(map(str, shape))}",
+                hint=did_you_mean(kind, map(str, shape)),
             )
         parts.append(_part(kind, shape[kind], content, fields))
     return parts

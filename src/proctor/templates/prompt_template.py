@@ -270,7 +270,9 @@ def _turns(entry: Mapping[str, Any]) -> list[tuple[Any, Any]]:
     questions, answers = entry["question"], entry["answer"]
     for name, value in (("question", questions), ("answer", answers)):
         if isinstance(value, str) or not hasattr(value, "__len__"):
-            raise TemplateError(f"'{name}' of a conversation has to be a list", why=f"it is {value!r}"[:200])
+            raise TemplateError(
+                f"'{name}' of a conversation has to be a list", path=f"$.{name}", why=f"it is {value!r}"[:200]
+            )
     if len(questions) != len(answers):
         raise TemplateError(
             f"a conversation has {len(questions)} questions, but {len(answers)} answers",

@@ -7,10 +7,13 @@ import pytest
 from proctor.dialects.aisbench.config import abbr_of, checked, dataset_config
 from proctor.dialects.aisbench.datasets import DatasetRows
 from proctor.dialects.aisbench.exam import DatasetExam, DatasetOptions
+from proctor.dialects.aisbench.resolve import resolve_name
 from proctor.dialects.aisbench.values import Reference
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import ProctorError, ValidationError
 from proctor.ir import Converse, Generate, Likelihood, Rolling
+from proctor.logs import get_logger
+from proctor.recipes.options import RecipeOptions
 from proctor.running.run import run_exams
 
 ROWS = [{"question": f"{n}+{n}=?", "answer": str(2 * n), "A": str(2 * n), "B": "0"} for n in range(1, 7)]
@@ -206,3 +209,46 @@ class TestBadInput:
 
 def test_names_are_made_as_upstream_makes_them():
     assert abbr_of({"path": "a/b", "name": "c"}) == "a_b_c"
+
+
+class TestProblems:
+    """What is wrong is said with the dataset, the row and the place in the config."""
+
+    @pytest.mark.parametrize("part", ["retriever", "prompt_template", "ice_template"])
+    def test_a_placeholder_of_a_document(self, part):
+        values = dataset("{question}")
+        values["infer_cfg"][part] = ...
+        with pytest.raises(ValidationError, match=f"'{part}' of infer_cfg is '...'") as raised:
+            dataset_config(values)
+        assert "dict(type=" in raised.value.diagnostics[0].hint
+
+    def test_a_row_that_cannot_be_asked(self):
+        values = dataset(DIALOGUE, "MultiTurnGenInferencer")
+        values["infer_cfg"]["prompt_template"]["type"] = "MultiTurnPromptTemplate"
+        rows = [{"question": ["a?"], "answer": ["b"]}, {"question": "a?", "answer": ["b"]}]
+        with pytest.raises(ProctorError, match="'question' of a conversation has to be a list") as raised:
+            list(exam_of(values, rows).items())
+        assert raised.value.diagnostics[0].path == "sums[1] $.question"
+
+    def test_different_datasets_of_one_name(self, tmp_path, monkeypatch, caplog):
+        monkeypatch.setattr(get_logger(), "propagate", True)
+        config = CONFIG.replace("QUESTION", "{question}")
+        (tmp_path / "same.py").write_text(config + config.replace("datasets = [", "datasets += ["))
+        (tmp_path / "two.py").write_text(config + CONFIG.replace("QUESTION", "B {question}").replace("= [", "+= ["))
+        resolve_name(str(tmp_path / "same.py"), RecipeOptions())
+        assert "one abbr" not in caplog.text
+        (exam,) = resolve_name(str(tmp_path / "two.py"), RecipeOptions())
+        assert exam.name == "sums"
+        assert "different datasets have one abbr, and only the first is asked: 'sums'" in caplog.text
+        assert "two.py:4:5 and " in caplog.text
+
+
+CONFIG = """
+from opencompass.datasets import JsonlDataset
+datasets = [
+    dict(abbr="sums", type=JsonlDataset, path="sums.jsonl",
+         reader_cfg=dict(input_columns=["question"], output_column="answer"),
+         infer_cfg=dict(prompt_template=dict(type="PromptTemplate", template="QUESTION"),
+                        retriever=dict(type="ZeroRetriever"), inferencer=dict(type="GenInferencer"))),
+]
+"""

@@ -167,11 +167,30 @@ def _reader_problems(reader: Mapping[str, Any]) -> Iterator[Diagnostic]:
         )
 
 
+_PART_EXAMPLES = {
+    "ice_template": "dict(type=PromptTemplate, template=…)",
+    "prompt_template": "dict(type=PromptTemplate, template=…)",
+    "retriever": "dict(type=ZeroRetriever), or FixKRetriever with fix_id_list",
+}
+
+
+def _shown(value: object) -> str:
+    return "'...', which stands for something to fill in" if value is ... else repr(value)[:80]
+
+
 def _inference_problems(inference: Mapping[str, Any]) -> Iterator[Diagnostic]:
     where = location_of(inference)
     for key in inference:
         if key not in _PARTS and (hint := did_you_mean(key, _PARTS)):
             yield Diagnostic(f"infer_cfg knows no '{key}'", path=f"$.infer_cfg.{key}", location=where, hint=hint)
+    for key in ("ice_template", "prompt_template", "retriever"):
+        if inference.get(key) is not None and not isinstance(inference[key], Mapping):
+            yield Diagnostic(
+                f"'{key}' of infer_cfg is {_shown(inference[key])}",
+                path=f"$.infer_cfg.{key}",
+                location=where,
+                hint=_PART_EXAMPLES[key],
+            )
     if not inference.get("prompt_template") and not inference.get("ice_template"):
         yield Diagnostic(
             "infer_cfg has no template",

@@ -16,7 +16,7 @@ from proctor.dialects.aisbench.plain import described
 from proctor.dialects.aisbench.prompts import PromptBuilder
 from proctor.dialects.aisbench.values import short_name
 from proctor.engines.engine import Engine
-from proctor.errors import DataError
+from proctor.errors import DataError, ProctorError
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Exchange, turn
 from proctor.recipes.exam import Answered, Item, ScoredGroup
@@ -151,7 +151,11 @@ class DatasetExam:
         demos = self.builder.retrieve(rows)
         for number, (position, run) in enumerate(self.chosen()):
             row = rows[position]
-            yield self._item(number, row, self.questions.ask(row, demos[position], run))
+            try:
+                question = self.questions.ask(row, demos[position], run)
+            except ProctorError as error:
+                raise error.within(f"{self.name}[{position}]") from None
+            yield self._item(number, row, question)
 
     def _item(self, number: int, row: Mapping[str, Any], question: Question) -> Item:
         exchange = Exchange(

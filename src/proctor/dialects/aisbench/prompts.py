@@ -21,7 +21,7 @@ from proctor.dialects.aisbench.examples import Chosen, Examples
 from proctor.dialects.aisbench.memo import kept
 from proctor.dialects.aisbench.prompt_frames import ChatFrame, TextFrame
 from proctor.dialects.aisbench.values import location_of
-from proctor.errors import DemosError, Diagnostic, MissingFieldError, TemplateError, did_you_mean
+from proctor.errors import DataError, DemosError, Diagnostic, MissingFieldError, TemplateError, did_you_mean
 from proctor.formats.dialogue_layout import Mode, Said, content_of, joined, merged
 from proctor.formats.meta_template import CHAT, MetaTemplate, chat_role, spans_of, turns_of
 from proctor.ir import Prompt, Span, Turn
@@ -217,6 +217,12 @@ class PromptBuilder:
         Raises:
             TemplateError, DataError: The row holds no conversation.
         """
+        try:
+            return self._conversation(row)
+        except (TemplateError, DataError) as error:
+            raise error.located(self._place) from None
+
+    def _conversation(self, row: Row) -> MultiTurn:
         template = self.template
         if isinstance(template, MultiTurnPromptTemplate):
             self._check_columns(tuple(row))

@@ -19,8 +19,10 @@ from proctor.dialects.aisbench.index import DATASET, EXAMS, config_entries, find
 from proctor.dialects.aisbench.models import ModelConfig, find_models, model_config
 from proctor.dialects.aisbench.reader import datasets_of, read_config, summarizer_of
 from proctor.dialects.aisbench.summary import SummaryGroup, summary_groups
+from proctor.dialects.aisbench.values import location_of
 from proctor.errors import ProctorError, UnknownArtifactError, UsageError, did_you_mean
 from proctor.formats.meta_template import MetaTemplate
+from proctor.logs import get_logger
 from proctor.recipes.exam import Exam
 from proctor.recipes.options import RecipeOptions
 
@@ -90,12 +92,28 @@ def exams_of_config(path: Path, wanted: str, options: RecipeOptions) -> list[Dat
     chosen = [each for each in found if not wanted or fnmatchcase(abbr_of(each), wanted)]
     if not chosen:
         raise _nothing(path, wanted, found)
+    _warn_of_duplicates(path, chosen)
     changed = dataset_options(options)
     exams = [DatasetExam(config, changed) for config in checked(chosen)]
     groups = groups_of(values)
     for exam in exams:
         exam.groups = tuple(group for group in groups if exam.name in group.members)
     return exams
+
+
+def _warn_of_duplicates(path: Path, chosen: Sequence[Mapping[str, Any]]) -> None:
+    """Say which datasets are left out because another one has their name already, as upstream leaves them out."""
+    first: dict[str, Mapping[str, Any]] = {}
+    twice = {abbr_of(each): each for each in chosen if first.setdefault(abbr_of(each), each) != each}
+    if twice:
+        name, second = next(iter(twice.items()))
+        places = [str(place) for each in (first[name], second) if (place := location_of(each)) is not None]
+        get_logger().warning(
+            "%s: different datasets have one abbr, and only the first is asked: %s%s; give them names of their own",
+            path,
+            ", ".join([f"'{each}'" for each in twice][:3]) + (f" and {len(twice) - 3} more" if len(twice) > 3 else ""),  # noqa: PLR2004
+            f" ({' and '.join(places)})" if places else "",
+        )
 
 
 def groups_of(values: Mapping[str, Any]) -> list[SummaryGroup]:
