@@ -394,6 +394,50 @@ class TestMemory:
 
         assert dict(run_batches([1, 9], lambda item: item, Budget(None, 100), run)) == {9: None, 1: 1}
 
+    @pytest.mark.parametrize(
+        "message",
+        [
+            "CUDA error: out of memory\nCUDA kernel errors might be asynchronously reported at some other API call",
+            "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+            "MPS backend out of memory (MPS allocated: 9.00 GB, max allowed: 9.07 GB).",
+            "[enforce fail at alloc_cpu.cpp:114] DefaultCPUAllocator: not enough memory: you tried to allocate 9 bytes.",
+        ],
+    )
+    def test_every_device_has_words_of_its_own_for_it(self, message):
+        def run(batch):
+            raise RuntimeError(message)
+
+        assert dict(run_batches([1, 9], lambda item: item, Budget(None, 100), run)) == {9: None, 1: None}
+
+    def test_a_single_prompt_that_does_not_fit_says_what_to_do(self, tiny_llama, monkeypatch):
+        import torch
+
+        engine = HFEngine(tiny_llama, max_new_tokens=2)
+        real = type(engine.loaded.model).forward
+
+        def tight(self, input_ids=None, *arguments, **options):
+            if input_ids is not None and input_ids.shape[-1] > 20:
+                raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB.")
+            return real(self, input_ids, *arguments, **options)
+
+        monkeypatch.setattr(type(engine.loaded.model), "forward", tight)
+        found = dict(engine.generate([Generate(Prompt("the cat")), Generate(Prompt("the cat sat on the mat " * 9))]))
+        assert found[0].failure is None
+        assert found[1].failure.kind == "out_of_memory"
+        assert "max_length=2048" in found[1].failure.message
+
+    def test_a_model_that_does_not_fit_says_what_to_do(self, tiny_llama, monkeypatch):
+        import torch
+        import transformers
+
+        def full(*_: Any, **__: Any) -> None:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB.")
+
+        monkeypatch.setattr(transformers.AutoModelForCausalLM, "from_pretrained", full)
+        with pytest.raises(EngineError, match="does not fit into memory") as caught:
+            list(HFEngine(tiny_llama).generate([Generate(Prompt("the cat"))]))
+        assert "device_map=auto" in str(caught.value)
+
     def test_other_errors_are_not_swallowed(self):
         def run(batch):
             raise RuntimeError("the model is broken")

@@ -100,8 +100,8 @@ class Engine(Artifact):
         raise UnsupportedRequestError(
             f"the engine '{self.label}' cannot score continuations",
             why="it gives no log-probabilities for text it did not write",
-            hint="use hf, smollm2, or openai with endpoint=completions on a server that echoes; or the generate form "
-            "of the exam",
+            hint="use hf, smollm2, vllm, or openai with endpoint=completions on a server that echoes (vLLM, SGLang); "
+            "or the generate form of the exam, where it has one",
         )
 
     # -- predictions for a dataset; see proctor.engines.inference ------------------------------------------------

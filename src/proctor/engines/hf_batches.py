@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -9,7 +10,12 @@ from typing import TypeVar
 _T = TypeVar("_T")
 _R = TypeVar("_R")
 
-OUT_OF_MEMORY = "not enough memory for a single sequence; try a shorter max_length, a smaller dtype or a larger device"
+OUT_OF_MEMORY = (
+    "not enough memory for a single sequence, with nothing beside it; try --model-args max_length=2048 (or less), "
+    "dtype=bfloat16, device_map=auto (several GPUs), or device=cpu"
+)
+_NO_MEMORY = re.compile(r"out of memory|can't allocate memory|not enough memory|STATUS_ALLOC_FAILED", re.IGNORECASE)
+"""How CUDA, cuBLAS, Apple's and Intel's GPUs, and the CPU say it, where it is no ``torch.OutOfMemoryError``."""
 
 
 @dataclass(slots=True)
@@ -70,7 +76,7 @@ def is_out_of_memory(error: BaseException) -> bool:
     """Return whether torch says that memory ran out, on a GPU or on the CPU."""
     import torch
 
-    return isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)
+    return isinstance(error, torch.OutOfMemoryError | MemoryError) or _NO_MEMORY.search(str(error)) is not None
 
 
 def free_memory() -> None:

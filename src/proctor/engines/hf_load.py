@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
+from proctor.engines.hf_batches import is_out_of_memory
 from proctor.engines.hf_reordered import reorder_weights
 from proctor.errors import EngineError, MissingExtraError, TrustError
 from proctor.settings import model_folder, settings
@@ -107,7 +108,7 @@ def load_model(source: ModelSource) -> LoadedModel:
     try:
         with quiet_transformers():
             return _load(source, place)
-    except (OSError, ValueError, RuntimeError, ImportError, KeyError) as error:
+    except (OSError, ValueError, RuntimeError, ImportError, KeyError, MemoryError) as error:
         raise _loading_failed(source, place, error) from error
 
 
@@ -241,6 +242,13 @@ def _is_quantized(model: Any) -> bool:
 
 def _loading_failed(source: ModelSource, place: str, error: Exception) -> EngineError:
     first_line = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    if is_out_of_memory(error):
+        return EngineError(
+            f"the model '{source.name}' does not fit into memory",
+            why=first_line,
+            hint="dtype=bfloat16 halves float32; device_map=auto spreads it over GPUs and the CPU; device=cpu uses the "
+            "machine's own memory; or another program holds the GPU's (nvidia-smi shows it)",
+        )
     if place != source.name or Path(place).exists():
         return EngineError(f"the model '{source.name}' cannot be loaded from {place}", why=first_line)
     if source.name.startswith(("/", "./", "../", "~")):
