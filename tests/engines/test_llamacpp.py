@@ -53,6 +53,13 @@ def test_a_prompt_that_is_too_long_says_by_how_much(engine):
 
 
 @installed
+def test_more_answers_than_the_server_has_slots_are_asked_for_one_at_a_time(engine):
+    response = only(engine, Generate(Prompt("Say hi."), Decoding(count=5, max_tokens=2, temperature=0.9, seed=1)))
+    assert response.failure is None
+    assert len(response.texts) == 5
+
+
+@installed
 def test_a_server_without_echo_is_found_out_at_once(engine):
     only(engine, Generate(Prompt("x"), Decoding(max_tokens=1)))
     scoring = OpenAIEngine(model="m", base_url=engine._url, endpoint="completions")

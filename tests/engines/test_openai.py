@@ -492,20 +492,27 @@ def test_faults_while_scoring_change_nothing(kind):
     assert {n: each.scores for n, each in rough.items()} == {n: each.scores for n, each in calm.items()}
 
 
-@pytest.mark.parametrize("way", ["ignores", "refuses"])
+@pytest.mark.parametrize(
+    "way",
+    [
+        "ignores",
+        "n must be 1 when using greedy sampling, got 3.",
+        "Field 'n': Value must be between 1 <= value <= 1, but got 3",
+        "'n' : number must be at most 1",
+    ],
+)
 @pytest.mark.parametrize("stream", [False, True])
 def test_servers_that_give_one_answer_are_asked_one_at_a_time(way, stream):
     sent = []
 
     class OneAnswer:
-        """Ollama and LM Studio ignore ``n``; Groq refuses it, and vLLM where decoding is greedy."""
+        """Ollama and LM Studio ignore ``n``; vLLM (greedy), llama.cpp's server (slots) and Groq refuse it."""
 
         async def post(self, url, body, headers, timeout_seconds):
             asked = json.loads(body)
             sent.append(asked)
-            if way == "refuses" and asked.get("n", 1) > 1:
-                message = "n must be 1 when using greedy sampling, got 3."
-                return Reply(400, {}, json.dumps({"error": {"message": message}}).encode())
+            if way != "ignores" and asked.get("n", 1) > 1:
+                return Reply(400, {}, json.dumps({"error": {"message": way}}).encode())
             if stream:
                 piece = {"choices": [{"index": 0, "delta": {"content": str(asked["seed"])}, "finish_reason": "stop"}]}
                 return Reply(200, {}, f"data: {json.dumps(piece)}\n\ndata: [DONE]\n\n".encode())

@@ -29,8 +29,13 @@ from proctor.engines.wires.openai_stream import parse_stream
 from proctor.engines.wires.wire import Post, Wire, merged
 from proctor.ir import Decoding, Generate, Pair, Prompt, Response, Rolling, Score
 
-_REFUSES_N = re.compile(r"\bn\b.{0,3} (?:must be (?:1\b|at most 1\b|equal to 1\b)|is not supported|> 1)", re.IGNORECASE)
-"""How servers say that they give one answer: vLLM where decoding is greedy, Groq always."""
+_REFUSES_N = re.compile(
+    r"\bn\b.{0,5}? (?:number )?(?:must be (?:1\b|at most |equal to 1\b)|is not supported|> 1)"
+    r"|field 'n': value must be",
+    re.IGNORECASE,
+)
+"""How servers say that they do not give so many answers: vLLM where decoding is greedy, Groq more than one, llama.cpp's
+server more than it has slots."""
 
 
 @dataclass
