@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -60,6 +61,8 @@ class MetricPipeline(Metric):
     def _measure(self, columns: Columns, *, intervals: bool, instances: bool) -> MetricScores:
         prepared = self._prepared(columns)
         found = self.metric.evaluate(prepared, intervals=intervals, instances=instances or bool(self.postprocess_steps))
+        if found.failure is not None or not found.overall.get("num_of_instances", 1):  # there are no scores to work on
+            return self._without_scores(found)
         if self.postprocess_steps:
             self._postprocess(prepared, found)
         self._put_main(found)
@@ -94,8 +97,16 @@ class MetricPipeline(Metric):
             (blank if isinstance(row, Failure) else row["score"]["instance"] for row in done), len(done)
         )
 
+    def _main(self) -> str:
+        return self.main_score if self.main_score in UNPREFIXED else self.metric.score_prefix + self.main_score
+
+    def _without_scores(self, found: MetricScores) -> MetricScores:
+        main = self._main()
+        overall = {"num_of_instances": 0, main: math.nan, "score": math.nan, "score_name": main}
+        return MetricScores(overall, failures=found.failures, failure=found.failure)
+
     def _put_main(self, found: MetricScores) -> None:
-        main = self.main_score if self.main_score in UNPREFIXED else self.metric.score_prefix + self.main_score
+        main = self._main()
         if main not in found.overall:
             raise ScoringError(f"{self.name} has no score '{main}'", why=f"it has {', '.join(found.overall)}")
         found.overall.update(score=found.overall[main], score_name=main)
