@@ -86,12 +86,22 @@ def module_of(project: str, name: str, *, alone: bool = False) -> Any:
     return _alone(f"{top}.{name}") if alone else importlib.import_module(f"{top}.{name}")
 
 
+def _folder(package: str) -> Path:
+    """Return where a package lies, after making it and those above it known as empty ones."""
+    if package not in sys.modules:
+        folder = _folder(package.rpartition(".")[0]) / package.rpartition(".")[2]
+        module = _Lenient(package)
+        module.__path__ = [str(folder)]
+        module.__spec__ = importlib.machinery.ModuleSpec(package, None, is_package=True)
+        sys.modules[package] = module
+    return Path(sys.modules[package].__path__[0])
+
+
 def _alone(name: str) -> Any:
     package, _, last = name.rpartition(".")
-    base = sys.modules[package.rpartition(".")[0]].__path__[0]
-    path = Path(base) / package.rpartition(".")[2] / f"{last}.py"
+    path = _folder(package) / f"{last}.py"
     module = _Lenient(name)
-    module.__package__ = package
+    module.__package__, module.__file__ = package, str(path)
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         try:
             exec(compile(ast.Module([node], []), str(path), "exec"), module.__dict__)  # noqa: S102 - upstream's own code

@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from data_folder import Folder, write_made_up, write_real
+from more_rows import more
+from words_as_tokens import install
 
 from proctor.dialects.aisbench.datasets import dataset_splits, open_dataset
 from proctor.dialects.aisbench.values import Reference
@@ -228,7 +230,7 @@ def reader_cases() -> list[dict[str, Any]]:
 
 def ours(one: dict[str, Any]) -> Any:
     """Return our rows of a case, as upstream's side gives them."""
-    config = {"type": Reference(f"{TOPS[one['project']]}.{one['type']}"), **one["arguments"]}
+    config = {"type": Reference(f"{TOPS[one['project']]}.{one['module']}.{one['type']}"), **one["arguments"]}
     try:
         if "reader_cfg" in one:
             found = open_dataset({**config, **{key: one[key] for key in ("reader_cfg", "abbr", "n", "k")}})
@@ -285,8 +287,11 @@ def main() -> int:
         made = Folder(folder, hub)
         write_real(made)
         write_made_up(made)
+        (folder / "more.json").write_text(json.dumps(more(Folder(folder, hub))))
         (folder / "written").touch()
-    listed = [_filled(one, folder, hub) for one in [*cases(), *reader_cases()]]
+    made_up = json.loads((folder / "more.json").read_text())
+    listed = [_filled(one, folder, hub) for one in [*cases(), *reader_cases(), *made_up]]
+    install()
     asked = json.dumps(listed)
     environment = {
         **os.environ, "COMPASS_DATA_CACHE": str(folder), "AIS_BENCH_DATASETS_CACHE": str(folder), "HF_HUB_OFFLINE": "1",

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from proctor.dialects.aisbench.datasets import dataset_splits, open_dataset
 from proctor.dialects.aisbench.datasets.files import hub_source, local_path
 from proctor.dialects.aisbench.datasets.reader import partial
-from proctor.dialects.aisbench.datasets.shapes import joined, shape_names, shape_of, uniform
+from proctor.dialects.aisbench.datasets.shape_table import shape_names, shape_of
+from proctor.dialects.aisbench.datasets.shapes import joined, uniform
 from proctor.dialects.aisbench.values import ConfigDict, Reference
 from proctor.errors import DataError, DatasetNotFoundError, Location, MissingFieldError, TrustError
 from proctor.settings import settings

@@ -334,8 +334,8 @@ def test_judgements_that_nobody_can_read_are_an_error():
 @pytest.mark.parametrize(
     "kind, why",
     [
-        ("HumanEvalEvaluator", "runs a model's code"),
-        ("IFEvaluator", "checks of instructions"),
+        ("HumanEvalPlusEvaluator", "evalplus"),
+        ("BigCodeBenchEvaluator", "server"),
         ("ToxicEvaluator", "Perspective"),
         ("MineEvaluator", "would have to run"),
     ],

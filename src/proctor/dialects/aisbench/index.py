@@ -7,7 +7,7 @@ takes a few hundredths of a second, so nothing is kept on disk.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -53,16 +53,20 @@ class ConfigEntry:
     address: str
 
 
-def config_entries(include_paths: Iterable[str] = ()) -> Mapping[str, ConfigEntry]:
+def config_entries(
+    include_paths: Iterable[str] = (), named: Callable[[str], object] | None = None
+) -> Mapping[str, ConfigEntry]:
     """Return all configs by ``source/address``; those of named folders first.
 
     Args:
         include_paths: More folders, before those of ``PROCTOR_CONFIG_DIRS`` and the installed packages.
+        named: Whether a name in lower case is wanted; files of other names are not looked into. ``None`` is all.
     """
     folders = [*map(str, include_paths), *filter(None, (settings.config_dirs or "").split(os.pathsep))]
     found: dict[str, ConfigEntry] = {}
     for source, folder in (*((each, each) for each in folders), *_installed()):
-        found.update((f"{source}/{entry.address}", entry) for entry in _entries(source, _stamped(folder)))
+        entries = _entries(source, _stamped(folder)) if named is None else _walk(source, folder, named)
+        found.update((f"{source}/{entry.address}", entry) for entry in entries)
     return found
 
 
@@ -113,22 +117,23 @@ def _stamped(folder: str) -> tuple[str, int]:
 
 @lru_cache(maxsize=64)
 def _entries(source: str, stamped: tuple[str, int]) -> tuple[ConfigEntry, ...]:
-    base = Path(stamped[0])
+    return tuple(_walk(source, stamped[0], lambda _name: True))
+
+
+def _walk(source: str, base: str, named: Callable[[str], object]) -> Iterator[ConfigEntry]:
     is_package = source in dict(_PACKAGES)
-    found = []
     for folder, names, files in os.walk(base):
         names[:] = sorted(name for name in names if not name.startswith((".", "__")))
         parts = Path(folder).relative_to(base).parts
+        kind_here = next((_KINDS[part] for part in parts if part in _KINDS), None)
         for file in sorted(files):
-            if not file.endswith(".py") or file.startswith("_"):
+            stem = file.removesuffix(".py")
+            if stem == file or file.startswith("_") or not named(stem.lower()):
                 continue
-            path, stem = Path(folder, file), file.removesuffix(".py")
-            kind = next((_KINDS[part] for part in parts if part in _KINDS), None)
-            if kind is None:
-                kind = DATASET if is_package else _kind_by_content(path)
+            path = Path(folder, file)
+            kind = kind_here or (DATASET if is_package else _kind_by_content(path))
             if kind is not None:
-                found.append(ConfigEntry(stem, kind, source, path, "/".join((*parts, stem))))
-    return tuple(found)
+                yield ConfigEntry(stem, kind, source, path, "/".join((*parts, stem)))
 
 
 def _kind_by_content(path: Path) -> str | None:

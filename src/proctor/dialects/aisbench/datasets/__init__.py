@@ -15,7 +15,8 @@ from proctor.data.fields import Row
 from proctor.dialects.aisbench.datasets.hub_loads import loaded_splits
 from proctor.dialects.aisbench.datasets.mapping import VARIABLE, mapped_dataset
 from proctor.dialects.aisbench.datasets.reader import LazyRows, check_columns, mapped_splits
-from proctor.dialects.aisbench.datasets.shapes import WHOLE, Splits, shape_names, shape_of
+from proctor.dialects.aisbench.datasets.shape_table import shape_names, shape_of
+from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
 from proctor.dialects.aisbench.datasets.trusted import class_splits, imported
 from proctor.dialects.aisbench.values import Reference, dotted_name
 from proctor.errors import DataError, Location, TrustError, did_you_mean
@@ -125,9 +126,9 @@ def dataset_splits(config: Mapping[str, Any], dataset_map: str | None = None) ->
     names = [str(each) for each in (config.get("abbr"), name.rpartition(".")[2], name, config.get("path")) if each]
     if (mapped := mapped_dataset(names, dataset_map)) is not None:
         return mapped
-    known = shape_of(name.rpartition(".")[2], project_of(kind)) if _is_upstream(name) else None
+    known = shape_of(name, project_of(kind)) if _is_upstream(name) else None
     if known is not None:
-        if known.files:
+        if known.files is not None:
             return known.splits(arguments, place)
         return known.over(loaded_splits(known.load_arguments(arguments), place), arguments)
     if isinstance(kind, Reference | str):

@@ -8,6 +8,8 @@ the rows of such a file, and what they look like there.
 from __future__ import annotations
 
 import csv
+import glob
+import gzip
 import json
 import os
 import re
@@ -18,7 +20,7 @@ from functools import cache
 from importlib import resources
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from proctor.data import hub
 from proctor.data.expressions import compile_expression
@@ -42,7 +44,8 @@ class FileFormat:
         skip: Lines to leave out at the start of a table.
         positional: Whether a table's columns are called ``c0``, ``c1`` …, whatever its header says.
         lines: Whether the file is JSON lines, ``document``: one JSON document, ``text``: lines of text, whatever it is
-            called.
+            called, ``whole``: one row, the JSON document as ``value``.
+        typed: Whether a table's columns get the types that pandas finds in them; missing values are ``None``.
     """
 
     header: Sequence[str] = ()
@@ -54,6 +57,8 @@ class FileFormat:
     lines: bool = False
     document: bool = False
     text: bool = False
+    whole: bool = False
+    typed: bool = False
 
 
 @cache
@@ -92,6 +97,23 @@ def find_file(path: str, place: Location | None = None) -> Path | None:
     return None
 
 
+def found_file(path: str, place: Location | None = None) -> Path:
+    """Return the file or folder that a path of a config names.
+
+    Raises:
+        DatasetNotFoundError: There is none.
+    """
+    found = find_file(path, place)
+    if found is None:
+        raise DatasetNotFoundError(
+            f"there is no file '{path}'",
+            location=place,
+            why=_looked_in(path, place),
+            hint=f"{_HINT}, or name another file in the JSON file of PROCTOR_DATASET_MAP",
+        )
+    return found
+
+
 def file_rows(path: str, layout: FileFormat = FileFormat(), place: Location | None = None) -> list[Row]:
     """Return the rows of a file of the data folder.
 
@@ -119,12 +141,16 @@ def file_rows(path: str, layout: FileFormat = FileFormat(), place: Location | No
                 why=f"{_looked_in(path, place)}; {problem.why}",
                 hint=f"{_HINT}; or {problem.hint}",
             ) from error
-    raise DatasetNotFoundError(
-        f"there is no file '{path}'",
-        location=place,
-        why=_looked_in(path, place),
-        hint=f"{_HINT}, or name another file in the JSON file of PROCTOR_DATASET_MAP",
-    )
+    if glob.has_magic(path) and (files := _matching(path, place)):
+        return [row for file in files for row in read_rows(file, layout)]
+    return list(read_rows(found_file(path, place), layout))
+
+
+def _matching(pattern: str, place: Location | None) -> list[Path]:
+    """Return the files that a pattern names, sorted; upstream takes them in the folder's own order."""
+    names = (sorted(glob.glob(str(root / pattern))) for root in roots(place))  # noqa: PTH207 - may be absolute
+    found = ([Path(name) for name in listed] for listed in names)
+    return next((files for files in found if files), [])
 
 
 def _looked_in(path: str, place: Location | None) -> str:
@@ -144,6 +170,10 @@ def read_rows(path: Path, layout: FileFormat = FileFormat()) -> Iterator[Row]:
     try:
         if suffix == ".parquet":
             yield from hub.read_parquet([str(path)])
+        elif layout.whole:
+            yield {"value": _parsed(_opened(path, layout).read(), path, 0), "name": path.name}
+        elif layout.typed:
+            yield from _typed_rows(path)
         elif layout.text:
             yield from _text_lines(path, layout)
         elif layout.lines or (suffix == ".jsonl" and not layout.document):
@@ -158,13 +188,25 @@ def read_rows(path: Path, layout: FileFormat = FileFormat()) -> Iterator[Row]:
         raise DataError("the file cannot be read", location=Location(str(path)), why=str(error)) from None
 
 
+def _opened(path: Path, layout: FileFormat, errors: str = "strict") -> IO[str]:
+    opener = gzip.open if path.suffix.lower() == ".gz" else open
+    return opener(path, "rt", encoding=layout.encoding, errors=errors)
+
+
+def _typed_rows(path: Path) -> Iterator[Row]:
+    from pandas import isna, read_csv
+
+    for row in read_csv(path, encoding="utf-8").to_dict(orient="records"):
+        yield {str(key): None if isna(value) else value for key, value in row.items()}
+
+
 def _text_lines(path: Path, layout: FileFormat) -> Iterator[Row]:
     with path.open(encoding=layout.encoding) as file:
         yield from ({"line": line.rstrip("\r\n")} for line in file)
 
 
 def _json_lines(path: Path, layout: FileFormat) -> Iterator[Row]:
-    with path.open(encoding=layout.encoding, errors="ignore") as file:
+    with _opened(path, layout, "ignore") as file:
         for number, line in enumerate(file, 1):
             if line.strip():
                 yield _object(_parsed(line, path, number), path, number)

@@ -9,7 +9,7 @@ from typing import Any
 from proctor.data import hub
 from proctor.data.fields import Row
 from proctor.dialects.aisbench.datasets.files import find_file, hub_id, hub_source, local_path
-from proctor.dialects.aisbench.datasets.shapes import WHOLE, Splits
+from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
 from proctor.errors import DataError, DatasetNotFoundError, Location
 
 _FILE_KINDS = {"json", "csv", "parquet", "text"}

@@ -21,7 +21,7 @@ from proctor.data import hub
 from proctor.data.expressions import compile_expression
 from proctor.data.fields import Row
 from proctor.dialects.aisbench.datasets.files import read_rows
-from proctor.dialects.aisbench.datasets.shapes import WHOLE, Splits
+from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
 from proctor.errors import DataError, Location
 
 VARIABLE = "PROCTOR_DATASET_MAP"

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
 from proctor.data.fields import Row
-from proctor.dialects.aisbench.datasets.shapes import WHOLE, Splits, pick, shuffled_positions
+from proctor.dialects.aisbench.datasets.shapes import pick, shuffled_positions
+from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
 from proctor.errors import DataError, Location, MissingFieldError, did_you_mean
 from proctor.logs import get_logger
 

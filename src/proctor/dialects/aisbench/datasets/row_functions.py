@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from proctor.data.fields import Row
+from proctor.dialects.aisbench.datasets import rows_code, rows_judged, rows_knowledge
 from proctor.dialects.aisbench.datasets.custom import read_meta
 from proctor.dialects.aisbench.processing.general import read_literal
 from proctor.dialects.aisbench.processing.mathematics import boxed
@@ -42,14 +43,27 @@ def _mathbench(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
             {"question": _with_options(row["question"], row["options"]), "answer": row["answer"].strip()}
             for row in rows
         ]
+    return [made for number, row in enumerate(rows) for made in with_circular_options(row, number)]
+
+
+def with_circular_options(row: Row, number: int) -> list[Row]:
+    """Return a question with its four options in four orders; the answer names question, letter and order."""
     made = []
-    for number, row in enumerate(rows):
-        for order in _SHIFTED:
-            options = [row["options"][_LETTERS.index(letter)] for letter in order]
-            answer = f"{number}--{_LETTERS[order.index(row['answer'])]}--{order}"
-            question = _with_options(row["question"], options)
-            made.append({**row, "options": options, "answer": answer, "question": question})
+    for order in _SHIFTED:
+        options = [row["options"][_LETTERS.index(letter)] for letter in order]
+        answer = f"{number}--{_LETTERS[order.index(row['answer'])]}--{order}"
+        question = _with_options(row["question"], options)
+        made.append({**row, "options": options, "answer": answer, "question": question})
     return made
+
+
+def _wikibench(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+    """WikiBench and CompassBench: open questions, questions in four orders, or questions with their options below."""
+    if "cloze" in arguments["name"]:
+        return [{"question": row["question"].strip(), "answer": row["answer"].strip()} for row in rows]
+    if "circular" in arguments["name"]:
+        return [made for number, row in enumerate(rows) for made in with_circular_options(row, number)]
+    return [{**row, "question": _with_options(row["question"], row["options"])} for row in rows]
 
 
 def _with_options(question: str, options: Sequence[str]) -> str:
@@ -114,6 +128,10 @@ COLUMN_FUNCTIONS: Mapping[str, Callable[[Any], Any]] = {"boxed": boxed, "literal
 ROW_FUNCTIONS: Mapping[str, Callable[[Sequence[Row], Mapping[str, Any]], list[Row]]] = {
     "drawn_orders": _drawn_orders,
     "mathbench": _mathbench,
+    "wikibench": _wikibench,
+    **rows_code.FUNCTIONS,
+    **rows_judged.FUNCTIONS,
+    **rows_knowledge.FUNCTIONS,
     "aisbench_custom": _aisbench_custom,
 }
 

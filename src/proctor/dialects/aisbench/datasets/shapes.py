@@ -1,36 +1,31 @@
 """From the rows of files to the rows that a dataset class of OpenCompass or AISBench gives.
 
-``types.json`` says it for every class by name: which files make which splits, and the columns as expressions over the
-files' columns. Beside them expressions may use ``row`` (the whole row), ``file`` (as the file has it), ``args`` (the
-arguments of the config), ``split``, ``position`` (of the row in the files) and ``index`` (among those that ``where``
-leaves).
+Tables say it for every class by name (:mod:`shape_table`): which files make which splits, and the columns as
+expressions over the files' columns. Beside them expressions may use ``row`` (the whole row), ``file`` (as the file has
+it), ``args`` (the arguments of the config), ``split``, ``position`` (of the row in the files) and ``index`` (among
+those that ``where`` leaves).
 """
 
 from __future__ import annotations
 
-import json
 import random
 import string
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from functools import cache, partial
-from importlib import resources
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from proctor.data.expressions import compile_expression
 from proctor.data.fields import Row
 from proctor.dialects.aisbench.datasets.files import FileFormat, file_rows, local_path
+from proctor.dialects.aisbench.datasets.makers import Source, maker
 from proctor.dialects.aisbench.datasets.row_functions import COLUMN_FUNCTIONS, ROW_FUNCTIONS, circular
+from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
 from proctor.errors import DataError, Location
 
-Splits = Mapping[str, Callable[[], Sequence[Row]]]
-"""Splits of a dataset, each a function that reads it."""
-
-WHOLE = ""
-"""Name of the only split of a dataset that has none."""
-
 _MODULES = ("re", "json", "math")
-_LAYOUT = {each.name for each in fields(FileFormat)}
+_ALL = "*"
+"""Stands for every split."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +34,16 @@ class Shape:
 
     Attributes:
         files: ``None`` where ``datasets.load_dataset`` loads the rows. Otherwise path templates over the arguments: one
-            for a dataset without splits, or one for each split. A list joins the lines of several files into rows.
+            for a dataset without splits, or one for each split; ``@name`` is the argument of that name. A list joins
+            the lines of several files into rows; an empty path is one row without columns.
+        maker: A function of :mod:`makers` that gives a split's rows, where no table can say it; ``files`` then only
+            names the splits.
+        takes: Split → the one that ``datasets.load_dataset`` gives under another name. Empty: all that it gives.
         load: Arguments of ``datasets.load_dataset``, as expressions over the config's; empty: all of them.
         defaults: Arguments that configs may leave out.
         derived: Further arguments, as expressions over the others.
         layout: How the files are read.
+        fill: What stands for missing values.
         literal: Columns whose text is a Python literal.
         where: Condition on the files' rows.
         each: Expression for a list of rows that a row stands for.
@@ -51,20 +51,26 @@ class Shape:
         update: Columns to add or replace, one after the other.
         apply: Columns to put through a function of :mod:`row_functions`.
         also: Expression for an object of further columns.
+        rename: Old name → new name of columns that stay where they are.
         drop: Columns to leave out.
         keep: Condition on the finished rows.
         repeat: Argument that says how often each row comes.
-        repeat_whole: Argument that says how often the whole comes, and of which split.
+        sample: Rows to draw: the argument that asks for it, the split (``*``: all), how many as an expression over
+            ``count`` and ``args``, and the seed.
+        repeat_whole: Argument that says how often the whole comes, and of which split (``*``: all).
         function: A function of :mod:`row_functions` over all rows.
         chain: Whether several files follow each other instead of being joined.
         circular: Options and answer of questions that are asked with their options in every order.
     """
 
     files: Any = None
+    maker: str = ""
+    takes: Mapping[str, str] = field(default_factory=dict)
     load: Mapping[str, str] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
     derived: Mapping[str, str] = field(default_factory=dict)
     layout: FileFormat = field(default_factory=FileFormat)
+    fill: Any = None
     literal: Sequence[str] = ()
     where: str = ""
     each: str = ""
@@ -72,9 +78,11 @@ class Shape:
     update: Mapping[str, str] = field(default_factory=dict)
     apply: Mapping[str, str] = field(default_factory=dict)
     also: str = ""
+    rename: Mapping[str, str] = field(default_factory=dict)
     drop: Sequence[str] = ()
     keep: str = ""
     repeat: str = ""
+    sample: Sequence[Any] = ()
     repeat_whole: tuple[str, str] = ("", "")
     function: str = ""
     chain: bool = False
@@ -98,7 +106,10 @@ class Shape:
     def over(self, splits: Splits, given: Mapping[str, Any]) -> Splits:
         """Return splits that something else loaded, with this shape's columns."""
         arguments = self.arguments(given)
-        return {name: partial(self._loaded, read, name, arguments) for name, read in splits.items()}
+        taken = {name: _filled(old, arguments, None) for name, old in self.takes.items()} or {
+            name: name for name in splits
+        }
+        return {name: partial(self._loaded, _split_of(splits, old), name, arguments) for name, old in taken.items()}
 
     def load_arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments with which ``datasets.load_dataset`` is called."""
@@ -110,10 +121,27 @@ class Shape:
     def _read(
         self, paths: str | Sequence[str], split: str, arguments: Mapping[str, Any], place: Location | None
     ) -> list[Row]:
+        if self.maker:
+            return uniform(self._rows(self._maker_rows(Source(arguments, place), split), split, arguments))
+        if isinstance(paths, str) and paths.startswith("@"):
+            paths = arguments[paths[1:]]
         names = [paths] if isinstance(paths, str) else list(paths)
-        read = [file_rows(_filled(name, arguments, place), self.layout, place) for name in names]
+        read: list[list[Row]] = [
+            [{}] if not name else file_rows(_filled(name, arguments, place), self.layout, place) for name in names
+        ]
         raw = [row for rows in read for row in rows] if self.chain else joined(read, names)
         return uniform(self._rows(raw, split, arguments))
+
+    def _maker_rows(self, source: Source, split: str) -> list[Row]:
+        try:
+            return maker(self.maker)(source, split)
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+            raise DataError(
+                "the files do not have the form that the dataset type reads",
+                location=source.place,
+                path=split or "rows",
+                why=f"{type(error).__name__}: {error}",
+            ) from error
 
     def _loaded(self, read: Callable[[], Sequence[Row]], split: str, arguments: Mapping[str, Any]) -> list[Row]:
         return self._rows(read(), split, arguments)
@@ -122,12 +150,24 @@ class Shape:
         made = list(self._made(raw, split, arguments))
         if self.repeat:
             made = [row for row in made for _ in range(int(arguments.get(self.repeat, 1)))]
+        if self.sample:
+            made = _drawn(made, self.sample, split, arguments)
         name, of_split = self.repeat_whole
-        if name and of_split == split:
+        if name and of_split in (split, _ALL):
             made *= int(arguments.get(name, 1))
         if self.function:
-            made = ROW_FUNCTIONS[self.function](made, arguments)
+            made = self._function_rows(made, split, arguments)
         return circular(made, {**self.circular, **arguments}, split) if self.circular else made
+
+    def _function_rows(self, rows: list[Row], split: str, arguments: Mapping[str, Any]) -> list[Row]:
+        try:
+            return ROW_FUNCTIONS[self.function](rows, {**arguments, "split": split})
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError, SyntaxError) as error:
+            raise DataError(
+                "the rows do not have the form that the dataset type reads",
+                path=split or "rows",
+                why=f"{type(error).__name__}: {error}",
+            ) from error
 
     def _made(self, raw: Iterable[Row], split: str, arguments: Mapping[str, Any]) -> Iterator[Row]:
         position = 0
@@ -146,7 +186,8 @@ class Shape:
         each = compile_expression(self.each, _MODULES) if self.each else None
         index = 0
         for position, row in enumerate(raw):
-            read = {**row, **{name: COLUMN_FUNCTIONS["literal"](row[name]) for name in self.literal}}
+            read = row if self.fill is None else {k: self.fill if v is None else v for k, v in row.items()}
+            read = {**read, **{name: COLUMN_FUNCTIONS["literal"](read[name]) for name in self.literal}}
             names = {**read, "row": read, "file": read, "args": arguments, "split": split}
             names |= {"position": position, "index": index}
             if not where(names):
@@ -167,7 +208,7 @@ class Shape:
             made.update(compile_expression(self.also, _MODULES)({**names, **made, "row": made}))
         for name in self.drop:
             made.pop(name, None)
-        return made
+        return {self.rename.get(name, name): value for name, value in made.items()} if self.rename else made
 
     @staticmethod
     def _compiled(columns: Mapping[str, str]) -> Iterator[tuple[str, Callable[[Mapping[str, Any]], Any]]]:
@@ -229,38 +270,26 @@ def _mixed(kinds: set[type]) -> bool:
     return int in kinds and float in kinds and kinds <= {int, float, type(None)}
 
 
-_PROJECT_NAMES = ("opencompass", "aisbench")
+def _drawn(rows: list[Row], sample: Sequence[Any], split: str, arguments: Mapping[str, Any]) -> list[Row]:
+    """Return rows drawn as upstream draws them; all, where nothing asks for it."""
+    asked, of_split, size, seed = sample
+    if not arguments.get(asked) or of_split not in (split, _ALL):
+        return rows
+    count = compile_expression(size)({"count": len(rows), "args": arguments})
+    if count is None:
+        return rows
+    if count > len(rows):
+        raise DataError(f"{asked} draws {count} rows", why=f"the dataset has {len(rows)}")
+    return random.Random(seed).sample(rows, count)
 
 
-@cache
-def _shapes() -> Mapping[str, Mapping[str, Shape]]:
-    table: dict[str, dict[str, Shape]] = {}
-    entries = json.loads(resources.files(__package__).joinpath("types.json").read_text(encoding="utf-8"))
-    for name, entry in entries.items():
-        base = _inherited(entry, entries)
-        common = {key: value for key, value in base.items() if key not in (*_PROJECT_NAMES, "like", "only")}
-        projects = [entry["only"]] if "only" in entry else list(_PROJECT_NAMES)
-        table[name] = {project: _shape({**common, **base.get(project, {})}) for project in projects}
-    return table
+def _split_of(splits: Splits, name: str) -> Callable[[], Sequence[Row]]:
+    def read() -> Sequence[Row]:
+        if name not in splits:
+            raise DataError(f"the dataset has no split '{name}'", why=f"it has {', '.join(map(repr, splits))}")
+        return splits[name]()
 
-
-def _inherited(entry: Mapping[str, Any], entries: Mapping[str, Any]) -> dict[str, Any]:
-    return {**_inherited(entries[entry["like"]], entries), **entry} if "like" in entry else dict(entry)
-
-
-def _shape(entry: Mapping[str, Any]) -> Shape:
-    layout = FileFormat(**{key: value for key, value in entry.items() if key in _LAYOUT})
-    return Shape(layout=layout, **{key: value for key, value in entry.items() if key not in _LAYOUT})
-
-
-def shape_of(name: str, project: str) -> Shape | None:
-    """Return how a project's class makes its rows, by its name; ``None`` where that is not known."""
-    return _shapes().get(name, {}).get(project)
-
-
-def shape_names() -> list[str]:
-    """Return the names of all classes that are known."""
-    return sorted(_shapes())
+    return read
 
 
 def pick(positions: Sequence[int], rows: Sequence[Row]) -> list[Row]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from proctor.data.fields import Row
-from proctor.dialects.aisbench.datasets.shapes import WHOLE, Splits
+from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
 from proctor.errors import DataError, Location
 
 

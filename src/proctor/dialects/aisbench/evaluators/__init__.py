@@ -39,10 +39,9 @@ METRIC_ORDER = (
 
 _UPSTREAM = ("opencompass", "ais_bench")
 _ELSEWHERE = {
-    "HumanEval": "it runs a model's code; Proctor does not",
-    "MBPP": "it runs a model's code; Proctor does not",
-    "Code": "it runs a model's code; Proctor does not",
-    "IF": "its checks of instructions are not part of Proctor",
+    "HumanEvalPlus": "its tests are in the package 'evalplus'; HumanEvalEvaluator runs the problems' own",
+    "BigCodeBench": "it runs programs on a server of its authors'",
+    "DS1000": "its tests are pickled, and run with seven libraries of fixed versions",
     "Toxic": "it sends predictions to Google's Perspective service",
     "LM": "it compares models in pairs or by many rules; see docs/judges.md for judges of Proctor's own",
 }
@@ -224,7 +223,7 @@ def main_score(scores: Mapping[str, Any]) -> str:
 
 
 @cache
-def _table() -> Mapping[str, str]:
+def _table() -> Mapping[str, Any]:
     return dict(json.loads(resources.files(__package__).joinpath("evaluators.json").read_text(encoding="utf-8")))
 
 
@@ -243,6 +242,20 @@ def evaluator_name(config: Mapping[str, Any]) -> str:
     return f"{getattr(kind, '__module__', '')}.{getattr(kind, '__qualname__', kind)}"
 
 
+def is_known(config: Mapping[str, Any]) -> bool:
+    """Return whether an ``evaluator`` config names an evaluator that works without upstream's class."""
+    whole = evaluator_name(config)
+    return _known_name(whole) in _table() and ("." not in whole or whole.partition(".")[0] in _UPSTREAM)
+
+
+def _known_name(whole: str) -> str:
+    """Return the name in the table: with the folder of datasets before it where several classes have one name."""
+    name = whole.rpartition(".")[2]
+    _, folder, rest = whole.rpartition(".datasets.")
+    first = rest.partition(".")[0]
+    return next((each for each in (f"{first}.{name}", f"datasets.{name}") if folder and each in _table()), name)
+
+
 def evaluator(config: Mapping[str, Any]) -> Callable[[Cases], Verdict]:
     """Return the evaluator that an ``evaluator`` config stands for, with its arguments.
 
@@ -253,12 +266,9 @@ def evaluator(config: Mapping[str, Any]) -> Callable[[Cases], Verdict]:
     if not config.get("type"):
         raise ScoringError("the eval_cfg names no evaluator", location=place)
     whole = evaluator_name(config)
-    name = whole.rpartition(".")[2]
-    if ".datasets." in whole and f"datasets.{name}" in _table():
-        name = f"datasets.{name}"
+    name = _known_name(whole)
     arguments = {key: value for key, value in config.items() if key not in ("type", "pred_postprocessor")}
-    is_upstream = "." not in whole or whole.partition(".")[0] in _UPSTREAM
-    if name not in _table() or not is_upstream:
+    if not is_known(config):
         kind = config["type"] if inspect.isclass(config["type"]) else None
         if settings.trust_code and (kind := kind or evaluator_class(whole)) is not None:
             return class_evaluator(kind, arguments, place)
@@ -269,7 +279,11 @@ def evaluator(config: Mapping[str, Any]) -> Callable[[Cases], Verdict]:
             why=why or "its class would have to run; that needs --trust-code, and its package installed",
             hint=did_you_mean(name, evaluator_names()) if not why else "",
         )
-    module, _, function = _table()[name].partition(":")
+    entry = _table()[name]
+    if isinstance(entry, list):
+        entry, fixed = entry
+        arguments = {**fixed, **arguments}
+    module, _, function = entry.partition(":")
     found: Evaluator = getattr(import_module(f"{__package__}.{module}"), function)
 
     def judge(cases: Cases) -> Verdict:

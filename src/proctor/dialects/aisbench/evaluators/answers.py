@@ -200,18 +200,24 @@ def mmlu_pro(cases: Cases) -> Verdict:
 
 def longbench_f1(cases: Cases, language: str = "en") -> Verdict:
     """Best F1 of the words that prediction and references share, in percent (``LongBenchF1Evaluator``)."""
-    words = _chinese_tokens if language == "zh" else _english_tokens
-    marks = [max(0.0, *(_f1(words(given), words(each)) for each in gold)) for given, gold in cases.pairs()]
+    words = chinese_tokens if language == "zh" else english_tokens
+    marks = [max(0.0, *(f1(words(given), words(each)) for each in gold)) for given, gold in cases.pairs()]
     return share(marks, "score", details=False)
 
 
-def _english_tokens(text: str) -> list[str]:
+def english_tokens(text: str) -> list[str]:
+    """Return the words of an English text without articles and punctuation, in lower case."""
     return normalize_answer(text).split()
 
 
-def _chinese_tokens(text: str) -> list[str]:
-    stripped = ("".join(_CHINESE_MARK.sub("", word.lower()).split()) for word in chinese_words(text))
-    return [word for word in stripped if word]
+def chinese_tokens(text: str) -> list[str]:
+    """Return the words of a Chinese text without punctuation, in lower case."""
+    return [plain for word in chinese_words(text) if (plain := plain_chinese_word(word))]
+
+
+def plain_chinese_word(word: str) -> str:
+    """Return a word without punctuation and space, in lower case."""
+    return "".join(_CHINESE_MARK.sub("", word.lower()).split())
 
 
 _CHINESE_MARK = re.compile(
@@ -221,7 +227,8 @@ _CHINESE_MARK = re.compile(
 )
 
 
-def _f1(given: Sequence[str], gold: Sequence[str]) -> float:
+def f1(given: Sequence[str], gold: Sequence[str]) -> float:
+    """Return the F1 of the words that two texts share, as often as they do."""
     same = sum((Counter(given) & Counter(gold)).values())
     return 2 * same / (len(given) + len(gold)) if same else 0.0
 

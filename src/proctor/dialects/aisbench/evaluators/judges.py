@@ -166,7 +166,7 @@ def _questions(cases: Cases, template: Mapping[str, Any], judge: ModelConfig) ->
 # -- reading judgements -------------------------------------------------------------------------------------------
 
 _RIGHT, _WRONG = "right", "wrong"
-_READERS = ("generic_llmjudge_postprocess", "generic_llmjudge_academic_postprocess")
+READERS = ("generic_llmjudge_postprocess", "generic_llmjudge_academic_postprocess")
 
 
 def _reader(config: Mapping[str, Any] | None) -> Callable[[str], str]:
@@ -175,12 +175,12 @@ def _reader(config: Mapping[str, Any] | None) -> Callable[[str], str]:
         raise ScoringError("the evaluator says nothing about how judgements are read", hint="add a dict_postprocessor")
     kind = config.get("type")
     name = (kind.name if isinstance(kind, Reference) else str(kind)).rpartition(".")[2]
-    if name not in _READERS:
+    if name not in READERS:
         raise ScoringError(
             f"judgements cannot be read by '{name}' here",
             location=getattr(config, "location", None),
-            why=f"known are {', '.join(_READERS)}",
-            hint=did_you_mean(name, _READERS),
+            why=f"known are {', '.join(READERS)}",
+            hint=did_you_mean(name, READERS),
         )
     right, wrong = str(config.get("true_tag", "A")), str(config.get("false_tag", "B"))
     pattern = re.compile(f"{re.escape(right)}|{re.escape(wrong)}")

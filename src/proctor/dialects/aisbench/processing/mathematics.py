@@ -127,7 +127,17 @@ def is_equivalent(first: str | None, second: str | None, version: str = "v1") ->
     return first == second
 
 
-def _stripped(text: str) -> str:
+def is_equivalent_plain(first: str | None, second: str | None) -> bool:
+    """Whether two answers are the same by the rules of the MATH dataset alone (Hendrycks et al. 2021)."""
+    if first is None or second is None:
+        return first is second
+    try:
+        return _stripped(first, strict=False) == _stripped(second, strict=False)
+    except (ValueError, IndexError, TypeError, AttributeError):
+        return first == second
+
+
+def _stripped(text: str, *, strict: bool = True) -> str:
     text = _plain_latex(text.replace("\n", "").replace("\\!", "").replace("\\\\", "\\"))
     text = text.replace("\\$", "")
     text = _without_unit(text).replace("\\%", "")
@@ -135,7 +145,13 @@ def _stripped(text: str) -> str:
     if not text:
         return text
     text = _fractions(_square_roots(_right_of_equals(text)).replace(" ", ""))
-    return _slash_as_fraction("\\frac{1}{2}" if text == "0.5" else text)
+    text = "\\frac{1}{2}" if text == "0.5" else text
+    try:
+        return _slash_as_fraction(text)
+    except ValueError:
+        if strict:
+            raise
+        return text
 
 
 def _stripped_more(text: str) -> str:

@@ -1,0 +1,208 @@
+"""Rows that carry whole prompts, built from several files and from texts of upstream's package."""
+# ruff: noqa: RUF001 - Chinese
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import product
+from typing import Any
+
+from proctor.data.fields import Row
+from proctor.dialects.aisbench.datasets.files import FileFormat
+from proctor.dialects.aisbench.datasets.makers import Source
+from proctor.dialects.aisbench.datasets.upstream_texts import constants, package_yaml
+from proctor.errors import DataError
+
+_LINES = FileFormat(lines=True)
+
+
+def musr(source: Source, split: str) -> list[Row]:
+    """MuSR: one row for each question of a story, asked for a chain of thought with a hint (``cot+``)."""
+    del split
+    kinds, name = constants("datasets.musr.musr")["DATASET_CONFIGS"], source.arguments["name"]
+    if name not in kinds:
+        raise DataError(f"there is no dataset '{name}' of MuSR", hint=f"choose one of {', '.join(kinds)}")
+    kind: Mapping[str, Any] = kinds[name]
+    stories = _contrasted(source.document(f"{source.arguments['path']}/{kind['file_name']}"), source.arguments)
+    size, offset = source.arguments.get("sample_size"), source.arguments.get("offset", 0)
+    chosen = stories[offset : offset + min(len(stories), size) if size else None]
+    times = source.arguments.get("self_consistency_n", 1)
+    return [
+        _musr_row(story, question, kind, number, times)
+        for story in chosen
+        for question in story["questions"]
+        for number in range(times)
+    ]
+
+
+def _contrasted(stories: list[Any], arguments: Mapping[str, Any]) -> list[Any]:
+    """Return stories without the second ones of a pair, or (reversed) only these, where the config asks for it."""
+    if not arguments.get("exclude_contrastive_examples"):
+        return stories
+    seen: set[Any] = set()
+    kept = []
+    for story in stories:
+        data = story["questions"][0].get("intermediate_data")
+        name = data[0].get("story_hash_id") if data else None
+        if not name or (name in seen) == bool(arguments.get("reverse_contrastive_sample")):
+            kept.append(story)
+        if name:
+            seen.add(name)
+    return kept
+
+
+def _musr_row(story: Row, question: Row, kind: Mapping[str, Any], number: int, times: int) -> Row:
+    choices = "\n".join(f"{i} - {choice}" for i, choice in enumerate(question["choices"], 1))
+    first, hint = kind.get("hint_before_question"), kind["hint"]
+    asked = f"{hint}\n\n{question['question']}" if first else question["question"]
+    said = "You must pick one option. " if first else f"You must pick one option. {hint} "
+    prompt = (
+        f"{story['context']}\n\n{asked}\n\nPick one of the following choices:\n{choices}\n\n{said}"
+        "Explain your reasoning step by step before you answer. Finally, the last thing you generate should be "
+        '"ANSWER: (your answer here, including the choice number)"'
+    )
+    return {
+        "context": story["context"],
+        "question_text": question["question"],
+        "question": question,
+        "answer": question["answer"],
+        "choices": question["choices"],
+        "choices_str": choices,
+        "intermediate_trees": question.get("intermediate_trees", []),
+        "intermediate_data": question.get("intermediate_data", []),
+        "prompt": prompt,
+        "system_prompt": kind.get("system_prompt", ""),
+        "gold_answer": question["answer"] + kind.get("answer_index_modifier", 1),
+        "scidx": number,
+        "self_consistency_n": times,
+        "ablation_name": "cot+",
+    }
+
+
+_SPLITS, _LANGUAGES = ("CNMO", "CCEE", "AMC", "WLPMC"), ("cn", "en")
+
+
+def livemathbench(source: Source, split: str) -> list[Row]:
+    """LiveMathBench: the rows of some splits in some languages, each with its prompt."""
+    del split
+    version = source.arguments.get("version", "202412")
+    made = []
+    for part, language in product(
+        source.arguments.get("dataset_splits", _SPLITS), source.arguments.get("dataset_languages", _LANGUAGES)
+    ):
+        prompt = constants("datasets.livemathbench.prompts")["PROMPT_EN" if language == "en" else "PROMPT_CN"]
+        if not source.arguments.get("cot", True):
+            prompt = prompt.replace("，请逐步推理" if language == "cn" else ", please reasoning step by step", "")
+        for index, row in enumerate(_livemath_rows(source, version, f"{part}_{language}")):
+            named = {"subdivision": f"livemathbench_{version}_{part}_{language}", "idx": str(index)}
+            made.append({**row, **named, "prompt": prompt.format(question=row["question"])})
+    return made
+
+
+def _livemath_rows(source: Source, version: str, name: str) -> list[Row]:
+    path = source.arguments["path"]
+    if path.startswith("opencompass/"):
+        return source.load(path=path, name=f"v{version}_{name}", split="test")
+    return source.rows(f"{path}/{version}/{name}.jsonl", _LINES)
+
+
+def korbench(source: Source, split: str) -> list[Row]:
+    """KOR-Bench: a rule and a question (with three examples), or several of both (``mixed``)."""
+    del split
+    mode, category = source.arguments["prompt_mode"], source.arguments["category"]
+    if mode not in ("0_shot", "3_shot", "mixed"):
+        raise DataError(f"there is no prompt_mode '{mode}'", hint="choose one of 0_shot, 3_shot, mixed")
+    template = package_yaml(f"datasets/korbench/korbench_dataset_config/prompt/{mode}.yaml")
+    if mode == "mixed":
+        return _mixed(source, category, template["prompt_format"][0])
+    rules = {rule["idx"]: rule for rule in reversed(_korbench_rows(source, f"{category}/rule"))}
+    shown: dict[Any, list[str]] = {}
+    for row in _korbench_rows(source, f"{category}/three-shot") if mode == "3_shot" else ():
+        shown.setdefault(row["rule_id"], []).extend((row["question"], row["answer"]))
+    made = []
+    for row in _korbench_rows(source, f"{category}/sample"):
+        if (rule := rules.get(row["rule_id"])) is None:
+            continue  # upstream leaves such a row out, too, with a line in its log
+        words = [rule["rule_content"], *shown.get(row["rule_id"], ()), row["question"]]
+        made.append(
+            {
+                "rule_content": rule["rule_content"],
+                "question": row["question"],
+                "answer": row["answer"],
+                "prompt": template[f"{category}_prompt_format"][0].format(*words),
+                "rule_id": rule["idx"],
+                "prompt_mode": mode,
+                "category": category,
+            }
+        )
+    return made
+
+
+def _korbench_rows(source: Source, name: str) -> list[Row]:
+    path = f"{source.arguments['path']}/{name}"
+    return source.rows(f"{path}.json" if source.find(f"{path}.json") is not None else f"{path}.jsonl")
+
+
+def _mixed(source: Source, category: str, template: str) -> list[Row]:
+    files: dict[str, dict[Any, Row]] = {}
+
+    def text(name: str, kind: str, column: str) -> str:
+        group, index = name.rsplit("_", 1)
+        place = f"{group}/{kind}"
+        if place not in files:
+            files[place] = {row["idx"]: row for row in reversed(_korbench_rows(source, place))}
+        if index not in files[place]:
+            raise DataError(f"no entry of {place} has the idx '{index}'")
+        return str(files[place][index][column])
+
+    made = []
+    for row in _korbench_rows(source, f"mixed/{category}"):
+        rules = _numbered("Rule", row["rule_list"], lambda name: text(name, "rule", "rule_content"))
+        questions = _numbered("Question", row["question_list"], lambda name: text(name, "sample", "question"))
+        base = str(source.arguments["path"])
+        kept = {"rule_list": row["rule_list"], "question_list": row["question_list"]}
+        prompt = template.format(rules, questions)
+        made.append({**kept, "prompt": prompt, "prompt_mode": "mixed", "answer": "", "base_path": base})
+    return made
+
+
+def _numbered(what: str, names: list[str], text: Callable[[str], str]) -> str:
+    return "\n".join(f"{what} {i}: {text(name)}" for i, name in enumerate(names, 1))
+
+
+def fake_alignment(source: Source, split: str) -> list[Row]:
+    """Each question asked openly, and as a choice in both orders."""
+    del split
+    template = constants("datasets.fake_alignment.fake_alignment")["OFFICIAL_CHOICE_PROMPT"]
+    made = []
+    for index, row in enumerate(source.rows(source.arguments["path"], FileFormat(lines=True, encoding="utf-8-sig"))):
+        good, bad, question = row["Positive Option"], row["Negative Option"], row["question"]
+        common = {"id": row.get("id", index), "original_idx": index, "category": row["category"], "question": question}
+        common |= {"Positive Option": good, "Negative Option": bad}
+        asked = {
+            "open_generation": question,
+            "choice_forward": template.format(question, good, bad),
+            "choice_reverse": template.format(question, bad, good),
+        }
+        made += [{**common, "call_type": kind, "prompt": prompt} for kind, prompt in asked.items()]
+    return made
+
+
+def arc_prize(source: Source, split: str) -> list[Row]:
+    """ARC-AGI's public tasks of a version, sorted by their names; upstream takes them in the folder's own order."""
+    del split
+    path = source.arguments["path"]
+    names = set(
+        constants("datasets.arc_prize_public_evaluation")["ARCPrizeDataset.task_file_names"][
+            source.arguments["version"]
+        ]
+    )
+    made = []
+    for name in source.names(path):
+        if name in names:
+            task = source.document(f"{path}/{name}")
+            test = task["test"][0]
+            made.append(
+                {"training_data": task["train"], "input_test_data": test["input"], "output_test_data": test["output"]}
+            )
+    return made

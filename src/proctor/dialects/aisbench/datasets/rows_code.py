@@ -1,0 +1,177 @@
+"""Functions over all rows of exams in programming."""
+# ruff: noqa: E501 - prompts as upstream words them
+
+from __future__ import annotations
+
+import ast
+import base64
+import json
+import pickletools
+import re
+import zlib
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from proctor.data.fields import Row
+from proctor.dialects.aisbench.datasets.rows_knowledge import RowFunction
+from proctor.dialects.aisbench.datasets.upstream_texts import constants
+from proctor.errors import DataError
+
+_CONSTANTS = "CodeGenerationPromptConstants"
+_LARGEST = 256 * 1024 * 1024
+"""Bytes that packed tests may unpack to."""
+
+
+def _livecodebench(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+    """LiveCodeBench: problems of some time, with the form of the program and the tests in it."""
+    texts = constants("datasets.livecodebench.prompts")
+    start, end = (
+        datetime.strptime(value, "%Y-%m-%d") if value is not None else None  # noqa: DTZ007 - contests name no zone
+        for value in (arguments["start_date"], arguments["end_date"])
+    )
+    made = []
+    for row in rows:
+        if start is not None or end is not None:
+            date = datetime.fromisoformat(row["contest_date"])
+            if (start is not None and date < start) or (end is not None and date > end):
+                continue
+        made.append({**row, "format_prompt": _form(row, texts), "evaluation_sample": _tests(row)})
+    return made
+
+
+def _form(row: Row, texts: Mapping[str, Any]) -> str:
+    name = "FORMATTING_MESSAGE_WITH_STARTER_CODE" if row["starter_code"] else "FORMATTING_WITHOUT_STARTER_CODE"
+    code = row["starter_code"] or "# YOUR CODE HERE"
+    return f"### Format: {texts[f'{_CONSTANTS}.{name}']}\n```python\n{code}\n```\n\n"
+
+
+def _tests(row: Row) -> str:
+    public = json.loads(row["public_test_cases"])
+    try:
+        private = json.loads(row["private_test_cases"])
+    except ValueError:
+        private = json.loads(packed_text(row["private_test_cases"]))
+    tests = [*public, *private]
+    sample = {"inputs": [test["input"] for test in tests], "outputs": [test["output"] for test in tests]}
+    return json.dumps({**sample, "fn_name": json.loads(row["metadata"]).get("func_name")})
+
+
+def packed_text(packed: str) -> str:
+    """Return a text that was pickled, compressed and written in base 64; nothing is unpickled.
+
+    Raises:
+        DataError: It is something else than one text.
+    """
+    try:
+        unpacker = zlib.decompressobj()
+        data = unpacker.decompress(base64.b64decode(packed.encode("utf-8")), _LARGEST)
+        found = [value for _, value, _ in pickletools.genops(data) if isinstance(value, str)]
+    except (ValueError, zlib.error) as error:
+        raise DataError("packed tests cannot be read", why=str(error)) from error
+    if len(found) != 1 or unpacker.unconsumed_tail:
+        raise DataError("packed tests are not one text", why=f"they hold {len(found)} texts")
+    return found[0]
+
+
+_ASKED = (
+    "You are given a Python function and an assertion containing an input to the function. Complete the assertion with a "
+    "literal (no unsimplified expressions, no function calls) containing the output when executing the provided code on the "
+    "given input, even if the function is incorrect or incomplete. Do NOT output any extra information. "
+)
+_PLAIN = (
+    _ASKED
+    + "Provide the full assertion with the correct output in [ANSWER] and [/ANSWER] tags, following the examples."
+    "\n\n[PYTHON]\ndef repeatNumber(number : int) -> int:\n    return number\nassert repeatNumber(number = 17) == ??\n"
+    "[/PYTHON]\n[ANSWER]\nassert repeatNumber(number = 17) == 17\n[/ANSWER]\n\n[PYTHON]\ndef addCharacterA(string : str) -> "
+    'str:\n    return string + "a"\nassert addCharacterA(string = "x9j") == ??\n[/PYTHON]\n[ANSWER]\nassert '
+    'addCharacterA(string = "x9j") == "x9ja"\n[/ANSWER]\n\n[PYTHON]\n'
+)
+_REASONED = (
+    _ASKED + "Execute the program step by step before arriving at an answer, and provide the full assertion with the "
+    "correct output in [ANSWER] and [/ANSWER] tags, following the examples.\n\n[PYTHON]\ndef performOperation(s):\n    s = s "
+    '+ s\n    return "b" + s + "a"\nassert performOperation(s = "hi") == ??\n[/PYTHON]\n[THOUGHT]\nLet\'s execute the code '
+    "step by step:\n\n1. The function performOperation is defined, which takes a single argument s.\n2. The function is "
+    'called with the argument "hi", so within the function, s is initially "hi".\n3. Inside the function, s is concatenated '
+    'with itself, so s becomes "hihi".\n4. The function then returns a new string that starts with "b", followed by the '
+    'value of s (which is now "hihi"), and ends with "a".\n5. The return value of the function is therefore "bhihia".\n'
+    '[/THOUGHT]\n[ANSWER]\nassert performOperation(s = "hi") == "bhihia"\n[/ANSWER]\n\n[PYTHON]\n'
+)
+
+
+def _livecodebench_execution(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+    """LiveCodeBench: what a function returns, as a prompt with examples."""
+    examples, tag = (_REASONED, "THOUGHT") if arguments["cot"] else (_PLAIN, "ANSWER")
+    made = []
+    for row in rows:
+        prompt = f"{examples}{row['code']}\nassert {row['input']} == ??\n[/PYTHON]\n[{tag}]\n"
+        sample = json.dumps({"code": row["code"], "input": row["input"], "output": row["output"]})
+        made.append({**row, "prompt": prompt, "evaluation_sample": sample})
+    return made
+
+
+def _livecodebench_test_output(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+    """LiveCodeBench: a test whose expected value is missing."""
+    del arguments
+    made = []
+    for row in rows:
+        test = json.loads(row["test"])[0]
+        code, given = row["starter_code"], ", ".join(test["input"].split("\n"))
+        prompt = (
+            f"Problem:\n{row['question_content']}Function:\n```\n{code}\n```\nPlease complete the following test case:\n\n"
+            f"```\nassert {_only_function(code)}({given}) == # TODO\n```\n"
+        )
+        sample = json.dumps({"input": row["question_content"], "output": test["output"]})
+        shown = {"testcase_input": test["input"], "testcase_output": test["output"]}
+        made.append({**row, **shown, "prompt": prompt, "evaluation_sample": sample})
+    return made
+
+
+def _only_function(code: str) -> str:
+    names = [node.name for node in ast.walk(ast.parse(code)) if isinstance(node, ast.FunctionDef)]
+    if len(names) > 1:
+        raise ValueError(f"the starter code has {len(names)} functions")
+    return names[0] if names else "None"
+
+
+def _starters(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+    """APPS and TACO: the code to begin with, and how the program gets its input."""
+    del arguments
+    made = []
+    for row in rows:
+        try:
+            named = json.loads(row["input_output"]).get("fn_name")
+        except ValueError:
+            named = None
+        how = "Call-Based" if named or row["starter_code"] else "Standard Input"
+        new = {**row, "starter": f"{row['starter_code']}\\nUse {how} format"}
+        if "problem_id" in row:  # TACO's stands behind
+            new["problem_id"] = new.pop("problem_id")
+        made.append(new)
+    return made
+
+
+_LITERAL = re.compile("<(STR|NUM|CHAR)_LIT:(.*?)>", re.DOTALL)
+
+
+def _py150(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
+    """Python files as one text, with their literals put back; each line is JSON once they are."""
+    del arguments
+    made = []
+    for row in rows:
+        text = row["line"].replace("<NUM_LIT>", "0").replace("<STR_LIT>", "").replace("<CHAR_LIT>", "")
+        for kind, literal in _LITERAL.findall(text):
+            text = text.replace(f"<{kind}_LIT:{literal}>", literal)
+        new = json.loads(text)
+        new["input"] = "\n".join(new["input"].replace("<s>", "").split("<EOL>"))
+        made.append({name: value for name, value in new.items() if name != "id"})
+    return made
+
+
+FUNCTIONS: Mapping[str, RowFunction] = {
+    "livecodebench": _livecodebench,
+    "livecodebench_execution": _livecodebench_execution,
+    "livecodebench_test_output": _livecodebench_test_output,
+    "starters": _starters,
+    "py150": _py150,
+}

@@ -1,0 +1,259 @@
+"""Evaluators that run the programs that models write; only where the user trusts code."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from proctor.dialects.aisbench.evaluators.cases import Cases, Verdict
+from proctor.dialects.aisbench.processing.general import read_literal
+from proctor.errors import MissingFieldError, ScoringError
+from proctor.regexes import BoundedPattern, SlowPatternError
+from proctor.scoring.programs import Ending, Program, pass_at, run_programs
+
+_HOW = ("pass", "timeout", "failed", "wrong_answer")
+_EACH = (1, 10, 100)
+
+
+def humaneval(cases: Cases, k: Sequence[int] = _EACH) -> Verdict:
+    """Share of completions that pass their problem's tests, as pass@k (``HumanEvalEvaluator``), in percent.
+
+    Tests come from the rows, which have the problems' columns; upstream reads them from a file of its own.
+
+    Raises:
+        TrustError: Nobody said that code may run.
+    """
+    samples = _samples(cases)
+    programs = []
+    for position, completion in samples:
+        row = cases.rows[position] if cases.rows else {}
+        if missing := [name for name in ("prompt", "test", "entry_point") if name not in row]:
+            raise MissingFieldError(f"HumanEvalEvaluator reads the column '{missing[0]}', which the data lacks")
+        source = f"{row['prompt']}{completion}\n{row['test']}\ncheck({row['entry_point']})"
+        programs.append(Program((source,), seconds=3.0))
+    endings = run_programs(programs)
+    names = [cases.references[position] for position, _ in samples]
+    scores = {f"humaneval_pass@{each}": value for each, value in _pass_at(names, endings, k).items()}
+    return Verdict(scores, {"humaneval_pass@1": _by_case(samples, endings, len(cases.predictions))}, described=True)
+
+
+def _samples(cases: Cases) -> list[tuple[int, str]]:
+    """Return every program with the position of its case; a case has several where several were asked for."""
+    return [
+        (position, str(each))
+        for position, given in enumerate(cases.predictions)
+        for each in (given if isinstance(given, list) else [given])
+    ]
+
+
+def _pass_at(names: Sequence[Any], endings: Sequence[Ending], k: Sequence[int]) -> dict[int, float]:
+    counts: dict[Any, tuple[int, int]] = {}
+    for name, ending in zip(names, endings, strict=True):
+        total, passed = counts.get(name, (0, 0))
+        counts[name] = (total + 1, passed + (ending.how == "pass"))
+    shares = {each: pass_at(list(counts.values()), each) for each in k}
+    return {each: 100 * value for each, value in shares.items() if value is not None}
+
+
+def _by_case(samples: Sequence[tuple[int, str]], endings: Sequence[Ending], count: int) -> list[float | None]:
+    """Return the share of each case's programs that pass, in percent."""
+    marks: list[list[bool]] = [[] for _ in range(count)]
+    for (position, _), ending in zip(samples, endings, strict=True):
+        marks[position].append(ending.how == "pass")
+    return [100 * sum(own) / len(own) if own else None for own in marks]
+
+
+def _tally(endings: Sequence[Ending]) -> dict[str, Any]:
+    return {how: sum(ending.how == how for ending in endings) for how in _HOW}
+
+
+# -- MBPP ---------------------------------------------------------------------------------------------------------
+
+_QUOTED = r"'(.*)'\s*", r"'(.*)\s*", r"(.*)\s*"
+_BEGIN, _DONE = (r"\[BEGIN\]\s*", r"BEGIN\s*"), (r"\[DONE\]", "DONE")
+_ANSWERS = tuple(
+    BoundedPattern(pattern, re.DOTALL)
+    for pattern in (
+        *(f"{begin}{body}{done}" for body in _QUOTED for done in _DONE for begin in _BEGIN),
+        r"```python\s*(.*)\s*```",
+        r"```\s*(.*)\s*```",
+        r"```python\s*(.*)\s*$",
+        r"```\s*(.*)\s*$",
+        r"(.*)\s*```.*",
+        r"\[BEGIN\]\s*'(.*)",
+        r"\[BEGIN\](.*)",
+        r"'(.*)'\s*\[DONE\]",
+    )
+)
+_END = re.compile(r"'?\s*\[?DONE\]?")
+
+
+def mbpp_program(text: str) -> str:
+    """Return the program of an answer: what stands between marks or fences, else all of it."""
+    for pattern in _ANSWERS:
+        try:
+            groups = pattern.groups(text)
+        except SlowPatternError:  # upstream's searches have a limit, too, and then found nothing
+            groups = None
+        if groups is not None:
+            text = groups[1] or ""
+            break
+    return _END.split(text.split("```")[0])[0].replace("\\_", "_").strip()
+
+
+def mbpp_program_plain(text: str) -> str:
+    """Return the program of an answer as ``MBPPEvaluator2`` finds it: the first block, without its own tests."""
+    if "```" in text:
+        blocks = re.findall(r"```(.*?)```", text, re.DOTALL)
+        if blocks:
+            text = blocks[0] if blocks[0].startswith("\n") else blocks[0][max(blocks[0].find("\n") + 1, 0) :]
+        else:
+            text = text.split("```")[1]
+    elif re.search(r"Here(.*?)\n", text):
+        text = re.sub(r"Here(.*?)\n", "", text, count=1)
+    for mark in ("# Test", "#Test", "#test", "# test"):
+        text = text.partition(mark)[0]
+    return _between_marks(text.strip()).strip().removeprefix("'")
+
+
+def _between_marks(text: str) -> str:
+    if match := re.search(r"('\s*|)(\[DONE\]|DONE)", text):
+        text = text[: match.start()]
+    if match := re.search(r"(\[BEGIN\]|BEGIN)('\s*|)", text):
+        text = text[match.end() :]
+    return text
+
+
+class _StrictEquality(ast.NodeTransformer):
+    def visit_Assert(self, node: ast.Assert) -> ast.Assert:
+        self.generic_visit(node)
+        test = node.test
+        if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq):
+            node.test = ast.Call(ast.Name("__same_value", ast.Load()), [test.left, test.comparators[0]], [])
+        return node
+
+
+def strict_tests(source: str) -> str:
+    """Return tests whose ``assert a == b`` also compare types, and ask no object whether it is equal."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return source
+    return ast.unparse(ast.fix_missing_locations(_StrictEquality().visit(tree)))
+
+
+def _mbpp_task(program: str, tests: str, project: str) -> Program:
+    if project == "aisbench":
+        return Program((f"{program}\n{tests}",), seconds=9.0)
+    return Program((program, strict_tests(tests)), seconds=9.0)
+
+
+def mbpp(cases: Cases, metric: str = "MBPP") -> Verdict:
+    """Share of programs that pass, with how the others ended (``MBPPEvaluator``), in percent.
+
+    Raises:
+        TrustError: Nobody said that code may run.
+        ScoringError: The metric is another one: its tests are in the package ``evalplus``.
+    """
+    return _mbpp(cases, metric, mbpp_program)
+
+
+def mbpp_plain(cases: Cases, metric: str = "MBPP") -> Verdict:
+    """``MBPPEvaluator2``: the same, with other rules for where the program is."""
+    return _mbpp(cases, metric, mbpp_program_plain)
+
+
+def _mbpp(cases: Cases, metric: str, program: Any) -> Verdict:
+    if metric != "MBPP":
+        raise ScoringError(f"the metric '{metric}' of MBPPEvaluator needs the package 'evalplus'", hint="use MBPP")
+    tasks = [_mbpp_task(program(str(given)), str(gold), cases.project) for given, gold in cases.pairs()]
+    endings = run_programs(tasks)
+    right = [ending.how == "pass" for ending in endings]
+    if not right:
+        raise ScoringError("there are no predictions to evaluate")
+    scores = {**_tally(endings), "score": 100 * sum(right) / len(right)}
+    return Verdict(scores, {"score": [100.0 * mark for mark in right]}, right)
+
+
+def mbpp_pass_at(cases: Cases, k: Any = _EACH, metric: str = "MBPP") -> Verdict:
+    """pass@k over all programs of a problem (``MBPPPassKEvaluator``), in percent.
+
+    Raises:
+        TrustError: Nobody said that code may run.
+    """
+    if metric != "MBPP":
+        raise ScoringError(f"the metric '{metric}' needs the package 'evalplus'", hint="use MBPP")
+    return _problems(cases, k, lambda text: [mbpp_program(text)], _mbpp_task)
+
+
+def _problems(cases: Cases, k: Any, blocks: Any, task: Any) -> Verdict:
+    """pass@k, where an answer may hold several programs: it passes where one of them does."""
+    samples = _samples(cases)
+    found = [blocks(text) for _, text in samples]
+    tests = [_tests_of(cases.references[position]) for position, _ in samples]
+    tasks = [
+        task(program, test["test_list_2"], cases.project)
+        for programs, test in zip(found, tests, strict=True)
+        for program in programs
+    ]
+    ended = iter(run_programs(tasks))
+    endings = []
+    for programs in found:
+        own = [next(ended) for _ in programs]
+        endings.append(next((each for each in own if each.how == "pass"), own[0]))
+    rates = _pass_at([test["task_id"] for test in tests], endings, k if isinstance(k, list | tuple) else (k,))
+    scores = {**_tally(endings), **{f"pass@{each}": value for each, value in rates.items()}}
+    return Verdict(scores, {"pass@1": _by_case(samples, endings, len(cases.predictions))})
+
+
+def _tests_of(reference: Any) -> Mapping[str, Any]:
+    if not isinstance(reference, Mapping) or not {"test_list_2", "task_id"} <= {*reference}:
+        raise MissingFieldError("the output column has no 'test_list_2' and 'task_id', which the evaluator reads")
+    tests = reference["test_list_2"]
+    return {**reference, "test_list_2": tests if isinstance(tests, str) else "\n".join(tests)}
+
+
+# -- LeetCode -----------------------------------------------------------------------------------------------------
+
+
+def contest_programs(text: str) -> list[str]:
+    """Return all programs of an answer to a contest's problem."""
+    literal = _literal_text(text)
+    blocks: list[str] = []
+    if "```" in literal:
+        blocks = [block.strip() for block in re.findall(r"```python\s*(.*?)```", literal, re.DOTALL)]
+        plain = [] if blocks else re.findall(r"```(.*?)```", literal, re.DOTALL)
+        for block in plain:
+            headed = not block.startswith("\n") and "\n" in block
+            blocks.append((block[block.find("\n") + 1 :] if headed else block).strip())
+        if not blocks:
+            blocks = [literal.split("```")[1]]
+    return [_contest_program(block) for block in blocks or [literal]]
+
+
+def _literal_text(text: str) -> str:
+    value = read_literal(text)
+    return value if isinstance(value, str) else text
+
+
+def _contest_program(block: str) -> str:
+    return _between_marks(block.strip()).strip().removeprefix("'").removesuffix("'").replace("\\", "")
+
+
+def _contest_task(program: str, tests: str, project: str) -> Program:
+    del project
+    if "class Solution" in program:
+        for name in set(re.findall(r"assert\s+(\w+)\(", tests)):
+            tests = re.sub(rf"(\bassert\s+){name}(\()", rf"\1Solution().{name}\2", tests)
+    return Program((program, strict_tests(tests)), seconds=29.0)
+
+
+def contest_pass_at(cases: Cases, k: Any = _EACH) -> Verdict:
+    """pass@k of contests' problems (``LCPassKEvaluator``), in percent.
+
+    Raises:
+        TrustError: Nobody said that code may run.
+    """
+    return _problems(cases, k, contest_programs, _contest_task)

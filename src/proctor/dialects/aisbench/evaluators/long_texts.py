@@ -1,0 +1,342 @@
+"""Evaluators of exams with long texts: needles, RULER, LongBench, LV-Eval, InfiniteBench."""
+# ruff: noqa: E501, RUF001, SIM905 - lists of words
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from proctor.dialects.aisbench.evaluators.answers import chinese_tokens, english_tokens, f1, plain_chinese_word
+from proctor.dialects.aisbench.evaluators.cases import Cases, Verdict, share
+from proctor.dialects.aisbench.processing.general import chinese_words
+from proctor.errors import MissingExtraError, ScoringError
+from proctor.scoring.text_distance import levenshtein, normalize_answer
+
+_WHITESPACE = re.compile(r"\s+")
+
+
+def mean(marks: Sequence[float], name: str = "score", digits: int | None = None, *, described: bool = True) -> Verdict:
+    """Return the verdict of an evaluator whose score is the mean of the cases' scores in percent, perhaps rounded.
+
+    Raises:
+        ScoringError: There are no cases.
+    """
+    if not marks:
+        raise ScoringError("there are no predictions to evaluate")
+    value = sum(marks) / len(marks)
+    return Verdict({name: value if digits is None else round(value, digits)}, {name: marks}, described=described)
+
+
+# -- needles ------------------------------------------------------------------------------------------------------
+
+
+def needle(cases: Cases, use_trim: bool = False) -> Verdict:
+    """100 where a prediction has the keyword, else a fifth of its likeness to the needle (``NeedleBenchOrigin…``)."""
+    marks = []
+    for given, gold in cases.pairs():
+        text, keyword = gold.split("*")[:2]
+        given_text, text = _WHITESPACE.sub("", given), _WHITESPACE.sub("", text)
+        if use_trim:
+            given_text = _trimmed(given_text, text)
+        longest = max(len(given_text), len(text))
+        likeness = 100 * (1 - levenshtein(given_text, text) / longest) if longest else 100
+        marks.append(100.0 if keyword in given else 0.2 * likeness)
+    return mean(marks)
+
+
+def _trimmed(given: str, gold: str) -> str:
+    """Return a prediction cut after the reference's last character, where that comes at about the right place."""
+    early = int(0.8 * len(gold))
+    given = given[: int(1.2 * len(gold))]
+    end = given.find(gold[-1], early) if len(given) > early else -1
+    return given[: end + 1] if end >= 0 else given
+
+
+def needle_keyword(cases: Cases) -> Verdict:
+    """Share of predictions that have the keyword (``NeedleBenchOriginEvaluator`` of the second version)."""
+    return mean([100.0 * (gold.split("*")[1] in given) for given, gold in cases.pairs()])
+
+
+def parallel_needles(cases: Cases) -> Verdict:
+    """Share of keywords found, by depth and on average (``NeedleBenchParallelEvaluator``)."""
+    depths = [int(depth) for depth in cases.references[0].split("#")[1].split("*")]
+    found = dict.fromkeys(depths, 0.0)
+    each_case = []
+    for given, gold in cases.pairs():
+        hits = [(depth, word in given) for word, depth in zip(gold.split("#")[0].split("*"), depths, strict=False)]
+        for depth, hit in hits:
+            found[depth] += 100 / len(cases.predictions) if hit else 0
+        each_case.append(100 * sum(hit for _, hit in hits) / len(found))
+    scores = {f"Depth{depth}": score for depth, score in found.items()}
+    return Verdict({**scores, "average_score": sum(found.values()) / len(found)}, {"average_score": each_case})
+
+
+def several_needles(cases: Cases) -> Verdict:
+    """Share of the answer's words that a prediction has (``NeedleBenchMultiEvaluator``)."""
+    marks = []
+    for given, gold in cases.pairs():
+        words = gold.split("*")[1].lower().split()
+        marks.append(sum(word in given.lower() for word in words) * (100 / len(words) if words else 0.0))
+    return mean(marks)
+
+
+def stripped_equal(cases: Cases) -> Verdict:
+    """Share of predictions that are the reference but for space around them (``NeedleBenchATCEvaluator``)."""
+    return share([given.strip() == gold.strip() for given, gold in cases.pairs()], "score")
+
+
+# -- RULER, BABILong, MRCR ----------------------------------------------------------------------------------------
+
+
+def ruler_all(cases: Cases) -> Verdict:
+    """Mean share of answers that a prediction has (``RulerNiahEvaluator`` …), to two digits."""
+    marks = [100 * sum(text.lower() in given.lower() for text in gold) / len(gold) for given, gold in cases.pairs()]
+    return mean(marks, digits=2, described=False)
+
+
+def ruler_any(cases: Cases) -> Verdict:
+    """Share of predictions that have one of the answers (``RulerQaEvaluator``), to two digits."""
+    marks = [100.0 * max(text.lower() in given.lower() for text in gold) for given, gold in cases.pairs()]
+    return mean(marks, digits=2, described=False)
+
+
+def babilong(cases: Cases) -> Verdict:
+    """Share of predictions whose first sentence has the answer (``BabiLongEvaluator``), to two digits."""
+    marks = []
+    for given, gold in cases.pairs():
+        said = given.lower().split(".")[0].split("<context>")[0].split("<example>")[0]
+        marks.append(100.0 * (str(gold[0]).lower() in said))
+    return mean(marks, digits=2, described=False)
+
+
+def mrcr(cases: Cases) -> Verdict:
+    """Likeness of what follows the prefix; 0 without the prefix (``MRCREvaluator``)."""
+    marks = []
+    for given, gold in cases.pairs():
+        wanted = json.loads(gold)
+        answer, prefix = wanted["answer"], wanted["prefix"]
+        matcher = difflib.SequenceMatcher(None, given[len(prefix) :], answer[len(prefix) :])
+        marks.append(100 * matcher.ratio() if given.startswith(prefix) else 0.0)
+    return mean(marks)
+
+
+# -- LongBench ----------------------------------------------------------------------------------------------------
+
+
+def rouge_l(given: str, gold: str) -> float:
+    """Return the F-measure of ROUGE-L as the package ``rouge`` computes it: over sets of words, sentences end with a dot.
+
+    Upstream counts texts of more than about a thousand words as 0, because that package runs out of stack; here they
+    have their score.
+    """
+    shown, wanted = ([" ".join(part.split()).split(" ") for part in text.split(".") if part] for text in (given, gold))
+    if not shown or not wanted:
+        return 0.0
+    common = {word for one in wanted for other in shown for word in _common_subsequence(one, other)}
+    recall = len(common) / len({word for part in wanted for word in part})
+    precision = len(common) / len({word for part in shown for word in part})
+    return 2.0 * ((precision * recall) / (precision + recall + 1e-8))
+
+
+def _common_subsequence(first: Sequence[str], second: Sequence[str]) -> list[str]:
+    table = [[0] * (len(second) + 1)]
+    for word in first:
+        above, line = table[-1], [0]
+        for j, other in enumerate(second):
+            line.append(above[j] + 1 if word == other else max(above[j + 1], line[j]))
+        table.append(line)
+    found, i, j = [], len(first), len(second)
+    while i and j:
+        if first[i - 1] == second[j - 1]:
+            found.append(first[i - 1])
+            i, j = i - 1, j - 1
+        elif table[i - 1][j] > table[i][j - 1]:
+            i -= 1
+        else:
+            j -= 1
+    return found
+
+
+def longbench_rouge(cases: Cases, language: str = "en") -> Verdict:
+    """Best ROUGE-L of the references (``LongBenchRougeEvaluator``), in percent."""
+    marks = []
+    for given, gold in cases.pairs():
+        said, best = given, 0.0
+        for text in gold:
+            wanted = text
+            if language == "zh":  # upstream cuts the prediction once more for each reference
+                said, wanted = " ".join(chinese_words(said)), " ".join(chinese_words(text))
+            best = max(best, rouge_l(said, wanted))
+        marks.append(100 * best)
+    return mean(marks, described=False)
+
+
+def code_similarity(cases: Cases) -> Verdict:
+    """Likeness of the first line of code to the reference (``LongBenchCodeSimEvaluator``), in percent.
+
+    Raises:
+        MissingExtraError: ``rapidfuzz`` is not installed.
+    """
+    try:
+        from rapidfuzz import fuzz
+    except ImportError as error:
+        raise MissingExtraError.of("rapidfuzz", "text", "LongBenchCodeSimEvaluator") from error
+    marks = []
+    for given, gold in cases.pairs():
+        lines = given.lstrip("\n").split("\n")
+        line = next((each for each in lines if not any(mark in each for mark in ("`", "#", "//"))), "")
+        marks.append(max((_ratio(fuzz.ratio, line, text) for text in gold), default=0.0))
+    return mean(marks, described=False)
+
+
+def _ratio(ratio: Callable[[str, str], float], line: str, gold: str) -> float:
+    """Return the likeness in whole percent; an empty text is like nothing but another one."""
+    return 100.0 if line == gold else float(round(ratio(line, gold))) if line and gold else 0.0
+
+
+def longbench_v2(cases: Cases) -> Verdict:
+    """Accuracy, also by difficulty and length (``LongBenchv2Evaluator``), in percent."""
+    marks = [given == gold for given, gold in cases.pairs()]
+    verdict = share(marks, details=False)
+    for column, names in (("difficulty", ("easy", "hard")), ("length", ("short", "medium", "long"))):
+        for name in names:
+            own = [mark for mark, row in zip(marks, cases.rows, strict=True) if row.get(column) == name]
+            if own:
+                verdict.scores[f"accuracy_{name}"] = 100 * sum(own) / len(own)
+    return verdict
+
+
+def quality(cases: Cases) -> Verdict:
+    """Accuracy on easy, hard and all questions (``QuALITYEvaluator``); upstream divides hard ones by the easy ones."""
+    marks = [given == gold for given, gold in cases.pairs()]
+    easy = [mark for mark, row in zip(marks, cases.rows, strict=True) if row["difficult"] == 0]
+    hard = [mark for mark, row in zip(marks, cases.rows, strict=True) if row["difficult"] != 0]
+    if not easy:
+        raise ScoringError("there are no easy questions, by whose number QuALITYEvaluator divides")
+    scores = {"easy_acc": 100 * sum(easy) / len(easy), "hard_acc": 100 * sum(hard) / len(easy)}
+    each_case = [100.0 * mark for mark in marks]
+    return Verdict({**scores, "all_acc": sum(each_case) / len(marks)}, {"all_acc": each_case})
+
+
+# -- LV-Eval ------------------------------------------------------------------------------------------------------
+
+_ENGLISH_BLACKLIST = frozenset(
+    [
+        "and",
+        "to",
+        "of",
+        "in",
+        "her",
+        "was",
+        "with",
+        "for",
+        "it",
+        "from",
+        "is",
+        "that",
+        "his",
+        "he",
+        "by",
+        "she",
+        "they",
+        "or",
+        "at",
+        "because",
+        "be",
+        "on",
+        "are",
+        "their",
+        "what",
+        "as",
+        "had",
+        "were",
+        "about",
+        "being",
+        "this",
+        "who",
+        "but",
+        "have",
+        "has",
+        "when",
+        "which",
+        "does",
+    ]
+)
+_CHINESE_BLACKLIST = frozenset(
+    "的 和 是 等 在 年 可以 为 与 ‰ 了 或 一种 月 c 至 日 有 进行 于 不 中 × 根据 小 由 亩 也 要 指 法 会 元 主要 以及 通过 首先 对 然后 号 "
+    "以 所 后 丁 包括 无 将 用 能 形 方面 因素 位于 而 从 到 一定 用于 但 使用 让 具有 并 亿元 万元 上 类 基于 才 来 地 片 其他 个 或者 变得 时 给 "
+    "你 使 条 受 已经 带 度".split()
+)
+_WORDS: Mapping[str, tuple[Callable[[str], list[str]], frozenset[str], float]] = {
+    "en": (english_tokens, _ENGLISH_BLACKLIST, 0.2),
+    "zh": (chinese_tokens, _CHINESE_BLACKLIST, 0.4),
+}
+"""Languages: how texts are cut into words, words that do not count, and the share of keywords an answer needs."""
+
+
+def lveval_f1(cases: Cases, language: str = "en") -> Verdict:
+    """F1 of the words shared with the first reference (``LVEvalF1Evaluator``), in percent."""
+    words, _, _ = _WORDS[language]
+    return mean([100 * f1(words(given), words(gold[0])) for given, gold in cases.pairs()], "f1", described=False)
+
+
+def lveval_f1_keywords(cases: Cases, language: str = "en") -> Verdict:
+    """F1 with the first reference where enough keywords of the last are there (``LVEvalOPTF1Evaluator``)."""
+    words, blacklist, least = _WORDS[language]
+    marks = []
+    for given, gold in cases.pairs():
+        said = words(given)
+        keywords = words(gold[-1] or (gold[0] if language == "zh" else ""))
+        shared = sum(
+            (
+                Counter({word: n for word, n in Counter(said).items() if word not in blacklist}) & Counter(keywords)
+            ).values()
+        )
+        enough = not keywords if language == "en" and not gold[-1] else shared / len(keywords) >= least
+        marks.append(100 * f1(said, words(gold[0])) if enough else 0.0)
+    return mean(marks, "LVEval_f1", described=False)
+
+
+def lveval_rouge(cases: Cases, language: str = "en") -> Verdict:
+    """ROUGE-L with the first reference, without common words (``LVEvalOPTRougeEvaluator``), in percent."""
+    _, blacklist, _ = _WORDS[language]
+
+    def kept(text: str) -> str:
+        words = _plain_chinese(text) if language == "zh" else normalize_answer(text).split()
+        return " ".join(word for word in words if word not in blacklist)
+
+    marks = [100 * rouge_l(kept(given), kept(gold[0])) for given, gold in cases.pairs()]
+    return mean(marks, "LVEval_rouge", described=False)
+
+
+def _plain_chinese(text: str) -> list[str]:
+    return [plain_chinese_word(word) for word in chinese_words(text)]
+
+
+# -- InfiniteBench ------------------------------------------------------------------------------------------------
+
+_MARKS = str.maketrans(dict.fromkeys("\n:\"'.,?!{}", " "))
+
+
+def infinite_name(cases: Cases) -> Verdict:
+    """Share of predictions that have the name as a word (``InfiniteBenchendiaEvaluator``)."""
+    marks = [gold[0] in [word.upper() for word in given.translate(_MARKS).split()] for given, gold in cases.pairs()]
+    return share(marks, "score", details=False)
+
+
+def infinite_value(cases: Cases) -> Verdict:
+    """Share of predictions that have the value as a word (``InfiniteBenchretrievekvEvaluator``)."""
+    return share([gold in given.translate(_MARKS).split() for given, gold in cases.pairs()], "score", details=False)
+
+
+def infinite_numbers(cases: Cases) -> Verdict:
+    """Mean number of intermediate results in a row that are right, times 100 (``InfiniteBenchmathcalcEvaluator``)."""
+    marks = []
+    for given, gold in cases.pairs():
+        numbers = [int(part) for part in re.split("[^0-9]", given) if part]
+        right = [one == other for one, other in zip(gold, numbers, strict=False)]
+        marks.append(100.0 * (right.index(False) if False in right else len(right)))
+    return mean(marks, described=False)

@@ -1,0 +1,272 @@
+"""Verifiable instructions of IFEval (Zhou et al. 2023): whether an answer does what its prompt asks for.
+
+Each instruction has an id (``length_constraints:number_words``) and arguments (``num_words``, ``relation``). What the
+checks accept is what the paper's program accepts, its odd corners included; where an argument is missing, that program
+draws one, and here it is an error.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from proctor.errors import MissingExtraError, ScoringError, did_you_mean
+from proctor.regexes import bounded
+
+Arguments = Mapping[str, Any]
+_Check = Callable[[str, Arguments], bool]
+_PROMPTS = ("My answer is yes.", "My answer is no.", "My answer is maybe.")
+_STOPS = frozenset(".,?!'\"")
+
+
+def follows(instruction: str, answer: str, arguments: Arguments) -> bool:
+    """Return whether an answer follows an instruction; an empty one follows none.
+
+    Args:
+        instruction: Its id.
+        answer: What the model said.
+        arguments: Of the instruction; those that are ``None`` do not count.
+
+    Raises:
+        ScoringError: There is no such instruction, or an argument is missing or unusable.
+        MissingExtraError: The check needs a package that is not installed.
+    """
+    check = _CHECKS.get(instruction)
+    if check is None:
+        raise ScoringError(f"there is no instruction '{instruction}'", hint=did_you_mean(instruction, _CHECKS))
+    given = {name: value for name, value in arguments.items() if value is not None}
+    try:
+        return bool(answer.strip()) and check(answer, given)
+    except KeyError as error:
+        raise ScoringError(f"the instruction '{instruction}' lacks the argument {error}") from None
+
+
+def follows_loosely(instruction: str, answer: str, arguments: Arguments) -> bool:
+    """Return whether an answer follows an instruction without its first or last line, or without asterisks.
+
+    Raises:
+        ScoringError: There is no such instruction, or an argument is missing or unusable.
+        MissingExtraError: The check needs a package that is not installed.
+    """
+    return any(follows(instruction, each, arguments) for each in _variants(answer))
+
+
+def _variants(answer: str) -> list[str]:
+    lines = answer.split("\n")
+    shorter = ["\n".join(part).strip() for part in (lines[1:], lines[:-1], lines[1:-1])]
+    plain = [answer, *shorter]
+    return [*plain, *(each.replace("*", "") for each in plain)]
+
+
+def _compares(count: int, relation: str, limit: int) -> bool:
+    if relation not in ("less than", "at least"):
+        raise ScoringError(f"there is no relation '{relation}'", hint="less than, or at least")
+    return count < limit if relation == "less than" else count >= limit
+
+
+# -- keywords and letters -----------------------------------------------------------------------------------------
+
+
+def _has_keywords(answer: str, given: Arguments) -> bool:
+    return all(bounded(word, re.IGNORECASE).groups(answer) is not None for word in given["keywords"])
+
+
+def _keyword_frequency(answer: str, given: Arguments) -> bool:
+    count = len(bounded(given["keyword"].strip(), re.IGNORECASE).findall(answer))
+    return _compares(count, given["relation"], given["frequency"])
+
+
+def _no_forbidden_words(answer: str, given: Arguments) -> bool:
+    patterns = (bounded(rf"\b{word}\b", re.IGNORECASE) for word in given["forbidden_words"])
+    return all(pattern.groups(answer) is None for pattern in patterns)
+
+
+def _letter_frequency(answer: str, given: Arguments) -> bool:
+    count = answer.lower().count(given["letter"].strip().lower())
+    return _compares(count, given["let_relation"], given["let_frequency"])
+
+
+# -- language and letter case -------------------------------------------------------------------------------------
+
+
+@cache
+def _detector() -> tuple[Callable[[str], str], type[Exception]]:
+    try:
+        import langdetect  # type: ignore[import-not-found,unused-ignore]
+    except ImportError as error:
+        raise MissingExtraError.of("langdetect", "instructions", "the language of an answer") from error
+    langdetect.DetectorFactory.seed = 0  # it draws; the same text is to have the same language each time
+    return langdetect.detect, langdetect.LangDetectException
+
+
+def _is_in(answer: str, language: str) -> bool:
+    """Return whether an answer is in a language; one without words is in any."""
+    detect, failed = _detector()
+    try:
+        return detect(answer) == language
+    except failed:
+        return True
+
+
+def _capital_words(answer: str, given: Arguments) -> bool:
+    count = sum(word.isupper() for word in _tokenizer().tokenize(answer))
+    return _compares(count, given["capital_relation"], given["capital_frequency"])
+
+
+@cache
+def _tokenizer() -> Any:
+    try:
+        from nltk.tokenize.destructive import NLTKWordTokenizer
+    except ImportError as error:
+        raise MissingExtraError.of("nltk", "instructions", "words in capital letters") from error
+    return NLTKWordTokenizer()
+
+
+# -- length -------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _sentences() -> Any:
+    try:
+        from nltk.tokenize.punkt import PunktTokenizer
+    except ImportError as error:
+        raise MissingExtraError.of("nltk", "instructions", "the number of sentences") from error
+    try:
+        return PunktTokenizer("english")
+    except LookupError as error:
+        raise ScoringError(
+            "the number of sentences needs NLTK's table of abbreviations",
+            why="the data 'punkt_tab' is not there",
+            hint="python -m nltk.downloader punkt_tab",
+        ) from error
+
+
+def _sentence_count(answer: str, given: Arguments) -> bool:
+    return _compares(len(_sentences().tokenize(answer)), given["relation"], given["num_sentences"])
+
+
+def _word_count(answer: str, given: Arguments) -> bool:
+    return _compares(len(re.findall(r"\w+", answer)), given["relation"], given["num_words"])
+
+
+def _paragraph_count(answer: str, given: Arguments) -> bool:
+    parts = [part.strip() for part in re.split(r"\s?\*\*\*\s?", answer)]
+    if not all(parts[1:-1]):
+        return False
+    ends = {0, len(parts) - 1}
+    return bool(len(parts) - sum(not parts[end] for end in ends) == given["num_paragraphs"])
+
+
+def _first_word(answer: str, given: Arguments) -> bool:
+    parts = answer.split("\n\n")
+    count, place = sum(bool(part.strip()) for part in parts), given["nth_paragraph"]
+    if place > count or not (paragraph := parts[place - 1].strip()):
+        return False
+    word = paragraph.split()[0].lstrip("'").lstrip('"')
+    end = next((i for i, letter in enumerate(word) if letter in _STOPS), len(word))
+    return bool(count == given["num_paragraphs"] and word[:end].lower() == given["first_word"].lower())
+
+
+# -- format -------------------------------------------------------------------------------------------------------
+
+
+def _bullets(answer: str, given: Arguments) -> bool:
+    stars = re.findall(r"^\s*\*[^\*].*$", answer, flags=re.MULTILINE)
+    dashes = re.findall(r"^\s*-.*$", answer, flags=re.MULTILINE)
+    return bool(len(stars) + len(dashes) == given["num_bullets"])
+
+
+def _highlights(answer: str, given: Arguments) -> bool:
+    single = [each.strip("*") for each in re.findall(r"\*[^\n\*]*\*", answer)]
+    double = [each[2:-2] for each in re.findall(r"\*\*[^\n\*]*\*\*", answer)]
+    count: int = sum(bool(each.strip()) for each in (*single, *double))
+    return bool(count >= given["num_highlights"])
+
+
+def _section_count(answer: str, given: Arguments) -> bool:
+    pattern = bounded(rf"\s?{given['section_spliter'].strip()}\s?\d+\s?")
+    return bool(len(pattern.findall(answer)) >= given["num_sections"])
+
+
+def _is_json(answer: str, given: Arguments) -> bool:
+    del given
+    text = answer.strip()
+    for mark in ("```json", "```Json", "```JSON", "```"):
+        text = text.removeprefix(mark)
+    try:
+        json.loads(text.removesuffix("```").strip())
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _has_title(answer: str, given: Arguments) -> bool:
+    del given
+    return any(title.lstrip("<").rstrip(">").strip() for title in re.findall(r"<<[^\n]+>>", answer))
+
+
+def _postscript(answer: str, given: Arguments) -> bool:
+    marker = given["postscript_marker"].strip()
+    known = {"P.P.S": r"\s*p\.\s?p\.\s?s.*$", "P.S.": r"\s*p\.\s?s\..*$"}
+    pattern = known.get(marker, rf"\s*{marker.lower()}.*$")
+    return bounded(pattern, re.MULTILINE).groups(answer.lower()) is not None
+
+
+def _two_responses(answer: str, given: Arguments) -> bool:
+    del given
+    parts = [part.strip() for part in answer.split("******")]
+    responses = [part for part in parts if part]
+    return all(parts[1:-1]) and len(responses) == 2 and responses[0] != responses[1]  # noqa: PLR2004 - two
+
+
+def _begins_with_prompt(answer: str, given: Arguments) -> bool:
+    return answer.strip().lower().startswith(given["prompt_to_repeat"].strip().lower())
+
+
+def _ends_with(answer: str, given: Arguments) -> bool:
+    return answer.strip().strip('"').lower().endswith(given["end_phrase"].strip().lower())
+
+
+def _is_quoted(answer: str, given: Arguments) -> bool:
+    del given
+    text = answer.strip()
+    return len(text) > 1 and text[0] == text[-1] == '"'
+
+
+_CHECKS: Mapping[str, _Check] = {
+    "keywords:existence": _has_keywords,
+    "keywords:frequency": _keyword_frequency,
+    "keywords:forbidden_words": _no_forbidden_words,
+    "keywords:letter_frequency": _letter_frequency,
+    "language:response_language": lambda answer, given: _is_in(answer, given["language"]),
+    "length_constraints:number_sentences": _sentence_count,
+    "length_constraints:number_paragraphs": _paragraph_count,
+    "length_constraints:number_words": _word_count,
+    "length_constraints:nth_paragraph_first_word": _first_word,
+    "detectable_content:number_placeholders": lambda answer, given: (
+        len(re.findall(r"\[.*?\]", answer)) >= given["num_placeholders"]
+    ),
+    "detectable_content:postscript": _postscript,
+    "detectable_format:number_bullet_lists": _bullets,
+    "detectable_format:constrained_response": lambda answer, given: any(each in answer for each in _PROMPTS),
+    "detectable_format:number_highlighted_sections": _highlights,
+    "detectable_format:multiple_sections": _section_count,
+    "detectable_format:json_format": _is_json,
+    "detectable_format:title": _has_title,
+    "combination:two_responses": _two_responses,
+    "combination:repeat_prompt": _begins_with_prompt,
+    "startend:end_checker": _ends_with,
+    "startend:quotation": _is_quoted,
+    "change_case:capital_word_frequency": _capital_words,
+    "change_case:english_capital": lambda answer, given: answer.isupper() and _is_in(answer, "en"),
+    "change_case:english_lowercase": lambda answer, given: answer.islower() and _is_in(answer, "en"),
+    "punctuation:no_comma": lambda answer, given: "," not in answer,
+}
+
+
+def instruction_ids() -> Sequence[str]:
+    """Return the ids of all instructions that can be checked."""
+    return sorted(_CHECKS)
