@@ -45,3 +45,10 @@ def test_mistakes_are_named(task_file):
     done = convert(task_file, "--to", "unitx")
     assert done.returncode == 2
     assert "did you mean 'unitxt'" in done.stderr
+
+
+def test_an_unknown_form_names_them_all(invoke):
+    code, _, err = invoke("convert", "samples.science", "--to", "opencompas")
+    assert code == 2
+    assert "there are proctor, lm-eval, unitxt, opencompass" in err
+    assert "did you mean 'opencompass'?" in err

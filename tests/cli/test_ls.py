@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -92,3 +94,32 @@ def test_narrow_terminals_get_shortened_descriptions(invoke, catalog, monkeypatc
     _, out, _ = invoke("ls", "templates.weather*")
     assert all(len(line) <= 48 for line in out.splitlines())
     assert "…" in out
+
+
+def test_members_of_groups_are_listed_as_what_they_are(invoke, tmp_path):
+    (tmp_path / "suite.yaml").write_text(
+        "group: suite\noutput_type: multiple_choice\nchildren:\n  own: {dataset_path: d}\n  other: {ref: lone}\n"
+        "  tagged: {tag: some}\n"
+    )
+    (tmp_path / "lone.yaml").write_text("task: lone\ntag: some\noutput_type: loglikelihood\n")
+    code, out, _ = invoke("ls", "suite*", "--include-path", str(tmp_path))
+    assert code == 0
+    assert [line.split(None, 2) for line in out.splitlines()] == [
+        ["suite::other", "exam", "lm-eval: means lone"],
+        ["suite::own", "exam", "lm-eval: multiple choice"],
+        ["suite", "group", "lm-eval: 3 tasks"],
+        ["suite::tagged", "group", "lm-eval: 1 task"],
+    ]
+
+
+def test_listing_loads_nothing_that_builds():
+    heavy = "import proctor.dialects.listing, sys; print({'pydantic', 'yaml', 'jinja2'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", heavy], capture_output=True, text=True, check=True).stdout == "set()\n"
+
+
+def test_a_source_that_nothing_comes_from_is_named(invoke):
+    code, _, err = invoke("ls", "--from", "built-inn")
+    assert code == 2
+    assert "nothing comes from a source with the word 'built-inn'" in err
+    assert "did you mean 'built-in'?" in err
+    assert "no template matches 'zzzz'" in invoke("ls", "zzzz", "--kind", "template")[2]

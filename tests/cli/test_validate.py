@@ -14,7 +14,7 @@ def folder(tmp_path):
 def test_good_files(invoke, folder):
     code, out, err = invoke("validate", str(folder))
     assert (code, out) == (0, "")
-    assert "1 files, 0 problems" in err
+    assert "1 file, 0 problems" in err
 
 
 def test_every_problem_of_every_file_with_place_and_hint(invoke, folder):

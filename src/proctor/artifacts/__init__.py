@@ -1,6 +1,12 @@
-"""Artifacts: what is configured, named, saved, loaded and overwritten."""
+"""Artifacts: what is configured, named, saved, loaded and overwritten.
 
-from proctor.artifacts.artifact import NON_POSITIONAL, Artifact, to_data
+Catalogs are read without building anything; what builds is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from proctor.artifacts.catalogs import (
     Catalog,
     LocalCatalog,
@@ -11,16 +17,35 @@ from proctor.artifacts.catalogs import (
     unregister_catalog,
     user_catalog,
 )
-from proctor.artifacts.fetch import (
-    ArtifactLink,
-    add_link_to_catalog,
-    add_to_catalog,
-    build,
-    fetch_artifact,
-    get_from_catalog,
-)
 from proctor.artifacts.git_catalog import git_catalog, register_git_catalog
 from proctor.artifacts.registry import Registry, registry
+from proctor.lazy import lazily
+
+if TYPE_CHECKING:
+    from proctor.artifacts.artifact import NON_POSITIONAL, Artifact, to_data
+    from proctor.artifacts.fetch import (
+        ArtifactLink,
+        add_link_to_catalog,
+        add_to_catalog,
+        build,
+        fetch_artifact,
+        get_from_catalog,
+    )
+
+__getattr__, __dir__ = lazily(
+    __name__,
+    {
+        "artifact": ("NON_POSITIONAL", "Artifact", "to_data"),
+        "fetch": (
+            "ArtifactLink",
+            "add_link_to_catalog",
+            "add_to_catalog",
+            "build",
+            "fetch_artifact",
+            "get_from_catalog",
+        ),
+    },
+)
 
 __all__ = [
     "NON_POSITIONAL",

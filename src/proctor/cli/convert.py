@@ -10,7 +10,7 @@ import click
 
 from proctor.cli.commands import ProctorCommand
 from proctor.cli.problems import say
-from proctor.errors import UsageError
+from proctor.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from proctor.dialects.aisbench.convert import ConvertedConfig
@@ -57,6 +57,10 @@ def command(
 ENDINGS = {"unitxt": ".json", "opencompass": ".py"}
 
 
+FORMS = ("proctor", "lm-eval", "unitxt", "opencompass")
+"""What ``--to`` takes."""
+
+
 def _converted(task: str, template: str | None, to: str, include_paths: tuple[str, ...]) -> list[ConvertedConfig]:
     from proctor.dialects.aisbench.convert import ConvertedConfig, convert_dataset, convert_to_config
     from proctor.dialects.aisbench.resolve import resolve_name
@@ -64,6 +68,8 @@ def _converted(task: str, template: str | None, to: str, include_paths: tuple[st
     from proctor.dialects.resolve import resolve_task
     from proctor.recipes.options import RecipeOptions
 
+    if to not in FORMS:
+        raise UsageError(f"there is no form '{to}'", why=f"there are {', '.join(FORMS)}", hint=did_you_mean(to, FORMS))
     options = RecipeOptions(include_paths=include_paths, template=template if to == "opencompass" else None)
     if to == "opencompass":
         found = [convert_to_config(exam) for exam in resolve_task(task, options)]

@@ -46,7 +46,7 @@ def command(
     wanted = [kind.lower().replace("-", " ") for kind in kinds]
     found = everything(pattern, wanted, include_paths, source)
     if not found:
-        raise _nothing_found(pattern, wanted, include_paths)
+        raise _nothing_found(pattern, wanted, include_paths, source)
     if as_json:
         from proctor.cli.console import print_json
 
@@ -56,17 +56,25 @@ def command(
         _print_table(found)
 
 
-def _nothing_found(pattern: str | None, wanted: list[str], include_paths: tuple[str, ...]) -> UsageError:
+def _nothing_found(pattern: str | None, wanted: list[str], include_paths: tuple[str, ...], source: str) -> UsageError:
     from proctor.dialects.listing import everything
 
     known = everything(include_paths=include_paths)
+    if source and not any(source.lower() in entry.source.lower() for entry in known):
+        sources = sorted({entry.source.partition(" ")[0] for entry in known if "/" not in entry.source})
+        return UsageError(
+            f"nothing comes from a source with the word '{source}'",
+            hint=did_you_mean(source, sources) or f"there are {', '.join(sources)}, and files by their path",
+        )
     if wanted:
         kinds = sorted({entry.kind for entry in known})
         for kind in wanted:
             if kind not in kinds:
                 hint = did_you_mean(kind, kinds) or f"the kinds are {', '.join(kinds)}"
                 return UsageError(f"there is nothing of the kind '{kind}'", hint=hint)
-    what = f"nothing matches '{pattern}'" if pattern else "no catalog has anything"
+    subject = f"no {' or '.join(wanted)}" if wanted else "nothing"
+    what = f"{subject} matches '{pattern}'" if pattern else "no catalog has anything"
+    what += f" from '{source}'" if source else ""
     return UsageError(
         what, hint=did_you_mean(pattern or "", (entry.name for entry in known)) or "proctor ls lists everything"
     )

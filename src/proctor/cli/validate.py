@@ -38,8 +38,12 @@ def command(paths: tuple[Path, ...], as_json: bool) -> int:
         raise UsageError(
             f"there is no task file in {', '.join(map(str, paths))}", hint="they end in .yaml, .py or .json"
         )
-    say(f"{count} files, {len(problems)} problems")
+    say(f"{_counted(count, 'file')}, {_counted(len(problems), 'problem')}")
     return BAD_INPUT if problems else 0
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" + ("" if count == 1 else "s")
 
 
 def _check(path: Path) -> tuple[int, list[Diagnostic]]:

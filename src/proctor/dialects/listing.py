@@ -120,9 +120,16 @@ def _from_lm_eval(include_paths: Iterable[str], named: _Named) -> Iterator[Entry
     from proctor.dialects.lm_eval.index import GROUP, PYTHON_TASK, TAG, build_index
 
     kinds = {GROUP: "group", TAG: "tag"}
-    for entry in build_index(include_paths).entries.values():
+    known = build_index(include_paths).entries
+    for entry in known.values():
         if named is not None and not named(entry.name.lower()):
             continue
+        if entry.kind == GROUP and entry.item and len(entry.members) == 1:
+            target = known.get(entry.members[0])
+            if target is not None and target.kind not in {GROUP, TAG}:
+                what = f"lm-eval: means {target.name}"
+                yield Entry(entry.name, "exam", what, entry.file)
+                continue
         if entry.kind in {GROUP, TAG}:
             count = len(entry.members or entry.tags)
             what = f"{count} task" + ("s" if count != 1 else "")
@@ -139,9 +146,7 @@ _CONFIG_KINDS = {"dataset": "exam", "collection": "suite"}
 def _from_aisbench(include_paths: Iterable[str], named: _Named) -> Iterator[Entry]:
     from proctor.dialects.aisbench.index import config_entries
 
-    for entry in config_entries(include_paths).values():
-        if named is not None and not named(entry.name.lower()):
-            continue
+    for entry in config_entries(include_paths, named).values():
         kind = _CONFIG_KINDS.get(entry.kind, f"{entry.kind} config")
         yield Entry(entry.name, kind, f"config {entry.address}", f"{entry.source} {entry.path}")
 

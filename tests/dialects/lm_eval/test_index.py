@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from proctor.dialects.lm_eval import index as module
+from proctor.dialects.lm_eval import reader
 from proctor.dialects.lm_eval.index import build_index, folder_index, installed_tasks
 from proctor.errors import UsageError
 from proctor.settings import settings
@@ -64,7 +65,7 @@ def test_every_kind_of_name(folder):
 
 def test_a_warm_start_reads_no_yaml(folder, monkeypatch):
     cold = build(folder)
-    monkeypatch.setattr(module, "TaskReader", None)
+    monkeypatch.setattr(reader, "TaskReader", None)
     assert build(folder).entries == cold.entries
 
 
@@ -74,12 +75,12 @@ def test_a_changed_file_is_read_again_and_no_other(folder, monkeypatch):
     os.utime(folder / "b.yaml", ns=(1, 1))
     read = []
 
-    class Spy(module.TaskReader):
+    class Spy(reader.TaskReader):
         def read(self, path):
             read.append(Path(path).name)
             return super().read(path)
 
-    monkeypatch.setattr(module, "TaskReader", Spy)
+    monkeypatch.setattr(reader, "TaskReader", Spy)
     assert "b2" in build(folder).entries
     assert read == ["b.yaml"]
 
@@ -183,3 +184,15 @@ def test_two_thousand_files_in_a_fraction_of_a_second(tmp_path):
     start = time.process_time()
     assert len(build(tmp_path).entries) == 2001
     assert time.process_time() - start < 0.3
+
+
+def test_children_have_what_their_groups_share(tmp_path):
+    (tmp_path / "g.yaml").write_text(
+        "group: g\noutput_type: multiple_choice\ntag: outer\nchildren:\n  a: {dataset_path: d}\n"
+        "  b:\n    output_type: loglikelihood\n    children:\n      c: {dataset_path: d}\n"
+        "      d: {dataset_path: d, output_type: generate_until}\n"
+    )
+    found = build(tmp_path).entries
+    kinds = {name: found[name].output_type for name in ("g::a", "g::b::c", "g::b::d")}
+    assert kinds == {"g::a": "multiple_choice", "g::b::c": "loglikelihood", "g::b::d": "generate_until"}
+    assert found["g::a"].tags == ()

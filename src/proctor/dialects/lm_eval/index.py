@@ -13,15 +13,17 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from proctor.dialects.lm_eval.reader import TaskFile, TaskReader
 from proctor.errors import ProctorError, UsageError
 from proctor.settings import settings
 
-FORMAT = 5
+if TYPE_CHECKING:
+    from proctor.dialects.lm_eval.reader import TaskFile
+
+FORMAT = 6
 """Raised whenever what an index holds changes."""
 
 IGNORED_FOLDERS = frozenset({"__pycache__", ".ipynb_checkpoints", ".git"})
@@ -214,6 +216,8 @@ def _save(place: Path, value: object) -> None:
 
 
 def _records(files: Mapping[str, str], known: Mapping[str, _FileRecord]) -> dict[str, _FileRecord]:
+    from proctor.dialects.lm_eval.reader import TaskReader  # reads YAML, which a warm start does not
+
     reader = TaskReader()
     stamps: dict[str, str] = {}
 
@@ -273,7 +277,7 @@ def file_entries(read: TaskFile) -> Iterator[Entry]:
         if "task" in values or "group" in values:
             yield _task_entry(values.get("task") or values["group"], values, read.path, PYTHON_TASK)
     elif "group" in values:
-        yield from _group_entries(str(values["group"]), values, read.path, "")
+        yield from _group_entries(str(values["group"]), values, read.path, "", {})
     elif isinstance(values.get("task_list"), list):
         if isinstance(values.get("task"), str) and "task" in read.own:
             yield _task_entry(values["task"], values, read.path)
@@ -306,27 +310,36 @@ def _listed(values: Mapping[str, Any], path: str) -> Iterator[Entry]:
         yield msgspec.structs.replace(entry, tags=tags)
 
 
-def _group_entries(name: str, values: Mapping[str, Any], path: str, item: str) -> Iterator[Entry]:
+def _group_entries(
+    name: str, values: Mapping[str, Any], path: str, item: str, shared: Mapping[str, Any]
+) -> Iterator[Entry]:
     children = values.get("children")
     below = {str(key): child for key, child in children.items()} if isinstance(children, dict) else {}
     members = [*_member_names(values.get("task")), *(f"{name}::{key}" for key in below)]
     alias = str(values.get("group_alias") or "")
     yield Entry(name, GROUP, path, tag_names(values.get("tag")), tuple(members), item, alias)
+    common = {**shared, **{key: values[key] for key in _SHARED if values.get(key) is not None}}
     for key, child in below.items():
         if isinstance(child, dict):
             inner = f"{item}.children.{key}" if item else f"children.{key}"
-            yield from _child_entries(f"{name}::{key}", child, path, inner)
+            yield from _child_entries(f"{name}::{key}", child, path, inner, common)
 
 
-def _child_entries(name: str, child: Mapping[str, Any], path: str, item: str) -> Iterator[Entry]:
+_SHARED = ("output_type",)
+"""Keys of a group that its children have too, as far as an index tells them."""
+
+
+def _child_entries(
+    name: str, child: Mapping[str, Any], path: str, item: str, shared: Mapping[str, Any]
+) -> Iterator[Entry]:
     if "ref" in child:
         yield Entry(name, GROUP, path, (), (str(child["ref"]),), item)
     elif "children" in child or isinstance(child.get("task"), list):
-        yield from _group_entries(name, child, path, item)
+        yield from _group_entries(name, child, path, item, shared)
     elif "tag" in child and "dataset_path" not in child and "doc_to_text" not in child:
         yield Entry(name, GROUP, path, (), tag_names(child["tag"]), item)
     else:
-        yield _task_entry(name, child, path, item=item)
+        yield _task_entry(name, {**shared, **child}, path, item=item)
 
 
 def _member_names(members: object) -> Iterator[str]:
