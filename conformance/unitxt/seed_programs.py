@@ -35,7 +35,7 @@ _LACKS = {
         r"|.*cannot be downloaded)",
         re.MULTILINE,
     ),
-    "package": re.compile(r"^error: .* needs the package .*", re.MULTILINE),
+    "package": re.compile(r"^error: .* needs? the packages? .*", re.MULTILINE),
     "model": re.compile(r"^error: the model .* cannot be loaded.*", re.MULTILINE),
 }  # fmt: skip
 ENGINE_MAP = "*=engines.stand_in"
@@ -140,6 +140,9 @@ def make_up(hub: Path, folder: Path) -> Path:
     (folder / "aliases.json").write_text(aliases.read_text() if aliases.is_file() else "{}")
     for name, configurations in _made_up_datasets().items():
         _write_dataset(folder / name, configurations)
+    for place, text in _made_up_files():
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        (folder / place).write_text(text)
     return folder
 
 
@@ -238,6 +241,33 @@ def _made_up_datasets() -> dict[str, dict[str, dict[str, list[dict[str, Any]]]]]
             )
         },
     }  # fmt: skip
+
+
+def _made_up_files() -> Iterator[tuple[str, str]]:
+    """Yield files by web address, and those of a space: place in the folder, and text."""
+
+    def lines(rows: list[dict[str, Any]]) -> str:
+        return "".join(f"{json.dumps(row)}\n" for row in rows)
+
+    uids = [f"q{number}" for number in range(8)]
+    questions = lines(
+        [{"uid": uid, "category": "arena", "cluster": "sums", "prompt": f"What is {uid}?"} for uid in uids]
+    )
+    arena = "lmarena/arena-hard-auto/57451f35d2be7fef9f05d5567f36e4c959bb6630"
+    for base in (f"raw.githubusercontent.com/{arena}", "lmarena-ai/arena-hard-viewer"):
+        yield f"{base}/data/arena-hard-v0.1/question.jsonl", questions
+        for model in ("gpt-4-0314", "other"):
+            answers = [{"uid": uid, "model": model, "messages": [{}, {"content": {"answer": uid}}]} for uid in uids]
+            yield f"{base}/data/arena-hard-v0.1/model_answer/{model}.jsonl", lines(answers)
+    games = [{"user_prompt": "Which?", "judgment": "This.", "score": score} for score in ("A>B", "B>>A")]
+    verdicts = [{"uid": uid, "category": "arena", "model": "other", "judge": "j", "games": games} for uid in uids]
+    yield f"{base}/data/arena-hard-v0.1/model_judgment/gpt-4-1106-preview/other.jsonl", lines(verdicts)
+    tables = "raw.githubusercontent.com/ppasupat/WikiTableQuestions"
+    asked = "".join(f"nu-{n}\tWho has {n}?\tcsv/200-csv/{n}.csv\tAnn{n}\n" for n in range(25))
+    for split in ("random-split-1-train", "random-split-1-dev", "pristine-unseen-tables"):
+        yield f"{tables}/master/data/{split}.tsv", f"id\tutterance\tcontext\ttargetValue\n{asked}"
+    for number in range(25):
+        yield f"{tables}/refs/heads/master/csv/200-csv/{number}.tsv", f"Name\tNumber\nAnn{number}\t{number}\nBob\t99\n"
 
 
 def _encoded(picture: Any) -> str:

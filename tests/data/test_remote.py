@@ -182,6 +182,11 @@ def test_files_of_a_space(monkeypatch, tmp_path):
     with pytest.raises(DataError, match=r"bad\.jsonl:2:1"):
         list(loader()["bad"])
     assert LoadFromHFSpace(space_name="owner/space", data_files="a.jsonl").get_splits() == ["train"]
+    (space / "more").mkdir()
+    for name in ("y", "x"):
+        (space / "more" / f"{name}.jsonl").write_text(json.dumps({"a": name}), encoding="utf-8")
+    every = LoadFromHFSpace(space_name="owner/space", data_files={"test": "more/*.jsonl"})
+    assert [row["a"] for row in every()["test"]] == ["x", "y"]
 
 
 def test_a_space_that_cannot_be_reached(monkeypatch):

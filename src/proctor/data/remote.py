@@ -235,6 +235,10 @@ class LoadFromHFSpace(LazyLoader):
     def _matching(self, pattern: str) -> list[str]:
         if not any(character in pattern for character in "*?[]"):
             return [pattern]
+        folder = hub.local_folder(self.space_name)
+        mapped = sorted(each.relative_to(folder).as_posix() for each in folder.glob(pattern)) if folder else []
+        if mapped:
+            return mapped
         client = _required("huggingface_hub", "huggingface_hub", "LoadFromHFSpace").HfApi()
         try:
             names = client.list_repo_files(self.space_name, repo_type="space", revision=self.revision)
