@@ -207,3 +207,31 @@ def test_bad_requests(folder):
     )
     with pytest.raises(UsageError, match="no Unitxt card"):
         convert("p", to="unitxt", include_paths=(str(folder),))
+
+
+class TestFilesOfRows:
+    """Rows that a task reads from files are found from wherever the converted task stands."""
+
+    @pytest.fixture
+    def task(self, tmp_path, monkeypatch):
+        folder = tmp_path / "tasks"
+        folder.mkdir()
+        (folder / "rows.jsonl").write_text('{"q": "Q?", "c": ["a", "b"], "a": 1}\n')
+        (folder / "mine.yaml").write_text(
+            "task: mine\ndataset_path: json\ndataset_kwargs:\n  data_files: {test: rows.jsonl}\n  field: x\n"
+            "test_split: test\noutput_type: multiple_choice\ndoc_to_text: q\ndoc_to_choice: c\ndoc_to_target: a\n"
+        )
+        monkeypatch.chdir(tmp_path)
+        return folder / "mine.yaml"
+
+    @pytest.mark.parametrize("to", ["proctor", "lm-eval"])
+    def test_of_a_task(self, task, to):
+        made = yaml.safe_load(convert(str(task), to=to).text)
+        assert made["dataset_kwargs"]["data_files"] == {"test": str(task.parent / "rows.jsonl")}
+
+    def test_of_a_card(self, task):
+        made = convert(str(task), to="unitxt")
+        loader = json.loads(made.text)["loader"]
+        files = {"test": str(task.parent / "rows.jsonl")}
+        assert loader == {"__type__": "load_hf", "path": "json", "data_files": files}
+        assert "dataset_kwargs.field: the loader of a card has no such argument" in made.lost

@@ -17,6 +17,7 @@ from proctor.artifacts import fetch_artifact
 from proctor.dialects.lm_eval.config import TaskConfig, plain
 from proctor.dialects.lm_eval.convert_unitxt import to_unitxt
 from proctor.dialects.lm_eval.converted import Converted
+from proctor.dialects.lm_eval.documents import located_files
 from proctor.dialects.lm_eval.factory import resolve_template
 from proctor.dialects.lm_eval.jinja import is_template, single_expression
 from proctor.dialects.lm_eval.reader import FunctionReference
@@ -68,6 +69,9 @@ def convert(
     values = {key: value for key, value in leaf.values.items() if key not in {"tag", "group"}}
     values.update(keys or {})
     values["task"] = _new_name(leaf, chosen)
+    if isinstance(arguments := values.get("dataset_kwargs"), dict) and "data_files" in arguments:
+        files = located_files(arguments["data_files"], None if leaf.source is None else leaf.source.path)
+        values["dataset_kwargs"] = {**arguments, "data_files": files}
     if to == "unitxt":
         return to_unitxt(values)
     if to == "proctor":

@@ -29,6 +29,9 @@ _DROPPED_BY_UNITXT = (
     "custom_dataset",
 )
 
+_LOADED = ("data_files", "data_dir", "revision", "num_proc")
+"""Arguments of ``datasets.load_dataset`` that a card's loader has, too."""
+
 
 def to_unitxt(values: Mapping[str, Any]) -> Converted:
     """Return a card; a multiple-choice task becomes an instance of Unitxt's question answering with choices."""
@@ -50,6 +53,11 @@ def to_unitxt(values: Mapping[str, Any]) -> Converted:
     loader = {"__type__": "load_hf", "path": values["dataset_path"]}
     if values.get("dataset_name") is not None:
         loader["name"] = values["dataset_name"]
+    for key, value in (values.get("dataset_kwargs") or {}).items():
+        if key in _LOADED:
+            loader[key] = value
+        elif key != "trust_remote_code":
+            lost.append(f"dataset_kwargs.{key}: the loader of a card has no such argument")
     card = {
         "__type__": "task_card",
         "loader": loader,

@@ -93,7 +93,9 @@ class TaskDocuments:
         arguments.pop("trust_remote_code", None)
         known = {key: arguments.pop(key) for key in LOAD_ARGUMENTS & set(arguments)}
         if "data_files" in known:
-            known["data_files"] = _located(known["data_files"], config)
+            known["data_files"] = located_files(
+                known["data_files"], None if config.source is None else config.source.path
+            )
         if config.dataset_path is None:
             raise DataError(f"the task '{config.task}' names no dataset_path")
         name = None if config.dataset_name is None else str(config.dataset_name)
@@ -164,13 +166,13 @@ def _needs_decoding(features: Mapping[str, Any]) -> bool:
     return any(f"{kind}(" in text for kind in ("Image", "Audio", "Video", "Pdf"))
 
 
-def _located(files: Any, config: TaskConfig) -> Any:
-    """Return data files with paths: as given where that exists, else beside the task file."""
+def located_files(files: Any, source: str | Path | None) -> Any:
+    """Return data files with paths: as given where that exists, else beside the task file ``source``."""
     if isinstance(files, dict):
-        return {split: _located(each, config) for split, each in files.items()}
+        return {split: located_files(each, source) for split, each in files.items()}
     if isinstance(files, list):
-        return [_located(each, config) for each in files]
-    if config.source is None or "://" in str(files) or Path(files).exists():
+        return [located_files(each, source) for each in files]
+    if not source or "://" in str(files) or Path(files).exists():
         return files
-    beside = Path(config.source.path).parent / str(files)
+    beside = Path(source).parent / str(files)
     return str(beside) if beside.exists() else files
