@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from proctor.dialects.lm_eval import index as module
 from proctor.dialects.lm_eval import reader
 from proctor.dialects.lm_eval.index import build_index, folder_index, installed_tasks
 from proctor.errors import UsageError

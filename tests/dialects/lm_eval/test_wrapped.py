@@ -6,7 +6,7 @@ import pytest
 
 from proctor.dialects.lm_eval.factory import TemplateFactory
 from proctor.dialects.lm_eval.resolve import resolve
-from proctor.dialects.lm_eval.template import MCQTemplateConfig
+from proctor.dialects.lm_eval.template import MCQTemplateConfig, process_field
 from proctor.errors import ProctorError, TemplateError
 
 ROW = {"question": "Q?", "choices": {"text": ["a", "b"], "label": ["A", "B"]}, "flat": ["a", "b"], "answer": 1}
@@ -149,3 +149,19 @@ def test_fields_inside_a_template_serve_other_templates(task):
     item = next(exam.items())
     assert item.exchange.choices == (" a", " b")
     assert item.exchange.gold == 1
+
+
+@pytest.mark.parametrize("name", ["items", "values", "keys", "copy"])
+def test_nested_columns_may_have_names_of_methods(name):
+    row = {"choices": {name: ["a", "b"], "n": {name: "deep"}}}
+    assert process_field(row, f"{{{{choices.{name}}}}}") == ["a", "b"]
+    assert process_field(row, f"{{{{choices.n.{name}}}}}") == "deep"
+    assert MCQTemplateConfig().wrap_doc_to_choice(f"{{{{choices.{name}}}}}")(row) == ["A", "B"]
+    assert process_field({"c": {"A": "x", "B": "y"}}, "{{c.values() | list}}") == ["x", "y"]
+
+
+def test_templates_convert_by_name():
+    mcq = TemplateFactory.create_mmlu_style()
+    cloze = TemplateFactory.convert_mcq_to_cloze(mcq)
+    assert cloze == mcq.to_cloze()
+    assert TemplateFactory.convert_cloze_to_mcq(cloze) == mcq

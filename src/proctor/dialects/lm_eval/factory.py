@@ -140,6 +140,16 @@ class TemplateFactory:
             )
         return method()  # type: ignore[no-any-return]
 
+    @staticmethod
+    def convert_mcq_to_cloze(template: TemplateConfig) -> TemplateConfig:
+        """Return a multiple-choice template as cloze."""
+        return TemplateFactory.convert(template, "cloze")
+
+    @staticmethod
+    def convert_cloze_to_mcq(template: TemplateConfig) -> TemplateConfig:
+        """Return a cloze template as multiple choice."""
+        return TemplateFactory.convert(template, "mcq")
+
 
 def template_choices(template: object) -> dict[str, Any]:
     """Return the templates that ``template:`` offers, by name, the default first; each as its own specification.

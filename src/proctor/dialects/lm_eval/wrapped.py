@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
+from types import BuiltinMethodType
 from typing import Any
 
 from proctor.dialects.lm_eval.functions import guarded, resolve_function
@@ -42,7 +43,16 @@ def compile_field(field_spec: FieldSpec, default: Any = None) -> Callable[[Row],
         return lambda doc: list(field_spec.values()) if isinstance(field_spec, dict) else field_spec
     if not is_template(field_spec):
         return lambda doc: doc.get(field_spec, default)
-    return compile_expression(field_spec) or compile_text(field_spec)
+    evaluate = compile_expression(field_spec)
+    return compile_text(field_spec) if evaluate is None else lambda doc: _item_of(evaluate(doc))
+
+
+def _item_of(found: Any) -> Any:
+    """Return the nested column that a name means where mappings have a method of that name (``{{x.values}}``)."""
+    if type(found) is not BuiltinMethodType:
+        return found
+    owner, name = found.__self__, found.__name__
+    return owner[name] if isinstance(owner, Mapping) and name in owner else found
 
 
 def _on_first_use(reference: FunctionReference) -> Callable[[Row], Any]:
