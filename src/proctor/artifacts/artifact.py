@@ -23,6 +23,7 @@ from pydantic._internal._model_construction import ModelMetaclass
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from proctor.artifacts.registry import registry
+from proctor.artifacts.union_errors import nearest
 from proctor.errors import Diagnostic, Location, MissingExtraError, ProctorError, ValidationError, did_you_mean
 
 NON_POSITIONAL = "non-positional"
@@ -282,7 +283,8 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
 
     @classmethod
     def _report(cls, error: PydanticValidationError) -> ValidationError:
-        return ValidationError([diagnostic for each in error.errors() for diagnostic in cls._diagnose(dict(each))])
+        errors = nearest(dict(each) for each in error.errors())
+        return ValidationError([diagnostic for each in errors for diagnostic in cls._diagnose(each)])
 
     @classmethod
     def _diagnose(cls, error: dict[str, Any]) -> Iterable[Diagnostic]:
