@@ -22,6 +22,7 @@ from proctor.engines.unitxt_names import (
 )
 from proctor.engines.vllm import VLLMInferenceEngine
 from proctor.errors import UsageError, ValidationError
+from proctor.settings import settings
 from proctor.testing import Faults, FaultServer
 
 ROWS = [{"source": "hello"}]
@@ -195,3 +196,12 @@ def test_offline_vllm_keeps_its_fields():
 
 def test_users_may_ask_for_the_name_that_unitxt_files_an_engine_under():
     assert OpenAiInferenceEngine(model_name="org/gpt-4.1-mini", label="openai").get_engine_id() == "gpt_4,1_mini_openai"
+
+
+def test_an_engine_is_filed_under_the_providers_name_of_its_model():
+    engine = CrossProviderInferenceEngine(model="llama-3-2-1b-instruct", provider="ollama")
+    assert engine.get_engine_id() == "llama3,2:1b_ollama"
+    later = CrossProviderInferenceEngine(model="llama-3-2-1b-instruct")
+    assert later.get_engine_id() == "llama_3_2_1b_instruct_cross_provider"
+    with settings.context(default_provider="watsonx"):
+        assert later.get_engine_id() == "llama_3_2_1b_instruct_watsonx"

@@ -15,8 +15,10 @@ from pydantic import Field, model_validator
 from proctor.artifacts import NON_POSITIONAL
 from proctor.engines.cross_provider import ProviderEngine
 from proctor.engines.engine import Answers, Engine
+from proctor.engines.providers import provider_named
 from proctor.errors import UsageError, ValidationError
 from proctor.ir import Generate, Response, Score, TokenLogProbability
+from proctor.settings import settings
 
 Policy = Annotated[list[str] | None, NON_POSITIONAL]
 
@@ -77,12 +79,22 @@ class UnitxtProviderEngine(ProviderEngine):
 
     def get_engine_id(self) -> str:
         """Return the name that Unitxt would file this engine under."""
-        model = self.model.rpartition("/")[2].replace("-", "_").replace(".", ",").lower()
-        return f"{model}_{self.inference_label or self.provider or 'cross_provider'}"
+        return _engine_id(self.model, self.inference_label or self.provider or "cross_provider")
+
+
+def _engine_id(model: str, label: str) -> str:
+    return f"{model.rpartition('/')[2].replace('-', '_').replace('.', ',').lower()}_{label}"
 
 
 class CrossProviderInferenceEngine(UnitxtProviderEngine):
     """The same model at any provider: ``CrossProviderInferenceEngine(model="llama-3-2-1b-instruct")``."""
+
+    def get_engine_id(self) -> str:
+        """Return the provider's name of the model with the provider; the default provider's where none is named."""
+        name = self.provider or settings.default_provider
+        if not name:
+            return super().get_engine_id()
+        return _engine_id(provider_named(name)[1].models.get(self.model, self.model), name)
 
 
 class OpenAiInferenceEngine(UnitxtProviderEngine):
