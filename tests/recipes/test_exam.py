@@ -1,7 +1,7 @@
 import pytest
 
 from proctor.engines.scripted import ScriptedEngine
-from proctor.errors import DataError, TemplateError
+from proctor.errors import DataError, TemplateError, UnknownArtifactError
 from proctor.ir import Choose, Failure, Generate, Response, Scored
 from proctor.recipes import Answered, Benchmark, DatasetRecipe, RecipeExam, RecipeOptions, exams_of
 from proctor.tasks.card import TaskCard
@@ -124,3 +124,21 @@ def test_with_an_engine_of_the_test_kit():
     answers = dict(engine.generate([item.requests[0] for item in items]))
     grade = exam.grade(Answered(item, [answers[item.doc_id]]) for item in items)
     assert grade.scores["accuracy"] == 1.0
+
+
+def test_a_template_whose_processor_does_not_exist_asks_nobody():
+    template = InputOutputTemplate(
+        input_format="{text}", output_format="{label}", postprocessors=["processors.lower_cas"]
+    )
+    exam = RecipeExam("x", DatasetRecipe(card="samples.cards.sentiment", template=template))
+    with pytest.raises(UnknownArtifactError, match="processors.lower_cas") as raised:
+        next(exam.items())
+    assert "processors.lower_case" in raised.value.diagnostics[0].hint
+
+
+def test_processors_of_the_recipe_replace_those_of_its_template():
+    template = InputOutputTemplate(
+        input_format="{text}", output_format="{label}", postprocessors=["processors.lower_cas"]
+    )
+    recipe = DatasetRecipe(card="samples.cards.sentiment", template=template, postprocessors=["processors.lower_case"])
+    assert next(RecipeExam("x", recipe).items()).doc_id == 0

@@ -102,6 +102,7 @@ class RecipeExam:
         self._metrics = list(recipe.metrics if recipe.metrics is not None else recipe.used_task.metric_names)
         self._postprocessors = recipe.postprocessors
         self._checked = False
+        self._known_processors: Sequence[Any] = ()
         self._prediction_type = recipe.used_task.prediction_type
         self._limit = limit
         self._group_by = [[each] if isinstance(each, str) else list(each) for each in recipe.group_by]
@@ -142,6 +143,13 @@ class RecipeExam:
                 fetch_artifact(processor)
             self._checked = True
 
+    def _check_processors(self, processors: Sequence[Any]) -> None:
+        """Look up the processors of a template when its first instance is asked about."""
+        if self._postprocessors is None and processors is not self._known_processors:
+            for processor in processors:
+                fetch_artifact(processor)
+            self._known_processors = processors
+
     def stages(self) -> Iterator[tuple[str, MultiStream]]:
         """Yield the streams after each step from rows to prompts, with a word on what the step did."""
         return self._pipeline.stages()
@@ -179,7 +187,9 @@ class RecipeExam:
         data = task_data_of(rendered)
         if not doc_id:  # a field that is not there is named before anybody is asked
             values_of(data, (name for names in self._group_by for name in names))
-        return Item(doc_id, data, exchange, (request,), rendered.instance["postprocessors"])
+        processors = rendered.instance["postprocessors"]
+        self._check_processors(processors)
+        return Item(doc_id, data, exchange, (request,), processors)
 
     def grade(self, answered: Iterable[Answered]) -> Grade:
         """Turn responses into predictions and scores; ``scores["groups"]`` lists the groups, where there are some."""
