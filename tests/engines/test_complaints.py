@@ -107,11 +107,40 @@ def test_every_server_is_understood(message: str, excess: str | None) -> None:
 
 @pytest.mark.parametrize(
     "message",
-    ["The model `x` does not exist", "Rate limit exceeded", "n must be 1 when using greedy sampling, got 2.",
-     "max_tokens must be at least 1, got 0.", "stop cannot contain an empty string.", "Invalid API key"],
+    ["Rate limit exceeded", "n must be 1 when using greedy sampling, got 2.",
+     "max_tokens must be at least 1, got 0.", "stop cannot contain an empty string."],
 )  # fmt: skip
 def test_other_complaints_are_not_taken_for_it(message: str) -> None:
     assert failure_of("u", reply(400, {"error": {"message": message}})).kind == "refused"
+
+
+@pytest.mark.parametrize(
+    "status, message, kind, hint",
+    [
+        (400, "The provided model identifier is invalid.", "not_found", "name of the model"),  # Amazon Bedrock
+        (
+            400,
+            (
+                "Invocation of model ID meta.llama3-3-70b-instruct-v1:0 with on-demand throughput isn\u2019t supported. "
+                "Retry your request with the ID or ARN of an inference profile that contains this model."
+            ),
+            "not_found",
+            "put the region before its id",
+        ),
+        (400, "openrouter/foo is not a valid model ID", "not_found", "name of the model"),
+        (400, "Model Not Exist", "not_found", "name of the model"),  # DeepSeek
+        (400, "Invalid model: mistral-huge", "not_found", "name of the model"),  # Mistral
+        (400, "The requested model 'x' does not exist.", "not_found", "name of the model"),  # Hugging Face
+        (400, "The model `x` does not exist", "not_found", "name of the model"),
+        (400, "API key not valid. Please pass a valid API key.", "authentication", "check the API key"),  # Google
+    ],
+)
+def test_unknown_models_and_keys_are_found_out_whatever_the_status(
+    status: int, message: str, kind: str, hint: str
+) -> None:
+    failure = failure_of("u", reply(status, {"message": message}))
+    assert failure.kind == kind
+    assert hint in failure.message
 
 
 LLAMA_SERVER = {

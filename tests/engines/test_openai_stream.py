@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor.engines.calls import ReplyError
+from proctor.engines.http import Reply
 from proctor.engines.openai import OpenAIEngine
 from proctor.engines.wires.openai_stream import parse_stream
 from proctor.ir import Decoding, Generate, Prompt
@@ -75,6 +76,42 @@ def test_usage_and_log_probabilities():
     response = parse_stream(stream(event, {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 1}}))
     assert response.tokens[0][0].log_probability == -0.5
     assert response.usage.prompt_tokens == 3
+
+
+def test_log_probabilities_of_streamed_completions():
+    # vllm 0.33 (entrypoints/openai/completion): parallel lists in each event.
+    def event(token, value):
+        found = {"tokens": [token], "token_logprobs": [value], "text_offset": [0], "top_logprobs": [{token: value}]}
+        return {"choices": [{"index": 0, "text": token, "logprobs": found}]}
+
+    response = parse_stream(stream(event("a", -0.5), event("b", -1.0)))
+    assert [(each.token, each.log_probability) for each in response.tokens[0]] == [("a", -0.5), ("b", -1.0)]
+
+
+def test_groq_counts_tokens_in_a_place_of_its_own():
+    usage = {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4}
+    response = parse_stream(stream(piece("a"), {"choices": [], "x_groq": {"id": "r", "usage": usage}}))
+    assert (response.usage.prompt_tokens, response.usage.completion_tokens) == (3, 1)
+
+
+@pytest.mark.parametrize("event", ["event: error\n", ""])
+def test_an_error_in_a_stream_is_what_it_says(event):
+    # LM Studio 0.4: the stream begins well, with status 200.
+    said = "The number of tokens to keep from the initial prompt is greater than the context length (n_keep: 9>= n_ctx: 4)."
+    body = f'{event}data: {{"error":{{"message":"{said}"}}}}\n\n'.encode()
+
+    class Server:
+        async def post(self, url, content, headers, timeout_seconds):
+            return Reply(200, {"content-type": "text/event-stream"}, body)
+
+        async def close(self):
+            pass
+
+    engine = OpenAIEngine(model="m", base_url="http://h", stream=True, max_retries=3)
+    engine._make_transport = Server
+    [(_, response)] = list(engine.generate([Generate(Prompt("x"))]))
+    assert (response.failure.kind, response.failure.attempts) == ("context_too_long", 1)
+    assert "too long by 5 tokens" in response.failure.message
 
 
 @pytest.mark.parametrize(

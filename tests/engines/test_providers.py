@@ -477,6 +477,17 @@ def test_chat_sends_documented_fields_only(provider, name):
     assert ("n" in body) == (name != "groq")
 
 
+@pytest.mark.parametrize("provider", ["open-ai", "together-ai", "groq", "mistral"])
+def test_streams_ask_for_usage_where_that_is_a_field(provider):
+    piece = {"choices": [{"index": 0, "delta": {"content": "6"}, "finish_reason": "stop"}], "usage": OPENAI["usage"]}
+    streamed = Reply(200, {}, f"data: {json.dumps(piece)}\n\ndata: [DONE]\n\n".encode())
+    response, _, body, _ = ask(provider, "m", streamed, CHAT, Decoding(), api_key="k", stream=True)
+    assert body["stream"] is True
+    assert ("stream_options" in body) == (provider == "open-ai")
+    documented(body, "openai chat" if provider == "open-ai" else provider, more=("stream",))
+    assert response.usage.completion_tokens == 46
+
+
 def test_together_counts_log_probabilities_in_chat_too():
     log_probabilities = {"tokens": ["6"], "token_logprobs": [-0.1], "token_ids": [1.0]}
     reply = {**OPENAI, "choices": [{**OPENAI["choices"][0], "logprobs": log_probabilities}]}

@@ -11,7 +11,15 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from proctor.engines.complaints import error_message, excess_text, hidden_error, is_too_long
+from proctor.engines.complaints import (
+    error_message,
+    excess_text,
+    hidden_error,
+    is_bad_key,
+    is_too_long,
+    is_unknown_model,
+    model_hint,
+)
 from proctor.engines.http import EVENT_STREAM, Reply, Transport, TransportError
 from proctor.engines.limits import Pacing
 from proctor.engines.retry import RetryPolicy, is_retried, retry_after_seconds
@@ -197,16 +205,25 @@ def failure_of(url: str, reply: Reply) -> Failure:
     if reply.status < HTTPStatus.BAD_REQUEST:
         target = reply.headers.get("location", "another address")
         return Failure("refused", _sentence(url, f"HTTP {reply.status}", f"set base_url to {target}"), retryable=False)
-    if reply.status == HTTPStatus.TOO_MANY_REQUESTS and _QUOTA.search(reply.body.decode("utf-8", "replace")):
-        return Failure("forbidden", _sentence(url, said, _NO_CREDIT))
-    if (known := _KINDS.get(reply.status)) is not None:
-        return Failure(known[0], _sentence(url, said, known[1]))
-    if is_too_long(message):  # llama.cpp's server said it with status 500 for a while
+    if is_too_long(message) and reply.status not in _KINDS:  # llama.cpp's server said it with status 500 for a while
         said += excess_text(message, reply)
         return Failure("context_too_long", _sentence(url, said, SHORTER_HINT), retryable=False)
+    if (kind := _kind_of(reply, message)) is not None:
+        return Failure(kind[0], _sentence(url, said, kind[1]))
     if is_retried(reply.status):
         return Failure("server_error", _sentence(url, said))
     return Failure("refused", _sentence(url, said), retryable=False)
+
+
+def _kind_of(reply: Reply, message: str) -> tuple[str, str] | None:
+    """Return the kind of an error and what to do, by its status, and by its words where the status says too little."""
+    if reply.status == HTTPStatus.TOO_MANY_REQUESTS and _QUOTA.search(reply.body.decode("utf-8", "replace")):
+        return "forbidden", _NO_CREDIT
+    if reply.status in _KINDS or reply.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return _KINDS.get(reply.status)
+    if is_unknown_model(message):
+        return "not_found", model_hint(message)
+    return ("authentication", "check the API key") if is_bad_key(message) else None
 
 
 def _sentence(url: str, said: str, hint: str = "") -> str:

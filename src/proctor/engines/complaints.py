@@ -24,6 +24,16 @@ _IS_CONTEXT = re.compile(
     r"|context the overflows|reduce the length of the (?:messages|prompt|input)|token_quantity_exceeded",
     re.IGNORECASE,
 )
+_NO_MODEL = re.compile(
+    r"model identifier is invalid|is not a valid model|model not exist"
+    r"|model [`'\"]?[^ ]+ (?:does not exist|not found)"
+    r"|invalid model: |model_not_found|on-demand throughput isn.t supported|no models? loaded",
+    re.IGNORECASE,
+)
+_BAD_KEY = re.compile(
+    r"api[ _]key not valid|(?:invalid|incorrect) (?:api|x-api)[- _]key|invalid_api_key", re.IGNORECASE
+)
+_PROFILE = "Bedrock reaches this model through an inference profile: put the region before its id (us., eu., apac.)"
 _NUMBER = r"(\d[\d,_]*)"
 
 
@@ -100,6 +110,21 @@ def hidden_error(body: bytes) -> Reply | None:
     if not (isinstance(code, int) and 400 <= code < 600):  # noqa: PLR2004 - HTTP statuses of errors
         code = 400 if is_too_long(_said(found)) else 500
     return Reply(code, {}, body)
+
+
+def is_unknown_model(message: str) -> bool:
+    """Return whether a message says that there is no such model (many providers say so with 400)."""
+    return _NO_MODEL.search(message) is not None
+
+
+def is_bad_key(message: str) -> bool:
+    """Return whether a message says that the key is not good (Google says so with 400)."""
+    return _BAD_KEY.search(message) is not None
+
+
+def model_hint(message: str) -> str:
+    """Return what to do where a server does not know the model."""
+    return _PROFILE if "throughput" in message else "check base_url and the name of the model"
 
 
 def is_too_long(message: str) -> bool:

@@ -3,7 +3,7 @@
 Options: ``is_chat`` (default true), ``max_tokens_name``, ``model_name`` (name of the field that holds the model),
 ``route`` (of chat), ``drop`` (fields that the server does not accept), ``rename`` (fields that it calls otherwise),
 ``fields`` (further fields of the body), ``stream``, ``counts_logprobs`` (whether ``logprobs`` is a number in chat, too,
-as it is in completions).
+as it is in completions), ``stream_options`` (default true; false where usage comes by itself and the field is refused).
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ class OpenAIWire(Wire):
         shared = self._body(decoding)
         is_stream = self.options.get("stream", False)
         if is_stream:
-            shared = {**shared, "stream": True, "stream_options": {"include_usage": True}}
+            shared = {**shared, "stream": True}
+            if self.options.get("stream_options", True):
+                shared["stream_options"] = {"include_usage": True}
         if self.options.get("is_chat", True):
             body = {**shared, "messages": chat_messages(prompt.messages)}
             route = self.options.get("route", "/chat/completions")

@@ -217,10 +217,11 @@ def _token(token: _Token) -> TokenLogProbability:
 def _tokens(choices: list[Any]) -> tuple[tuple[TokenLogProbability, ...], ...]:
     if not any(choice.logprobs for choice in choices):
         return ()
-    return tuple(_choice_tokens(choice.logprobs) for choice in choices)
+    return tuple(tokens_of(choice.logprobs) for choice in choices)
 
 
-def _choice_tokens(found: TextLogProbs | None) -> tuple[TokenLogProbability, ...]:
+def tokens_of(found: TextLogProbs | None) -> tuple[TokenLogProbability, ...]:
+    """Return generated tokens with their log-probabilities, whichever way the server writes them."""
     if found is None:
         return ()
     if found.content is not None:

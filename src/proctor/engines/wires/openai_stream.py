@@ -8,7 +8,14 @@ import msgspec
 from msgspec import Struct
 
 from proctor.engines.calls import ReplyError, SaidError
-from proctor.engines.wires.openai_shapes import FewerAnswersError, call_text
+from proctor.engines.wires.openai_shapes import (
+    FewerAnswersError,
+    TextLogProbs,
+    UsageReply,
+    call_text,
+    tokens_of,
+    usage_of,
+)
 from proctor.ir import Response, TokenLogProbability, Usage
 
 _DONE = b"[DONE]"
@@ -29,37 +36,22 @@ class _Delta(Struct):
     tool_calls: list[_Call] | None = None
 
 
-class _Top(Struct):
-    token: str
-    logprob: float
-
-
-class _Token(Struct):
-    token: str
-    logprob: float
-    top_logprobs: list[_Top] | None = None
-
-
-class _LogProbs(Struct):
-    content: list[_Token] | None = None
-
-
 class _Choice(Struct):
     index: int = 0
     delta: _Delta | None = None
     text: str | None = None
     finish_reason: str | None = None
-    logprobs: _LogProbs | None = None
+    logprobs: TextLogProbs | None = None
 
 
-class _Usage(Struct):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
+class _Groq(Struct):
+    usage: UsageReply | None = None
 
 
 class _Event(Struct):
     choices: list[_Choice] = []
-    usage: _Usage | None = None
+    usage: UsageReply | None = None
+    x_groq: _Groq | None = None
     error: Any = None
 
 
@@ -83,9 +75,7 @@ class _Answer:
             if call.function is not None:
                 known[0] += call.function.name or ""
                 known[1] += call.function.arguments or ""
-        for token in (choice.logprobs.content if choice.logprobs else None) or ():
-            top = tuple((each.token, each.logprob) for each in token.top_logprobs or ())
-            self.tokens.append(TokenLogProbability(token.token, token.logprob, top))
+        self.tokens += tokens_of(choice.logprobs)
 
     def words(self) -> str:
         if not self.calls:
@@ -111,8 +101,9 @@ def parse_stream(body: bytes, count: int = 1) -> Response:
             raise SaidError(f"the server says in the middle of its answer: {event.error}", data)
         for choice in event.choices:
             answers.setdefault(choice.index, _Answer()).add(choice)
-        if event.usage is not None:
-            usage = Usage(event.usage.prompt_tokens or 0, event.usage.completion_tokens or 0)
+        counted = event.usage if event.x_groq is None else event.usage or event.x_groq.usage
+        if counted is not None:
+            usage = usage_of(counted)
     found = [answers[index] for index in sorted(answers)][:count]
     if not (is_done or (found and all(answer.reason for answer in found))):
         raise ReplyError("the stream broke off")
