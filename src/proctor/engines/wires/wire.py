@@ -72,12 +72,11 @@ class Wire:
         What the server says that the model does not take is left out from then on.
         """
         while True:
-            known = (self.drops, self.options.get("max_tokens_name"), self.options.get("max_stops"))
+            asked_with = self.options
             try:
                 return await self._ask(caller, request)
             except CallError as error:
-                now = (self.drops, self.options.get("max_tokens_name"), self.options.get("max_stops"))
-                if now == known and not self._learn(error.failure.message):
+                if self.options is asked_with and not self._learn(error.failure.message):
                     raise
 
     async def _ask(self, caller: Caller, request: Generate) -> Response:
