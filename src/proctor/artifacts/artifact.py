@@ -53,8 +53,8 @@ class ArtifactMeta(ModelMetaclass):
                 annotations[key] = ClassVar[Any]
             elif not key.startswith("_") and _is_default(value):
                 annotations[key] = _inherited_annotation(key, bases)
-        with warnings.catch_warnings():  # a field may take the place of an overridable attribute (``description``)
-            warnings.filterwarnings("ignore", 'Field name "description" in .* shadows an attribute', UserWarning)
+        with warnings.catch_warnings():  # a field may take the place of an attribute that is there to be overridden
+            warnings.filterwarnings("ignore", 'Field name "(description|label)" in .* shadows an attri', UserWarning)
             return super().__new__(mcs, name, bases, namespace, **kwargs)
 
 

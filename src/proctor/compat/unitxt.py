@@ -49,7 +49,14 @@ _FIELDS = {
 _FIELD_PATHS = {
     name: f"proctor.compat.unitxt_functions:{name}" for name in ("dict_get", "dict_set", "dict_delete", "is_subpath")
 }
+_TYPES.update(
+    {
+        name: f"proctor.artifacts.field_types:{name}"
+        for name in ("JsonSchema", "TextTurn", "ToolCallTurn", "ToolOutputTurn")
+    }
+)
 _TYPES["Turn"] = "proctor.artifacts.field_types:TextTurn"
+_SCORES = ("GlobalScores", "SubsetsScores", "GroupsScores", "InstanceScores")
 _PRINTING = {
     name: f"proctor.compat.unitxt_functions:{name}"
     for name in ("print_dict", "print_dict_as_yaml", "print_dict_as_python", "to_pretty_string", "split_words")
@@ -79,12 +86,24 @@ _FUNCTIONS: dict[str, dict[str, str]] = {
     },
     "hf_utils": {},
     "image_operators": {"image_to_data_url": "proctor.data.images:image_to_data_url"},
+    "inference": {
+        "TextGenerationInferenceOutput": "proctor.engines.inference:TextGenerationInferenceOutput",
+        "ListWithMetadata": "proctor.engines.inference:Predictions",
+        "OptionSelectingByLogProbsInferenceEngine": (
+            "proctor.engines.unitxt_names:OptionSelectingByLogProbsInferenceEngine"
+        ),
+        "PackageRequirementsMixin": "proctor.artifacts:Artifact",
+    },
     "llm_as_judge_constants": {},
     "logging_utils": {
         "get_logger": _TOP["get_logger"],
         "set_verbosity": "proctor.compat.unitxt_functions:set_verbosity",
     },
-    "metric_utils": {"EvaluationResults": "proctor.results.evaluate:EvaluationResults"},
+    "metric_utils": {
+        "EvaluationResults": "proctor.results.evaluate:EvaluationResults",
+        **{name: f"proctor.results.scores:{name}" for name in _SCORES},
+    },
+    "operator": {"PackageRequirementsMixin": "proctor.artifacts:Artifact"},
     "parsing_utils": {"parse_key_equals_value_string_to_dict": "proctor.artifacts.query:parse_assignments"},
     "random_utils": {
         "new_random_generator": "proctor.randomness:random_stream",

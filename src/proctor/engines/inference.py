@@ -95,10 +95,10 @@ def infer(
         PolicyError: The engine may not see a row. Nothing was sent.
     """
     engine = stand_in_for(engine)
-    rows = _checked(engine, dataset)
+    rows = checked_rows(engine, dataset)
     responses = _generate(engine, rows, {}, on_failure, asking)
     found = [_output(engine, row, response, _text(response)) for row, response in zip(rows, responses, strict=True)]
-    return Predictions(found if return_meta_data else [each.prediction for each in found], _metadata(engine))
+    return Predictions(found if return_meta_data else [each.prediction for each in found], metadata_of(engine))
 
 
 def infer_log_probs(
@@ -114,7 +114,7 @@ def infer_log_probs(
     Arguments and errors as in :func:`infer`; an engine that gives no log-probabilities is an error, too.
     """
     engine = stand_in_for(engine)
-    rows = _checked(engine, dataset)
+    rows = checked_rows(engine, dataset)
     top = getattr(engine, "top_logprobs", None) or getattr(engine, "n_top_tokens", None) or _TOP_TOKENS
     responses = _generate(engine, rows, {"logprobs": True, "top_logprobs": top}, on_failure, asking)
     if any(response.failure is None and not response.tokens for response in responses):
@@ -126,7 +126,7 @@ def infer_log_probs(
         _output(engine, row, response, [token_data(token) for token in response.tokens[0]] if response.tokens else None)
         for row, response in zip(rows, responses, strict=True)
     ]
-    return Predictions(found if return_meta_data else [each.prediction for each in found], _metadata(engine))
+    return Predictions(found if return_meta_data else [each.prediction for each in found], metadata_of(engine))
 
 
 def select(engine: Engine, dataset: Iterable[Row], on_failure: OnFailure = "raise") -> list[dict[str, Any]]:
@@ -136,7 +136,7 @@ def select(engine: Engine, dataset: Iterable[Row], on_failure: OnFailure = "rais
     :func:`infer`; an engine that cannot score continuations raises ``UnsupportedRequestError``.
     """
     engine = stand_in_for(engine)
-    rows = _checked(engine, dataset)
+    rows = checked_rows(engine, dataset)
     options = [_options(row, position) for position, row in enumerate(rows)]
     requests = (
         Choose(tuple(Pair(prompt_of(row), option) for option in offered))
@@ -171,7 +171,8 @@ def token_data(token: TokenLogProbability) -> dict[str, Any]:
     return {"text": token.token, "logprob": token.log_probability, "top_tokens": top}
 
 
-def _checked(engine: Engine, dataset: Iterable[Row]) -> list[Row]:
+def checked_rows(engine: Engine, dataset: Iterable[Row]) -> list[Row]:
+    """Return the rows of a dataset, once each has a source and may be seen by the engine."""
     rows = list(dataset)
     for position, row in enumerate(rows):
         if not isinstance(row, Mapping):
@@ -272,7 +273,8 @@ def _output(
     )
 
 
-def _metadata(engine: Engine) -> dict[str, Any]:
+def metadata_of(engine: Engine) -> dict[str, Any]:
+    """Return who predicted, for :attr:`Predictions.metadata`."""
     return {
         "init_dict": engine.to_dict(),
         "inference_engine_type": type(engine).__name__,
