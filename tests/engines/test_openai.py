@@ -527,3 +527,35 @@ def test_servers_that_give_one_answer_are_asked_one_at_a_time(way, stream):
     answers = texts(engine, [Generate(Prompt(f"Question {n}?"), Decoding(count=3)) for n in range(2)])
     assert answers == [("5", "6", "7")] * 2
     assert [body.get("n", 1) for body in sent] == [3, 1, 1, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("endpoint, expected", [("completions", 256), ("chat", None)])
+def test_completions_are_not_ended_by_the_servers_own_limit(endpoint, expected):
+    bodies = []
+
+    def answer(body):
+        bodies.append(body)
+        return "x"
+
+    with FaultServer(answer=answer) as server:
+        only(OpenAIEngine(model="m", base_url=server.url, endpoint=endpoint), Generate(Prompt("q")))
+        only(OpenAIEngine(model="m", base_url=server.url, endpoint=endpoint, max_tokens=7), Generate(Prompt("r")))
+    assert [body.get("max_tokens") for body in bodies] == [expected, 7]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("reason", ["error", "abort"])
+def test_an_answer_that_the_server_could_not_finish_is_none(reason, count):
+    class Broken:
+        async def post(self, url, body, headers, timeout_seconds):
+            choices = [{"index": n, "message": {"content": "half"}, "finish_reason": reason} for n in range(count)]
+            return Reply(200, {}, json.dumps({"choices": choices}).encode())
+
+        async def close(self):
+            pass
+
+    engine = OpenAIEngine(model="m", base_url="http://h", max_retries=0)
+    engine._make_transport = Broken
+    failure = only(engine, Generate(Prompt("x"), Decoding(count=count))).failure
+    assert failure.kind == "protocol"
+    assert reason in failure.message

@@ -32,7 +32,8 @@ class OpenAIEngine(HTTPEngine):
         endpoint: ``chat`` sends messages, ``completions`` one string. ``auto`` is ``chat``: a string prompt becomes
             one user message. Only ``completions`` can score continuations.
         max_tokens, temperature, top_p, seed, stop, frequency_penalty, presence_penalty, logit_bias, logprobs,
-            top_logprobs: Decoding for requests that leave it open.
+            top_logprobs: Decoding for requests that leave it open. Without any limit, ``completions`` write at most 256
+            tokens.
         stream: Stream answers, to know when their first token came (``Response.timing.first_token_seconds``).
         extra_body: Further fields of every request's body.
     """

@@ -37,6 +37,10 @@ _REFUSES_N = re.compile(
 """How servers say that they do not give so many answers: vLLM where decoding is greedy, Groq more than one, llama.cpp's
 server more than it has slots."""
 
+MOST_COMPLETION_TOKENS = 256
+"""Of a completion where neither exam nor engine has a limit, as in ``hf`` and ``vllm``: by itself the endpoint ends
+every answer after 16 tokens (OpenAI, vLLM, SGLang), which nobody would notice."""
+
 
 @dataclass
 class OpenAIWire(Wire):
@@ -61,7 +65,8 @@ class OpenAIWire(Wire):
             )
         if prompt.is_chat:
             raise CallError.of("engine", "the completions endpoint takes one string, not chat messages")
-        body = {**shared, "prompt": prompt.text}
+        limit = self.options.get("max_tokens_name", "max_tokens")
+        body = {limit: MOST_COMPLETION_TOKENS, **shared, "prompt": prompt.text}
         parse = partial(parse_stream if is_stream else parse_completion, count=decoding.count)
         return Post("/completions", body, parse, is_stream)
 

@@ -99,6 +99,10 @@ _CHAT = msgspec.json.Decoder(_ChatReply)
 TEXT_REPLY = msgspec.json.Decoder(TextReply)
 
 
+BROKEN = frozenset({"error", "abort"})
+"""Reasons to finish with which a server says that it could not (OpenRouter, vLLM, SGLang): what came is no answer."""
+
+
 def decoding_body(decoding: Decoding, max_tokens_name: str = "max_tokens") -> dict[str, Any]:
     """Return the part of a body that says how to decode."""
     body: dict[str, Any] = {"temperature": decoding.temperature}
@@ -162,13 +166,15 @@ def parse_completion(body: bytes, count: int = 1) -> Response:
 
 def _chosen(choices: list[Any], count: int) -> list[Any]:
     """Return ``count`` choices in the order of their indexes, repeated indexes left out."""
-    if len(choices) == count == 1:
+    if len(choices) == count == 1 and choices[0].finish_reason not in BROKEN:
         return choices
     first: dict[int, Any] = {}
     for position, choice in enumerate(choices):
         first.setdefault(position if choice.index is None else choice.index, choice)
     if not first:
         raise ReplyError("the reply has no choices")
+    if broken := next((each for each in first.values() if each.finish_reason in BROKEN), None):
+        raise ReplyError(f"the server ended the answer with '{broken.finish_reason}'")
     if len(first) < count:
         raise FewerAnswersError(count, len(first))
     return [first[index] for index in sorted(first)][:count]

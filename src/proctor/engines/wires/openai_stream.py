@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from proctor.engines.calls import ReplyError, SaidError
 from proctor.engines.wires.openai_shapes import (
+    BROKEN,
     FewerAnswersError,
     TextLogProbs,
     UsageReply,
@@ -109,6 +110,8 @@ def parse_stream(body: bytes, count: int = 1) -> Response:
         raise ReplyError("the stream broke off")
     if not found:
         raise ReplyError("the stream has no answer")
+    if broken := next((answer.reason for answer in found if answer.reason in BROKEN), None):
+        raise ReplyError(f"the server ended the answer with '{broken}'")
     if len(found) < count:
         raise FewerAnswersError(count, len(found))
     return Response(
