@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from proctor.engines.names import make_engine, parse_model_args
     from proctor.engines.openai import OpenAIEngine
     from proctor.engines.replay import ReplayEngine
+    from proctor.engines.row_engine import InferenceEngine, LogProbInferenceEngine
     from proctor.engines.scripted import ScriptedEngine
     from proctor.engines.smollm2 import SmolLM2Engine
     from proctor.engines.unitxt_names import (
@@ -63,6 +64,7 @@ _HOMES = {
     "names": ("make_engine", "parse_model_args"),
     "openai": ("OpenAIEngine",),
     "replay": ("ReplayEngine",),
+    "row_engine": ("InferenceEngine", "LogProbInferenceEngine"),
     "scripted": ("ScriptedEngine",),
     "smollm2": ("SmolLM2Engine",),
     "unitxt_names": (
@@ -97,10 +99,12 @@ __all__ = [
     "HFPeftInferenceEngine",
     "HFPipelineBasedInferenceEngine",
     "IbmGenAiInferenceEngine",
+    "InferenceEngine",
     "LMMSEvalInferenceEngine",
     "LMMSEvalLoglikelihoodInferenceEngine",
     "LiteLLMInferenceEngine",
     "LlamaCppEngine",
+    "LogProbInferenceEngine",
     "MockInferenceEngine",
     "OllamaInferenceEngine",
     "OpenAIEngine",
