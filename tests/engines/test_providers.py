@@ -377,6 +377,9 @@ def test_replicate():
     assert (response.text, response.usage.completion_tokens) == ("The answer is 6.", 5)
     failed, _, _, _ = ask("replicate", "m", {**REPLICATE, "status": "failed", "error": "boom"}, api_key="k")
     assert "boom" in failed.failure.message
+    waiting, _, _, _ = ask("replicate", "m", {**REPLICATE, "status": "starting", "output": None}, api_key="k")
+    assert (waiting.failure.kind, waiting.failure.attempts, waiting.failure.retryable) == ("timeout", 1, True)
+    assert "--retry-failed" in waiting.failure.message
 
 
 def test_rits_has_an_address_for_each_model():
@@ -703,6 +706,35 @@ def test_messages_are_laid_out_as_providers_take_them():
     assert body["messages"][0]["content"] == [{"text": "one"}, {"text": "two"}]
     _, _, body, _ = ask("anthropic", "m", ANTHROPIC, Prompt(messages), api_key="k")
     assert body["messages"][-1] == {"role": "assistant", "content": "Answer:"}  # the service refuses trailing blanks
+
+
+def test_calls_of_tools_are_laid_out_as_providers_take_them():
+    call = {"id": "c1", "type": "function", "function": {"name": "add", "arguments": '{"a": 2, "b": 4}'}}
+    messages = [
+        {"role": "user", "content": "2+4?"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "6"},
+        {"role": "user", "content": "So?"},
+    ]
+    decoding = Decoding(extra={"tools": TOOLS})
+    _, _, body, _ = ask("anthropic", "m", ANTHROPIC, Prompt(messages), decoding, api_key="k")
+    assert body["messages"][1:3] == [
+        {"role": "assistant", "content": [
+            {"type": "tool_use", "id": "c1", "name": "add", "input": {"a": 2, "b": 4}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "6"}]},
+    ]  # fmt: skip
+    _, _, body, _ = ask("aws", "m", BEDROCK, Prompt(messages), decoding, api_key="k")
+    assert body["messages"][1:] == [
+        {"role": "assistant", "content": [
+            {"toolUse": {"toolUseId": "c1", "name": "add", "input": {"a": 2, "b": 4}}}]},
+        {"role": "user", "content": [
+            {"toolResult": {"toolUseId": "c1", "content": [{"text": "6"}]}}, {"text": "So?"}]},
+    ]  # fmt: skip
+    assert body["messages"][1]["content"][0]["toolUse"].keys() == set(FIELDS["aws"]["ToolUseBlock"]["required"])
+    _, _, body, _ = ask("ollama", "m", OLLAMA, Prompt(messages), decoding)
+    assert body["messages"][1]["tool_calls"] == [{"function": {"name": "add", "arguments": {"a": 2, "b": 4}}}]
+    _, _, body, _ = ask("open-ai", "m", OPENAI, Prompt(messages), decoding, api_key="k")
+    assert body["messages"] == messages
 
 
 # -- the table ----------------------------------------------------------------------------------------------------

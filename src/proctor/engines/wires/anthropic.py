@@ -17,6 +17,7 @@ from msgspec import Struct
 from proctor.engines.calls import ReplyError
 from proctor.engines.media import split_data_url
 from proctor.engines.wires.openai_shapes import call_text
+from proctor.engines.wires.tools import calls_of, result_id
 from proctor.engines.wires.wire import Post, Wire
 from proctor.ir import Decoding, Message, Prompt, Response, Usage, message_text
 
@@ -68,7 +69,7 @@ class AnthropicWire(Wire):
         body: dict[str, Any] = {
             "model": self.model,
             "max_tokens": decoding.max_tokens or _DEFAULT_MAX_TOKENS,
-            "messages": [{"role": message["role"], "content": _content(message)} for message in _trimmed(messages)],
+            "messages": [_message(message) for message in _trimmed(messages)],
         }
         if "temperature" not in self.drops:
             body["temperature"] = min(1.0, decoding.temperature)
@@ -117,6 +118,18 @@ def parse_messages(body: bytes) -> Response:
         finish_reasons=(_REASONS.get(reply.stop_reason or "", reply.stop_reason or ""),),
         usage=Usage(usage.input_tokens + cached, usage.output_tokens),
     )
+
+
+def _message(message: Message) -> dict[str, Any]:
+    if message["role"] == "tool":
+        result = {"type": "tool_result", "tool_use_id": result_id(message), "content": message_text(message)}
+        return {"role": "user", "content": [result]}
+    content = _content(message)
+    if calls := calls_of(message):
+        text = [{"type": "text", "text": content}] if isinstance(content, str) and content else content or []
+        used = [{"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments} for call in calls]
+        content = [*text, *used]
+    return {"role": message["role"], "content": content}
 
 
 def _content(message: Message) -> Any:

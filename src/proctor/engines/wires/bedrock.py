@@ -19,8 +19,9 @@ from proctor.engines.calls import CallError
 from proctor.engines.media import split_data_url
 from proctor.engines.wires.anthropic import split_system
 from proctor.engines.wires.openai_shapes import call_text
+from proctor.engines.wires.tools import calls_of, result_id
 from proctor.engines.wires.wire import Post, Wire
-from proctor.ir import Decoding, Message, Prompt, Response, Usage
+from proctor.ir import Decoding, Message, Prompt, Response, Usage, message_text
 
 _REASONS = {
     "end_turn": "stop",
@@ -104,10 +105,11 @@ def _alternating(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """Return messages as Converse wants them: neighbours of one role are one message."""
     found: list[dict[str, Any]] = []
     for message in messages:
-        if found and found[-1]["role"] == message["role"]:
+        role = "user" if message["role"] == "tool" else message["role"]
+        if found and found[-1]["role"] == role:
             found[-1]["content"] += _content(message)
         else:
-            found.append({"role": message["role"], "content": _content(message)})
+            found.append({"role": role, "content": _content(message)})
     return found
 
 
@@ -127,9 +129,13 @@ def parse_converse(body: bytes) -> Response:
 
 def _content(message: Message) -> list[dict[str, Any]]:
     content = message.get("content")
-    if isinstance(content, str) or content is None:
-        return [{"text": content or ""}]
-    return [_block(part) for part in content]
+    if message["role"] == "tool":
+        return [{"toolResult": {"toolUseId": result_id(message), "content": [{"text": message_text(message)}]}}]
+    calls = calls_of(message)
+    blocks = [_block(part) for part in content] if isinstance(content, list) else [{"text": content or ""}]
+    if calls and not content:  # a block of text must not be blank
+        blocks = []
+    return blocks + [{"toolUse": {"toolUseId": call.id, "name": call.name, "input": call.arguments}} for call in calls]
 
 
 def _block(part: dict[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from proctor.engines.media import split_data_url
 from proctor.engines.wires.openai_shapes import call_text
+from proctor.engines.wires.tools import calls_of
 from proctor.engines.wires.wire import Post, Wire
 from proctor.ir import Decoding, Message, Prompt, Response, TokenLogProbability, Usage, message_text
 
@@ -103,6 +104,8 @@ def _token(token: _Token) -> TokenLogProbability:
 
 def _message(message: Message) -> Message:
     content = message.get("content")
+    if calls := calls_of(message):
+        message = {**message, "tool_calls": [{"function": {"name": c.name, "arguments": c.arguments}} for c in calls]}
     if not isinstance(content, list):
         return message
     urls = [part["image_url"] for part in content if part.get("type") == "image_url"]

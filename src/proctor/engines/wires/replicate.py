@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from proctor.engines.calls import ReplyError
+from proctor.engines.calls import CallError, ReplyError
 from proctor.engines.wires.anthropic import split_system
 from proctor.engines.wires.wire import Post, Wire
-from proctor.ir import Decoding, Prompt, Response, Usage, message_text
+from proctor.ir import Decoding, Failure, Prompt, Response, Usage, message_text
 
 
 class _Metrics(Struct):
@@ -55,8 +55,17 @@ class ReplicateWire(Wire):
 
 
 def parse_prediction(body: bytes) -> Response:
-    """Return the response in a reply; raise :class:`ReplyError` or ``msgspec.DecodeError`` where it is none."""
+    """Return the response in a reply; raise an error where there is none.
+
+    Raises:
+        CallError: The prediction is not made yet.
+        ReplyError: It failed.
+        msgspec.DecodeError: The reply is not what the protocol says.
+    """
     reply = _REPLY.decode(body)
+    if reply.status in ("starting", "processing"):  # asked again at once, it would be run and paid for once more
+        said = f"Replicate waits for a minute, and the prediction is still {reply.status}: the model is being started"
+        raise CallError(Failure("timeout", f"{said} (run again with --retry-failed in some minutes)"))
     if reply.status != "succeeded" or reply.output is None:
         raise ReplyError(f"the prediction is {reply.status}: {reply.error or 'no output'}")
     metrics = reply.metrics or _Metrics()
