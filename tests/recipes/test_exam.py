@@ -142,3 +142,13 @@ def test_processors_of_the_recipe_replace_those_of_its_template():
     )
     recipe = DatasetRecipe(card="samples.cards.sentiment", template=template, postprocessors=["processors.lower_case"])
     assert next(RecipeExam("x", recipe).items()).doc_id == 0
+
+
+def test_an_exam_without_instances_asks_nobody():
+    nothing_left = {"__type__": "filter_by_condition", "values": {"a": 99}, "condition": "eq"}
+    nothing_left["error_on_filtered_all"] = False
+    card = TaskCard(loader=SUM.card.loader, preprocess_steps=[nothing_left], task=SUM.card.task)
+    recipe = DatasetRecipe(card=card, template=SUM.template)
+    with pytest.raises(DataError, match="the exam 'none' has no instance") as raised:
+        next(RecipeExam("none", recipe).items())
+    assert "--steps" in raised.value.diagnostics[0].hint

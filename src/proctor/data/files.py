@@ -58,7 +58,8 @@ def opened(path: str, mode: str = "rb", encoding: str | None = None) -> Iterator
             with Path(path).open(mode, encoding=encoding) as file:
                 yield file
     except FileNotFoundError:
-        raise DatasetNotFoundError(f"there is no file {path}", hint=_near(path)) from None
+        why = "" if is_remote(path) or Path(path).is_absolute() else f"the path starts at {Path.cwd()}"
+        raise DatasetNotFoundError(f"there is no file {path}", why=why, hint=_near(path)) from None
     except OSError as error:
         hint = _near(path) if is_remote(path) else ""
         raise DatasetNotFoundError(f"the file {path} cannot be read", why=str(error), hint=hint) from None

@@ -304,9 +304,14 @@ def _library_rows(dataset: Dataset, split: str, folder: Path | None) -> Iterator
                 **arguments,
                 **dataset.extra,
             )
+    except StopIteration:  # what the library says of files without a row
+        return
     except _load_errors() as error:
         if str(error).startswith("Unknown split"):
-            raise DatasetNotFoundError(f"the dataset {dataset} has no split '{split}'", why=str(error)) from None
+            known = dataset.data_files if isinstance(dataset.data_files, Mapping) else ()
+            raise DatasetNotFoundError(
+                f"the dataset {dataset} has no split '{split}'", why=str(error), hint=did_you_mean(split, known)
+            ) from None
         raise not_found(dataset, error) from error
     yield from loaded
 
@@ -355,6 +360,13 @@ def not_found(dataset: Dataset, error: Exception) -> DatasetNotFoundError:
     mapped = f"{base / dataset.path}" if base else "no folder (PROCTOR_HUB_DIR is not set)"
     cache = os.environ.get("HF_DATASETS_CACHE") or os.environ.get("HF_HOME") or "~/.cache/huggingface"
     reason = str(error).strip().splitlines()
+    if dataset.path in FILE_FORMATS:
+        cause = error.__cause__ if str(error).startswith("An error occurred while") and error.__cause__ else error
+        return DatasetNotFoundError(
+            f"the data files of a dataset '{dataset.path}' cannot be read",
+            why=f"{type(cause).__name__}: {(str(cause).strip().splitlines() or ['no reason given'])[0]}",
+            hint=f"relative paths start at {Path.cwd()}; those in a task file also beside that file",
+        )
     return DatasetNotFoundError(
         f"the dataset {dataset} cannot be loaded",
         why=f"looked in {mapped}, then in the cache {cache}, then on the hub: {type(error).__name__}: "

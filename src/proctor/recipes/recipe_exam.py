@@ -131,9 +131,21 @@ class RecipeExam:
 
         Raises:
             ProctorError: A metric or processor does not exist; nobody is to be asked before that is known.
+            DataError: There is no instance.
         """
         self._check_scoring()
-        return map(self._item, range(self._count() or 2**62), self.rendered())
+        return self._some(map(self._item, range(self._count() or 2**62), self.rendered()))
+
+    def _some(self, items: Iterator[Item]) -> Iterator[Item]:
+        first = next(items, None)
+        if first is None:
+            raise DataError(
+                f"the exam '{self._name}' has no instance",
+                why=f"the split '{self._split}' is empty, or its steps and the demo pool leave nothing of it",
+                hint=f"proctor show '{self._name}' --steps counts the rows after each step",
+            )
+        yield first
+        yield from items
 
     def _check_scoring(self) -> None:
         """Look up what grades the answers, once."""

@@ -17,7 +17,7 @@ from typing import Any
 
 from proctor.engines.engine import Engine
 from proctor.engines.stand_in import stand_in_for
-from proctor.errors import RunInterruptedError, UsageError
+from proctor.errors import ProctorError, RunInterruptedError, UsageError
 from proctor.ir import Failure, Usage
 from proctor.logs import get_logger
 from proctor.recipes.exam import Answered, Exam, ScoredGroup, suited, variant_of
@@ -193,7 +193,10 @@ def _conclude(
             session.observer.grading(exam.name)
             place = exam.name if session.engine.answers_in_order else ""
             tally = _Tally(answered(exam_items(exam, session.limit), filed, missing, place))
-            grades[exam.name] = grade = _grade(exam, tally, samples)
+            try:
+                grades[exam.name] = grade = _grade(exam, tally, samples)
+            except ProctorError as error:
+                raise error.within(exam.name) from None
             results[exam.name] = _entry(grade, tally)
             if variant := variant_of(exam):
                 results[exam.name]["variant"] = variant

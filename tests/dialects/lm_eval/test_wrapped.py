@@ -165,3 +165,31 @@ def test_templates_convert_by_name():
     cloze = TemplateFactory.convert_mcq_to_cloze(mcq)
     assert cloze == mcq.to_cloze()
     assert TemplateFactory.convert_cloze_to_mcq(cloze) == mcq
+
+
+# -- files of rows ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("process", ["", "doc_to_image: question\n"])
+def test_a_file_without_rows_is_a_task_without_documents(task, process):
+    path = task(f"{FIELDS}{process}", [])
+    (problem,) = problems_of(path)
+    assert problem.what == "the task 'mine' has no document"
+    assert str(problem.location).endswith("mine.yaml:2:1")
+
+
+def test_a_file_that_is_not_there_is_named_with_its_task(task):
+    path = task(FIELDS)
+    (path.parent / "rows.jsonl").unlink()
+    (problem,) = problems_of(path)
+    assert problem.what == "the data files of a dataset 'json' cannot be read"
+    assert "rows.jsonl" in problem.why
+    assert "also beside that file" in problem.hint
+    assert str(problem.location).endswith("mine.yaml:2:1")
+
+
+def test_a_split_that_is_mistyped_gets_the_closest_one(task):
+    path = task(FIELDS)
+    path.write_text(path.read_text().replace("test_split: test", "test_split: tets"))
+    (problem,) = problems_of(path)
+    assert problem.hint == "did you mean 'test'?"

@@ -73,10 +73,11 @@ class TaskDocuments:
         key = (name, str(process) if process is not None else None)
         if key not in self._processed:
             function = as_function(process, "process_docs")
-            if function is None:
-                self._processed[key] = self._rows(name)
-            else:
-                self._processed[key] = rows_of(function(self._dataset(name)))
+            try:
+                self._processed[key] = self._rows(name) if function is None else rows_of(function(self._dataset(name)))
+            except DataError as error:
+                source = self.config.source
+                raise error.located(source.location("dataset_path") if source is not None else None) from None
         return self._processed[key]
 
     def columns(self) -> list[str]:
@@ -141,6 +142,8 @@ class TaskDocuments:
                     split=name,
                     **source.extra,
                 )
+        except StopIteration:  # what the library says of files without a row
+            return []
         except (OSError, ValueError, RuntimeError, KeyError) as error:
             if "split" in str(error) and folder is not None:
                 known = hub.split_names(source)

@@ -163,6 +163,12 @@ class TaskExam:
 
     def items(self) -> Iterator[Item]:
         """Yield the items lazily; every call yields equal items in the same order."""
+        if not self.documents.asked():
+            raise DataError(
+                f"the task '{self.name}' has no document",
+                why=f"its split '{self.documents.eval_split}' is empty, or process_docs leaves nothing of it",
+                location=None if self.config.source is None else self.config.source.location("dataset_path"),
+            )
         build = RequestBuilder(self.config, self.documents, self.options, self.num_fewshot, self.builder.fields).item
         for number, doc in self.chosen():
             yield build(number, doc)
