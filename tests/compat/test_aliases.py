@@ -133,3 +133,10 @@ def test_every_name_in_the_tables_leads_somewhere(alias):
     for module, names in alias.modules.items():
         for name in names:
             assert alias.look_up(module, name) is not None
+
+
+def test_everything_may_be_imported_at_once(tmp_path):
+    done = run(
+        tmp_path, "from unitxt.blocks import *\nprint(Task.type_name(), TaskCard.type_name(), LoadHF.type_name())"
+    )
+    assert done.stdout.split() == ["task", "task_card", "load_hf"], done.stderr

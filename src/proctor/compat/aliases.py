@@ -68,6 +68,11 @@ class Alias:
         """Return the names in a module's table."""
         return sorted(self.modules.get(module, ()))
 
+    def starred(self, module: str) -> list[str]:
+        """Return what ``from module import *`` binds: the table's names and, where they are found here, all classes."""
+        classes = (place.rpartition(":")[2] for place in builtin_types().values()) if self.artifacts else ()
+        return sorted({*self.modules.get(module, ()), *classes})
+
     def _missing(self, module: str, name: str) -> str:
         message = f"Proctor has no '{name}' of '{module}'"
         if advice := self.instead.get(name):
@@ -86,6 +91,8 @@ class _AliasModule(ModuleType):
         self.__path__: list[str] = []
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__all__":
+            return self.__alias.starred(self.__name__)
         if name.startswith("__"):
             raise AttributeError(name)
         try:
