@@ -2,9 +2,11 @@
 
 import pytest
 
+from proctor.artifacts import fetch_artifact
 from proctor.dialects.resolve import resolve_task
 from proctor.errors import UnknownArtifactError
 from proctor.recipes.options import RecipeOptions
+from proctor.settings import settings
 
 GROUP = (
     "group: planets\nchildren:\n  near: {dataset_path: d, doc_to_text: q}\n  far: {dataset_path: d, doc_to_text: q}\n"
@@ -42,3 +44,11 @@ def test_a_file_that_is_not_there(unknown, name):
 
 def test_a_folder_that_is_not_there(unknown):
     assert "there is no folder 'nowhere'" in unknown("nowhere/rows.jsonl").why
+
+
+def test_a_catalog_whose_folder_is_not_there(unknown):
+    with settings.context(catalogs="/nowhere/catalog"):
+        assert unknown("capitals").why == "PROCTOR_CATALOGS names /nowhere/catalog, and there is no such folder"
+        with pytest.raises(UnknownArtifactError, match=r"/nowhere/catalog \(there is no such folder\)"):
+            fetch_artifact("cards.capitals")
+    assert unknown("capitals").why == ""

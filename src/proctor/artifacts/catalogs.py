@@ -155,10 +155,23 @@ def find(name: str, among: list[Catalog] | None = None) -> Path:
             return path
     raise UnknownArtifactError(
         f"no catalog has '{name}'",
-        why=f"searched: {', '.join(getattr(each, 'title', repr(each)) for each in searched)}",
+        why=f"searched: {', '.join(map(_shown, searched))}",
         hint=did_you_mean(name, (each for catalog in searched for each in catalog.names()))
         or "proctor ls lists what there is; register_local_catalog(folder) adds a catalog",
     )
+
+
+def _shown(catalog: Catalog) -> str:
+    title = str(getattr(catalog, "title", repr(catalog)))
+    return f"{title} (there is no such folder)" if catalog in missing_catalogs() else title
+
+
+def missing_catalogs() -> list[LocalCatalog]:
+    """Return the catalogs that settings name and whose folders are not there; your own may be made later."""
+    own = user_catalog().title
+    return [
+        each for each in catalogs() if isinstance(each, LocalCatalog) and each.title != own and not each.folder.is_dir()
+    ]
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from proctor.artifacts import catalogs, fetch_artifact
+from proctor.artifacts.catalogs import missing_catalogs
 from proctor.artifacts.query import is_assignments, parse_query
 from proctor.errors import ProctorError, QueryError, UnknownArtifactError, UsageError, did_you_mean
 from proctor.recipes.exam import Exam, add_groups
@@ -90,7 +91,11 @@ def _unknown(name: str, options: RecipeOptions) -> UnknownArtifactError:
 
     known = everything(kinds=("exam", "benchmark", "group", "tag", "suite"), include_paths=options.include_paths)
     hint = did_you_mean(name, [entry.name for entry in known])
-    return UnknownArtifactError(f"there is no exam '{name}'", hint=hint or "proctor ls lists the exams there are")
+    missing = ", ".join(catalog.title for catalog in missing_catalogs())
+    why = f"PROCTOR_CATALOGS names {missing}, and there is no such folder" if missing else ""
+    return UnknownArtifactError(
+        f"there is no exam '{name}'", why=why, hint=hint or "proctor ls lists the exams there are"
+    )
 
 
 def foreign_resolvers() -> tuple[Resolver, ...]:
