@@ -280,3 +280,20 @@ def test_flags_of_lm_eval_that_are_not_needed_say_so(invoke, option):
     assert code == 2
     assert f"'proctor run' has no option '{option.replace('_', '-')}'" in err
     assert "hint: leave it out" in err
+
+
+@pytest.mark.parametrize(
+    "option, ours", [("--trust_remote_code", "--trust-code"), ("--confirm-run-unsafe-code", "--trust-code")]
+)
+def test_flags_of_lm_eval_that_have_another_name_say_so(invoke, option, ours):
+    assert f"hint: here it is {ours}" in invoke("run", "--model", "dummy", "--tasks", "samples", option)[2]
+
+
+def test_samples_that_nothing_would_come_of_are_refused(invoke):
+    given = ("run", "--model", "dummy", "--tasks", "samples.science", "--samples")
+    code, _, err = invoke(*given, '{"samples.scince": [0], "x": [1]}')
+    assert code == 2
+    assert "--samples names 'samples.scince', which is none of the exams" in err
+    assert "did you mean 'samples.science'?" in err
+    assert "--samples names 'x'" in err
+    assert "no task of lm-eval" in invoke(*given, '{"samples.science": [0]}')[2]

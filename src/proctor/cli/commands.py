@@ -99,8 +99,10 @@ def translated(error: click.UsageError) -> UsageError:
 
 
 def _note_of_lm_eval(option: str) -> str:
-    """Return why a flag of lm-eval is not needed here; empty for everything else."""
+    """Return what a flag of lm-eval is called here, or why it is not needed; empty for everything else."""
     from proctor.dialects.lm_eval.flags import flag
 
     found = flag(option)
-    return found.note if found is not None and not found.ours and not found.option else ""
+    if found is None or found.option:
+        return ""
+    return f"here it is {found.ours}" if found.ours else found.note

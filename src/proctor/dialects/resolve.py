@@ -5,14 +5,14 @@ Each dialect answers for the names it knows. The catalog is asked first, so a ba
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from proctor.artifacts import catalogs, fetch_artifact
 from proctor.artifacts.catalogs import missing_catalogs
 from proctor.artifacts.query import is_assignments, parse_query
-from proctor.errors import ProctorError, QueryError, UnknownArtifactError, UsageError, did_you_mean
+from proctor.errors import Diagnostic, ProctorError, QueryError, UnknownArtifactError, UsageError, did_you_mean
 from proctor.recipes.exam import Exam, add_groups
 from proctor.recipes.options import RecipeOptions
 from proctor.recipes.recipe import Recipe
@@ -51,7 +51,26 @@ def resolve_tasks(names: Sequence[str], options: RecipeOptions | None = None) ->
         raise UsageError(
             "no exam is named", hint="--tasks samples runs the exams that come along; proctor ls lists all"
         )
+    _check_samples(exams, chosen)
     return list(exams.values())
+
+
+def _check_samples(exams: Mapping[str, Exam], options: RecipeOptions) -> None:
+    """Refuse positions of documents (``--samples``) that nothing would come of: of other exams than lm-eval's tasks."""
+    samples = options.dialect_options.get("samples")
+    if not isinstance(samples, Mapping):
+        return
+    known = {each: exam for name, exam in exams.items() for each in (name, name.partition("@")[0])}
+    problems = []
+    for name in samples:
+        if name not in known:
+            hint = did_you_mean(name, known) or f"the exams are {', '.join(exams)}"[:200]
+            problems.append(Diagnostic(f"--samples names '{name}', which is none of the exams", hint=hint))
+        elif known[name].specification().get("dialect") != "lm_eval":
+            what = f"--samples names '{name}', which is no task of lm-eval"
+            problems.append(Diagnostic(what, hint="--limit takes the first documents of any exam"))
+    if problems:
+        raise UsageError(problems)
 
 
 def _check_same(first: Exam, exam: Exam, name: str) -> None:
