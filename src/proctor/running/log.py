@@ -116,7 +116,11 @@ class ResponseLog:
         connection = sqlite3.connect(
             uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
-        connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+        try:
+            connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+        except BaseException:  # a damaged file shows here first
+            connection.close()
+            raise
         return connection
 
     def _prepare(self) -> None:
