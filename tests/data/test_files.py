@@ -179,3 +179,6 @@ def test_a_web_address_is_read_from_the_mapped_folder(tmp_path):
     with settings.context(hub_dir=str(tmp_path)), pytest.raises(DatasetNotFoundError) as caught:
         list(LoadCSV(files={"test": "http://127.0.0.1:9/../gone.csv"})()["test"])
     assert "put it at <folder>/127.0.0.1:9/" in str(caught.value)
+    (tmp_path / "host.invalid" / "index").write_text("a\n7\n")
+    with settings.context(hub_dir=str(tmp_path)):
+        assert list(LoadCSV(files={"test": "https://host.invalid/?size=3"})()["test"])[0]["a"] == 7

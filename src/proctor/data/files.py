@@ -20,7 +20,7 @@ from typing_extensions import override
 from proctor.artifacts import NON_POSITIONAL
 from proctor.data.fields import MISSING, Row, finder
 from proctor.data.frames import frames, tabular
-from proctor.data.hub import local_file
+from proctor.data.hub import local_file, place_of
 from proctor.data.loaders import LazyLoader
 from proctor.errors import DataError, DatasetNotFoundError, Location, MissingExtraError, ValidationError, did_you_mean
 
@@ -67,8 +67,7 @@ def opened(path: str, mode: str = "rb", encoding: str | None = None) -> Iterator
 
 def _near(path: str) -> str:
     if is_remote(path):
-        host, _, inside = path.partition("://")[2].partition("/")
-        return f"put it at <folder>/{host}/{inside} and set PROCTOR_HUB_DIR=<folder>"
+        return f"put it at <folder>/{place} and set PROCTOR_HUB_DIR=<folder>" if (place := place_of(path)) else ""
     folder = Path(path).parent
     names = [each.name for each in folder.iterdir()] if folder.is_dir() else []
     return did_you_mean(Path(path).name, names)

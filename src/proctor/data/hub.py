@@ -66,12 +66,20 @@ def local_folder(hub_id: str) -> Path | None:
 
 
 def local_file(url: str) -> Path | None:
-    """Return the file of a web address in the mapped folder (``<hub_dir>/<host>/<path>``), or ``None``."""
-    base, parts = hub_folder(), urlsplit(url)
-    if base is None or parts.scheme not in {"http", "https"} or ".." in Path(parts.path).parts:
+    """Return the file of a web address in the mapped folder, or ``None``; see :func:`place_of`."""
+    base, place = hub_folder(), place_of(url)
+    if base is None or not place or ".." in Path(place).parts:
         return None
-    found = base / parts.netloc / unquote(parts.path).lstrip("/")
-    return found if found.is_file() else None
+    return base / place if (base / place).is_file() else None
+
+
+def place_of(url: str) -> str:
+    """Return where the mapped folder has a web address: ``host/path``, the query left out, ``index`` after a slash."""
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"}:
+        return ""
+    path = unquote(parts.path)
+    return f"{parts.netloc}{path}index" if path.endswith("/") else f"{parts.netloc}{path}"
 
 
 def aliases(base: Path) -> Mapping[str, str]:
