@@ -136,6 +136,12 @@ def test_the_context_is_asked_for_alone_only_where_it_has_to_be() -> None:
     assert server.asked == ["sky： blue", "sky：蓝", "sky："]
 
 
+def test_blanks_between_characters_of_several_tokens_go_to_the_continuation() -> None:
+    server = ByteServer("sglang", width=2)
+    found = score(server, Choose((Pair(Prompt("蓝 "), "蓝"),))).scores[0]
+    assert found.token_count == len(server.tokens(" 蓝"))
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_a_rolled_text_counts_every_token_that_has_a_likelihood(way: str) -> None:
     assert score(ByteServer(way), Rolling("one two 三")).scores[0].token_count == 5
@@ -165,6 +171,14 @@ def test_any_tokens_are_read(tokens: list[str], text: str) -> None:
 )
 def test_tokenizers_with_blanks_of_their_own(tokens: list[str], spans: list[tuple[int, int]]) -> None:
     assert align(tokens, "What is it") == spans
+
+
+@pytest.mark.parametrize("cut, inside", [(0, 4), (1, 3), (2, 3), (3, 0)])
+def test_a_blank_may_be_part_of_a_token_that_shows_nothing(cut: int, inside: int) -> None:
+    # SmolLM2's tokens of "x ẞ" are "x", " " with the first byte of ẞ, and two more bytes; vLLM shows the last one whole.
+    spans = align(["x", "", "", " ẞ"], "x ẞ")
+    assert spans is not None
+    assert sum(end > cut for _, end in spans) == inside
 
 
 def test_texts_that_have_nothing_to_do_with_the_prompt() -> None:

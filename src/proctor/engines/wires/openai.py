@@ -93,7 +93,8 @@ class OpenAIWire(Wire):
             try:
                 parts.append(await self._echo(caller, text, parse))
             except BoundaryError as error:
-                alone = await self._echo(caller, context, partial(parse_context, text=context))
+                bare = context.rstrip() or context  # blanks at its end go to the continuation, as in lm-eval
+                alone = await self._echo(caller, bare, partial(parse_context, text=bare))
                 score = parse(error.body, context_tokens=alone.texts)
                 parts.append(merged([score, structs.replace(alone, texts=())]))
         return merged(parts)

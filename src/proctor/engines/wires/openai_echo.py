@@ -158,6 +158,9 @@ def _place(token: str, text: str, position: int, unread: Sequence[str]) -> Span 
     """Return where a token stands at or, after tokens that could not be read, soon behind a position."""
     if not token or (position >= len(text)):
         return (len(text), len(text) + 1) if position >= len(text) and not unread else None
+    if any(_PARTIAL in each for each in unread):
+        most = position + sum(map(len, unread)) + len(unread) + len(token)
+        return _found(token, text, _least_end(unread, text, position), most)
     if text.startswith(token, position):
         return position, position + len(token)
     bare = token.lstrip(" ")
@@ -167,11 +170,25 @@ def _place(token: str, text: str, position: int, unread: Sequence[str]) -> Span 
     begin = text.find(bare, position, position + blanks + len(bare))
     if begin >= 0:  # a tokenizer that writes no blanks, or one too many at the start
         return position, begin + len(bare)
-    if unread:
-        reach = position + sum(max(1, len(each)) for each in unread) + len(token)
-        begin = text.find(token, position, reach)
-        return (begin, begin + len(token)) if begin >= 0 else None
-    return None
+    most = position + sum(max(1, len(each)) for each in unread) + len(token)
+    return _found(token, text, position, most) if unread else None
+
+
+def _least_end(unread: Sequence[str], text: str, position: int) -> int:
+    """Return where tokens that hold parts of characters end at the soonest, by the blanks and letters among them."""
+    is_open = False
+    for token in unread:
+        readable = token.replace(_PARTIAL, "")
+        if readable and _PARTIAL in token and (begin := text.find(readable, position + is_open)) >= 0:
+            position, is_open = begin + len(readable), True
+        else:
+            is_open = is_open or _PARTIAL in token
+    return position + is_open
+
+
+def _found(token: str, text: str, least: int, most: int) -> Span | None:
+    begin = -1 if _PARTIAL in token else text.find(token, least, most)
+    return (begin, begin + len(token)) if begin >= 0 else None
 
 
 def _unread_spans(unread: Sequence[str], begin: int, end: int, text: str) -> list[Span]:
@@ -179,8 +196,11 @@ def _unread_spans(unread: Sequence[str], begin: int, end: int, text: str) -> lis
         if len(unread) == len(text[begin:end].encode()):  # a token for each byte
             return [(begin + index, begin + index + 1) for index, size in _bytes(text[begin:end]) for _ in range(size)]
         return [(begin, end)] * len(unread)
-    # A token without text is the first part of the character that follows it; others are special tokens.
-    return [(begin, begin) if token else (begin, begin + 1) for token in unread]
+    # A token without text is the first part of the next character that has parts, perhaps with blanks before it; others
+    # are special tokens.
+    first = next((index for index in range(begin, len(text)) if not text[index].isascii()), begin)
+    parts = [(begin, first + 1), *[(first, first + 1)] * len(unread)]
+    return [(begin, begin) if token else parts[min(unread[:index].count(""), 1)] for index, token in enumerate(unread)]
 
 
 def _bytes(text: str) -> list[tuple[int, int]]:
