@@ -150,6 +150,21 @@ def test_benchmarks_are_trees():
     assert {row["subset"][0] for row in Benchmark(subsets={"a": leaf, "b": leaf}, subset="b")()["test"]} == {"b"}
 
 
+def test_a_pool_of_no_demos_is_no_pool():
+    recipe = DatasetRecipe(card=card(), num_demos=0, demos_pool_size=0, demos_taken_from="nowhere")
+    assert len(list(recipe()["train"])) == len(list(DatasetRecipe(card=card())()["train"]))
+
+
+def test_errors_of_a_benchmark_name_the_subset():
+    short = DatasetRecipe(card=card(train=2), num_demos=3, demos_pool_size=10)
+    missing = DatasetRecipe(card=card(), num_demos=1, demos_pool_size=2, demos_taken_from="nowhere")
+    inner = Benchmark(subsets={"short": short})
+    with pytest.raises(DemosError, match=r"@ inner short test\[0\]|@ inner short train\[0\]"):
+        list(Benchmark(subsets={"fine": DatasetRecipe(card=card()), "inner": inner})()["test"])
+    with pytest.raises(DemosError, match=r"'nowhere', which the data does not have \(@ missing\)"):
+        Benchmark(subsets={"missing": missing})()
+
+
 @pytest.mark.parametrize(
     "arguments, error, text",
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from typing import Annotated, Any
 
@@ -10,7 +11,7 @@ from pydantic import Field
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.data.streams import GeneratorStream, MultiStream, Stream
-from proctor.errors import UsageError, ValidationError, did_you_mean
+from proctor.errors import ProctorError, UsageError, ValidationError, did_you_mean
 from proctor.formats import Format, SystemPrompt
 from proctor.recipes.recipe import DatasetRecipe, Recipe, Row
 
@@ -110,7 +111,10 @@ class Benchmark(BaseBenchmark):
 
     def process(self) -> MultiStream:
         """Return streams with the rows of all members, each with its path under ``subset``."""
-        members = {name: member() for name, member in self.members().items()}
+        members = {}
+        for name, member in self.members().items():
+            with _named(name):
+                members[name] = member()
         names = [split for split in self.splits if any(split in streams for streams in members.values())]
         return MultiStream({split: self._fused(split, members) for split in names})
 
@@ -120,8 +124,9 @@ class Benchmark(BaseBenchmark):
         def rows() -> Iterator[Row]:
             for name, streams in members.items():
                 if split in streams:
-                    for row in islice(iter(streams[split]), limit):
-                        yield {**row, "subset": [name, *row.get("subset", ())]}
+                    with _named(name):
+                        for row in islice(iter(streams[split]), limit):
+                            yield {**row, "subset": [name, *row.get("subset", ())]}
 
         return GeneratorStream(lambda: islice(rows(), total))
 
@@ -132,6 +137,15 @@ class Benchmark(BaseBenchmark):
 
     def reset(self) -> None:
         """Nothing to do: members are changed whenever the benchmark is called."""
+
+
+@contextmanager
+def _named(subset: str) -> Iterator[None]:
+    """Name the subset in errors of a block of code."""
+    try:
+        yield
+    except ProctorError as error:
+        raise error.within(subset) from None
 
 
 def _changed(member: Recipe, changes: Mapping[str, Any]) -> Recipe:

@@ -50,7 +50,7 @@ class DatasetRecipe(Recipe):
         max_train_instances, max_validation_instances, max_test_instances: Most instances of a split, after the demo
             pool has been taken out.
         num_demos: Demos in each prompt; a list draws a number for each instance.
-        demos_pool_size: Size of the pool that demos are drawn from; -1 takes the whole split.
+        demos_pool_size: Size of the pool that demos are drawn from; -1 takes the whole split, 0 means no pool.
         demos_pool: The pool itself, instead of its size.
         demos_taken_from, demos_removed_from_data: Which split the pool comes from, and whether it leaves it.
         sampler: Who draws; the card's sampler, or random, where none is given.
@@ -209,7 +209,7 @@ class DatasetRecipe(Recipe):
             format=self.format or _default_format(),
             system_prompt=self.system_prompt,
             num_demos=tuple(self.num_demos) if isinstance(self.num_demos, list) else self.num_demos or 0,
-            pool_size=len(pool) if pool else self.demos_pool_size,
+            pool_size=len(pool) if pool else self.demos_pool_size or None,  # 0 is no pool
             pool=pool,
             demos_taken_from=self.demos_taken_from,
             demos_removed_from_data=self.demos_removed_from_data,
