@@ -163,8 +163,8 @@ def _write_dataset(folder: Path, configurations: Mapping[str, Mapping[str, list[
         declared = ""
     folder.mkdir(parents=True, exist_ok=True)
     for name, splits in configurations.items():
-        declared += f"- config_name: {name}\n  data_files:\n"
-        (folder / name).mkdir(exist_ok=True)
+        declared += f"- config_name: {name.replace('/', '-')}\n  data_files:\n"
+        (folder / name).mkdir(parents=True, exist_ok=True)
         for split, rows in splits.items():
             Dataset.from_list(rows).to_parquet(folder / name / f"{split}.parquet")
             declared += f'  - split: {split}\n    path: "{name}/{split}.parquet"\n'
@@ -289,7 +289,7 @@ def _bluebench_datasets() -> dict[str, dict[str, dict[str, list[dict[str, Any]]]
             "default": splits(lambda i: {"text": f"Bill {i}.", "summary": "A bill.", "title": "t"}, "train", "test")
         },
         "webis/tldr-17": {"default": splits(lambda i: {"content": f"Post {i}.", "summary": "A post."}, "train")},
-        "gsarti/flores_101": {"all": {"train": sentences, "validation": sentences}},
+        "gsarti/flores_101": {"all": {"validation": sentences}, "all/devtest": {"train": sentences}},
     }  # fmt: skip
 
 
@@ -330,12 +330,12 @@ def _made_up_files() -> Iterator[tuple[str, str]]:
     yield f"{samples}/cfpb_compliants.csv", f"narrative,product\n{complaints}".replace("Mortgage", "debt_collection")
     report = {"pre_text": ["Before."], "post_text": ["After."], "table": [["", "2019"], ["sales", "7"]]}
     asked = {"question": "How much?", "answer": "7", "program_re": "7", "program": "7"}
-    finances = json.dumps([{**report, "id": f"{n}", "qa": asked} for n in range(40)])
+    finances = json.dumps([{**report, "id": f"{n}", "qa": {**asked, "question": f"How much {n}?"}} for n in range(40)])
     for split in ("train", "dev", "test"):
         commit = "0f16e2867befa6840783e58be38c9efb9229d742"
         yield f"raw.githubusercontent.com/czyssrs/FinQA/{commit}/dataset/{split}.json", finances
-        words = "1\tAnn\tB-PER\t-\t-\n2\tsings\tO\t-\t-\n\n"
-        yield f"raw.githubusercontent.com/UniversalNER/UNER_English-EWT/master/en_ewt-ud-{split}.iob2", words * 40
+        words = "".join(f"1\tAnn{n}\tB-PER\t-\t-\n2\tsings\tO\t-\t-\n\n" for n in range(40))
+        yield f"raw.githubusercontent.com/UniversalNER/UNER_English-EWT/master/en_ewt-ud-{split}.iob2", words
     tables = "raw.githubusercontent.com/ppasupat/WikiTableQuestions"
     asked = "".join(f"nu-{n}\tWho has {n}?\tcsv/200-csv/{n}.csv\tAnn{n}\n" for n in range(25))
     for split in ("random-split-1-train", "random-split-1-dev", "pristine-unseen-tables"):
