@@ -9,8 +9,9 @@ import pytest
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import MissingExtraError
 from proctor.scoring.grade import Columns
-from proctor.scoring.metrics import models
-from proctor.scoring.metrics.models import BertScore, Detector, IsCodeMixed, Perplexity, SentenceBert
+from proctor.scoring.metrics import embeddings, models
+from proctor.scoring.metrics.embeddings import BertScore, SentenceBert
+from proctor.scoring.metrics.models import Detector, IsCodeMixed, Perplexity
 from proctor.scoring.pipeline import apply_metrics
 
 
@@ -70,7 +71,7 @@ def test_sentences_are_compared_by_their_embeddings(monkeypatch):
         def encode(self, texts, batch_size):
             return np.array([[text.count("a"), text.count("b") + 1e-9] for text in texts], dtype=np.float32)
 
-    monkeypatch.setattr(models, "_sentence_model", lambda name: Model())
+    monkeypatch.setattr(embeddings, "_sentence_model", lambda name: Model())
     result = score(SentenceBert(model_name="any"), ["a", "ab"], [["b", "aa"], ["b"]])
     assert list(result.instance_scores["sbert_score"]) == pytest.approx([1.0, math.sqrt(0.5)], abs=1e-6)
 
@@ -83,7 +84,7 @@ def test_tokens_are_compared_by_their_embeddings(monkeypatch):
             )
             return found, found / 2, found / 4
 
-    monkeypatch.setattr(models, "_bert_scorer", lambda *_: Scorer())
+    monkeypatch.setattr(embeddings, "_bert_scorer", lambda *_: Scorer())
     result = score(BertScore(model_name="any"), ["a", "b"], [["ab"], ["c"]])
     assert (result.scores["precision"], result.scores["recall"], result.scores["f1"]) == (0.5, 0.25, 0.125)
     assert {"f1_ci_low", "precision_ci_high", "score_ci_low"} <= set(result.scores)
@@ -98,8 +99,8 @@ def test_instances_without_references_fail_alone(monkeypatch):
         def score(self, cands, refs, batch_size):
             return tuple(np.ones(len(cands)) for _ in range(3))
 
-    monkeypatch.setattr(models, "_sentence_model", lambda name: Model())
-    monkeypatch.setattr(models, "_bert_scorer", lambda *_: Scorer())
+    monkeypatch.setattr(embeddings, "_sentence_model", lambda name: Model())
+    monkeypatch.setattr(embeddings, "_bert_scorer", lambda *_: Scorer())
     for metric in (SentenceBert(model_name="any"), BertScore(model_name="any")):
         result = score(metric, ["a", "b"], [[], ["b"]])
         assert list(result.instance_scores["score"]) == [None, pytest.approx(1.0)]
@@ -128,11 +129,11 @@ def test_empty_texts_are_tokens_that_start_and_end(monkeypatch, has_its_own):
     utils.model2layers = {"own-model": 3}
     monkeypatch.setitem(sys.modules, "bert_score", package)
     monkeypatch.setitem(sys.modules, "bert_score.utils", utils)
-    models._bert_scorer.cache_clear()
+    embeddings._bert_scorer.cache_clear()
     try:
-        found = models._bert_scorer("own-model", None, 1)._tokenizer.build_inputs_with_special_tokens([])
+        found = embeddings._bert_scorer("own-model", None, 1)._tokenizer.build_inputs_with_special_tokens([])
     finally:
-        models._bert_scorer.cache_clear()
+        embeddings._bert_scorer.cache_clear()
     assert found == (["own"] if has_its_own else [1, 2])
 
 
