@@ -102,6 +102,7 @@ def _alone(name: str) -> Any:
     path = _folder(package) / f"{last}.py"
     module = _Lenient(name)
     module.__package__, module.__file__ = package, str(path)
+    sys.modules[name] = module  # what hashes a function of it looks it up
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         try:
             exec(compile(ast.Module([node], []), str(path), "exec"), module.__dict__)  # noqa: S102 - upstream's own code

@@ -74,7 +74,7 @@ class Made:
     def hub(self, splits: dict[str, list[Any]] | None = None, **configs: dict[str, list[Any]]) -> str:
         """Write a dataset in the hub's layout: splits, or configurations with splits."""
         self.number += 1
-        base = f"{self.number}/dataset"
+        base = f"{self.number}/dataset{self.number}"  # the library keeps what it read by the folder's name
         listed = []
         for config, parts in (configs or {"default": splits or {}}).items():
             files = []
@@ -118,7 +118,7 @@ def _knowledge(m: Made) -> None:
         )
     m.case("chembench", "ChemBenchDataset", path=str(m.base / "chem"), name="a")
     path = m.hub({"train": rows(lambda i: {"Question": text(), "Options": text(), "Answer": text(), "more": i})})
-    m.case("climaqa", "ClimaQADataset", path=_dir(path), task="dataset")
+    m.case("climaqa", "ClimaQADataset", path=_dir(path), task=path.rpartition("/")[2])
     path = m.json("set.json", rows(lambda i: {"question": text(), "final_answer": [text()], "language": "en", "subject": text(), "question_type": "x", "answer_type": "y",
         "is_multiple_answer": False, "unit": None, "error": None, "context": text()}))  # fmt: skip
     m.case("OlympiadBench", "OlympiadBenchDataset", path=_dir(path), name="set")
@@ -161,7 +161,10 @@ def _knowledge(m: Made) -> None:
         ],
     )
     m.case("nejmaibench", "NejmaibenchDataset", path=path)
-    path = m.table("s.csv", [["metadata", "problem", "answer"], *rows(lambda i: [text(), text(), text()])])
+    path = m.table(
+        "s.csv",
+        [["metadata", "problem", "answer"], *rows(lambda i: [f"{i} {text()}", f"{i} {text()}", f"{i} {text()}"])],
+    )
     m.case("simpleqa", "SimpleQADataset", path=path)
     m.case("simpleqa", "SimpleQADataset", path=path, num_examples=5)
     m.case("simpleqa", "SimpleQADataset", path=path, n_repeats=3)
@@ -188,7 +191,7 @@ def _knowledge(m: Made) -> None:
             )
         }
     )
-    m.case("physics", "PHYSICSDataset", path=_dir(path), name="dataset")
+    m.case("physics", "PHYSICSDataset", path=_dir(path), name=path.rpartition("/")[2])
     for name, sub, arguments in (
         ("Flores", "flores/test/L", {"lang_fullname": "L"}), ("MGSM", "mgsm/test/en", {"lang": "en"}), ("MHellaswag", "mhellaswag/test/en", {"lang": "en"}),
         ("MIFEval", "mifeval/test/en", {"lang": "en"}), ("MLogiQA", "mlogiqa/test/en", {"lang": "en"}), ("XNLI", "xnli/test/en", {"lang": "en"}),
@@ -879,7 +882,7 @@ def _code(m: Made) -> None:
     tests = lambda: json.dumps([{"input": text(), "output": text(), "testtype": "stdin"}])
     packed = lambda: base64.b64encode(zlib.compress(pickle.dumps(tests()))).decode()
     lcb = lambda i: {"question_content": text(), "starter_code": ["", "class A: pass"][i % 2], "public_test_cases": tests(), "private_test_cases": [tests, packed][i % 3 == 0](),
-                     "metadata": json.dumps([{}, {"func_name": "f"}][i % 2]), "contest_date": f"2024-0{1 + i % 9}-11T00:00:00"}  # fmt: skip
+                     "metadata": json.dumps([{}, {"func_name": "f"}][i % 2]), "contest_date": f"20240{1 + i % 9}11"}  # fmt: skip
     path = m.lines("test.jsonl", rows(lcb))
     m.case("livecodebench.livecodebench", "LCBCodeGenerationDataset", path=_dir(path), release_version=None)
     m.case(
@@ -1334,7 +1337,7 @@ def _needles(m: Made) -> None:
             m.case("needlebench.atc_choice", "NeedleBenchATCDataset", **names, num_needles=count)
             m.case("needlebench_v2.atc_elder_only", "NeedleBenchATCDataset", **names, num_needles=count)
             m.case("needlebench_v2.atc", "NeedleBenchATCDataset", **names, num_needles=count)
-    ruler = {"num_samples": 4, "tokenizer_model": "gpt-4"}
+    ruler = {"num_samples": 3, "tokenizer_model": "gpt-4"}
     squad = {
         "data": [
             {
@@ -1366,7 +1369,7 @@ def _needles(m: Made) -> None:
     m.folder.lines(
         m.here("ruler/essay.jsonl"), [{"text": ". ".join(text(5, 15) for _ in range(90))} for _ in range(30)]
     )
-    for length in (1000, 4096, 9000):
+    for length in (1000, 4200):
         for more in ({}, {"remove_newline_tab": "yes", "random_seed": 7}):
             shared = {**ruler, "max_seq_length": length, **more}
             m.case("ruler.ruler_cwe", "RulerCweDataset", **shared)

@@ -326,9 +326,13 @@ def report(source: str, listed: list[dict[str, Any]], wanted: list[Any]) -> int:
     wrong = [(one, text) for one, text in found if text]
     for one, text in wrong:
         print(f"DIFFERENT {one['project']} {one['type']} {one['arguments']} {one.get('reader_cfg', '')}\n    {text}")
-    print(
-        f"{source}: {len(found) - len(wrong)} of {len(found)} equal ({len({one['type'] for one in listed})} classes, {rows} rows)"
-    )
+    refused = [
+        (one["type"], answer["error"][:80]) for one, answer in zip(listed, wanted, strict=True) if "error" in answer
+    ]
+    equal = len(found) - len(wrong) - len(refused) + sum("upstream fails" in text for _, text in wrong)
+    print(f"{source}: {equal} of {len(found)} equal ({len({one['type'] for one in listed})} classes, {rows} rows)")
+    for kind, error in refused:
+        print(f"    both refuse {kind}: {error}")
     return len(wrong)
 
 

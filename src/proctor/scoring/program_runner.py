@@ -113,6 +113,7 @@ def _run(task: dict[str, Any]) -> tuple[str, str]:
 
 def main() -> None:
     """Run the program and report."""
+    os.set_inheritable(int(sys.argv[1]), False)
     report = os.fdopen(int(sys.argv[1]), "w", encoding="utf-8")
     task = json.loads(sys.stdin.read())
     sys.stdin = io.StringIO()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import select
 import signal
 import subprocess
 import sys
@@ -119,7 +120,8 @@ def _finished(process: subprocess.Popen[bytes], task: bytes, seconds: float) -> 
 
 def _reported(reading: int, token: str) -> Ending:
     """Return what the runner reported; a program that ended the process, or wrote a report of its own, failed."""
-    data = os.read(reading, 1 << 16)
+    ready, _, _ = select.select([reading], [], [], 0)  # a process that got away may hold the pipe open: do not wait
+    data = os.read(reading, 1 << 16) if ready else b""
     try:
         report = json.loads(data)
     except ValueError:
