@@ -74,7 +74,7 @@ def parse_echo(
         inside = list(range(len(context_tokens), len(tokens) - has_more))
     else:
         spans = align(tokens, text, has_more=has_more) or _trusted(found, len(tokens), text)
-        if spans is None or (start and _is_blurred(spans, start)):
+        if spans is None or (start and _is_blurred(spans, start, tokens, text)):
             raise BoundaryError(body)
         inside = [index for index, (begin, end) in enumerate(spans) if begin < len(text) and end > max(start, begin)]
     if not inside and start < len(text):
@@ -180,7 +180,7 @@ def _least_end(unread: Sequence[str], text: str, position: int) -> int:
     for token in unread:
         readable = token.replace(_PARTIAL, "")
         if readable and _PARTIAL in token and (begin := text.find(readable, position + is_open)) >= 0:
-            position, is_open = begin + len(readable), True
+            position, is_open = begin + len(readable), token.endswith(_PARTIAL)
         else:
             is_open = is_open or _PARTIAL in token
     return position + is_open
@@ -207,9 +207,18 @@ def _bytes(text: str) -> list[tuple[int, int]]:
     return [(index, len(character.encode())) for index, character in enumerate(text)]
 
 
-def _is_blurred(spans: Sequence[Span], start: int) -> bool:
+def _is_blurred(spans: Sequence[Span], start: int, tokens: Sequence[str], text: str) -> bool:
     """Return whether several tokens share characters on both sides of a place."""
-    return any(one == other and one[0] < start < one[1] for one, other in pairwise(spans))
+    if any(one == other and one[0] < start < one[1] for one, other in pairwise(spans)):
+        return True
+    for index, (begin, end) in enumerate(spans):
+        if not index or tokens[index - 1] or not tokens[index]:
+            continue
+        # A token without text comes before it, which may hold whole characters of those that are shown here.
+        wide = [index for index in range(begin, min(end, len(text))) if not text[index].isascii()]
+        if wide and wide[0] < start <= wide[-1]:
+            return True
+    return False
 
 
 def _trusted(found: TextLogProbs, count: int, text: str) -> list[Span] | None:
