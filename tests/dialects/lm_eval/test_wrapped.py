@@ -7,7 +7,8 @@ import pytest
 from proctor.dialects.lm_eval.factory import TemplateFactory
 from proctor.dialects.lm_eval.resolve import resolve
 from proctor.dialects.lm_eval.template import MCQTemplateConfig, process_field
-from proctor.errors import ProctorError, TemplateError
+from proctor.errors import ProctorError, TemplateError, TrustError
+from proctor.settings import settings
 
 ROW = {"question": "Q?", "choices": {"text": ["a", "b"], "label": ["A", "B"]}, "flat": ["a", "b"], "answer": 1}
 
@@ -193,3 +194,72 @@ def test_a_split_that_is_mistyped_gets_the_closest_one(task):
     path.write_text(path.read_text().replace("test_split: test", "test_split: tets"))
     (problem,) = problems_of(path)
     assert problem.hint == "did you mean 'test'?"
+
+
+# -- templates of one's own -------------------------------------------------------------------------------------------
+
+MINE = """
+class Mine:
+    format = "mine"
+    prefix = suffix = ""
+    question_choice_delimiter = choice_delimiter = "\\n"
+    target_delimiter = "\\n##\\n"
+
+    def __init__(self, mark=">"):
+        self.mark = mark
+
+    def format_prompt(self, q, c, a):
+        return f"{self.mark} {q} {len(c)} {a}"
+
+    def format_choices(self, q, c, a):
+        return [f"{q}{number}" for number, _ in enumerate(c)]
+
+    def format_target(self, q, c, a):
+        return a
+
+
+class Half:
+    def format_prompt(self, q, c, a):
+        return q
+"""
+
+
+@pytest.fixture
+def mine(task):
+    def make(spec):
+        path = task(f"template: {spec}\n{FIELDS}")
+        (path.parent / "my_templates.py").write_text(MINE)
+        return path
+
+    return make
+
+
+def test_a_template_beside_the_task_gets_question_choices_and_answer(mine):
+    path = mine('{template_type: "my_templates:Mine", mark: "?"}')
+    with settings.context(trust_code=True):
+        (exam,) = resolve(["mine"], [str(path.parent)])
+        item = next(exam.items())
+    assert item.requests[0].pairs[0].context.text == "? Q? 2 1"
+    assert item.exchange.choices == (" Q?0", " Q?1")
+    assert item.exchange.gold == 1
+
+
+@pytest.mark.parametrize(
+    "spec, what",
+    [
+        ('"my_templates:Half"', "has no format_choices and no format_target"),
+        ('"my_templates:Nobody"', "cannot be loaded"),
+        ('"no_such_module:Mine"', "cannot be loaded"),
+        ('{template_type: "my_templates:Mine", mrk: "?"}', "cannot be made"),
+    ],
+)
+def test_a_template_of_ones_own_that_is_none(mine, spec, what):
+    path = mine(spec)
+    with settings.context(trust_code=True), pytest.raises(TemplateError, match=what) as raised:
+        resolve(["mine"], [str(path.parent)])
+    assert str(raised.value.diagnostics[0].location).endswith("mine.yaml:6:1")
+
+
+def test_without_trust_it_is_refused(mine):
+    with pytest.raises(TrustError, match="is Python code"):
+        resolve(["mine"], [str(mine('"my_templates:Mine"').parent)])

@@ -115,7 +115,8 @@ class TaskConfig:
     def _apply_template(self) -> None:
         if self.template is None and self.template_choice is None:
             return
-        self.template_config, places = resolve_template(self.template, self.template_choice)
+        file = "" if self.source is None else self.source.path
+        self.template_config, places = resolve_template(self.template, self.template_choice, file)
         for key, value in default_places(self.template, self.template_choice).items():
             if getattr(self, key) is None:
                 setattr(self, key, value)
@@ -124,6 +125,8 @@ class TaskConfig:
         made = self.template_config
         text, choice, target = self.doc_to_text, self.doc_to_choice, self.doc_to_target
         self.originals = {"doc_to_text": text, "doc_to_choice": choice, "doc_to_target": target}
+        if isinstance(made, CustomTemplate):
+            made.read(text, choice, target)
         self._inherit_originals()
         if text is not None:
             self.doc_to_text = made.wrap_doc_to_text(text, choice)

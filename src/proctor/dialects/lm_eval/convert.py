@@ -101,7 +101,7 @@ def _new_name(leaf: Leaf, chosen: str | None) -> str:
 
 def _to_proctor(values: dict[str, Any], chosen: str | None, leaf: Leaf) -> Converted:
     if chosen is not None:
-        made, _ = resolve_template(values.get("template"), chosen)
+        made, _ = resolve_template(values.get("template"), chosen, leaf.source.path if leaf.source else "")
         spec, by_name = made.to_dict(), resolve_template(None, chosen)[0]
         values["template"] = chosen if spec == by_name.to_dict() else spec
     return Converted(_yaml(values), tuple(_function_notes(values, leaf)))

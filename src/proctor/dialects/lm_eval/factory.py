@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
-from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
+from proctor.dialects.lm_eval.functions import TaskCodeError, resolve_function
+from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.dialects.lm_eval.template import (
     BoxedAnswerTemplate,
     ChainOfThoughtTemplate,
@@ -22,7 +23,7 @@ from proctor.dialects.lm_eval.template import (
     StyledTemplate,
     TemplateConfig,
 )
-from proctor.errors import Diagnostic, TemplateError, TrustError, did_you_mean
+from proctor.errors import Diagnostic, Location, TemplateError, TrustError, did_you_mean
 from proctor.settings import settings
 from proctor.templates.styles import ChoiceLabels, choice_formatter
 
@@ -94,11 +95,7 @@ class TemplateFactory:
         Raises:
             TemplateError: No such type, or a field that the type does not have.
         """
-        given = dict(config)
-        if "template_type" in given or not any(key in given for key in _TYPE_KEYS):
-            return _make(str(given.pop("template_type", "mcq")), {**NAMES, **TYPES}, given)
-        key = next(key for key in _TYPE_KEYS if key in given)
-        return _make(str(given.pop(key)), {**TYPES, **NAMES}, given)
+        return _of_dict(config)
 
     @staticmethod
     def create_mmlu_style() -> MCQTemplateConfig:
@@ -171,12 +168,23 @@ def template_choices(template: object) -> dict[str, Any]:
     raise TemplateError(f"template is {template!r}", hint="write a name, or a mapping of names to fields")
 
 
-def resolve_template(template: object, chosen: str | None = None) -> tuple[TemplateConfig, dict[str, Any]]:
+def _of_dict(config: Mapping[str, Any], file: str = "") -> TemplateConfig:
+    given = dict(config)
+    if "template_type" in given or not any(key in given for key in _TYPE_KEYS):
+        return _make(str(given.pop("template_type", "mcq")), {**NAMES, **TYPES}, given, file)
+    key = next(key for key in _TYPE_KEYS if key in given)
+    return _make(str(given.pop(key)), {**TYPES, **NAMES}, given, file)
+
+
+def resolve_template(
+    template: object, chosen: str | None = None, file: str = ""
+) -> tuple[TemplateConfig, dict[str, Any]]:
     """Return a template and the ``doc_to_*`` fields that its specification sets.
 
     Args:
         template: What ``template:`` says; ``None`` where a task has none and one is chosen by name.
         chosen: The name behind ``@`` or ``--template``: one of the task's own, or any there is.
+        file: The task file; modules of ``module:Class`` are looked for beside it.
 
     Raises:
         TemplateError: The name means no template.
@@ -190,12 +198,12 @@ def resolve_template(template: object, chosen: str | None = None) -> tuple[Templ
     if isinstance(spec, TemplateConfig):
         return spec, {}
     if isinstance(spec, str):
-        return _make(spec, {**TYPES, **NAMES}, {}), {}
+        return _make(spec, {**TYPES, **NAMES}, {}, file), {}
     if isinstance(spec, tuple):
         given, places = _split_fields(spec[1])
-        return _make(str(name), {**TYPES, **NAMES}, given), places
+        return _make(str(name), {**TYPES, **NAMES}, given, file), places
     given, places = _split_fields(spec)
-    return TemplateFactory.from_dict(given), places
+    return _of_dict(given, file), places
 
 
 def default_places(template: object, chosen: str | None) -> dict[str, Any]:
@@ -224,10 +232,10 @@ def _column(value: Any) -> Any:
     return value
 
 
-def _make(name: str, table: Mapping[str, Maker], given: dict[str, Any]) -> TemplateConfig:
+def _make(name: str, table: Mapping[str, Maker], given: dict[str, Any], file: str = "") -> TemplateConfig:
     maker = table.get(name) or table.get(name.lower())
     if maker is None:
-        return _custom(name, given, table)
+        return _custom(name, given, table, file)
     known = _fields_of(maker)
     problems = [
         Diagnostic(
@@ -285,10 +293,10 @@ def _fields_of(maker: Maker) -> dict[str, str]:
     return {each.name: str(each.type) for each in fields(kind)} if is_dataclass(kind) else {}
 
 
-def _custom(name: str, given: dict[str, Any], table: Mapping[str, Maker]) -> TemplateConfig:
+def _custom(name: str, given: dict[str, Any], table: Mapping[str, Maker], file: str) -> TemplateConfig:
     for entry in entry_points(group=ENTRY_POINTS):
         if entry.name == name:
-            return _adapted(entry.load(), given)
+            return _adapted(name, entry.load(), given)
     module, colon, class_name = name.partition(":")
     if not colon or name.count(":") != 1 or not module:
         raise TemplateError(
@@ -303,11 +311,29 @@ def _custom(name: str, given: dict[str, Any], table: Mapping[str, Maker]) -> Tem
             hint="if you trust it, add --trust-code",
         )
     try:
-        return _adapted(getattr(import_module(module), class_name), given)
-    except (ImportError, AttributeError) as error:
-        raise TemplateError(f"the template '{name}' cannot be loaded", why=str(error)) from None
+        kind = resolve_function(FunctionReference(f"{module}.{class_name}", Location(file)), f"the template '{name}'")
+    except TaskCodeError as error:
+        (problem,) = error.diagnostics
+        raise TemplateError(
+            f"the template '{name}' cannot be loaded",
+            why=problem.what + (f" ({problem.why})" if problem.why else ""),
+            hint=problem.hint or f"{module}.py is looked for beside the task file, then where Python finds modules",
+        ) from None
+    return _adapted(name, kind, given)
 
 
-def _adapted(kind: Any, given: dict[str, Any]) -> TemplateConfig:
-    made = kind(**given)
-    return made if isinstance(made, TemplateConfig) else CustomTemplate(made)
+def _adapted(name: str, kind: Any, given: dict[str, Any]) -> TemplateConfig:
+    try:
+        made = kind(**given)
+    except TypeError as error:
+        raise TemplateError(f"the template '{name}' cannot be made", why=str(error)) from None
+    if isinstance(made, TemplateConfig):
+        return made
+    if missing := [each for each in _METHODS if not callable(getattr(made, each, None))]:
+        raise TemplateError(
+            f"the template '{name}' has no {' and no '.join(missing)}", why=f"a template has {', '.join(_METHODS)}"
+        )
+    return CustomTemplate(made)
+
+
+_METHODS = ("format_prompt", "format_choices", "format_target")

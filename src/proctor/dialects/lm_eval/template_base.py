@@ -207,6 +207,41 @@ class CustomTemplate(TemplateConfig):
         super().__init__()
         self.template = template
         self.target_delimiter = getattr(template, "target_delimiter", None)
+        self._fields: tuple[FieldSpec, FieldSpec, FieldSpec] = (None, None, None)
+
+    def read(self, text: FieldSpec, choice: FieldSpec, target: FieldSpec) -> None:
+        """Take note of where a task has question, choices and answer: each method of the template gets all three."""
+        self._fields = (text, choice, target)
+
+    def _found(
+        self, text: FieldSpec = None, choice: FieldSpec = None, target: FieldSpec = None
+    ) -> Callable[[Row], tuple[str, list[str], Any]]:
+        own = (
+            each if each is not None else known
+            for each, known in zip((text, choice, target), self._fields, strict=True)
+        )
+        text, choice, target = own
+        question, choices, answer = find_question(text), find_choices(choice), find_answer(target)
+        return lambda doc: ("" if text is None else question(doc), choices(doc), answer(doc))
+
+    def wrap_doc_to_text(
+        self, original_doc_to_text: FieldSpec, original_doc_to_choice: FieldSpec = None
+    ) -> Callable[[Row], str]:
+        """Return ``doc_to_text`` in the template's words."""
+        found = self._found(original_doc_to_text, original_doc_to_choice)
+        return lambda doc: self.template.format_prompt(*found(doc))
+
+    def wrap_doc_to_choice(self, original_doc_to_choice: FieldSpec) -> Callable[[Row], list[str]]:
+        """Return ``doc_to_choice`` that gives the continuations to score."""
+        found = self._found(choice=original_doc_to_choice)
+        return lambda doc: list(self.template.format_choices(*found(doc)))
+
+    def wrap_doc_to_target(
+        self, original_doc_to_target: FieldSpec, original_doc_to_choice: FieldSpec = None
+    ) -> Callable[[Row], Any]:
+        """Return ``doc_to_target`` in the template's terms."""
+        found = self._found(choice=original_doc_to_choice, target=original_doc_to_target)
+        return lambda doc: self.template.format_target(*found(doc))
 
     @property
     def output_type(self) -> str | None:  # type: ignore[override]

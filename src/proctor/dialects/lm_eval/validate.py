@@ -132,7 +132,7 @@ class _Checker:
         if values.get("dataset_path") is None and values.get("custom_dataset") is None:
             yield Diagnostic("the task names no dataset_path", Location(read.path))
         if values.get("template") is not None:
-            yield from _template_problems(values["template"], locate)
+            yield from _template_problems(values["template"], locate, read.path)
 
     @staticmethod
     def _templates(values: Mapping[str, Any], locate: Any) -> Iterator[Diagnostic]:
@@ -199,7 +199,7 @@ class _Checker:
                         yield from self._task({**leaf.values, "task": leaf.name}, read, leaf.item)
 
 
-def _template_problems(template: object, locate: Any) -> Iterator[Diagnostic]:
+def _template_problems(template: object, locate: Any, file: str) -> Iterator[Diagnostic]:
     """Yield what is wrong with each of the templates that a task offers."""
     try:
         names = list(template_choices(template))
@@ -208,7 +208,7 @@ def _template_problems(template: object, locate: Any) -> Iterator[Diagnostic]:
         return
     for name in names:
         try:
-            resolve_template(template, name)
+            resolve_template(template, name, file)
         except TrustError:
             continue
         except ProctorError as error:
