@@ -47,6 +47,8 @@ def resolve_tasks(names: Sequence[str], options: RecipeOptions | None = None) ->
         raise problems[0]
     if problems:
         raise UsageError([diagnostic for problem in problems for diagnostic in problem.diagnostics])
+    if not exams and names:
+        raise UsageError(f"nothing is to be asked: {', '.join(names)} hold{'s' * (len(names) == 1)} no exam")
     if not exams:
         raise UsageError(
             "no exam is named", hint="--tasks samples runs the exams that come along; proctor ls lists all"

@@ -94,7 +94,7 @@ def test_all_problems_of_a_file_at_once_each_with_its_place(tmp_path):
         task_from_values(read.values, read)
     text = str(caught.value)
     for part in (
-        "expected count, got str 'five'",
+        "'num_fewshot' takes a whole number, got str 'five'",
         "t.yaml:2:1",
         "did you mean 'output_type'",
         "did you mean 'multiple_choice'",

@@ -183,7 +183,7 @@ class TestChildren:
 
     def test_a_reference_to_nothing(self, find, folder):
         (folder / "bad.yaml").write_text("group: bad\nchildren:\n  x: {ref: nothing}\n  y: 3\n")
-        with pytest.raises(UnknownArtifactError, match="'bad::x' refers to 'nothing'"):
+        with pytest.raises(ValidationError, match="'bad::x' refers to 'nothing'"):
             find("bad")
 
 
@@ -291,3 +291,29 @@ def test_a_template_for_all_names_tasks_like_one_behind_an_at(folder, monkeypatc
     assert names(for_all) == names(behind)
     assert all(name.endswith(f"@{template}") for name in names(for_all))
     assert [each.name for each in for_all] == [each.name for each in behind]
+
+
+def test_everything_that_is_wrong_with_children_at_once(folder):
+    (folder / "wrong.yaml").write_text(
+        "group: wrong\nchildren:\n  a: {ref: arc_esy}\n  b: 5\n  c:\n    children:\n      d: {tag: ai2_ark}\n"
+        "      e: {dataset_path: d, tag: mine}\naggregate_metric_list:\n  - metrc: acc\n"
+    )
+    with pytest.raises(ValidationError) as caught:
+        TaskFinder([folder], installed=False).find("wrong")
+    found = [(each.what, each.location.line, each.hint) for each in caught.value.diagnostics]
+    assert found == [
+        ("an entry names no metric", 10, "write - metric: acc"),
+        (
+            "'wrong::a' refers to 'arc_esy', which is no task, group or tag",
+            3,
+            "did you mean 'arc_easy' or 'arc_5shot' or 'arc_0shot'?",
+        ),
+        ("the child 'wrong::b' is 5", 4, "a child is a task, ref:, tag: or children:"),
+        ("'wrong::c::d' takes the tag 'ai2_ark', which no task has", 7, "did you mean 'ai2_arc'?"),
+    ]
+
+
+def test_a_task_list_that_is_none(tmp_path):
+    (tmp_path / "x.yaml").write_text("dataset_path: d\ntask_list:\n  a: {num_fewshot: 1}\n")
+    with pytest.raises(TaskFileError, match=r"task_list is a dict, not a list \(.*x.yaml:2:1\)"):
+        TaskFinder(installed=False).find(str(tmp_path / "x.yaml"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -180,6 +180,44 @@ def group_problems(values: Mapping[str, Any], locate: Locate = nowhere) -> Itera
             yield Diagnostic(what, locate(f"{path}.aggregation"), f"$.{path}.aggregation", "there is 'mean'")
 
 
+def children_problems(
+    path: str, children: object, locate: Locate, known: Collection[str], item: str = ""
+) -> Iterator[Diagnostic]:
+    """Yield what is wrong with all children of a group, and with theirs: what they are, and what they refer to.
+
+    Args:
+        path: The path of the group: ``a::b``.
+        children: What the group's ``children`` says.
+        locate: Finds the place of a key.
+        known: The names of all tasks, groups and tags.
+        item: The place of the group in its file: ``children.b``.
+    """
+    for key, child in children.items() if isinstance(children, dict) else ():
+        name, place = f"{path}::{key}", f"{item}.children.{key}" if item else f"children.{key}"
+        if not isinstance(child, dict):
+            hint = "a child is a task, ref:, tag: or children:"
+            yield Diagnostic(f"the child '{name}' is {child!r}", locate(place), f"$.{place}", hint=hint)
+            continue
+        yield from children_problems(name, child.get("children"), locate, known, place)
+        if "ref" in child and str(child["ref"]) not in known:
+            yield unknown_reference(name, str(child["ref"]), known, locate(f"{place}.ref"))
+        tags = child.get("tag") if not _OF_OWN & set(child) else ()
+        for tag in [tags] if isinstance(tags, str) else tags if isinstance(tags, list) else ():
+            if tag not in known:
+                what = f"'{name}' takes the tag '{tag}', which no task has"
+                yield Diagnostic(what, locate(f"{place}.tag"), f"$.{place}.tag", hint=did_you_mean(str(tag), known))
+
+
+_OF_OWN = frozenset({"ref", "children", "dataset_path", "doc_to_text", "include"})
+"""Keys beside which a child's ``tag`` is a tag of its own."""
+
+
+def unknown_reference(path: str, target: str, known: Iterable[str], place: Location | None) -> Diagnostic:
+    """Return the problem of a child that refers to nothing."""
+    what = f"'{path}' refers to '{target}', which is no task, group or tag"
+    return Diagnostic(what, place, hint=did_you_mean(target, known))
+
+
 def _key_problems(
     values: Mapping[str, Any], keys: Mapping[str, str], locate: Locate, below: str = ""
 ) -> Iterator[Diagnostic]:
@@ -191,9 +229,21 @@ def _key_problems(
                 f"the tag '{value.tag}' means nothing here", value.location, f"$.{path}", hint="there is !function"
             )
         elif key in keys and value is not None and not _fits(value, keys[key]):
-            expected = " or ".join(keys[key].split())
-            what = f"expected {expected}, got {_shown(value)}"
-            yield Diagnostic(what, locate(path), f"$.{path}", f"'{key}' takes {expected}")
+            expected = " or ".join(dict.fromkeys(_SAID[kind] for kind in keys[key].split()))
+            yield Diagnostic(f"'{key}' takes {expected}, got {_shown(value)}", locate(path), f"$.{path}")
+
+
+_SAID = {
+    "text": "text",
+    "name": "text",
+    "list": "a list",
+    "mapping": "a mapping",
+    "number": "a number",
+    "count": "a whole number",
+    "switch": "true or false",
+    "function": "!function",
+}
+"""Kinds of values in messages."""
 
 
 def _unknown(values: Mapping[str, Any], known: Iterable[str], locate: Locate, below: str) -> Iterator[Diagnostic]:

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.lm_eval.checks import group_problems, nowhere
+from proctor.dialects.lm_eval.checks import children_problems, group_problems, nowhere, unknown_reference
 from proctor.dialects.lm_eval.index import GROUP, TAG, Entry, TaskIndex, build_index, file_entries, folder_index
 from proctor.dialects.lm_eval.index import tag_names as index_tags
 from proctor.dialects.lm_eval.reader import TaskFile, TaskFileError, TaskReader
@@ -162,6 +162,12 @@ class TaskFinder:
     def _file(self, path: str) -> list[Member]:
         read = self._reader.read(path)
         entries = list(file_entries(read))
+        if not isinstance(listed := read.values.get("task_list", []), list):
+            raise TaskFileError(
+                f"task_list is a {type(listed).__name__}, not a list",
+                location=read.location("task_list"),
+                hint="write - task: name",
+            )
         if not entries:
             raise TaskFileError(
                 "the file defines no task and no group",
@@ -225,12 +231,13 @@ class TaskFinder:
             return [self._build_child(entry.name, child, entry, {**shared, **overrides}, above)]
         if entry.kind != GROUP:
             return [self._task(entry, read, overrides)]
-        self._check_group(values, locate)
+        known = {**self.index.entries, **self._extra}
+        self._check_group(values, locate, children_problems(entry.name, values.get("children"), locate, known))
         return [self._group(entry.name, values, entry, overrides, (*above, entry.name))]
 
     @staticmethod
-    def _check_group(values: Values, locate: Any) -> None:
-        problems = list(group_problems(values, locate))
+    def _check_group(values: Values, locate: Any, more: Iterable[Diagnostic] = ()) -> None:
+        problems = [*group_problems(values, locate), *more]
         if problems:
             raise ValidationError(problems)
 
@@ -373,12 +380,7 @@ class TaskFinder:
     ) -> Member:
         entry = self.entry(target)
         if entry is None:
-            near = closest(target, self.index.entries)
-            raise UnknownArtifactError(
-                f"'{path}' refers to '{target}', which is no task, group or tag",
-                location=place,
-                hint=f"did you mean '{near[0]}'?" if near else "",
-            )
+            raise UnknownArtifactError([unknown_reference(path, target, self.index.entries, place)])
         if path in above:
             raise ValidationError(f"the group '{path}' contains itself", location=place, why=" → ".join((*above, path)))
         found = self._build(entry, overrides, (*above, path))
