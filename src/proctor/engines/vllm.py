@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, model_validator
 
@@ -18,11 +17,12 @@ from proctor.artifacts import NON_POSITIONAL
 from proctor.engines.complaints import is_too_long
 from proctor.engines.decoding import with_defaults
 from proctor.engines.engine import Answers, Engine
-from proctor.engines.fitting import Truncate, fitted_pair, fitted_prompt
-from proctor.engines.hf_tokens import Encoder, Ids, RefusedError, Scorable
+from proctor.engines.fitting import Truncate, fitted_prompt
+from proctor.engines.hf_tokens import Encoder, RefusedError, Scorable
 from proctor.engines.vllm_errors import MEMORY_HINT, deaths, load_hint, refusals
+from proctor.engines.vllm_shapes import answer_of, refusal, scorables, score_of, total, windows
 from proctor.errors import EngineError, MissingExtraError
-from proctor.ir import Decoding, Failure, Generate, Response, Rolling, Score, Scored, TokenLogProbability, Usage
+from proctor.ir import Decoding, Generate, Response, Score, Scored
 
 _LOADING = (
     "max_num_seqs", "max_num_batched_tokens", "max_logprobs", "max_lora_rank", "enable_prefix_caching",
@@ -31,11 +31,8 @@ _LOADING = (
     "cpu_offload_gb", "hf_overrides", "load_format", "download_dir", "block_size",
 )  # fmt: skip
 """Arguments of ``vllm.LLM`` that people give beside the model, as lm-eval has them; they go to ``llm_kwargs``."""
-WINDOW = 4096
-"""Requests handed to vLLM at once: it schedules them itself, and works best when it sees many."""
 
 _GREEDY = 1e-5  # vLLM's own threshold
-T = TypeVar("T")
 _SAMPLING = (
     "best_of",
     "presence_penalty",
@@ -122,12 +119,12 @@ class VLLMEngine(Engine):
             MissingExtraError: vLLM is not installed.
             EngineError: vLLM cannot load the model.
         """
-        for start, window in _windows(requests):
+        for start, window in windows(requests):
             yield from ((start + position, response) for position, response in self._generate(window))
 
     def score(self, requests: Iterable[Score]) -> Answers:
         """Score continuations with the token boundaries of lm-evaluation-harness; errors as in :meth:`generate`."""
-        for start, window in _windows(requests):
+        for start, window in windows(requests):
             yield from ((start + position, response) for position, response in self._score(window))
 
     def close(self) -> None:
@@ -148,9 +145,9 @@ class VLLMEngine(Engine):
                 ids = fitted_prompt(encoder, request.prompt, ids, decoding.max_tokens or 1, self.truncate)
                 asked.append(_Asked(position, list(ids), self._parameters(decoding), _repeats(decoding)))
             except RefusedError as error:
-                yield position, _refused(error)
+                yield position, refusal(error)
         for each, output in self._answers(asked):
-            found = output if isinstance(output, Response) else _generated(output, each.repeats)
+            found = output if isinstance(output, Response) else answer_of(output, each.repeats)
             yield each.position, found
 
     def _parameters(self, decoding: Decoding) -> Any:
@@ -196,9 +193,9 @@ class VLLMEngine(Engine):
         counts: dict[int, int] = {}
         for position, request in enumerate(window):
             try:
-                groups = _scorables(encoder, request, self.truncate)
+                groups = scorables(encoder, request, self.truncate)
             except RefusedError as error:
-                yield position, _refused(error)
+                yield position, refusal(error)
                 continue
             counts[position] = len(groups)
             pieces += [(position, index, piece) for index, group in enumerate(groups) for piece in group]
@@ -213,9 +210,9 @@ class VLLMEngine(Engine):
             if isinstance(output, Response):
                 refused[position] = output
             else:
-                found.setdefault((position, index), []).append(_scored(piece, output))
+                found.setdefault((position, index), []).append(score_of(piece, output))
         for position, count in counts.items():
-            scores = tuple(_sum(found.get((position, index), [])) for index in range(count))
+            scores = tuple(total(found.get((position, index), [])) for index in range(count))
             yield position, refused.get(position) or Response(scores=scores)
 
     def _answers(self, asked: Sequence[_Asked]) -> Iterator[tuple[_Asked, Any]]:
@@ -238,7 +235,7 @@ class VLLMEngine(Engine):
         except refusals() as error:
             if len(asked) == 1:
                 kind = "context_too_long" if is_too_long(str(error)) else "refused"
-                yield asked[0], _refused(RefusedError(kind, f"vLLM does not take this request: {error}"))
+                yield asked[0], refusal(RefusedError(kind, f"vLLM does not take this request: {error}"))
                 return
             half = len(asked) // 2
             yield from self._answers(asked[:half])
@@ -314,62 +311,6 @@ def _is_greedy(decoding: Decoding) -> bool:
 
 def _repeats(decoding: Decoding) -> int:
     return decoding.count if _is_greedy(decoding) else 1
-
-
-def _windows(requests: Iterable[T]) -> Iterator[tuple[int, list[T]]]:
-    iterator, start = iter(requests), 0
-    while window := list(islice(iterator, WINDOW)):
-        yield start, window
-        start += len(window)
-
-
-def _scorables(encoder: Encoder, request: Score, truncate: Truncate) -> list[list[Scorable]]:
-    """Return for each score that is wanted the token sequences that make it up."""
-    if isinstance(request, Rolling):
-        return [encoder.rolling(request.text) if request.from_start else encoder.continued(request.text)]
-    texts = [(encoder.text_of(pair.context), pair.continuation) for pair in request.pairs]
-    pairs: list[tuple[Ids, Ids]] = encoder.encode_pairs(texts)
-    return [[fitted_pair(encoder, pair, ids, truncate)] for pair, ids in zip(request.pairs, pairs, strict=True)]
-
-
-def _scored(piece: Scorable, output: Any) -> Scored:
-    """Return the likelihood of the targets from the log-probabilities of the prompt's last tokens."""
-    entries = output.prompt_logprobs[-len(piece.targets) :]
-    chosen = [entry[token] for entry, token in zip(entries, piece.targets, strict=True)]
-    return Scored(sum(each.logprob for each in chosen), all(each.rank == 1 for each in chosen), len(chosen))
-
-
-def _sum(parts: Sequence[Scored]) -> Scored:
-    return Scored(
-        sum(part.log_likelihood for part in parts),
-        all(part.is_greedy for part in parts),
-        sum(part.token_count for part in parts),
-    )
-
-
-def _generated(output: Any, repeats: int) -> Response:
-    written = sum(len(each.token_ids) for each in output.outputs)
-    if broken := [each.finish_reason for each in output.outputs if each.finish_reason in ("abort", "error")]:
-        return Response(failure=Failure("server_error", f"vLLM ended the answer with '{broken[0]}'"))
-    return Response(
-        texts=tuple(each.text for each in output.outputs) * repeats,
-        finish_reasons=tuple(each.finish_reason or "" for each in output.outputs) * repeats,
-        tokens=tuple(_tokens(each) for each in output.outputs if each.logprobs) * repeats,
-        usage=Usage(len(output.prompt_token_ids), written),
-    )
-
-
-def _tokens(output: Any) -> tuple[TokenLogProbability, ...]:
-    found = []
-    for token, entry in zip(output.token_ids, output.logprobs, strict=True):
-        top = sorted(entry.values(), key=lambda each: -each.logprob)
-        pairs = tuple((each.decoded_token or "", each.logprob) for each in top)
-        found.append(TokenLogProbability(entry[token].decoded_token or "", entry[token].logprob, pairs))
-    return tuple(found)
-
-
-def _refused(error: RefusedError) -> Response:
-    return Response(failure=Failure(error.kind, str(error), retryable=False))
 
 
 class VLLMInferenceEngine(VLLMEngine):

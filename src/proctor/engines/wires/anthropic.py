@@ -23,14 +23,17 @@ from proctor.ir import Decoding, Message, Prompt, Response, Usage, message_text
 
 _DEFAULT_MAX_TOKENS = 4096
 """The protocol wants a limit; used where neither exam nor engine has one."""
-_REASONS = {
+REASONS = {
     "end_turn": "stop",
     "stop_sequence": "stop",
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
     "tool_use": "tool_calls",
     "refusal": "content_filter",
+    "content_filtered": "content_filter",
+    "guardrail_intervened": "content_filter",
 }
+"""Why an answer ended, in the words of OpenAI: for Anthropic and Bedrock, which share most of theirs."""
 _NOT_SENT = frozenset({"logprobs", "top_logprobs", "frequency_penalty", "presence_penalty", "logit_bias", "tools"})
 
 
@@ -109,13 +112,13 @@ def parse_messages(body: bytes) -> Response:
     reply = _REPLY.decode(body)
     calls = [block for block in reply.content if block.type == "tool_use"]
     text = "".join(block.text for block in reply.content if block.type == "text")
-    if not reply.content and reply.stop_reason not in _REASONS:
+    if not reply.content and reply.stop_reason not in REASONS:
         raise ReplyError("the reply has no content")
     usage = reply.usage or _Usage()
     cached = (usage.cache_read_input_tokens or 0) + (usage.cache_creation_input_tokens or 0)
     return Response(
         texts=(call_text([(call.name, call.input) for call in calls]) if calls else text,),
-        finish_reasons=(_REASONS.get(reply.stop_reason or "", reply.stop_reason or ""),),
+        finish_reasons=(REASONS.get(reply.stop_reason or "", reply.stop_reason or ""),),
         usage=Usage(usage.input_tokens + cached, usage.output_tokens),
     )
 

@@ -17,21 +17,12 @@ from msgspec import Struct, field
 
 from proctor.engines.calls import CallError
 from proctor.engines.media import split_data_url
-from proctor.engines.wires.anthropic import split_system
+from proctor.engines.wires.anthropic import REASONS, split_system
 from proctor.engines.wires.openai_shapes import call_text
 from proctor.engines.wires.tools import calls_of, result_id
 from proctor.engines.wires.wire import Post, Wire
 from proctor.ir import Decoding, Message, Prompt, Response, Usage, message_text
 
-_REASONS = {
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "tool_use": "tool_calls",
-    "content_filtered": "content_filter",
-    "guardrail_intervened": "content_filter",
-}
 _NOT_SENT = frozenset({"logprobs", "top_logprobs", "tools"})
 
 
@@ -122,7 +113,7 @@ def parse_converse(body: bytes) -> Response:
     cached = (usage.cache_read_input_tokens or 0) + (usage.cache_write_input_tokens or 0)
     return Response(
         texts=(call_text(calls) if calls else "".join(block.text for block in blocks),),
-        finish_reasons=(_REASONS.get(reply.stop_reason, reply.stop_reason),),
+        finish_reasons=(REASONS.get(reply.stop_reason, reply.stop_reason),),
         usage=Usage(usage.input_tokens + cached, usage.output_tokens),
     )
 
