@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -231,7 +232,7 @@ class TaskFinder:
             return [self._build_child(entry.name, child, entry, {**shared, **overrides}, above)]
         if entry.kind != GROUP:
             return [self._task(entry, read, overrides)]
-        known = {**self.index.entries, **self._extra}
+        known = ChainMap(self._extra, self.index.entries)
         self._check_group(values, locate, children_problems(entry.name, values.get("children"), locate, known))
         return [self._group(entry.name, values, entry, overrides, (*above, entry.name))]
 
