@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
 
@@ -33,7 +34,7 @@ def file(tmp_path, monkeypatch):
     monkeypatch.setenv("UNITXT_CACHE_LOCATION", str(tmp_path))
     path = tmp_path / "databases" / "dev" / "shop.sqlite"
     path.parent.mkdir(parents=True)
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("CREATE TABLE items (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT)")
         connection.execute("INSERT INTO items (name) VALUES ('pen')")
     return path
