@@ -94,6 +94,7 @@ def _folder(package: str) -> Path:
         module.__path__ = [str(folder)]
         module.__spec__ = importlib.machinery.ModuleSpec(package, None, is_package=True)
         sys.modules[package] = module
+        setattr(sys.modules[package.rpartition(".")[0]], package.rpartition(".")[2], module)
     return Path(sys.modules[package].__path__[0])
 
 

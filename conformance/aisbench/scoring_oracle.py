@@ -49,6 +49,7 @@ def evaluated(case: dict[str, Any]) -> Any:
     kind = getattr(module_of(case["project"], case["module"], alone=case["alone"]), case["type"])
     rows = Dataset.from_list(case["rows"])
     given = {"predictions": case["predictions"], "references": case["references"], "test_set": rows}
+    given["gold"] = case["references"]  # some evaluators call them so
     given["origin_prompt"] = [None] * len(case["predictions"])
     try:
         judge = kind(**case["arguments"])

@@ -46,7 +46,8 @@ def _limit(seconds: float, memory: int) -> None:
             ("RLIMIT_CORE", 0),
         ):
             with suppress(AttributeError, ValueError, OSError):
-                resource.setrlimit(getattr(resource, name), (value, value))
+                hard = value + 1 if name == "RLIMIT_CPU" else value  # at the soft limit the process learns why it ends
+                resource.setrlimit(getattr(resource, name), (value, hard))
 
 
 def _guard() -> None:

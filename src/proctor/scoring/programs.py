@@ -115,7 +115,7 @@ def _finished(process: subprocess.Popen[bytes], task: bytes, seconds: float) -> 
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-    return True
+    return process.returncode != -getattr(signal, "SIGXCPU", 0)
 
 
 def _reported(reading: int, token: str) -> Ending:

@@ -171,7 +171,8 @@ def read_rows(path: Path, layout: FileFormat = FileFormat()) -> Iterator[Row]:
         if suffix == ".parquet":
             yield from hub.read_parquet([str(path)])
         elif layout.whole:
-            yield {"value": _parsed(_opened(path, layout).read(), path, 0), "name": path.name}
+            with _opened(path, layout) as file:
+                yield {"value": _parsed(file.read(), path, 0), "name": path.name}
         elif layout.typed:
             yield from _typed_rows(path)
         elif layout.text:

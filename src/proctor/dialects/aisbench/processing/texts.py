@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from proctor.dialects.aisbench.processing.general import chinese_words
+from proctor.dialects.aisbench.processing.mathematics import boxed
 
 _FINAL_PHRASES = ("The answer is: ", "The answer is ", "The final answer is: ", "The final answer is ")
 _ANSWER_WORDS = {
@@ -215,6 +216,22 @@ def tool_call(text: Any) -> str:
 def with_language(text: str, lang_code: str) -> tuple[str, str]:
     """Return a text with the code of its language."""
     return text, lang_code
+
+
+def with_full_language(text: str, lang_fullname: str) -> tuple[str, str]:
+    """Return a text with the name of its language."""
+    return text, lang_fullname
+
+
+def ancestor(text: str) -> str:
+    """Return the name in the last box without LaTeX, quotes and extra space; ``None`` (a word) where there is none."""
+    answer = boxed(text, double=True)
+    if not answer or answer == "None":
+        return "None"
+    for pattern in (r"\\text\{([^}]+)\}", r"\\boxed\{([^}]+)\}"):
+        answer = re.sub(pattern, r"\1", answer)
+    answer = re.sub(r"\\[\[\]]", "", answer).replace("\\", "")
+    return re.sub(r"\s+", " ", answer).strip().replace('"', "").replace("'", "").replace("~", " ")
 
 
 def first_code_block(text: str) -> str:
