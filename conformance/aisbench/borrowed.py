@@ -49,6 +49,9 @@ def borrow_opencompass(wheel: Path) -> None:
         module.__path__ = [str(wheel / name.replace(".", "/"))]
         module.__spec__ = importlib.machinery.ModuleSpec(name, None, is_package=True)
         sys.modules[name] = module
+        if package:
+            above, _, last = name.rpartition(".")
+            setattr(sys.modules[above], last, module)
     sys.path.insert(0, str(wheel))
     logging = _Lenient("opencompass.utils.logging")
     logging.get_logger = lambda *_: __import__("logging").getLogger("opencompass")

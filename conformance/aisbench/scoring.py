@@ -152,6 +152,8 @@ def _explained(case: dict[str, Any], mine: Any, theirs: Any) -> str:
             return "AISBench files the runs of different rows under one row before it counts pass@k and cons@k"
     if "compute_score.py doesn't exist" in str(theirs):
         return "upstream's SquadEvaluator lacks a file of its own"
+    if case["type"] == "PMMEvalMLogiQAEvaluator" and "'NoneType' is not iterable" in str(theirs):
+        return "upstream fails where an answer names no option"
     if "error" in mine and "error" in theirs:
         return "both fail"
     return ""

@@ -31,11 +31,14 @@ _PHRASES = {
 
 
 def _option(text: str, language: str) -> str | None:
-    """Return the option that an answer names: as JSON, after the language's phrase, or the first letter of four."""
+    """Return the option that an answer names: as JSON, after the language's phrase, or the first letter of four.
+
+    Languages are codes: ``fr``, or ``FR-FR`` as in MMMLU.
+    """
     for pattern in _JSON:
         if found := re.findall(pattern, text, flags=re.DOTALL):
             return str(found[-1])
-    for phrase in _PHRASES[language]:
+    for phrase in _PHRASES[language.partition("-")[0].lower()]:
         if phrase in text and phrase != text:
             rest = text.rsplit(phrase, maxsplit=1)[-1].strip()
             if rest[:1] in [*"ABCDabcd"]:
