@@ -86,7 +86,16 @@ def module_of(project: str, name: str, *, alone: bool = False) -> Any:
         alone: Whether imports of the module that fail stand for anything.
     """
     top = "opencompass" if project == "opencompass" else "ais_bench.benchmark"
+    _forget_flags()
     return _alone(f"{top}.{name}") if alone else importlib.import_module(f"{top}.{name}")
+
+
+def _forget_flags() -> None:
+    """Let the other project define the command line options of its copy of a program too."""
+    absl = sys.modules.get("absl.flags")
+    for name in ("input_data", "input_response_data", "output_dir") if absl else ():
+        if name in absl.FLAGS:
+            delattr(absl.FLAGS, name)
 
 
 def _folder(package: str) -> Path:
