@@ -23,6 +23,7 @@ ARGUMENTS = {
     "mathbench_postprocess": {"name": "cloze_en"},
     "mgsm_postprocess": {"lang": "en"},
     **{name: {"lang_code": "en"} for name in postprocessor_names() if name.startswith("pmmeval")},
+    **{name: {"lang_fullname": "English"} for name in postprocessor_names() if name.startswith("pmmeval_flores")},
 }
 MAY_FAIL = {"gsm8k_dataset", "gsm8k_dataset_postprocess"}
 NEEDS_JIEBA = {"general_cn", "general_cn_postprocess", "flores-chinese", "flores_postprocess_chinese"}
