@@ -26,8 +26,8 @@ Opening = Callable[[], AbstractAsyncContextManager[Answering[R]]]
 
 _PULL_AT_ONCE = 16
 _PULL_SECONDS = 0.05
-_LINGER_SECONDS = 0.005
-_STOCK = 64
+_LINGER_SECONDS = 0.02
+_STOCK = 256
 """Requests that are read beyond those that workers will take next, so that answers may linger."""
 _Outcome = tuple[int, Response] | BaseException
 

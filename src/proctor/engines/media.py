@@ -36,9 +36,10 @@ def with_inline_media(messages: Sequence[Message]) -> Sequence[Message]:
     Raises:
         CallError: A picture cannot be read.
     """
-    if not any(isinstance(message.get("content"), list) for message in messages):
-        return messages
-    return [_inline(message) for message in messages]
+    for message in messages:
+        if isinstance(message.get("content"), list):
+            return [_inline(each) for each in messages]
+    return messages
 
 
 def _inline(message: Message) -> Message:

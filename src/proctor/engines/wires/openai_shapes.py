@@ -145,8 +145,8 @@ def parse_chat(body: bytes, count: int = 1) -> Response:
     reply = _CHAT.decode(body)
     choices = _chosen(reply.choices, count)
     return Response(
-        texts=tuple(_message_text(choice.message) for choice in choices),
-        finish_reasons=tuple(choice.finish_reason or "" for choice in choices),
+        texts=tuple([_message_text(choice.message) for choice in choices]),
+        finish_reasons=tuple([choice.finish_reason or "" for choice in choices]),
         tokens=_tokens(choices),
         usage=usage_of(reply.usage),
     )

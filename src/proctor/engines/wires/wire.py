@@ -80,8 +80,8 @@ class Wire:
                     raise
 
     async def _ask(self, caller: Caller, request: Generate) -> Response:
-        decoding, prompt = self.decoding_of(request), inlined(request.prompt)
-        marks = self._marks(request)
+        _, decoding, marks = self._known(request)
+        prompt = inlined(request.prompt)
         if decoding.count > 1 and not self.has_n:
             parts = [await self.send(caller, self.post(prompt, each)) for each in singles(decoding)]
             return cut_at(merged(parts), marks)
@@ -125,11 +125,8 @@ class Wire:
         """
         return self._known(request)[1]
 
-    def _marks(self, request: Generate) -> tuple[str, ...]:
-        """Return the stop strings to look for in the answer: all, where not all of them are sent."""
-        return self._known(request)[2]
-
     def _known(self, request: Generate) -> tuple[Decoding, Decoding, tuple[str, ...]]:
+        """Return the request's own decoding, what is sent of it, and the stop strings to look for in the answer."""
         if self._last is None or self._last[0] is not request.decoding:
             decoding, drops = with_defaults(request.decoding, self.defaults), self.drops
             stops = [mark for mark in decoding.stop if mark and (mark.strip() or self.takes_blank_stops)]
