@@ -91,6 +91,23 @@ def test_what_goes_wrong_is_said():
         Echo(data_classification_policy=["public"])([{"source": "a", "data_classification_policy": ["secret"]}])
 
 
+class OddTokens(LogProbInferenceEngine):
+    found: list[object] | None = None
+
+    def _infer_log_probs(self, dataset, return_meta_data=False):
+        if self.found is None:
+            raise RuntimeError("no memory")
+        return self.found
+
+
+@pytest.mark.parametrize("details", [False, True])
+def test_the_same_is_said_of_log_probabilities(details):
+    with pytest.raises(EngineError, match=r"engine OddTokens failed(.|\n)*RuntimeError: no memory"):
+        OddTokens().infer_log_probs(ROWS, details)
+    with pytest.raises(EngineError, match="returned 1 predictions for 2 rows"):
+        OddTokens(found=[[]]).infer_log_probs(ROWS, details)
+
+
 def test_no_text_is_a_failure_of_one_request(tmp_path):
     exams = exams_of("s", load_recipe("samples.sentiment"))
     result = run_exams(exams, Odd(found=["positive", None]), limit=2, log=tmp_path / "log.db")

@@ -14,7 +14,7 @@ Such an engine answers programs, judges and runs. Rows that a program passes arr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -76,7 +76,7 @@ class InferenceEngine(Engine):
             return engine.infer(dataset, return_meta_data, on_failure)
         rows = checked_rows(self, dataset)
         has_details = return_meta_data and hasattr(self, "get_return_object")
-        found = self._predicted(self._infer, rows, (True,) if has_details else ())
+        found = _predicted(self, self._infer, rows, has_details=has_details)
         if return_meta_data:
             found = [self._detailed(row, each) for row, each in zip(rows, found, strict=True)]
         return Predictions(found, metadata_of(self))
@@ -88,18 +88,6 @@ class InferenceEngine(Engine):
             for each in self.infer([_row(request) for request in batch], on_failure="keep"):
                 yield position, _response(each)
                 position += 1
-
-    def _predicted(self, predict: Any, rows: Sequence[Row], details: tuple[bool, ...]) -> list[Any]:
-        name = type(self).__name__
-        try:
-            found = list(predict(rows, *details))
-        except ProctorError:
-            raise
-        except Exception as error:
-            raise EngineError(f"the engine {name} failed", why=f"{type(error).__name__}: {error}") from error
-        if len(found) != len(rows):
-            raise EngineError(f"the engine {name} returned {len(found)} predictions for {len(rows)} rows")
-        return found
 
     def _detailed(self, row: Row, found: Any) -> TextGenerationInferenceOutput:
         if not isinstance(found, str) and hasattr(found, "prediction"):
@@ -130,13 +118,29 @@ class LogProbInferenceEngine(Engine):
             return engine.infer_log_probs(dataset, return_meta_data, on_failure)
         rows = checked_rows(self, dataset)
         has_details = return_meta_data and hasattr(self, "get_return_object")
-        found = list(self._infer_log_probs(rows, *((True,) if has_details else ())))
+        found = _predicted(self, self._infer_log_probs, rows, has_details=has_details)
         if return_meta_data and not has_details:
             found = [
                 TextGenerationInferenceOutput(each, None, input_text=row["source"])
                 for row, each in zip(rows, found, strict=True)
             ]
         return Predictions(found, metadata_of(self))
+
+
+def _predicted(
+    engine: Engine, predict: Callable[..., Iterable[Any]], rows: Sequence[Row], *, has_details: bool
+) -> list[Any]:
+    """Return what a user's method predicts; whatever it raises, and any other number, is an error of the engine."""
+    name = type(engine).__name__
+    try:
+        found = list(predict(rows, *((True,) if has_details else ())))
+    except ProctorError:
+        raise
+    except Exception as error:  # whatever a user's code raises becomes one message
+        raise EngineError(f"the engine {name} failed", why=f"{type(error).__name__}: {error}") from error
+    if len(found) != len(rows):
+        raise EngineError(f"the engine {name} returned {len(found)} predictions for {len(rows)} rows")
+    return found
 
 
 def _row(request: Generate) -> dict[str, Any]:
