@@ -12,6 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from proctor.dialects.lm_eval.config import TaskConfig
+from proctor.dialects.lm_eval.documents import TaskDocuments
+from proctor.dialects.lm_eval.fields import Find
+from proctor.dialects.lm_eval.task_fields import checked_choices, compiled_fields, placed
 from proctor.errors import ProctorError
 from proctor.logs import get_logger
 from proctor.templates.styles import ChoiceLabels, QuestionStyle
@@ -23,14 +26,10 @@ LOOKED_AT = 5
 STYLE = QuestionStyle("generate", suffix="\nAnswer with the label of the right choice only.\nAnswer:")
 LABELS = ChoiceLabels()
 MOST_TOKENS = 32
-Find = Callable[[Any], Any]
 
 
 def asked_as_text(config: TaskConfig) -> TaskConfig:
     """Return the task with its choices listed where the prompt does not, and the label as what is to be written."""
-    from proctor.dialects.lm_eval.builder import compiled_fields
-    from proctor.dialects.lm_eval.documents import TaskDocuments
-
     documents = TaskDocuments(config)
     fields = compiled_fields(config, documents.columns()).asked
     if fields.choices is None:
@@ -117,8 +116,6 @@ def _seen(
     find_text: Find,
 ) -> tuple[list[Any], list[Any]]:
     """Return choices and questions of the first documents."""
-    from proctor.dialects.lm_eval.builder import checked_choices, placed
-
     choices, questions = [], []
     for number, doc in enumerate(docs[:LOOKED_AT]):
         try:

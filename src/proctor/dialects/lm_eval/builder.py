@@ -6,26 +6,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from proctor.dialects.lm_eval.checks import nowhere
-from proctor.dialects.lm_eval.config import FewshotConfig, TaskConfig
+from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.documents import TaskDocuments
-from proctor.dialects.lm_eval.factory import template_choices
 from proctor.dialects.lm_eval.fields import (
-    Find,
-    find_choices,
-    find_literal,
-    find_plain,
-    find_target,
-    find_text,
     value_of,
 )
 from proctor.dialects.lm_eval.jinja import is_template
 from proctor.dialects.lm_eval.media import media_of
 from proctor.dialects.lm_eval.prompts import Demo, Pieces, PromptMaker, joined, make_demo, turn_pieces
-from proctor.dialects.lm_eval.prompts_library import named_prompt
 from proctor.dialects.lm_eval.samplers import make_sampler
-from proctor.dialects.lm_eval.wrapped import missing_column
-from proctor.errors import Diagnostic, ProctorError, TemplateError
+from proctor.dialects.lm_eval.task_fields import (
+    TaskFields,
+    checked_choices,
+    compiled_fields,
+    placed,
+)
+from proctor.errors import ProctorError, TemplateError
 from proctor.ir import (
     Choose,
     Decoding,
@@ -62,118 +58,6 @@ class DocumentView:
     text: Any
     target: Any
     choices: list[str] | None
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionFields:
-    """Functions from a document to question, answer, choices and answer prefix."""
-
-    text: Find
-    target: Find
-    choices: Find | None
-    prefix: Find | None
-
-
-@dataclass(frozen=True, slots=True)
-class TaskFields:
-    """Everything that a task takes from its documents, compiled."""
-
-    asked: QuestionFields
-    demo: QuestionFields
-    description: Find | None
-    image: Find | None
-    audio: Find | None
-
-
-def compile_fields(config: TaskConfig, columns: Sequence[str]) -> TaskFields:
-    """Return a task's fields as functions.
-
-    Raises:
-        TemplateError: A template does not parse.
-        TrustError: A field is code, and code is not trusted.
-    """
-    names = frozenset(columns)
-    fewshot = config.fewshot
-    text, target = (
-        named_prompt(config.use_prompt, config) if config.use_prompt else (config.doc_to_text, config.doc_to_target)
-    )
-    own = FewshotConfig(
-        doc_to_text=text,
-        doc_to_target=target,
-        doc_to_choice=config.doc_to_choice,
-        gen_prefix=config.gen_prefix,
-    )
-    shown = FewshotConfig(
-        doc_to_text=text if config.use_prompt or fewshot.doc_to_text is None else fewshot.doc_to_text,
-        doc_to_target=target if config.use_prompt or fewshot.doc_to_target is None else fewshot.doc_to_target,
-        doc_to_choice=fewshot.doc_to_choice,
-        gen_prefix=fewshot.gen_prefix,
-    )
-    return TaskFields(
-        _question_fields(config, own, names, ""),
-        _question_fields(config, shown, names, "fewshot_config."),
-        find_plain(config.description, "description"),
-        None if config.doc_to_image is None else find_literal(config.doc_to_image, names, "doc_to_image"),
-        None if config.doc_to_audio is None else find_literal(config.doc_to_audio, names, "doc_to_audio"),
-    )
-
-
-def compiled_fields(config: TaskConfig, columns: Sequence[str]) -> TaskFields:
-    """Return :func:`compile_fields`, whose errors say where in the file the field stands."""
-    try:
-        _refuse_unwrappable(config, columns)
-        return compile_fields(config, columns)
-    except ProctorError as error:
-        raise placed(error, config) from None
-
-
-def _refuse_unwrappable(config: TaskConfig, columns: Sequence[str]) -> None:
-    """Refuse fields that a template is to wrap and that the task or its documents do not have, all of them at once.
-
-    Raises:
-        TemplateError: With every such field.
-    """
-    made = config.template_config
-    if made is None or config.use_prompt:
-        return
-    locate = nowhere if config.source is None else config.source.location
-    row = dict.fromkeys(columns)
-    needed = ("doc_to_text", "doc_to_choice") if made.output_type == "multiple_choice" else ("doc_to_text",)
-    problems: list[Diagnostic] = []
-    for key in needed:
-        if config.originals.get(key) is None:
-            name = config.template_choice or next(iter(template_choices(config.template)))
-            problems.append(
-                Diagnostic(
-                    f"the template '{name}' wraps {key}, and the task '{config.task}' has none",
-                    locate("template"),
-                    hint=_WRAPPED_EXAMPLES[key],
-                )
-            )
-    for key in needed if columns else ():
-        missing = missing_column(config.originals.get(key), key, row)
-        problems += [each.at(locate(key)) for each in missing]
-    if problems:
-        raise TemplateError(problems)
-
-
-_WRAPPED_EXAMPLES = {
-    "doc_to_text": 'doc_to_text: "{{question}}"',
-    "doc_to_choice": 'doc_to_choice: "{{choices}}", or the template generate::question, which needs none',
-}
-
-
-def _question_fields(config: TaskConfig, given: FewshotConfig, names: frozenset[str], where: str) -> QuestionFields:
-    positions = config.doc_to_choice is not None
-    choices = given.doc_to_choice
-    text = given.doc_to_text if given.doc_to_text is not None else ""
-    target = given.doc_to_target if given.doc_to_target is not None else ""
-    return QuestionFields(
-        find_text(text, names, f"{where}doc_to_text", positions=positions),
-        find_target(target, names, f"{where}doc_to_target", positions=positions),
-        None if choices is None else find_choices(choices, names, f"{where}doc_to_choice"),
-        find_plain(given.gen_prefix, f"{where}gen_prefix"),
-    )
 
 
 class RequestBuilder:
@@ -366,45 +250,6 @@ class RequestBuilder:
     ) -> tuple[Request, tuple[str, ...], int | None]:
         del system, demos, prefix
         return Rolling(str(view.target)), (), None
-
-
-_FIELDS = ("doc_to_text", "doc_to_target", "doc_to_choice", "description", "gen_prefix", "doc_to_image", "doc_to_audio")
-_OTHER_STARTS = {"doc_to_target": "the answer "}
-"""How messages about a field begin that do not name it."""
-
-
-def placed(error: ProctorError, config: TaskConfig, number: int | None = None) -> ProctorError:
-    """Return an error of a document (or of all) with task, document, field, and the field's place in the file."""
-    first = error.diagnostics[0]
-    given = {key: config.originals.get(key, getattr(config, key)) for key in _FIELDS}
-    key = next(
-        (key for key in _FIELDS if str(first.what).startswith((f"{key} ", _OTHER_STARTS.get(key, f"{key} ")))), None
-    ) or next(
-        (key for key, spec in given.items() if isinstance(spec, str) and spec and repr(spec) in str(first.why)), None
-    )
-    place = config.source.location(key) if key is not None and config.source is not None else None
-    document = "" if number is None else f"[{number}]"
-    return error.located(place, f"{config.task}{document}" + (f".{key}" if key is not None else ""))
-
-
-def checked_choices(choices: Any) -> list[Any]:
-    """Return the choices of a document.
-
-    Raises:
-        TemplateError: They are no list, or there are none.
-    """
-    if not isinstance(choices, list):
-        raise TemplateError(
-            f"doc_to_choice gives {type(choices).__name__} {choices!r}, not a list",
-            hint="multiple choice needs a list of texts",
-        )
-    if not choices:
-        raise TemplateError(
-            "doc_to_choice gives an empty list",
-            why="multiple choice compares at least one text",
-            hint="leave such documents out (process_docs, --samples)",
-        )
-    return choices
 
 
 def gold_position(target: Any, choices: Sequence[str]) -> int | None:
