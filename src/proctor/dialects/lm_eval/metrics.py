@@ -9,16 +9,13 @@ from __future__ import annotations
 import math
 import string
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from proctor.dialects.lm_eval.fields import value_of
 from proctor.dialects.lm_eval.functions import guarded
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.errors import MissingExtraError, ScoringError, did_you_mean
 from proctor.regexes import bounded
-
-if TYPE_CHECKING:
-    pass
 
 Values = Sequence[Any]
 Aggregate = Callable[[Values], Any]
