@@ -87,7 +87,7 @@ def ours(documents: int) -> tuple[float, str]:
     splits = {"test": rows(documents, "test"), "train": rows(POOL, "train")}
     exam = TaskExam("bench", config, TaskOptions(num_fewshot=SHOTS), GivenDocuments(config, splits))
     start = time.process_time()
-    requests = [request for item in exam.items() for request in item.requests]
+    requests = [request for item in exam.questions() for request in item.requests]
     seconds = time.process_time() - start
     pairs = [
         [pair.context.payload, pair.continuation]

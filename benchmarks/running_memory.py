@@ -23,7 +23,7 @@ from proctor.engines.engine import Answers, Engine
 from proctor.engines.scripted import ScriptedEngine
 from proctor.ir import Decoding, Exchange, Generate, Prompt, Response, Timing, Usage, turn
 from proctor.recipes import DatasetRecipe
-from proctor.recipes.exam import Answered, Exam, Item
+from proctor.recipes.exam import Answered, Exam, Question
 from proctor.recipes.recipe_exam import RecipeExam
 from proctor.running import run_exams
 from proctor.scoring.grade import Grade
@@ -42,12 +42,12 @@ class SmallExam:
     name = "sums"
     description = "sums"
 
-    def items(self) -> Iterator[Item]:
+    def questions(self) -> Iterator[Question]:
         """Yield the items."""
         for number in range(COUNT):
             prompt = Prompt(f"Question: What is {number} + {number}?\nAnswer:")
             exchange = Exchange((turn("user", "What?"),), references=(str(2 * number),))
-            yield Item(number, {"number": number}, exchange, (Generate(prompt, _DECODING),))
+            yield Question(number, {"number": number}, exchange, (Generate(prompt, _DECODING),))
 
     def grade(self, answered: Iterable[Answered]) -> Grade:
         """Return the share of right answers."""
@@ -55,7 +55,7 @@ class SmallExam:
         scores = array("d")
         for each in answered:
             predictions.append(each.responses[0].text)
-            scores.append(float(predictions[-1] == each.item.exchange.references[0]))
+            scores.append(float(predictions[-1] == each.question.exchange.references[0]))
         return Grade({"score": sum(scores) / len(scores), "score_name": "right"}, {"right": scores}, predictions)
 
     def specification(self) -> dict[str, Any]:

@@ -98,7 +98,7 @@ def ours(entry: dict[str, str], plan: dict[str, Any], render: Any, theirs: dict[
         )
         try:
             exam = TaskExam(entry["name"], task_from_values(source.values, source), options)
-            items = list(exam.items())
+            items = list(exam.questions())
         except ProctorError as error:
             same = "error" in expected
             counts["both refuse" if same else "only we refuse"] += 1

@@ -30,7 +30,7 @@ from proctor.dialects.lm_eval.resolve import resolve
 from proctor.dialects.resolve import resolve_tasks
 from proctor.errors import ProctorError, TemplateError
 from proctor.ir import Choose, Generate
-from proctor.recipes.options import RecipeOptions
+from proctor.recipes.options import ExamOptions
 from proctor.settings import settings
 
 TEMPLATES = (
@@ -73,9 +73,9 @@ def real_tasks(folder: Path, most: int) -> Iterator[tuple[str, Path]]:
 
 def asked(spec: str, folders: list[str]) -> list[Any]:
     """Return the requests of an exam, as they can be compared."""
-    (exam,) = resolve([spec], folders, RecipeOptions(limit=4, num_demos=1))
+    (exam,) = resolve([spec], folders, ExamOptions(limit=4, num_demos=1))
     found: list[Any] = []
-    for item in exam.items():
+    for item in exam.questions():
         for request in item.requests:
             if isinstance(request, Choose):
                 found.append([(pair.context.payload, pair.continuation) for pair in request.pairs])
@@ -127,7 +127,7 @@ def check_template(name: str, file: Path, template: str, work: Path, counts: Cou
 def check_card(name: str, file: Path, work: Path, counts: Counter[str]) -> None:
     """Compare a task's documents with the instances of its card, and the card with the task that runs it in lm-eval."""
     made = convert(name, to="unitxt", include_paths=(str(file.parents[1]),))
-    (exam,) = resolve([name], [str(file.parents[1])], RecipeOptions(limit=4))
+    (exam,) = resolve([name], [str(file.parents[1])], ExamOptions(limit=4))
     named = {reason.partition(":")[0] for reason in made.lost}
     counts["card: converted"] += 1
     if "process_docs" in named or not isinstance(exam, TaskExam):

@@ -23,7 +23,7 @@ from hf_loglikelihoods import ABSOLUTE, RELATIVE, TASKS, ask_lm_eval, task_root
 from proctor.dialects.lm_eval.resolve import resolve
 from proctor.engines.hf import HFEngine
 from proctor.engines.smollm2 import converted_folder
-from proctor.recipes.options import RecipeOptions
+from proctor.recipes.options import ExamOptions
 from proctor.running.run import run_exams
 from proctor.settings import settings
 
@@ -37,8 +37,7 @@ SHOWN = 3
 
 def sit(name: str, engine: HFEngine, root: Path, limit: int, log: Path) -> tuple[dict[str, Any], list[Any], float]:
     """Return Proctor's scores of a task, its raw answers by document, and the CPU seconds that it took."""
-    own = {"resamples": RESAMPLES}
-    options = RecipeOptions(num_demos=TASKS[name]["shots"], limit=limit, dialect_options=own)
+    options = ExamOptions(num_demos=TASKS[name]["shots"], limit=limit, resamples=RESAMPLES)
     exams = resolve([str(root / TASKS[name]["file"])], (), options)
     started = time.process_time()
     result = run_exams(exams, engine, log=log)

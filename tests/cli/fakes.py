@@ -27,7 +27,7 @@ from proctor.ir import (
     Usage,
     turn,
 )
-from proctor.recipes.exam import Answered, Item
+from proctor.recipes.exam import Answered, Question
 from proctor.running.spec import RunSpec
 from proctor.scoring.grade import Grade
 
@@ -43,7 +43,7 @@ class Capitals:
 
     pairs = (("France", "Paris"), ("Italy", "Rome"), ("Spain", "Madrid"), ("Peru", "Lima"))
 
-    def items(self) -> Iterator[Item]:
+    def questions(self) -> Iterator[Question]:
         for doc_id, (country, capital) in enumerate(self.pairs):
             spans = (
                 Span("Answer briefly.\n\n", "instruction"),
@@ -66,7 +66,7 @@ class Capitals:
                 if doc_id % 2 == 0
                 else Generate(prompt, Decoding(max_tokens=8, stop=("\n",)))
             )
-            yield Item(doc_id, {"country": country, "capital": capital}, exchange, (request,))
+            yield Question(doc_id, {"country": country, "capital": capital}, exchange, (request,))
 
     def grade(self, answered: Iterable[Answered]) -> Grade:
         scores, failures = [], {}
@@ -77,9 +77,9 @@ class Capitals:
                 scores.append(None)
             elif response.scores:
                 best = max(range(len(response.scores)), key=lambda index: response.scores[index].log_likelihood)
-                scores.append(float(best == each.item.exchange.gold))
+                scores.append(float(best == each.question.exchange.gold))
             else:
-                scores.append(float(response.text.strip() == each.item.instance["capital"]))
+                scores.append(float(response.text.strip() == each.question.instance["capital"]))
         given = [score for score in scores if score is not None]
         mean = sum(given) / len(given) if given else None
         return Grade(
@@ -97,14 +97,14 @@ class Chat(Capitals):
 
     name = "chat"
 
-    def items(self) -> Iterator[Item]:
-        for item in super().items():
+    def questions(self) -> Iterator[Question]:
+        for item in super().questions():
             country = item.instance["country"]
             prompt = Prompt(
                 [{"role": "system", "content": "Be brief."}, {"role": "user", "content": f"{country}?"}],
                 lambda country=country: (turn("system", "Be brief.", "system"), turn("user", f"{country}?")),
             )
-            yield Item(item.doc_id, item.instance, item.exchange, (Generate(prompt),))
+            yield Question(item.number, item.instance, item.exchange, (Generate(prompt),))
 
 
 class Many(Capitals):
@@ -112,11 +112,11 @@ class Many(Capitals):
 
     name = "many"
 
-    def items(self) -> Iterator[Item]:
+    def questions(self) -> Iterator[Question]:
         for doc_id in range(int(self.options.get("limit") or 10_000)):
             prompt = Prompt(f"Question {doc_id}")
             exchange = Exchange(question=(turn("user", f"Question {doc_id}"),), references=("yes",))
-            yield Item(doc_id, {"capital": "yes"}, exchange, (Generate(prompt),))
+            yield Question(doc_id, {"capital": "yes"}, exchange, (Generate(prompt),))
 
 
 EXAMS = {"capitals": Capitals, "chat": Chat, "many": Many}
@@ -124,7 +124,7 @@ calls: list[Any] = []
 
 
 class Options:
-    """Remembers what it was built with, as RecipeOptions does."""
+    """Remembers what it was built with, as ExamOptions does."""
 
     def __init__(self, **values: Any) -> None:
         self.values = values
@@ -175,7 +175,7 @@ def install(modules: MutableMapping[str, ModuleType]) -> None:
     fresh: dict[str, ModuleType] = {}
     for name, attribute, value in (
         ("proctor.dialects.resolve", "resolve_tasks", resolve_tasks),
-        ("proctor.recipes.options", "RecipeOptions", Options),
+        ("proctor.recipes.options", "ExamOptions", Options),
         ("proctor.dialects.spec_exams", "exams_of_spec", exams_of_spec),
         ("proctor.engines.names", "ENGINES", {"slow": None, "smollm2": None}),
         ("proctor.engines.names", "make_engine", make_engine),

@@ -1,6 +1,6 @@
 import pytest
 
-from proctor.cli.exams import split_names, with_dialect_options
+from proctor.cli.exams import read_options, split_names
 from proctor.errors import UsageError
 
 
@@ -34,21 +34,20 @@ def test_flags_of_lm_eval_reach_its_tasks_and_everybody_else():
         "samples": '{"a": [0]}',
         "metadata": "x=1",
     }
-    found = with_dialect_options({**given, "predict_only": None, "chat_override": True, "decoding": {"max_tokens": 9}})
+    found = read_options({**given, "predict_only": None, "chat_override": True, "decoding": {"max_tokens": 9}})
     assert found == {
         "seed": 1,
-        "decoding": {"stop": ["\n"], "max_tokens": 9},
-        "dialect_options": {
-            "gen_kwargs": {"until": ["\n"], "max_gen_toks": 7, "do_sample": True},
-            "samples": {"a": [0]},
-            "metadata": {"x": 1},
-            "chat_override": True,
-        },
+        "decoding": {"stop": ["\n"], "max_tokens": 9, "do_sample": True},
+        "samples": {"a": [0]},
+        "metadata": {"x": 1},
+        "predict_only": None,
+        "chat_override": True,
     }
 
 
 def test_without_them_nothing_changes():
-    assert with_dialect_options({"seed": 1, "gen_kwargs": None, "samples": None}) == {"seed": 1}
+    given = {"seed": 1, "samples": None}
+    assert read_options({**given, "gen_kwargs": None}) == given
 
 
 @pytest.mark.parametrize(
@@ -56,4 +55,4 @@ def test_without_them_nothing_changes():
 )
 def test_values_that_cannot_be_read(option, value):
     with pytest.raises(UsageError):
-        with_dialect_options({option: value})
+        read_options({option: value})

@@ -6,7 +6,7 @@ from rich.console import Console
 
 from proctor.cli.prompts import RequestPrinter, margin_lines, words_of
 from proctor.ir import Choose, Exchange, Media, Pair, Prompt, Span, turn
-from proctor.recipes.exam import Item
+from proctor.recipes.exam import Question
 
 
 def printed(item, request):
@@ -16,7 +16,7 @@ def printed(item, request):
 
 
 def item_of(request, **more):
-    return Item(0, {}, Exchange(question=(turn("user", "?"),), **more), (request,))
+    return Question(0, {}, Exchange(question=(turn("user", "?"),), **more), (request,))
 
 
 def test_choices_with_contexts_of_their_own_are_shown_each():

@@ -5,7 +5,7 @@ import pytest
 from proctor.artifacts import fetch_artifact
 from proctor.dialects.resolve import resolve_task
 from proctor.errors import UnknownArtifactError
-from proctor.recipes.options import RecipeOptions
+from proctor.recipes.options import ExamOptions
 from proctor.settings import settings
 
 GROUP = (
@@ -20,7 +20,7 @@ def unknown(tmp_path, monkeypatch):
 
     def error(name):
         with pytest.raises(UnknownArtifactError) as caught:
-            resolve_task(name, RecipeOptions(include_paths=(str(tmp_path),)))
+            resolve_task(name, ExamOptions(include_paths=(str(tmp_path),)))
         (problem,) = caught.value.diagnostics
         return problem
 

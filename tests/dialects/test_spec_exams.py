@@ -22,4 +22,4 @@ def test_an_unknown_override_gets_the_closest_one():
 def test_the_samples_by_their_spec():
     exams = exams_of_spec(RunSpec("m", ("samples",), limit=2))
     assert [exam.name for exam in exams] == ["samples.science", "samples.sentiment", "samples.arithmetic"]
-    assert [len(list(exam.items())) for exam in exams] == [2, 2, 2]
+    assert [len(list(exam.questions())) for exam in exams] == [2, 2, 2]

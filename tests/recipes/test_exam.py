@@ -3,7 +3,7 @@ import pytest
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import DataError, TemplateError, UnknownArtifactError
 from proctor.ir import Choose, Failure, Generate, Response, Scored
-from proctor.recipes import Answered, Benchmark, DatasetRecipe, RecipeExam, RecipeOptions, exams_of
+from proctor.recipes import Answered, Benchmark, DatasetRecipe, ExamOptions, RecipeExam, exams_of
 from proctor.tasks.card import TaskCard
 from proctor.tasks.task import Task
 from proctor.templates import InputOutputTemplate, MultipleChoiceTemplate
@@ -40,13 +40,13 @@ CHOICE = DatasetRecipe(
 
 
 def take(exam, respond):
-    return exam.grade(Answered(item, [respond(item)]) for item in exam.items())
+    return exam.grade(Answered(item, [respond(item)]) for item in exam.questions())
 
 
 def test_generation_to_score():
     exam = RecipeExam("sum", SUM)
-    items = list(exam.items())
-    assert [item.doc_id for item in items] == list(range(6))
+    items = list(exam.questions())
+    assert [item.number for item in items] == list(range(6))
     request = items[0].requests[0]
     assert isinstance(request, Generate)
     assert (request.prompt.text, request.decoding.max_tokens, request.decoding.stop) == ("0+1=?\nSum: ", 5, ("\n",))
@@ -59,7 +59,7 @@ def test_generation_to_score():
 
 def test_failures_are_counted_not_scored():
     def respond(item):
-        if item.doc_id < 2:
+        if item.number < 2:
             return Response(failure=Failure("timeout", "no answer in 60 s"))
         return Response(texts=(item.exchange.answer,))
 
@@ -71,7 +71,7 @@ def test_failures_are_counted_not_scored():
 
 def test_choices_are_compared_by_likelihood():
     exam = RecipeExam("choice", CHOICE)
-    request = next(exam.items()).requests[0]
+    request = next(exam.questions()).requests[0]
     assert isinstance(request, Choose)
     assert [pair.continuation for pair in request.pairs] == ["A", "B"]
     grade = take(exam, lambda item: Response(scores=(Scored(-1.0), Scored(-2.0))))
@@ -80,32 +80,32 @@ def test_choices_are_compared_by_likelihood():
 
 
 def test_options_change_any_exam():
-    exam = RecipeExam("sum", SUM, RecipeOptions(limit=2, decoding={"max_tokens": 9, "top_k": 3, "beams": 2}))
-    items = list(exam.items())
+    exam = RecipeExam("sum", SUM, ExamOptions(limit=2, decoding={"max_tokens": 9, "top_k": 3, "beams": 2}))
+    items = list(exam.questions())
     assert len(items) == 2
     decoding = items[0].requests[0].decoding
     assert (decoding.max_tokens, decoding.top_k, decoding.extra, decoding.stop) == (9, 3, {"beams": 2}, ("\n",))
-    assert len(list(RecipeExam("sum", SUM, RecipeOptions(limit=0.5)).items())) == 3
-    chat = RecipeExam("sum", SUM, RecipeOptions(apply_chat_template=True, system_prompt="Hi."))
-    assert [message["role"] for message in next(chat.items()).requests[0].prompt.messages] == ["system", "user"]
+    assert len(list(RecipeExam("sum", SUM, ExamOptions(limit=0.5)).questions())) == 3
+    chat = RecipeExam("sum", SUM, ExamOptions(apply_chat_template=True, system_prompt="Hi."))
+    assert [message["role"] for message in next(chat.questions()).requests[0].prompt.messages] == ["system", "user"]
 
 
 def test_members_of_a_benchmark_are_named_by_their_path():
     benchmark = Benchmark(subsets={"sum": SUM, "more": Benchmark(subsets={"choice": CHOICE})}, max_samples_per_subset=1)
     exams = exams_of("all", benchmark)
     assert [exam.name for exam in exams] == ["all.sum", "all.more.choice"]
-    assert len(list(exams[0].items())) == 1
+    assert len(list(exams[0].questions())) == 1
 
 
 def test_exams_that_cannot_be_asked_say_why():
     wrong = SUM.model_copy()
     wrong.split = "tset"
     with pytest.raises(DataError, match="did you mean 'test'"):
-        list(RecipeExam("sum", wrong).items())
+        list(RecipeExam("sum", wrong).questions())
     unchoosing = SUM.model_copy()
     unchoosing.request = "choose"
     with pytest.raises(TemplateError, match="has none"):
-        list(RecipeExam("sum", unchoosing).items())
+        list(RecipeExam("sum", unchoosing).questions())
 
 
 def test_task_data_is_made_again_when_it_is_read():
@@ -120,9 +120,9 @@ def test_task_data_is_made_again_when_it_is_read():
 def test_with_an_engine_of_the_test_kit():
     engine = ScriptedEngine(function=lambda prompt: str(sum(map(int, prompt.text[:3].split("+")))))
     exam = RecipeExam("sum", SUM)
-    items = list(exam.items())
+    items = list(exam.questions())
     answers = dict(engine.generate([item.requests[0] for item in items]))
-    grade = exam.grade(Answered(item, [answers[item.doc_id]]) for item in items)
+    grade = exam.grade(Answered(item, [answers[item.number]]) for item in items)
     assert grade.scores["accuracy"] == 1.0
 
 
@@ -132,7 +132,7 @@ def test_a_template_whose_processor_does_not_exist_asks_nobody():
     )
     exam = RecipeExam("x", DatasetRecipe(card="samples.cards.sentiment", template=template))
     with pytest.raises(UnknownArtifactError, match="processors.lower_cas") as raised:
-        next(exam.items())
+        next(exam.questions())
     assert "processors.lower_case" in raised.value.diagnostics[0].hint
 
 
@@ -141,7 +141,7 @@ def test_processors_of_the_recipe_replace_those_of_its_template():
         input_format="{text}", output_format="{label}", postprocessors=["processors.lower_cas"]
     )
     recipe = DatasetRecipe(card="samples.cards.sentiment", template=template, postprocessors=["processors.lower_case"])
-    assert next(RecipeExam("x", recipe).items()).doc_id == 0
+    assert next(RecipeExam("x", recipe).questions()).number == 0
 
 
 def test_an_exam_without_instances_asks_nobody():
@@ -150,5 +150,5 @@ def test_an_exam_without_instances_asks_nobody():
     card = TaskCard(loader=SUM.card.loader, preprocess_steps=[nothing_left], task=SUM.card.task)
     recipe = DatasetRecipe(card=card, template=SUM.template)
     with pytest.raises(DataError, match="the exam 'none' has no instance") as raised:
-        next(RecipeExam("none", recipe).items())
+        next(RecipeExam("none", recipe).questions())
     assert "--steps" in raised.value.diagnostics[0].hint

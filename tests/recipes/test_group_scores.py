@@ -53,7 +53,7 @@ def test_a_recipe_without_groups_has_none(tmp_path):
 def test_a_field_that_is_not_there_is_named_before_anybody_is_asked(tmp_path):
     recipe = f"{ARITHMETIC},template=samples.templates.arithmetic,num_demos=1,group_by=[subject]"
     with pytest.raises(MissingFieldError, match="subject"):
-        next(exams_of("sums", fetch_artifact(recipe))[0].items())
+        next(exams_of("sums", fetch_artifact(recipe))[0].questions())
 
 
 def test_a_benchmark_is_filed_beside_its_members(tmp_path):

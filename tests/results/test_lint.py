@@ -1,7 +1,7 @@
 import pytest
 
 from proctor.ir import Choose, Exchange, Generate, Pair, Prompt, Span, Turn, turn
-from proctor.recipes.exam import Item
+from proctor.recipes.exam import Question
 from proctor.results.lint import warnings_of
 
 
@@ -10,7 +10,7 @@ def warned(parts, fields=None, choices=(), references=(), gold=None, answer=None
     prompt = Prompt("".join(span.text for span in spans), lambda: (Turn("user", spans),))
     request = Choose(tuple(Pair(prompt, choice) for choice in choices)) if choices else Generate(prompt)
     exchange = Exchange((turn("user", "?"),), answer=answer, references=references, choices=choices, gold=gold)
-    return list(warnings_of(Item(0, {"input_fields": fields or {}}, exchange, (request,))))
+    return list(warnings_of(Question(0, {"input_fields": fields or {}}, exchange, (request,))))
 
 
 def test_a_good_prompt_has_no_warning():
@@ -66,7 +66,7 @@ def test_a_field_that_is_not_used(value, warns):
 
 def test_a_field_that_one_of_several_prompts_shows_is_used():
     prompts = [Prompt(f"Is it {word}?") for word in ("the first thing", "the second thing")]
-    item = Item(
+    item = Question(
         0,
         {"one": "the first thing", "two": "the second thing", "three": "the third thing"},
         Exchange((turn("user", "?"),)),

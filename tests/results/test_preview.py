@@ -1,12 +1,14 @@
 import pytest
 
 from proctor.ir import Choose, Converse, Decoding, Exchange, Generate, Likelihood, Pair, Prompt, Rolling, turn
-from proctor.recipes.exam import Item
+from proctor.recipes.exam import Question
 from proctor.results.preview import first_items, request_record
 
 
 def record(request, **exchange):
-    return request_record("exam", Item(3, {}, Exchange(question=(turn("user", "?"),), **exchange), (request,)), request)
+    return request_record(
+        "exam", Question(3, {}, Exchange(question=(turn("user", "?"),), **exchange), (request,)), request
+    )
 
 
 @pytest.mark.parametrize(
@@ -53,11 +55,11 @@ def test_no_more_items_are_rendered_than_looked_at():
     class Endless:
         rendered = 0
 
-        def items(self):
+        def questions(self):
             while True:
                 self.rendered += 1
-                yield Item(self.rendered, {}, Exchange(question=()), ())
+                yield Question(self.rendered, {}, Exchange(question=()), ())
 
     exam = Endless()
-    assert [item.doc_id for item in first_items(exam, 2, skip=3)] == [4, 5]
+    assert [item.number for item in first_items(exam, 2, skip=3)] == [4, 5]
     assert exam.rendered == 5

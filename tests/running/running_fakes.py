@@ -23,7 +23,7 @@ from proctor.ir import (
     Usage,
     turn,
 )
-from proctor.recipes.exam import Answered, Item
+from proctor.recipes.exam import Answered, Question
 from proctor.scoring.grade import Grade
 
 
@@ -59,11 +59,11 @@ class ToyExam:
         self.makers = makers or (question,)
         self.distinct = distinct or count
 
-    def items(self) -> Iterator[Item]:
+    def questions(self) -> Iterator[Question]:
         for number in range(self.count):
             requests = tuple(make(self.name, number % self.distinct) for make in self.makers)
             exchange = Exchange((turn("user", str(number)),), references=(str(number),))
-            yield Item(number, {"number": number}, exchange, requests)
+            yield Question(number, {"number": number}, exchange, requests)
 
     def grade(self, answered: Iterable[Answered]) -> Grade:
         predictions: list[Any] = []

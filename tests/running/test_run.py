@@ -216,8 +216,8 @@ def test_two_exams_of_one_name_are_refused(tmp_path):
 
 def test_an_error_in_the_data_is_raised_as_it_is_and_keeps_what_was_answered(tmp_path):
     class Torn(ToyExam):
-        def items(self):
-            yield from ToyExam("a", 600).items()
+        def questions(self):
+            yield from ToyExam("a", 600).questions()
             raise UsageError("row 600 is torn")
 
     engine = ToyEngine()
@@ -289,11 +289,11 @@ def test_an_engine_is_closed_when_a_run_ends_early(tmp_path):
 @pytest.mark.parametrize("place", ["instance", "metadata"])
 def test_an_engine_is_never_sent_what_it_may_not_see(tmp_path, place):
     class Classified(ToyExam):
-        def items(self):
-            for item in super().items():
-                classes = {"data_classification_policy": ["public" if item.doc_id < 300 else "secret"]}
+        def questions(self):
+            for item in super().questions():
+                classes = {"data_classification_policy": ["public" if item.number < 300 else "secret"]}
                 instance = classes if place == "instance" else {"metadata": classes}
-                yield type(item)(item.doc_id, instance, item.exchange, item.requests)
+                yield type(item)(item.number, instance, item.exchange, item.requests)
 
     engine = ToyEngine(data_classification_policy=["public"])
     with pytest.raises(PolicyError, match="may not see this data"):
@@ -402,10 +402,10 @@ def test_surrogates_and_odd_values_reach_the_files(tmp_path):
     odd = "half a pair \ud83d and a whole \U0001f600"
 
     class Odd(ToyExam):
-        def items(self):
-            for item in super().items():
+        def questions(self):
+            for item in super().questions():
                 yield type(item)(
-                    item.doc_id, {"text": odd, "nan": float("nan"), "bytes": b"x"}, item.exchange, item.requests
+                    item.number, {"text": odd, "nan": float("nan"), "bytes": b"x"}, item.exchange, item.requests
                 )
 
     engine = Answering(script=lambda requests: [(at, Response(texts=(odd,))) for at, _ in enumerate(requests)])

@@ -1,5 +1,5 @@
 from proctor.ir import Choose, Exchange, Generate, Media, Pair, Prompt, Span, Turn, turn
-from proctor.recipes.exam import Item
+from proctor.recipes.exam import Question
 from proctor.web.prompt_view import explained_messages, request_view
 from proctor.web.rendering import render
 
@@ -32,7 +32,7 @@ def test_a_request_says_what_its_page_shows():
     exchange = Exchange((turn("user", "?"),), answer="A", references=("A",), choices=("A", "B"), gold=0)
     prompt = Prompt("Which?")
     request = Choose((Pair(prompt, " A"), Pair(prompt, " B")))
-    view = request_view(Item(0, {}, exchange, (request,)), request)
+    view = request_view(Question(0, {}, exchange, (request,)), request)
     assert (view["kind"], view["characters"], view["continuations"], view["gold"]) == ("choose", 6, (" A", " B"), 0)
 
 

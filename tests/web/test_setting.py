@@ -35,7 +35,7 @@ def test_what_a_name_cannot_say_is_an_option():
     assert (options.template, options.num_demos, options.system_prompt) == ("cloze", 3, "Be brief.")
     assert options.apply_chat_template
     assert options.include_paths == ("folder",)
-    assert options.dialect_options == {"keys": {"test_split": "train", "fewshot_config": {"sampler": "first_n"}}}
+    assert options.keys == {"test_split": "train", "fewshot_config": {"sampler": "first_n"}}
     assert Setting("samples.science", system_prompt="Be brief.").options().system_prompt == "Be brief."
     with pytest.raises(UsageError, match="takes no format but"):
         Setting("arc_easy", format="formats.llama3").options()

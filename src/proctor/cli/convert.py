@@ -15,7 +15,7 @@ from proctor.errors import UsageError, did_you_mean
 if TYPE_CHECKING:
     from proctor.dialects.aisbench.convert import ConvertedConfig
     from proctor.recipes.exam import Exam
-    from proctor.recipes.options import RecipeOptions
+    from proctor.recipes.options import ExamOptions
 
 
 @click.command("convert", cls=ProctorCommand)
@@ -66,11 +66,11 @@ def _converted(task: str, template: str | None, to: str, include_paths: tuple[st
     from proctor.dialects.aisbench.resolve import resolve_name
     from proctor.dialects.lm_eval.convert import convert
     from proctor.dialects.resolve import resolve_task
-    from proctor.recipes.options import RecipeOptions
+    from proctor.recipes.options import ExamOptions
 
     if to not in FORMS:
         raise UsageError(f"there is no form '{to}'", why=f"there are {', '.join(FORMS)}", hint=did_you_mean(to, FORMS))
-    options = RecipeOptions(include_paths=include_paths, template=template if to == "opencompass" else None)
+    options = ExamOptions(include_paths=include_paths, template=template if to == "opencompass" else None)
     if to == "opencompass":
         found = [convert_to_config(exam) for exam in resolve_task(task, options)]
     elif (exams := _datasets(task, options, resolve_name)) is not None:
@@ -83,7 +83,7 @@ def _converted(task: str, template: str | None, to: str, include_paths: tuple[st
     return found
 
 
-def _datasets(task: str, options: RecipeOptions, resolve: Callable[..., list[Exam] | None]) -> list[Any] | None:
+def _datasets(task: str, options: ExamOptions, resolve: Callable[..., list[Exam] | None]) -> list[Any] | None:
     """Return the datasets of a config; ``None`` where an lm-eval task has the name, or nothing has."""
     from proctor.dialects.lm_eval.resolve import resolve_name as lm_eval_name
 

@@ -166,31 +166,30 @@ def exam_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _DECODING_NAMES = {"until": "stop", "max_gen_toks": "max_tokens", "max_new_tokens": "max_tokens"}
-_LM_EVAL = ("gen_kwargs", "samples", "metadata", "predict_only", "chat_override")
 
 
-def with_dialect_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Return options with those that only lm-eval's tasks know under ``dialect_options``.
+def read_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Return options with values read: ``gen_kwargs`` joins ``decoding``, under Proctor's names.
 
     Raises:
         UsageError: A value cannot be read.
     """
-    rest = {name: value for name, value in options.items() if name not in _LM_EVAL}
-    given = {name: options[name] for name in _LM_EVAL if options.get(name) is not None}
-    for name in ("gen_kwargs", "metadata"):
-        if isinstance(given.get(name), str):
-            given[name] = parse_pairs(given[name], f"--{name.replace('_', '-')}")
-    if not given:
-        return rest
-    from proctor.dialects.lm_eval.flags import dialect_options
+    from proctor.dialects.lm_eval.flags import parse_samples
 
-    found = dialect_options(given)
-    if generation := found.get("gen_kwargs"):
-        named = {_DECODING_NAMES.get(name, name): value for name, value in generation.items() if name != "do_sample"}
+    found = dict(options)
+    if isinstance(found.get("samples"), str):
+        found["samples"] = parse_samples(found["samples"])
+    if isinstance(found.get("metadata"), str):
+        found["metadata"] = parse_pairs(found["metadata"], "--metadata")
+    generation = found.pop("gen_kwargs", None)
+    if isinstance(generation, str):
+        generation = parse_pairs(generation, "--gen-kwargs")
+    if generation:
+        named = {_DECODING_NAMES.get(name, name): value for name, value in generation.items()}
         if isinstance(named.get("stop"), str):
             named["stop"] = [named["stop"]]
-        rest["decoding"] = {**named, **(rest.get("decoding") or {})}
-    return {**rest, "dialect_options": found}
+        found["decoding"] = {**named, **(found.get("decoding") or {})}
+    return found
 
 
 def find_exams(names: list[str], options: dict[str, Any]) -> list[Exam]:
@@ -201,12 +200,12 @@ def find_exams(names: list[str], options: dict[str, Any]) -> list[Exam]:
         ProctorError: A name is unknown, or an exam cannot be built.
     """
     from proctor.dialects.resolve import resolve_tasks
-    from proctor.recipes.options import RecipeOptions
+    from proctor.recipes.options import ExamOptions
     from proctor.settings import settings
 
     if not names:
         raise UsageError("no task is named", hint="proctor ls lists exams; try samples")
-    given = {name: value for name, value in with_dialect_options(options).items() if value not in (None, ())}
+    given = {name: value for name, value in read_options(options).items() if value not in (None, ())}
     if given.pop("trust_code", False):
         settings.trust_code = True
-    return list(resolve_tasks(names, RecipeOptions(**given)))
+    return list(resolve_tasks(names, ExamOptions(**given)))

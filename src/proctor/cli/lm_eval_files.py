@@ -28,7 +28,7 @@ def check_lm_eval(exams: Sequence[Exam]) -> None:
         UsageError: One is not.
     """
     for exam in exams:
-        if not isinstance(exam, TaskExam):
+        if not isinstance(exam, TaskExam):  # type: ignore[unreachable]
             raise UsageError(
                 f"'{exam.name}' is no lm-eval task, so its results cannot be written as lm-eval writes them",
                 hint="leave out --output-format: the run folder has results.json and samples.jsonl",
@@ -44,7 +44,7 @@ def write_lm_eval(
         filed = Filed(open_log, number, with_failures=True)
 
         def answers(exam: TaskExam) -> Iterable[Answered]:
-            return answered(exam.items(), filed, _MISSING)
+            return answered(exam.questions(), filed, _MISSING)
 
         started = str(result.run.get("started") or "")
         model = ModelDescription(

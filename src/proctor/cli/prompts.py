@@ -10,7 +10,7 @@ from rich.text import Text
 
 from proctor.cli.problems import printable
 from proctor.ir import Media, Part, Prompt, Request, Span, Turn
-from proctor.recipes.exam import Item
+from proctor.recipes.exam import Question
 from proctor.results.origins import COLOURS, label_of, part_of, parts_in
 from proctor.results.preview import continuations_of, decoding_of, kind_of, prompts_of
 
@@ -46,9 +46,9 @@ class RequestPrinter:
         self.console = console
         self.coloured = not console.no_color and console.is_terminal
 
-    def print(self, task: str, item: Item, request: Request) -> None:
+    def print(self, task: str, item: Question, request: Request) -> None:
         """Write one request: its prompt, what is scored or how it is decoded, and the references."""
-        self._write(Text(f"{task} · document {item.doc_id} · {kind_of(request)}", style="bold reverse"))
+        self._write(Text(f"{task} · document {item.number} · {kind_of(request)}", style="bold reverse"))
         prompts, continuations = prompts_of(request), continuations_of(request)
         if len(prompts) > 1:
             for index, (prompt, continuation) in enumerate(zip(prompts, continuations, strict=True)):
@@ -88,7 +88,7 @@ class RequestPrinter:
             line.append("  ← gold" if right else "", style="bold")
             self._write(line)
 
-    def _facts(self, item: Item, request: Request) -> None:
+    def _facts(self, item: Question, request: Request) -> None:
         decoding = decoding_of(request)
         facts = {
             "references": ", ".join(map(_quoted, item.exchange.references)),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.commands import ProctorCommand
-from proctor.cli.exams import exam_options, split_names, with_dialect_options
+from proctor.cli.exams import exam_options, read_options, split_names
 from proctor.cli.problems import FAILURES, say
 from proctor.errors import UsageError
 
@@ -97,7 +97,7 @@ def command(spec: Path | None, **options: Any) -> int:
 
     mine = {name: options.pop(name) for name in ("allow_failures", "every_score", "as_json")}
     execution = Execution(**{entry.name: options.pop(entry.name) for entry in fields(Execution)})
-    options = with_dialect_options(options)
+    options = read_options(options)
     output = execution.output
     if spec is not None and spec.suffix == ".py":
         from proctor.cli.run_config import run_config
@@ -206,7 +206,10 @@ _OVERRIDES = (
     "demos_as_turns",
     "decoding",
     "include_paths",
-    "dialect_options",
+    "samples",
+    "metadata",
+    "predict_only",
+    "chat_override",
 )
 
 

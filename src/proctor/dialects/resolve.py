@@ -14,15 +14,15 @@ from proctor.artifacts.catalogs import missing_catalogs
 from proctor.artifacts.query import is_assignments, parse_query
 from proctor.errors import Diagnostic, ProctorError, QueryError, UnknownArtifactError, UsageError, did_you_mean
 from proctor.recipes.exam import Exam, add_groups
-from proctor.recipes.options import RecipeOptions
+from proctor.recipes.options import ExamOptions
 from proctor.recipes.recipe import Recipe
 from proctor.recipes.recipe_exam import exams_of
 
-Resolver = Callable[[str, RecipeOptions], "list[Exam] | None"]
+Resolver = Callable[[str, ExamOptions], "list[Exam] | None"]
 """Returns the exams that a name means in one dialect, or ``None`` where the dialect does not know it."""
 
 
-def resolve_tasks(names: Sequence[str], options: RecipeOptions | None = None) -> list[Exam]:
+def resolve_tasks(names: Sequence[str], options: ExamOptions | None = None) -> list[Exam]:
     """Return the exams that names mean, in order, each once.
 
     Args:
@@ -32,7 +32,7 @@ def resolve_tasks(names: Sequence[str], options: RecipeOptions | None = None) ->
     Raises:
         ProctorError: Every name that means nothing, all at once, with the closest names there are.
     """
-    chosen = options or RecipeOptions()
+    chosen = options or ExamOptions()
     exams: dict[str, Exam] = {}
     problems: list[ProctorError] = []
     for name in names:
@@ -40,7 +40,7 @@ def resolve_tasks(names: Sequence[str], options: RecipeOptions | None = None) ->
             for exam in resolve_task(name, chosen):
                 known = exams.setdefault(exam.name, exam)
                 _check_same(known, exam, name)
-                add_groups(known, getattr(exam, "groups", ()))
+                exams[exam.name] = add_groups(known, getattr(exam, "groups", ()))
         except ProctorError as error:
             problems.append(error)
     if len(problems) == 1:
@@ -57,11 +57,9 @@ def resolve_tasks(names: Sequence[str], options: RecipeOptions | None = None) ->
     return list(exams.values())
 
 
-def _check_samples(exams: Mapping[str, Exam], options: RecipeOptions) -> None:
+def _check_samples(exams: Mapping[str, Exam], options: ExamOptions) -> None:
     """Refuse positions of documents (``--samples``) that nothing would come of: of other exams than lm-eval's tasks."""
-    samples = options.dialect_options.get("samples")
-    if not isinstance(samples, Mapping):
-        return
+    samples = options.samples or {}
     known = {each: exam for name, exam in exams.items() for each in (name, name.partition("@")[0])}
     problems = []
     for name in samples:
@@ -84,7 +82,7 @@ def _check_same(first: Exam, exam: Exam, name: str) -> None:
         )
 
 
-def resolve_task(name: str, options: RecipeOptions) -> list[Exam]:
+def resolve_task(name: str, options: ExamOptions) -> list[Exam]:
     """Return the exams that one name means.
 
     Raises:
@@ -100,7 +98,7 @@ def resolve_task(name: str, options: RecipeOptions) -> list[Exam]:
 _FILE_ENDINGS = (".yaml", ".yml", ".json", ".jsonl", ".csv")
 
 
-def _unknown(name: str, options: RecipeOptions) -> UnknownArtifactError:
+def _unknown(name: str, options: ExamOptions) -> UnknownArtifactError:
     """Return the error about a name that nobody knows, with the closest names of all dialects."""
     path = Path(name.partition("::")[0].partition("@")[0])
     if path.suffix in _FILE_ENDINGS and not path.is_file():
@@ -124,19 +122,19 @@ def foreign_resolvers() -> tuple[Resolver, ...]:
     return (_from_lm_eval, _from_aisbench)
 
 
-def _from_lm_eval(name: str, options: RecipeOptions) -> list[Exam] | None:
+def _from_lm_eval(name: str, options: ExamOptions) -> list[Exam] | None:
     from proctor.dialects.lm_eval.resolve import resolve_name
 
     return resolve_name(name, options)
 
 
-def _from_aisbench(name: str, options: RecipeOptions) -> list[Exam] | None:
+def _from_aisbench(name: str, options: ExamOptions) -> list[Exam] | None:
     from proctor.dialects.aisbench.resolve import resolve_name
 
     return resolve_name(name, options)
 
 
-def _from_catalog(name: str, options: RecipeOptions) -> list[Exam] | None:
+def _from_catalog(name: str, options: ExamOptions) -> list[Exam] | None:
     if is_assignments(name):
         return exams_of(name, fetch_artifact(name), options)
     if any(mark in name for mark in "*?") and "[" not in name:
@@ -153,7 +151,7 @@ def _from_catalog(name: str, options: RecipeOptions) -> list[Exam] | None:
     return _from_catalog_name(name, query.name, options)
 
 
-def _from_catalog_name(text: str, name: str, options: RecipeOptions) -> list[Exam] | None:
+def _from_catalog_name(text: str, name: str, options: ExamOptions) -> list[Exam] | None:
     for candidate in (text, f"recipes.{text}", f"benchmarks.{text}"):
         known = candidate.partition("[")[0]
         if any(catalog.path_of(known) is not None for catalog in catalogs()):

@@ -8,11 +8,11 @@ from typing import Any
 from proctor.dialects.resolve import resolve_tasks
 from proctor.errors import UsageError, did_you_mean
 from proctor.recipes.exam import Exam
-from proctor.recipes.options import RecipeOptions
+from proctor.recipes.options import ExamOptions
 from proctor.running.spec import RunSpec
 
 
-def options_of(spec: RunSpec) -> RecipeOptions:
+def options_of(spec: RunSpec) -> ExamOptions:
     """Return what a run changed about every exam.
 
     Raises:
@@ -20,11 +20,11 @@ def options_of(spec: RunSpec) -> RecipeOptions:
     """
     given: dict[str, Any] = {"limit": spec.limit, "seed": spec.seed, "num_demos": spec.num_demos, **spec.overrides}
     values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
-    known = {entry.name for entry in fields(RecipeOptions)}
+    known = {entry.name for entry in fields(ExamOptions)}
     if unknown := [name for name in values if name not in known]:
         hint = did_you_mean(unknown[0], known) or f"they are {', '.join(sorted(known))}"
         raise UsageError(f"there is no override '{unknown[0]}'", path=f"$.overrides.{unknown[0]}", hint=hint)
-    return RecipeOptions(**{name: value for name, value in values.items() if value is not None})
+    return ExamOptions(**{name: value for name, value in values.items() if value is not None})
 
 
 def exams_of_spec(spec: RunSpec) -> list[Exam]:

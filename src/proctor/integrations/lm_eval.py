@@ -28,8 +28,8 @@ except ImportError:
 from proctor.dialects.resolve import resolve_tasks
 from proctor.errors import UsageError
 from proctor.ir import Choose, Generate, Likelihood, Message, Prompt, Request, Response, Rolling, Scored
-from proctor.recipes.exam import Answered, Exam, Item
-from proctor.recipes.options import RecipeOptions
+from proctor.recipes.exam import Answered, Exam, Question
+from proctor.recipes.options import ExamOptions
 
 DEFAULT_MAX_TOKENS = 256
 
@@ -50,7 +50,7 @@ class ProctorTask(Task):  # type: ignore[misc]
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
         given = dict(config or {})
         self._exam = _exam_of(given)
-        self._items = list(self._exam.items())
+        self._items = list(self._exam.questions())
         request = self._items[0].requests[0] if self._items else None
         self.OUTPUT_TYPE = "multiple_choice" if isinstance(request, Choose) else _kind(request)
         self._config = TaskConfig(
@@ -149,7 +149,7 @@ class ProctorTask(Task):  # type: ignore[misc]
         answered = [Answered(self._items[place], (_response(results),)) for place, results in values]
         return float(self._exam.grade(answered).scores["score"])
 
-    def _item(self, doc: Mapping[str, Any]) -> Item:
+    def _item(self, doc: Mapping[str, Any]) -> Question:
         return self._items[int(doc["position"])]
 
 
@@ -157,7 +157,7 @@ def _exam_of(given: Mapping[str, Any]) -> Exam:
     recipe = given.get("recipe")
     if not isinstance(recipe, str):
         raise UsageError("the task names no recipe", hint="recipe: card=…,template=…, or any name of proctor ls")
-    exams = resolve_tasks([recipe], RecipeOptions(limit=given.get("limit")))
+    exams = resolve_tasks([recipe], ExamOptions(limit=given.get("limit")))
     if len(exams) != 1:
         raise UsageError(f"'{recipe}' is {len(exams)} exams", hint="write a task file for each of them")
     return exams[0]

@@ -2,8 +2,8 @@
 
 from proctor.recipes.benchmark import BaseBenchmark, Benchmark
 from proctor.recipes.dataset import create_dataset, load_dataset, load_recipe, produce
-from proctor.recipes.exam import Answered, Exam, Item
-from proctor.recipes.options import RecipeOptions
+from proctor.recipes.exam import Answered, Exam, Question
+from proctor.recipes.options import ExamOptions
 from proctor.recipes.recipe import BaseRecipe, DatasetRecipe, Recipe, StandardRecipe, StandardRecipeWithIndexes
 from proctor.recipes.recipe_exam import RecipeExam, exams_of
 
@@ -14,10 +14,10 @@ __all__ = [
     "Benchmark",
     "DatasetRecipe",
     "Exam",
-    "Item",
+    "ExamOptions",
+    "Question",
     "Recipe",
     "RecipeExam",
-    "RecipeOptions",
     "StandardRecipe",
     "StandardRecipeWithIndexes",
     "create_dataset",

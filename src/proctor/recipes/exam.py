@@ -1,50 +1,122 @@
-"""A compiled recipe: what ``running`` executes, whichever dialect the exam was written in."""
+"""A compiled exam: what ``running`` executes, whichever dialect it was written in.
+
+There is one class, :class:`Exam`; every front end builds it and nobody derives from it. A dialect brings four things:
+how a file becomes :class:`Rows`, which demos an instance is shown (:class:`DemoDraw`), how a row with its demos becomes
+a question (:class:`Asker`), and how answers become scores (:class:`Grader`). Everything else is decided here, once:
+which instances are asked about, the seed, failures of rows, the variant that suits an engine, what is checked before
+anybody is asked.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from proctor.ir import Exchange, Request, Response
+from proctor.errors import DataError, Diagnostic, ProctorError
+from proctor.ir import Exchange, Failure, Prompt
+from proctor.ir.question import Answered, Ask, Question
+from proctor.recipes.honours import Honours, refusals
+from proctor.recipes.options import ExamOptions
+from proctor.recipes.selection import Opened, Row, Selection, chosen
 from proctor.scoring.grade import Grade
 
 if TYPE_CHECKING:
+    from proctor.data.streams import MultiStream
     from proctor.engines.engine import Engine
 
+__all__ = [
+    "Answered",
+    "Asker",
+    "DemoDraw",
+    "Exam",
+    "Grader",
+    "Question",
+    "Rows",
+    "ScoredGroup",
+    "add_groups",
+    "suited",
+    "variant_of",
+]
+
+Kind = Literal["generate", "choose", "likelihood", "rolling", "converse"]
+"""What an exam asks of a model; the first and the last need generation, the others log-probabilities."""
+
+NEED_SCORES: frozenset[Kind] = frozenset({"choose", "likelihood", "rolling"})
+
+Demos = tuple[Any, ...]
+"""The demos of one prompt: positions in the pool, or demos that the row brings along."""
+
+LOOKED_AT = 10
+"""Rows that are put in words before anybody is asked: where none of them can be used, the exam is refused. A wrong
+column fails every row, a damaged file only some; ten tell them apart and cost no time."""
+
+
+class Rows(Protocol):
+    """Where the instances of an exam come from."""
+
+    def open(self, selection: Selection) -> Opened:
+        """Return the rows of the split that is asked about. The core selects, unless :class:`Opened` says it is done.
+
+        Raises:
+            DataError: The data cannot be read, or has no such split.
+        """
+
+    def stages(self) -> Iterator[tuple[str, MultiStream]]:
+        """Yield the rows after each step from loading to asking, with a word on what the step did."""
+
+
+class DemoDraw(Protocol):
+    """Chooses the demos of each instance."""
+
+    def bind(self, opened: Opened, seed: int | None) -> Callable[[Ask, Row], Demos]:
+        """Return a function from a row to its demos; it is called once for each row that is asked about, in order.
+
+        Args:
+            opened: All rows and the pool.
+            seed: Seed of the draw; ``None`` for the exam's own.
+        """
+
+
+class Asker(Protocol):
+    """Puts rows in words."""
+
+    @property
+    def kinds(self) -> frozenset[Kind]:
+        """What is asked of a model; known before any row."""
+
+    def compile(self, opened: Opened, context: Context) -> Callable[[Ask, Row, Demos], Question]:
+        """Return a function from a row and its demos to a question; a row that it cannot use raises ProctorError."""
+
+
+class Grader(Protocol):
+    """Turns answers into scores."""
+
+    def check(self) -> Iterator[Diagnostic]:
+        """Yield what can be known before anybody is asked.
+
+        Metrics and text functions that there are not, packages that are missing, code that is not trusted.
+        """
+
+    def grade(self, answered: Iterable[Answered]) -> Grade:
+        """Turn responses into predictions and scores; reads ``answered`` once."""
+
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """One instance, ready to ask.
+class Context:
+    """What an asker knows of who is asked.
 
     Attributes:
-        doc_id: Position of the instance in its split; stable between runs.
-        instance: ``input_fields`` and ``reference_fields`` flattened, with ``metadata``.
-        exchange: The instance in words.
-        requests: What is asked about it; nearly always one request.
-        processors: What turns the answers into predictions, in order: names or artifacts.
+        fits: Whether a prompt is short enough for the model; ``None`` where that is not known or not asked for.
     """
 
-    doc_id: int
-    instance: Mapping[str, Any]
-    exchange: Exchange
-    requests: tuple[Request, ...]
-    processors: Sequence[Any] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """An item with its responses, in the order of its requests."""
-
-    item: Item
-    responses: Sequence[Response]
+    fits: Callable[[Prompt], bool] | None = None
 
 
 class ScoredGroup(Protocol):
-    """A named set of exams with scores of its own, made of its exams' scores.
-
-    An exam may have an attribute ``groups`` with the groups that it was chosen with; results list them as well.
-    """
+    """A named set of exams with scores of its own, made of its exams' scores."""
 
     @property
     def name(self) -> str:
@@ -54,48 +126,187 @@ class ScoredGroup(Protocol):
         """Return the group's scores, from the global scores of its exams by name; empty where it has none."""
 
 
-class Exam(Protocol):
-    """A compiled recipe. Later changes to the artifacts it came from do not reach it.
+class NoDemos:
+    """The draw of an exam without demos."""
 
-    It may have a method ``suited_to(engine)`` that returns the exam as this engine can sit it (multiple choice as text
-    for engines without log-probabilities), and an attribute ``variant`` that says in a few words how the exam then
-    differs; see :func:`suited`.
+    def bind(self, opened: Opened, seed: int | None) -> Callable[[Ask, Row], Demos]:
+        """Return a function that chooses nothing."""
+        del opened, seed
+        return lambda ask, row: ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exam:
+    """One exam, ready to run. Later changes to the artifacts that it came from do not reach it.
+
+    Attributes:
+        name: The name under which results are filed.
+        description: One line on what the exam is.
+        dialect: Who wrote it: ``unitxt``, ``lm_eval``, ``aisbench``.
+        source: What it was made of, as JSON-like data: for ``run.yaml``.
+        rows: Where its instances come from.
+        draw: Which demos an instance is shown.
+        asker: How a row becomes a question.
+        grader: How answers become scores.
+        options: What the run changes; the core applies selection and seed.
+        honours: Which options it honours; all others are refused.
+        ceiling: Most instances, whatever the limit.
+        longest: Most tokens of a prompt, where the exam or the model says so.
+        variants: Other forms of the exam: ``text`` (choices as text), ``messages`` (prompts as chat messages).
+        variant: How it differs from what its file says, in a few words.
+        groups: The groups that it was chosen with, outermost first; their scores are made of their members' scores.
+        context: What is known of who is asked.
+        own: The dialect's own object behind the exam, for converters of the same dialect.
     """
 
-    @property
-    def name(self) -> str:
-        """The name under which results are filed."""
+    name: str
+    description: str
+    dialect: str
+    source: Mapping[str, Any]
+    rows: Rows
+    asker: Asker
+    grader: Grader
+    draw: DemoDraw = field(default_factory=NoDemos)
+    options: ExamOptions = field(default_factory=ExamOptions)
+    honours: Honours = field(default_factory=dict)
+    ceiling: int | None = None
+    longest: int | None = None
+    variants: Mapping[str, Callable[[], Exam]] = field(default_factory=dict)
+    variant: str = ""
+    groups: tuple[ScoredGroup, ...] = ()
+    context: Context = field(default_factory=Context)
+    own: object = None
+
+    # -- what is asked ----------------------------------------------------------------------------------------
 
     @property
-    def description(self) -> str:
-        """One line on what the exam is."""
+    def selection(self) -> Selection:
+        """Which instances are asked about."""
+        return Selection(self.options.limit, self.options.places_of(self.name), self.ceiling)
 
-    def items(self) -> Iterator[Item]:
-        """Yield the items lazily; every call yields equal items in the same order."""
+    @cached_property
+    def opened(self) -> Opened:
+        """The rows, opened on first use."""
+        return self.rows.open(self.selection)
+
+    def questions(self) -> Iterator[Question]:
+        """Yield the questions lazily; every call yields equal ones in the same order.
+
+        A row that cannot be used is a question with a failure.
+
+        Raises:
+            DataError: There is no instance.
+            ProctorError: None of the first rows can be used; it says why the first cannot.
+        """
+        questions = self._asked()
+        first: list[Question] = []
+        errors: list[ProctorError] = []
+        for question, error in questions:
+            first.append(question)
+            if error is None:
+                break
+            errors.append(error)
+            if len(errors) == LOOKED_AT:
+                break
+        if not first:
+            raise self._empty()
+        if len(errors) == len(first):
+            raise errors[0]
+        return chain(first, (question for question, _ in questions))
+
+    def _asked(self) -> Iterator[tuple[Question, ProctorError | None]]:
+        opened = self.opened
+        demos_of = self.draw.bind(opened, self.options.seed)
+        ask = self.asker.compile(opened, self.context)
+        for each, row in chosen(opened, self.selection, self.name):
+            if isinstance(row, Failure):
+                yield _unusable(each, {}, row), DataError(row.message)
+                continue
+            try:
+                yield ask(each, row, demos_of(each, row)), None
+            except ProctorError as error:
+                placed = error.within(f"{self.name}[{each.number}]")
+                yield _unusable(each, row, Failure("row", str(placed), retryable=False)), placed
+
+    def _empty(self) -> DataError:
+        return DataError(
+            f"the exam '{self.name}' has no instance",
+            why="its split is empty, or its steps and the demo pool leave nothing of it",
+            hint=f"proctor show '{self.name}' --steps counts the rows after each step",
+        )
+
+    def stages(self) -> Iterator[tuple[str, MultiStream]]:
+        """Yield the rows after each step from loading to asking, with a word on what the step did."""
+        return self.rows.stages()
+
+    # -- before anybody is asked ------------------------------------------------------------------------------
+
+    def refused(self) -> list[Diagnostic]:
+        """Return which of the options that were given the exam cannot honour, and why."""
+        return list(refusals(self.name, self.honours, self.options))
+
+    def problems(self, engine: Engine | None = None) -> list[Diagnostic]:
+        """Return what can be known to go wrong before anybody is asked: options, metrics, what the engine lacks."""
+        found = [*self.refused(), *self.grader.check()]
+        return found if engine is None else [*found, *_lacking(self, engine)]
+
+    def suited_to(self, engine: Engine) -> Exam:
+        """Return the exam as an engine can sit it: as text without log-probabilities, as messages where it only chats.
+
+        Where prompts have a longest length, the engine's tokens are counted and demos dropped until they fit.
+        """
+        exam = self
+        if "text" in exam.variants and NEED_SCORES & exam.asker.kinds and not engine.can_score:
+            exam = replace(exam.variants["text"](), groups=exam.groups)
+        if "messages" in exam.variants and engine.only_chats:
+            exam = replace(exam.variants["messages"](), groups=exam.groups)
+        return exam if exam.longest is None else replace(exam, context=_counting(engine, exam.longest))
+
+    # -- answers ----------------------------------------------------------------------------------------------
 
     def grade(self, answered: Iterable[Answered]) -> Grade:
         """Turn responses into predictions and scores; reads ``answered`` once."""
+        return self.grader.grade(answered)
 
     def specification(self) -> dict[str, Any]:
         """Return JSON-like data that describes the exam fully, for ``run.yaml``."""
+        return dict(self.source)
+
+
+def _unusable(ask: Ask, row: Row, failure: Failure) -> Question:
+    return Question(ask.listed, row, Exchange(()), (), failure=failure)
+
+
+def _counting(engine: Engine, longest: int) -> Context:
+    return Context(lambda prompt: (engine.count_tokens(prompt) or 0) <= longest)
+
+
+def _lacking(exam: Exam, engine: Engine) -> Iterator[Diagnostic]:
+    """Yield what an exam needs of an engine and does not get."""
+    if NEED_SCORES & exam.asker.kinds and not engine.can_score:
+        yield Diagnostic(
+            f"'{engine.label}' cannot sit '{exam.name}'",
+            why="the exam compares log-probabilities, and this engine gives none for text it did not write",
+            hint="use hf, smollm2, vllm, or openai with endpoint=completions on a server that echoes (vLLM, SGLang); "
+            "or the generate form of the exam, where it has one",
+        )
+    if not exam.asker.kinds <= NEED_SCORES and not engine.can_generate:
+        yield Diagnostic(f"'{engine.label}' cannot sit '{exam.name}'", why="this engine writes no text")
 
 
 def suited(exams: Iterable[Exam], engine: Engine) -> list[Exam]:
     """Return the exams as an engine can sit them; most are returned as they are. Doing it twice changes nothing."""
-    found = []
-    for exam in exams:
-        suit: Callable[[Engine], Exam] | None = getattr(exam, "suited_to", None)
-        found.append(exam if suit is None else suit(engine))
-    return found
+    return [exam.suited_to(engine) if hasattr(exam, "suited_to") else exam for exam in exams]
 
 
-def add_groups(exam: Exam, groups: Iterable[ScoredGroup]) -> None:
-    """Let an exam belong to more groups; those that it belongs to by name stay as they are."""
-    known: tuple[ScoredGroup, ...] = getattr(exam, "groups", ())
-    names = {group.name for group in known}
+def add_groups(exam: Exam, groups: Sequence[ScoredGroup]) -> Exam:
+    """Return an exam that belongs to more groups; those that it belongs to by name stay as they are."""
+    names = {group.name for group in getattr(exam, "groups", ())}
     new = tuple(group for group in groups if group.name not in names)
-    if new:
-        exam.groups = (*known, *new)  # type: ignore[attr-defined]
+    if new and not isinstance(exam, Exam):  # transitional: exams of dialects that are not ported yet
+        exam.groups = (*exam.groups, *new)  # type: ignore[unreachable]
+        return exam
+    return replace(exam, groups=(*exam.groups, *new)) if new else exam
 
 
 def variant_of(exam: Exam) -> str:

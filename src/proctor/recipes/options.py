@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from proctor.ir import Decoding
 
 
 @dataclass(frozen=True, slots=True)
-class RecipeOptions:
-    """Overrides; ``None`` leaves what the exam says.
+class ExamOptions:
+    """Overrides; ``None`` (or nothing in a mapping) leaves what the exam says.
+
+    Every exam honours each of them or refuses it by name; see :mod:`proctor.recipes.honours`.
 
     Attributes:
         num_demos: Demos (shots) in each prompt.
         limit: Most instances to ask: a count, or a fraction below 1 of each exam.
-        seed: Seed from which every random stream derives.
+        samples: Positions of the instances to ask, by the exam's name.
+        seed: Seed of every random choice of the exam. Without it, each exam keeps the seed of the system it comes from.
         apply_chat_template: Lay prompts out as chat messages: for engines that take them as they are, or by the
             tokenizer of ``chat_template_model``.
         chat_template_model: Whose tokenizer's chat template to apply in text.
@@ -28,12 +31,19 @@ class RecipeOptions:
         system_prompt: Text that opens every prompt.
         template: Which of an exam's templates to use.
         decoding: Fields of :class:`~proctor.ir.Decoding` to replace.
+        predict_only: Record answers, score nothing.
+        choices_as_text: Ask multiple-choice questions as text: the model writes the label. ``None`` does so for engines
+            that give no log-probabilities.
+        chat_override: Use what an exam says for chat models (lm-eval's ``chat_override``).
+        metadata: More metadata for exams whose code reads it (lm-eval's ``metadata``).
+        resamples: Bootstrap resamples behind a standard error, where a dialect has bootstrapped ones.
+        keys: Keys of a task file that are replaced; mappings are merged.
         include_paths: More folders with exams.
-        dialect_options: Whatever only one dialect knows.
     """
 
     num_demos: int | None = None
     limit: float | None = None
+    samples: Mapping[str, Sequence[int]] | None = None
     seed: int | None = None
     apply_chat_template: bool = False
     chat_template_model: str | None = None
@@ -43,22 +53,42 @@ class RecipeOptions:
     system_prompt: str | None = None
     template: str | None = None
     decoding: Mapping[str, Any] = field(default_factory=dict)
+    predict_only: bool = False
+    choices_as_text: bool | None = None
+    chat_override: bool | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    resamples: int | None = None
+    keys: Mapping[str, Any] = field(default_factory=dict)
     include_paths: tuple[str, ...] = ()
-    dialect_options: Mapping[str, Any] = field(default_factory=dict)
 
     def decode(self, base: Decoding) -> Decoding:
         """Return ``base`` with the overrides in :attr:`decoding`."""
-        if not self.decoding:
+        given = dict(self.decoding)
+        if given.pop("do_sample", None) is False:  # greedy, as transformers and lm-eval mean it
+            given["temperature"] = 0.0
+        if not given:
             return base
         known = {name: getattr(base, name) for name in base.__struct_fields__}
-        extra = {key: value for key, value in self.decoding.items() if key not in known}
-        changed = {key: value for key, value in self.decoding.items() if key in known}
+        extra = {key: value for key, value in given.items() if key not in known}
+        changed = {key: value for key, value in given.items() if key in known}
         return Decoding(**{**known, **changed, "extra": {**base.extra, **changed.get("extra", {}), **extra}})
 
-    def count(self, total: int | None) -> int | None:
-        """Return how many of ``total`` instances to ask, ``None`` for all; a fraction needs to know the total."""
-        if self.limit is None:
-            return None
-        if self.limit >= 1 or total is None:
-            return int(self.limit)
-        return -int(-total * self.limit // 1)
+    def places_of(self, exam: str) -> frozenset[int] | None:
+        """Return the positions that :attr:`samples` names for an exam (``task@template`` also by its task)."""
+        samples = self.samples or {}
+        chosen = samples.get(exam, samples.get(exam.partition("@")[0]))
+        return None if chosen is None else frozenset(chosen)
+
+
+LOOKED_UP = frozenset({"include_paths"})
+"""Options that say where exams are found; they change no exam."""
+
+OPTIONS = tuple(each.name for each in fields(ExamOptions) if each.name not in LOOKED_UP)
+"""Names of the options that change an exam."""
+
+
+def given_options(options: ExamOptions) -> dict[str, Any]:
+    """Return the options that change something, by name."""
+    nothing = ExamOptions()
+    values = {name: getattr(options, name) for name in OPTIONS}
+    return {name: value for name, value in values.items() if value != getattr(nothing, name)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
@@ -14,9 +15,9 @@ from proctor.data.streams import MultiStream
 from proctor.errors import DataError, TemplateError, did_you_mean
 from proctor.ir import Choose, Decoding, Failure, Generate, Pair
 from proctor.recipes.benchmark import Benchmark
-from proctor.recipes.exam import Answered, Exam, Item
+from proctor.recipes.exam import Answered, Exam, Question
 from proctor.recipes.group_scores import BenchmarkScores, Groupings, values_of, varied_of
-from proctor.recipes.options import RecipeOptions
+from proctor.recipes.options import ExamOptions
 from proctor.recipes.pipeline import Rendered
 from proctor.recipes.recipe import DatasetRecipe, Recipe
 from proctor.recipes.rows import task_data_of
@@ -88,9 +89,9 @@ class RecipeExam:
     """
 
     def __init__(
-        self, name: str, recipe: DatasetRecipe, options: RecipeOptions | None = None, limit: int | None = None
+        self, name: str, recipe: DatasetRecipe, options: ExamOptions | None = None, limit: int | None = None
     ) -> None:
-        self._options = options or RecipeOptions()
+        self._options = options or ExamOptions()
         self.groups: tuple[BenchmarkScores, ...] = ()
         recipe = _with_options(recipe, self._options)
         self._name = name
@@ -126,7 +127,7 @@ class RecipeExam:
         }
         return {**self._specification, "options": changed}
 
-    def items(self) -> Iterator[Item]:
+    def questions(self) -> Iterator[Question]:
         """Yield the items lazily; every call yields equal items in the same order.
 
         Raises:
@@ -136,7 +137,7 @@ class RecipeExam:
         self._check_scoring()
         return self._some(map(self._item, range(self._count() or 2**62), self.rendered()))
 
-    def _some(self, items: Iterator[Item]) -> Iterator[Item]:
+    def _some(self, items: Iterator[Question]) -> Iterator[Question]:
         first = next(items, None)
         if first is None:
             raise DataError(
@@ -180,10 +181,10 @@ class RecipeExam:
     def _count(self) -> int | None:
         limit = self._options.limit
         if limit is None or limit >= 1:
-            return self._options.count(None)
-        return self._options.count(sum(1 for _ in self.rendered()))
+            return None if limit is None else int(limit)
+        return math.ceil(sum(1 for _ in self.rendered()) * limit)
 
-    def _item(self, doc_id: int, rendered: Rendered) -> Item:
+    def _item(self, doc_id: int, rendered: Rendered) -> Question:
         exchange = rendered.exchange()
         if self._request == "choose":
             if not exchange.choices:
@@ -201,7 +202,7 @@ class RecipeExam:
             values_of(data, (name for names in self._group_by for name in names))
         processors = rendered.instance["postprocessors"]
         self._check_processors(processors)
-        return Item(doc_id, data, exchange, (request,), processors)
+        return Question(doc_id, data, exchange, (request,), processors)
 
     def grade(self, answered: Iterable[Answered]) -> Grade:
         """Turn responses into predictions and scores; ``scores["groups"]`` lists the groups, where there are some."""
@@ -212,10 +213,10 @@ class RecipeExam:
         same: dict[Any, Any] = {}
         for each in answered:
             predictions.append(_shared(self._prediction(each), same))
-            references.append(_shared(each.item.exchange.references, same))
-            processors.append(self._postprocessors or each.item.processors)
+            references.append(_shared(each.question.exchange.references, same))
+            processors.append(self._postprocessors or each.question.processors)
             if groupings:
-                groupings.add(each.item.instance)
+                groupings.add(each.question.instance)
         columns = Columns(predictions, references, _TaskData(self, len(predictions)))
         if not groupings:
             return grade_each(columns, self._metrics, processors)
@@ -230,8 +231,8 @@ class RecipeExam:
             return response.failure
         if self._request == "choose":
             likelihoods = [scored.log_likelihood for scored in response.scores]
-            return answered.item.exchange.choices[likelihoods.index(max(likelihoods))]
-        return strip_prefix(response.text, answered.item.exchange.answer_prefix)
+            return answered.question.exchange.choices[likelihoods.index(max(likelihoods))]
+        return strip_prefix(response.text, answered.question.exchange.answer_prefix)
 
 
 def _shared(value: Any, seen: dict[Any, Any]) -> Any:
@@ -259,7 +260,7 @@ def _decoding_of(recipe: DatasetRecipe) -> Decoding:
     return Decoding(max_tokens=recipe.max_tokens, temperature=recipe.temperature, stop=tuple(recipe.stop or ()))
 
 
-def _with_options(recipe: DatasetRecipe, options: RecipeOptions) -> DatasetRecipe:
+def _with_options(recipe: DatasetRecipe, options: ExamOptions) -> DatasetRecipe:
     changes: dict[str, Any] = {}
     if options.num_demos is not None:
         changes["num_demos"] = options.num_demos
@@ -287,22 +288,22 @@ def _with_options(recipe: DatasetRecipe, options: RecipeOptions) -> DatasetRecip
     return twin
 
 
-def exams_of(name: str, recipe: Recipe | Artifact, options: RecipeOptions | None = None) -> list[Exam]:
+def exams_of(name: str, recipe: Recipe | Artifact, options: ExamOptions | None = None) -> list[Exam]:
     """Return the exams that a recipe or benchmark consists of; members are named ``benchmark.path``."""
     if isinstance(recipe, DatasetRecipe):
-        return [RecipeExam(name, recipe, options)]
+        return [RecipeExam(name, recipe, options)]  # type: ignore[list-item]
     if isinstance(recipe, Benchmark):
         return _members_of(name, recipe, options)
     raise DataError(f"'{name}' is a {type(recipe).__name__}, which is no exam", hint="exams are recipes and benchmarks")
 
 
-def _members_of(name: str, benchmark: Benchmark, options: RecipeOptions | None) -> list[Exam]:
+def _members_of(name: str, benchmark: Benchmark, options: ExamOptions | None) -> list[Exam]:
     """Return the exams of a benchmark; each knows the benchmarks that it belongs to."""
     exams: list[Exam] = []
     for path, leaf in benchmark.leaves():
         exam = RecipeExam(f"{name}.{path.replace('/', '.')}", leaf, options, benchmark.limit_of(leaf.split))
         exam.groups = tuple(_benchmarks_above(name, benchmark, path.split("/")))
-        exams.append(exam)
+        exams.append(exam)  # type: ignore[arg-type]
     return exams
 
 

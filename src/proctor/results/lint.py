@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from proctor.ir import Media, Prompt, Request
-from proctor.recipes.exam import Item
+from proctor.recipes.exam import Question
 from proctor.results.origins import label_of, part_of
 from proctor.results.preview import continuations_of, prompts_of
 
@@ -17,7 +17,7 @@ _NEVER_SHOWN = frozenset({"media", "metadata", "subdivision"})
 _ASKING = frozenset({"question", "instruction", "system", "answer prefix"})
 
 
-def warnings_of(item: Item) -> Iterator[str]:
+def warnings_of(item: Question) -> Iterator[str]:
     """Yield a sentence on each suspicious thing about what is asked about an instance, each once."""
     yield from dict.fromkeys(each for request in item.requests for each in _of_request(item, request))
     prompts = [prompt for request in item.requests for prompt in prompts_of(request)]
@@ -25,7 +25,7 @@ def warnings_of(item: Item) -> Iterator[str]:
         yield from _unused(item, prompts)
 
 
-def _of_request(item: Item, request: Request) -> Iterator[str]:
+def _of_request(item: Question, request: Request) -> Iterator[str]:
     prompt = next(iter(prompts_of(request)), None)
     if prompt is None:
         return
@@ -38,7 +38,7 @@ def _text(prompt: Prompt, parts: frozenset[str]) -> str:
     return "".join(span.text for span in prompt.spans if part_of(span.origin) in parts)
 
 
-def _leaks(item: Item, prompt: Prompt) -> Iterator[str]:
+def _leaks(item: Question, prompt: Prompt) -> Iterator[str]:
     if item.exchange.choices:  # the right choice is there to be chosen
         return
     asking = _text(prompt, _ASKING).lower()
@@ -49,7 +49,7 @@ def _leaks(item: Item, prompt: Prompt) -> Iterator[str]:
             yield f"the answer '{answer}' appears in the prompt"
 
 
-def _listed(item: Item, asking: str) -> set[str]:
+def _listed(item: Question, asking: str) -> set[str]:
     """Return the labels that the prompt lists for the model to choose from: all of a field, or none."""
     found: set[str] = set()
     fields = item.instance.get("input_fields", item.instance)
@@ -80,7 +80,7 @@ def _alike(choices: tuple[str, ...]) -> Iterator[str]:
             yield f"choices {first + 1} and {number + 1} are alike: '{choice.strip()}'"
 
 
-def _unused(item: Item, prompts: Sequence[Prompt]) -> Iterator[str]:
+def _unused(item: Question, prompts: Sequence[Prompt]) -> Iterator[str]:
     fields = item.instance.get("input_fields", item.instance)
     if not isinstance(fields, dict) or any(_has_media(prompt) for prompt in prompts):
         return
@@ -100,6 +100,6 @@ def _has_media(prompt: Prompt) -> bool:
     return any(isinstance(part, Media) for turn in prompt.turns for part in turn.parts)
 
 
-def _is_reference(item: Item, value: str) -> bool:
+def _is_reference(item: Question, value: str) -> bool:
     answers = {*item.exchange.references, *item.exchange.choices, item.exchange.answer or ""}
     return value.strip() in {answer.strip() for answer in answers}

@@ -7,14 +7,14 @@ from itertools import islice
 from typing import Any
 
 from proctor.ir import Choose, Converse, Decoding, Generate, Likelihood, Prompt, Request, Rolling
-from proctor.recipes.exam import Exam, Item
+from proctor.recipes.exam import Exam, Question
 
 _NO_DECODING = Decoding()
 
 
-def first_items(exam: Exam, count: int, skip: int = 0) -> Iterator[Item]:
+def first_items(exam: Exam, count: int, skip: int = 0) -> Iterator[Question]:
     """Yield ``count`` items after the first ``skip``; no more of the exam is rendered than that."""
-    return islice(exam.items(), skip, skip + count)
+    return islice(exam.questions(), skip, skip + count)
 
 
 def kind_of(request: Request) -> str:
@@ -51,7 +51,7 @@ def payload_of(prompt: Prompt) -> str | list[Any]:
     return prompt.payload if isinstance(prompt.payload, str) else list(prompt.payload)
 
 
-def request_record(task: str, item: Item, request: Request) -> dict[str, Any]:
+def request_record(task: str, item: Question, request: Request) -> dict[str, Any]:
     """Return a request as one JSON object.
 
     Keys: ``task``, ``doc_id``, ``kind``, ``prompt`` (a string or chat messages), ``continuations``, ``gold`` (index of
@@ -62,7 +62,7 @@ def request_record(task: str, item: Item, request: Request) -> dict[str, Any]:
     decoding = decoding_of(request)
     record: dict[str, Any] = {
         "task": task,
-        "doc_id": item.doc_id,
+        "doc_id": item.number,
         "kind": kind_of(request),
         "prompt": payload_of(prompts[0]) if prompts else "",
         "continuations": list(continuations_of(request)),

@@ -12,7 +12,7 @@ from proctor.data.policy import POLICY_FIELD, check_policy, classes_of
 from proctor.engines.engine import Answers, Engine
 from proctor.errors import EngineError
 from proctor.ir import Failure, Response
-from proctor.recipes.exam import Exam, Item
+from proctor.recipes.exam import Exam, Question
 from proctor.running.budget import PriceTable
 from proctor.running.log import Key, ResponseLog
 from proctor.running.log_writer import LogWriter
@@ -190,7 +190,7 @@ class _Asking:
         """Begin to count positions from zero."""
         self._count = 0
 
-    def check_policy(self, items: Sequence[Item]) -> None:
+    def check_policy(self, items: Sequence[Question]) -> None:
         """Refuse items that the engine may not see, before anything of them is sent; warn once of unclassified ones."""
         for item in items if self._policy else ():
             classes = classes_of(item.instance)

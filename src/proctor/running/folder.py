@@ -126,11 +126,11 @@ def _output_errors(path: Path) -> Iterator[None]:
 
 
 def _beginning(exam: str, answered: Answered) -> dict[str, Any]:
-    item, responses = answered.item, answered.responses
+    item, responses = answered.question, answered.responses
     failure = next((response.failure for response in responses if response.failure is not None), None)
     return {
         "exam": exam,
-        "doc_id": item.doc_id,
+        "doc_id": item.number,
         "input": item.instance,
         "kind": _one([type(request).__name__.lower() for request in item.requests]),
         "prompt": _one([prompt for request in item.requests for prompt in _prompts(request)]),

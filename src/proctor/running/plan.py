@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Literal, TypeVar
 
 from proctor.ir import Converse, Failure, Generate, Prompt, Request, Response, Score, Timing, Usage, content_key
-from proctor.recipes.exam import Answered, Exam, Item
+from proctor.recipes.exam import Answered, Exam, Question
 from proctor.running.log import Key, ResponseLog
 
 Kind = Literal["generate", "score"]
@@ -52,7 +52,7 @@ class Step:
     is_last: bool = True
 
 
-def wanted(item: Item, place: str = "") -> list[Wanted]:
+def wanted(item: Question, place: str = "") -> list[Wanted]:
     """Return the requests of an item with their keys. Scores do not vary, so equal ones share one entry.
 
     Args:
@@ -60,7 +60,7 @@ def wanted(item: Item, place: str = "") -> list[Wanted]:
         place: Name of the exam where answers belong to places rather than to requests; keys are then those of places.
     """
     if place:
-        keys = [content_key("place", place, item.doc_id, number) for number in range(len(item.requests))]
+        keys = [content_key("place", place, item.number, number) for number in range(len(item.requests))]
         return [Wanted(request, Key.of(key)) for request, key in zip(item.requests, keys, strict=True)]
     seen: dict[str, int] = {}
     found = []
@@ -186,12 +186,12 @@ class _Talk:
         return Step(request, Key.of(request.key, self._repeat), is_last=len(self._replies) + 1 == self._count)
 
 
-def exam_items(exam: Exam, limit: int | None) -> Iterator[Item]:
+def exam_items(exam: Exam, limit: int | None) -> Iterator[Question]:
     """Return the items of an exam, at most ``limit`` of them."""
-    return islice(exam.items(), limit)
+    return islice(exam.questions(), limit)
 
 
-def answered(items: Iterable[Item], filed: Filed, missing: Failure, place: str = "") -> Iterator[Answered]:
+def answered(items: Iterable[Question], filed: Filed, missing: Failure, place: str = "") -> Iterator[Answered]:
     """Yield items with their responses; ``missing`` is the reason where the log has none, ``place`` as in `wanted`."""
     unanswered = Response(failure=missing)
     for batch in batches(items):

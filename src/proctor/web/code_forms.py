@@ -15,7 +15,7 @@ import yaml
 from proctor.dialects.resolve import resolve_tasks
 from proctor.errors import ProctorError
 from proctor.recipes.exam import Exam
-from proctor.recipes.options import RecipeOptions
+from proctor.recipes.options import ExamOptions
 from proctor.web.setting import Setting
 
 Form = tuple[str, str]
@@ -81,16 +81,16 @@ def python_text(setting: Setting) -> str:
     arguments = ", ".join(f"{name}={value!r}" for name, value in changed.items())
     return (
         "from proctor.dialects.resolve import resolve_tasks\n"
-        "from proctor.recipes.options import RecipeOptions\n"
+        "from proctor.recipes.options import ExamOptions\n"
         "from proctor.results.preview import request_records\n\n"
-        f"exams = resolve_tasks([{setting.task!r}], RecipeOptions({arguments}))\n"
+        f"exams = resolve_tasks([{setting.task!r}], ExamOptions({arguments}))\n"
         "for record in request_records(exams, docs=3):\n"
         '    print(record["prompt"], record["references"])\n'
     )
 
 
-def _changed(options: RecipeOptions) -> dict[str, Any]:
-    plain = RecipeOptions()
+def _changed(options: ExamOptions) -> dict[str, Any]:
+    plain = ExamOptions()
     values = {each.name: getattr(options, each.name) for each in fields(options)}
     return {name: value for name, value in values.items() if value != getattr(plain, name)}
 

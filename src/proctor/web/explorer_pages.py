@@ -13,7 +13,7 @@ from proctor.artifacts import fetch_artifact
 from proctor.dialects.listing import Entry, entries, everything
 from proctor.errors import Diagnostic, ProctorError, UsageError
 from proctor.ir import Choose, Generate, Request, Response, Scored
-from proctor.recipes.exam import Answered, Exam, Item
+from proctor.recipes.exam import Answered, Exam, Question
 from proctor.recipes.recipe import card_templates
 from proctor.results.lint import warnings_of
 from proctor.results.origins import parts_in
@@ -152,7 +152,7 @@ def _without_trust(problem: Diagnostic) -> Diagnostic:
     )
 
 
-def _item_view(chosen: Exam, item: Item, typed: str) -> dict[str, Any]:
+def _item_view(chosen: Exam, item: Question, typed: str) -> dict[str, Any]:
     return {
         "exam": chosen,
         "item": item,
@@ -185,7 +185,7 @@ def _origins(request: Any) -> Iterator[str]:
         yield from (part["origin"] for part in message["parts"])
 
 
-def try_answer(chosen: Exam, item: Item, typed: str) -> dict[str, Any]:
+def try_answer(chosen: Exam, item: Question, typed: str) -> dict[str, Any]:
     """Return what the exam's processors and metrics make of an answer that somebody typed."""
     responses = [answer_to(request, typed) for request in item.requests]
     if any(response is None for response in responses):

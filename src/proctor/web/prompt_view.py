@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from proctor.ir import Media, Part, Prompt, Request, Span
-from proctor.recipes.exam import Item
+from proctor.recipes.exam import Question
 from proctor.results.origins import label_of, part_of
 from proctor.results.preview import continuations_of, decoding_of, kind_of, prompts_of
 
@@ -44,7 +44,7 @@ def _may_be_shown(part: Media) -> bool:
     return part.kind == "image" and part.source.startswith("data:image/")
 
 
-def request_view(item: Item, request: Request) -> dict[str, Any]:
+def request_view(item: Question, request: Request) -> dict[str, Any]:
     """Return everything that a page shows of a request."""
     prompts = prompts_of(request)
     decoding = decoding_of(request)

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from proctor.dialects.spec_exams import exams_of_spec
 from proctor.errors import ProctorError, UsageError
-from proctor.recipes.exam import Exam, Item
+from proctor.recipes.exam import Exam, Question
 from proctor.results.origins import parts_in
 from proctor.results.preview import first_items, payload_of, prompts_of
 from proctor.results.sample_index import Sample
@@ -203,11 +203,11 @@ def explain(stored: StoredRun, record: dict[str, Any]) -> tuple[list[dict[str, A
     return [message for request in item.requests for message in explained_messages(request)], ""
 
 
-def _item_of(exam: Exam, doc_id: Any) -> Item | None:
+def _item_of(exam: Exam, doc_id: Any) -> Question | None:
     """Return the item of a document: nearly always the one at its place."""
     if not isinstance(doc_id, int) or doc_id < 0:
         return None
     item = next(first_items(exam, 1, doc_id), None)
-    if item is not None and item.doc_id == doc_id:
+    if item is not None and item.number == doc_id:
         return item
-    return next((each for each in exam.items() if each.doc_id == doc_id), None)  # only some documents were chosen
+    return next((each for each in exam.questions() if each.number == doc_id), None)  # only some documents were chosen

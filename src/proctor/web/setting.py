@@ -12,7 +12,7 @@ from proctor.artifacts.query import is_assignments
 from proctor.dialects.resolve import resolve_tasks
 from proctor.errors import UsageError
 from proctor.recipes.exam import Exam
-from proctor.recipes.options import RecipeOptions
+from proctor.recipes.options import ExamOptions
 
 CHAT = frozenset({"chat", "formats.chat_api"})
 """What to choose as the format of an exam of another dialect, to have it asked in chat messages."""
@@ -80,7 +80,7 @@ class Setting:
         """Whether the system prompt is a text, rather than the name of one."""
         return bool(self.system_prompt) and not _is_known(self.system_prompt.partition("[")[0])
 
-    def options(self) -> RecipeOptions:
+    def options(self) -> ExamOptions:
         """Return what of the setting is not said by :attr:`task`.
 
         Raises:
@@ -88,17 +88,17 @@ class Setting:
         """
         text = self.system_prompt if self.has_own_words or (self.system_prompt and not self.is_recipe) else None
         if self.is_recipe:
-            return RecipeOptions(system_prompt=text, include_paths=self.include_paths)
+            return ExamOptions(system_prompt=text, include_paths=self.include_paths)
         if self.format and self.format not in CHAT:
             raise UsageError(f"'{self.exam}' takes no format but 'chat'", why="its prompts are laid out by its dialect")
         keys = self.task_keys()
-        return RecipeOptions(
+        return ExamOptions(
             num_demos=int(self.num_demos) if self.num_demos else None,
             system_prompt=text,
             template=self.template or None,
             apply_chat_template=bool(self.format),
             include_paths=self.include_paths,
-            dialect_options={"keys": keys} if keys else {},
+            keys=keys,
         )
 
     def task_keys(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from proctor.dialects.aisbench.convert import convert_dataset, convert_to_config
 from proctor.dialects.aisbench.resolve import exams_of_config
 from proctor.dialects.resolve import resolve_task
 from proctor.errors import UsageError
-from proctor.recipes.options import RecipeOptions
+from proctor.recipes.options import ExamOptions
 
 CONFIG = """
 from opencompass.datasets import JsonlDataset
@@ -58,7 +58,7 @@ def config(tmp_path):
 
 
 def exam(config, abbr):
-    (found,) = exams_of_config(config, abbr, RecipeOptions())
+    (found,) = exams_of_config(config, abbr, ExamOptions())
     return found
 
 
@@ -70,17 +70,17 @@ def written(made, folder, ending):
 
 
 def prompts(exam):
-    return [request.prompt.payload for item in exam.items() for request in item.requests]
+    return [request.prompt.payload for item in exam.questions() for request in item.requests]
 
 
 @pytest.mark.parametrize("to, ending", [("lm-eval", ".yaml"), ("unitxt", ".json")])
 def test_the_other_form_asks_the_same(config, tmp_path, to, ending):
     before = exam(config, "Sums 1")
     made = convert_dataset(before, to)
-    (after,) = resolve_task(str(written(made, tmp_path, ending)), RecipeOptions())
+    (after,) = resolve_task(str(written(made, tmp_path, ending)), ExamOptions())
     assert prompts(after) == prompts(before)
     assert "{% this %}" in prompts(after)[0]
-    assert [item.exchange.references for item in after.items()] == [("0",), ("2",), ("4",), ("6",)]
+    assert [item.exchange.references for item in after.questions()] == [("0",), ("2",), ("4",), ("6",)]
 
 
 def test_generation_arguments_stop_and_first_capitals_go_along(config):
@@ -94,19 +94,19 @@ def test_labels_become_choices(config, tmp_path):
     before = exam(config, "choice")
     made = convert_dataset(before, "lm-eval")
     assert any("PPLInferencer" in reason for reason in made.lost)
-    (after,) = resolve_task(str(written(made, tmp_path, ".yaml")), RecipeOptions())
-    texts = [[pair.context.text + pair.continuation for pair in item.requests[0].pairs] for item in after.items()]
-    assert texts == [[request.text for request in item.requests] for item in before.items()]
-    assert [item.exchange.gold for item in after.items()] == [0] * 4
+    (after,) = resolve_task(str(written(made, tmp_path, ".yaml")), ExamOptions())
+    texts = [[pair.context.text + pair.continuation for pair in item.requests[0].pairs] for item in after.questions()]
+    assert texts == [[request.text for request in item.requests] for item in before.questions()]
+    assert [item.exchange.gold for item in after.questions()] == [0] * 4
 
 
 def test_any_exam_becomes_a_config(tmp_path):
-    (before,) = resolve_task("samples.science", RecipeOptions())
+    (before,) = resolve_task("samples.science", ExamOptions())
     made = convert_to_config(before)
-    (after,) = resolve_task(str(written(made, tmp_path, ".py")), RecipeOptions())
-    whole = [[pair.context.text + pair.continuation for pair in item.requests[0].pairs] for item in before.items()]
-    assert [[request.text for request in item.requests] for item in after.items()] == whole
-    assert [item.exchange.gold for item in after.items()] == [item.exchange.gold for item in before.items()]
+    (after,) = resolve_task(str(written(made, tmp_path, ".py")), ExamOptions())
+    whole = [[pair.context.text + pair.continuation for pair in item.requests[0].pairs] for item in before.questions()]
+    assert [[request.text for request in item.requests] for item in after.questions()] == whole
+    assert [item.exchange.gold for item in after.questions()] == [item.exchange.gold for item in before.questions()]
 
 
 def test_what_cannot_be_asked_elsewhere_is_refused(config):

@@ -13,7 +13,7 @@ from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import ProctorError, ValidationError
 from proctor.ir import Converse, Generate, Likelihood, Rolling
 from proctor.logs import get_logger
-from proctor.recipes.options import RecipeOptions
+from proctor.recipes.options import ExamOptions
 from proctor.running.run import run_exams
 
 ROWS = [{"question": f"{n}+{n}=?", "answer": str(2 * n), "A": str(2 * n), "B": "0"} for n in range(1, 7)]
@@ -47,7 +47,7 @@ def run(exam, engine, tmp_path):
 class TestGeneration:
     def test_asks_with_the_answer_masked_and_scores_in_percent(self, tmp_path):
         exam = exam_of(dataset("Q: {question}\nA: {answer}", inferencer_arguments={"max_out_len": 9}))
-        request = next(exam.items()).requests[0]
+        request = next(exam.questions()).requests[0]
         assert isinstance(request, Generate)
         assert request.prompt.payload == "Q: 1+1=?\nA: "
         assert request.decoding.max_tokens == 9
@@ -62,7 +62,7 @@ class TestGeneration:
         values["infer_cfg"]["ice_template"] = {"type": "PromptTemplate", "template": DIALOGUE}
         values["infer_cfg"]["prompt_template"] |= {"template": {"begin": ["</E>"], **DIALOGUE}, "ice_token": "</E>"}
         exam = exam_of(values, limit=0.5, num_demos=1, system_prompt="Add.", as_messages=True)
-        items = list(exam.items())
+        items = list(exam.questions())
         assert len(items) == 3
         assert list(items[1].requests[0].prompt.payload) == [
             {"role": "system", "content": "Add."},
@@ -74,9 +74,9 @@ class TestGeneration:
     def test_replicas_are_asked_separately(self, tmp_path):
         rows = [{**row, "subdivision": "sums", "idx": n} for n, row in enumerate(ROWS[:2]) for _ in range(2)]
         exam = exam_of(dataset("{question}", n=2, k=2), rows)
-        keys = {request.key for item in exam.items() for request in item.requests}
+        keys = {request.key for item in exam.questions() for request in item.requests}
         assert len(keys) == 4
-        assert len(list(exam_of(dataset("{question}", n=2, k=2), rows, limit=1).items())) == 2
+        assert len(list(exam_of(dataset("{question}", n=2, k=2), rows, limit=1).questions())) == 2
 
 
 class TestRuns:
@@ -111,13 +111,13 @@ class TestLength:
     @pytest.mark.parametrize("longest, shown", [(7, 3), (6, 2), (3, 1), (2, 0), (1, 0)])
     def test_the_last_examples_are_dropped_until_a_prompt_fits(self, longest, shown):
         exam = self.exam(longest).suited_to(Counting(answer="x"))
-        prompt = next(exam.items()).requests[0].prompt.text
+        prompt = next(exam.questions()).requests[0].prompt.text
         assert prompt.count("=?") - 1 == shown
         assert prompt.startswith("1+1=? 2" if shown else "\n1+1=? "), "without examples their end remains"
 
     def test_an_engine_that_cannot_count_gets_all(self):
         exam = self.exam(2).suited_to(ScriptedEngine(answer="x"))
-        assert next(exam.items()).requests[0].prompt.text.count("=?") == 4
+        assert next(exam.questions()).requests[0].prompt.text.count("=?") == 4
 
 
 class TestPerplexity:
@@ -126,7 +126,7 @@ class TestPerplexity:
     def test_the_label_with_the_least_mean_loss_wins(self, tmp_path):
         rows = [{**row, "answer": "A"} for row in ROWS]
         exam = exam_of(dataset(self.TEMPLATE, "PPLInferencer"), rows)
-        item = next(exam.items())
+        item = next(exam.questions())
         assert item.requests == (Rolling("1+1=? 2", from_start=False), Rolling("1+1=? 0", from_start=False))
         engine = ScriptedEngine(log_likelihood=lambda _context, text: -1.0 if text.endswith(" 2") else -3.0)
         results, grade = run(exam, engine, tmp_path)
@@ -137,7 +137,7 @@ class TestPerplexity:
         values = dataset({"A": "{question}</S>{A}", "B": "{question}</S>{B}"}, "PPLInferencer")
         values["infer_cfg"]["prompt_template"]["sep_token"] = "</S>"
         values["infer_cfg"]["inferencer"]["normalizing_str"] = "Answer: "
-        requests = next(exam_of(values).items()).requests
+        requests = next(exam_of(values).questions()).requests
         assert [type(each) for each in requests] == [Likelihood] * 4
         assert [(each.context.payload, each.continuation) for each in requests[:2]] == [
             ("1+1=?", "2"),
@@ -154,7 +154,7 @@ class TestConversations:
         return exam_of(values, [self.ROW])
 
     def test_last_sends_the_right_answers_before_it(self, tmp_path):
-        (item,) = self.exam("last").items()
+        (item,) = self.exam("last").questions()
         assert [message["content"] for message in item.requests[0].prompt.payload] == [
             "1+1=?",
             "2",
@@ -166,14 +166,14 @@ class TestConversations:
         assert results["accuracy"] == 100
 
     def test_every_with_right_answers_is_a_request_for_each_turn(self, tmp_path):
-        (item,) = self.exam("every_with_gt").items()
+        (item,) = self.exam("every_with_gt").questions()
         assert [len(request.prompt.payload) for request in item.requests] == [1, 3, 5]
         results, grade = run(self.exam("every_with_gt"), ScriptedEngine(answer="6"), tmp_path)
         assert results["accuracy"] == pytest.approx(100 / 3)
         assert grade.predictions == [["6", "6", "6"]]
 
     def test_every_is_one_conversation(self, tmp_path):
-        (item,) = self.exam("every").items()
+        (item,) = self.exam("every").questions()
         (request,) = item.requests
         assert isinstance(request, Converse)
         assert [turn and turn["content"] for turn in request.turns] == ["1+1=?", None, "2+2=?", None, "3+3=?", None]
@@ -204,7 +204,7 @@ class TestBadInput:
 
     def test_a_column_that_is_not_there(self):
         with pytest.raises(ProctorError, match="questoin"):
-            list(exam_of({**dataset("{questoin}"), "reader_cfg": {"input_columns": ["questoin"]}}).items())
+            list(exam_of({**dataset("{questoin}"), "reader_cfg": {"input_columns": ["questoin"]}}).questions())
 
 
 def test_names_are_made_as_upstream_makes_them():
@@ -227,7 +227,7 @@ class TestProblems:
         values["infer_cfg"]["prompt_template"]["type"] = "MultiTurnPromptTemplate"
         rows = [{"question": ["a?"], "answer": ["b"]}, {"question": "a?", "answer": ["b"]}]
         with pytest.raises(ProctorError, match="'question' of a conversation has to be a list") as raised:
-            list(exam_of(values, rows).items())
+            list(exam_of(values, rows).questions())
         assert raised.value.diagnostics[0].path == "sums[1] $.question"
 
     def test_different_datasets_of_one_name(self, tmp_path, monkeypatch, caplog):
@@ -235,9 +235,9 @@ class TestProblems:
         config = CONFIG.replace("QUESTION", "{question}")
         (tmp_path / "same.py").write_text(config + config.replace("datasets = [", "datasets += ["))
         (tmp_path / "two.py").write_text(config + CONFIG.replace("QUESTION", "B {question}").replace("= [", "+= ["))
-        resolve_name(str(tmp_path / "same.py"), RecipeOptions())
+        resolve_name(str(tmp_path / "same.py"), ExamOptions())
         assert "one abbr" not in caplog.text
-        (exam,) = resolve_name(str(tmp_path / "two.py"), RecipeOptions())
+        (exam,) = resolve_name(str(tmp_path / "two.py"), ExamOptions())
         assert exam.name == "sums"
         assert "different datasets have one abbr, and only the first is asked: 'sums'" in caplog.text
         assert "two.py:4:5 and " in caplog.text

@@ -9,7 +9,7 @@ from proctor.dialects.lm_eval.resolve import resolve
 from proctor.dialects.resolve import resolve_task
 from proctor.errors import TemplateError, UsageError
 from proctor.ir import Choose
-from proctor.recipes.options import RecipeOptions
+from proctor.recipes.options import ExamOptions
 
 ROWS = [
     {"q": f"Q{n}?", "choices": {"text": [f"w{n}", f"x{n}", "it's"], "label": ["A", "B", "C"]}, "key": "ABC"[n % 3]}
@@ -37,8 +37,8 @@ def folder(tmp_path):
 
 
 def asked(name, folder):
-    (exam,) = resolve([name], [str(folder)], RecipeOptions(num_demos=2))
-    requests = [request for item in exam.items() for request in item.requests]
+    (exam,) = resolve([name], [str(folder)], ExamOptions(num_demos=2))
+    requests = [request for item in exam.questions() for request in item.requests]
     if isinstance(requests[0], Choose):
         return [[(pair.context.text, pair.continuation) for pair in request.pairs] for request in requests]
     return [(request.prompt.text, request.decoding) for request in requests]
@@ -190,8 +190,8 @@ def test_a_recipe_becomes_a_task_of_lm_eval(folder):
     assert "they are the recipe's own" in made.lost[0]
     (folder / "back.yaml").write_text(made.text)
     (exam,) = resolve([str(folder / "back.yaml")])
-    (own,) = resolve_task(recipe, RecipeOptions())
-    assert [each.requests for each in exam.items()] == [each.requests for each in own.items()]
+    (own,) = resolve_task(recipe, ExamOptions())
+    assert [each.requests for each in exam.questions()] == [each.requests for each in own.questions()]
     with pytest.raises(UsageError, match="--to lm-eval"):
         convert(recipe, to="unitxt")
 

@@ -23,7 +23,7 @@ from proctor.errors import (
 from proctor.ir import Choose, Failure, Generate, Likelihood, Response, Rolling, Scored
 from proctor.logs import get_logger
 from proctor.recipes.exam import Answered
-from proctor.recipes.options import RecipeOptions
+from proctor.recipes.options import ExamOptions
 from proctor.running.run import run_exams
 from proctor.settings import settings
 
@@ -66,19 +66,19 @@ def folder(tmp_path):
 def exam(folder):
     def make(text, name="t", **options):
         (folder / "t.yaml").write_text(f"task: {name.partition('@')[0]}\n{text}")
-        (found,) = resolve([name], [str(folder)], RecipeOptions(**options))
+        (found,) = resolve([name], [str(folder)], ExamOptions(**options))
         return found
 
     return make
 
 
 def requests(exam):
-    return [request for item in exam.items() for request in item.requests]
+    return [request for item in exam.questions() for request in item.requests]
 
 
 def answer(exam, reply):
     """Grade an exam whose answers a function of (item, request) gives."""
-    return exam.grade(Answered(item, tuple(reply(item, each) for each in item.requests)) for item in exam.items())
+    return exam.grade(Answered(item, tuple(reply(item, each) for each in item.requests)) for item in exam.questions())
 
 
 def says(*texts):
@@ -129,7 +129,7 @@ class TestRequests:
         made = exam(
             f"{TEXT}\ngeneration_kwargs: {{until: [STOP], max_gen_toks: 7, top_p: 0.5, num_beams: 3}}\nrepeats: 2"
         )
-        assert len(next(iter(made.items())).requests) == 2
+        assert len(next(iter(made.questions())).requests) == 2
         first = requests(made)[0]
         assert isinstance(first, Generate)
         decoding = first.decoding
@@ -141,9 +141,7 @@ class TestRequests:
         )
 
     def test_options_change_generation(self, exam):
-        made = exam(
-            TEXT, decoding={"max_tokens": 9}, dialect_options={"gen_kwargs": {"temperature": 0.5, "do_sample": True}}
-        )
+        made = exam(TEXT, decoding={"max_tokens": 9, "temperature": 0.5, "do_sample": True})
         decoding = requests(made)[0].decoding
         assert (decoding.max_tokens, decoding.temperature) == (9, 0.5)
 
@@ -178,16 +176,16 @@ class TestRequests:
         text = f"{CHOICE}\nchat_override: {{doc_to_text: 'Chat: {{{{question}}}}'}}"
         assert requests(exam(text))[0].pairs[0].context.text.startswith("Question")
         assert requests(exam(text, apply_chat_template=True))[0].pairs[0].context.text == "Chat: Q0?"
-        assert requests(exam(text, dialect_options={"chat_override": True}))[0].pairs[0].context.text == "Chat: Q0?"
+        assert requests(exam(text, chat_override=True))[0].pairs[0].context.text == "Chat: Q0?"
 
     def test_limits_and_samples(self, exam):
-        assert [item.doc_id for item in exam(CHOICE, limit=2).items()] == [0, 1]
-        assert len(list(exam(CHOICE, limit=0.4).items())) == 3
-        assert len(list(exam(CHOICE, limit=100).items())) == 6
-        made = exam(CHOICE, dialect_options={"samples": {"t": [4, 1]}})
-        assert [item.doc_id for item in made.items()] == [1, 4]
+        assert [item.number for item in exam(CHOICE, limit=2).questions()] == [0, 1]
+        assert len(list(exam(CHOICE, limit=0.4).questions())) == 3
+        assert len(list(exam(CHOICE, limit=100).questions())) == 6
+        made = exam(CHOICE, samples={"t": [4, 1]})
+        assert [item.number for item in made.questions()] == [1, 4]
         with pytest.raises(DataError, match="has no document 9"):
-            list(exam(CHOICE, dialect_options={"samples": {"t": [9]}}).items())
+            list(exam(CHOICE, samples={"t": [9]}).questions())
 
     def test_every_call_gives_equal_items(self, exam):
         made = exam(CHOICE, num_demos=3)
@@ -218,9 +216,9 @@ class TestRequests:
         made = exam(f"{TEXT}\nuse_prompt: 'prompts.yaml:mine'")
         assert requests(made)[0].prompt.text == "M Q0?"
         with pytest.raises(TemplateError, match="no prompt"):
-            list(exam(f"{TEXT}\nuse_prompt: 'qa-basic:nope'").items())
+            list(exam(f"{TEXT}\nuse_prompt: 'qa-basic:nope'").questions())
         with pytest.raises(TemplateError, match="promptsource"):
-            list(exam(f"{TEXT}\nuse_prompt: 'promptsource:x'").items())
+            list(exam(f"{TEXT}\nuse_prompt: 'promptsource:x'").questions())
 
 
 class TestTemplates:
@@ -255,7 +253,7 @@ class TestTemplates:
         assert grade.scores["score"] == 1.0
 
     def test_choices_as_text_by_hand(self, exam):
-        made = exam(CHOICE, dialect_options={"choices_as_text": True}, num_demos=1)
+        made = exam(CHOICE, choices_as_text=True, num_demos=1)
         prompt = requests(made)[0].prompt.text
         assert prompt.startswith("Question: D7?\nA. w0\nB. x0\nC. y0\nAnswer with the label of the right choice only.")
         assert "\nAnswer: B\n\nQuestion: Q0?\nA. w0" in prompt
@@ -341,13 +339,13 @@ class TestEnginesWithoutLikelihoods:
         assert result.results["g"]["acc,extract-label"] == pytest.approx(2 / 6)
 
     def test_it_can_be_refused(self, exam, tmp_path):
-        made = exam(CHOICE, dialect_options={"choices_as_text": False})
+        made = exam(CHOICE, choices_as_text=False)
         assert made.suited_to(ScriptedEngine(answer="B")) is made
         with pytest.raises(UnsupportedRequestError):
             run_exams([made], ScriptedEngine(answer="B"), log=tmp_path / "log.db")
 
     def test_generation_arguments_reach_it(self, exam):
-        made = exam(CHOICE, dialect_options={"gen_kwargs": {"max_gen_toks": 7}}).suited_to(ScriptedEngine(answer="B"))
+        made = exam(CHOICE, decoding={"max_tokens": 7}).suited_to(ScriptedEngine(answer="B"))
         assert requests(made)[0].decoding.max_tokens == 7
 
     @pytest.mark.parametrize(
@@ -361,7 +359,7 @@ class TestEnginesWithoutLikelihoods:
     def test_shared_choices_are_listed_where_the_question_does_not_name_them(self, exam, text, shown):
         made = exam(
             f"{HEAD}\noutput_type: multiple_choice\ndoc_to_text: '{text}'\ndoc_to_choice: ['no', 'yes']\ndoc_to_target: 1",
-            dialect_options={"choices_as_text": True},
+            choices_as_text=True,
         )
         assert requests(made)[0].prompt.text == shown
         right = "Yes." if "named" in shown or "or no" in shown else "B"
@@ -371,7 +369,7 @@ class TestEnginesWithoutLikelihoods:
         made = exam(
             f"{HEAD}\noutput_type: multiple_choice\ndoc_to_text: n\ndoc_to_choice: ['a _', 'b _', 'c _']\n"
             "doc_to_target: ' the end'",
-            dialect_options={"choices_as_text": True},
+            choices_as_text=True,
         )
         assert "A. a _\nB. b _\nC. c _" in requests(made)[0].prompt.text
         assert answer(made, lambda item, each: says("ABC"[item.instance["n"]])).scores["score"] == 1.0
@@ -382,7 +380,7 @@ class TestPlacesOfProblems:
 
     def test_an_undefined_variable_names_task_document_field_file_and_columns(self, exam):
         with pytest.raises(TemplateError) as caught:
-            list(exam(CHOICE.replace("{{question}}", "{{qestion}}")).items())
+            list(exam(CHOICE.replace("{{question}}", "{{qestion}}")).questions())
         text = str(caught.value)
         assert "'qestion' is undefined" in text
         assert "t[0].doc_to_text" in text
@@ -399,7 +397,7 @@ class TestPlacesOfProblems:
             f"{HEAD}\noutput_type: multiple_choice\ndoc_to_text: questoin\ndoc_to_choice: [a]\ndoc_to_target: 0"
         )
         with pytest.raises(TemplateError, match="doc_to_text is 'questoin', and the documents have no") as caught:
-            made.suited_to(ScriptedEngine(answer="A")) if as_text else list(made.items())
+            made.suited_to(ScriptedEngine(answer="A")) if as_text else list(made.questions())
         text = str(caught.value)
         assert "did you mean 'question'?" in text
         assert "t.doc_to_text" in text
@@ -410,7 +408,7 @@ class TestPlacesOfProblems:
 
     def test_a_split_that_is_missing(self, exam):
         with pytest.raises(DataError, match="has no split 'tset'") as caught:
-            list(exam(CHOICE.replace("test_split: test", "test_split: tset")).items())
+            list(exam(CHOICE.replace("test_split: test", "test_split: tset")).questions())
         assert "['test', 'train']" in str(caught.value)
 
     def test_a_gold_answer_outside_the_choices_as_text(self, exam, caplog, monkeypatch):
@@ -430,7 +428,7 @@ class TestPlacesOfProblems:
     def test_a_file_that_cannot_be_read_says_why(self, folder, text, message):
         (folder / "t.yaml").write_text(f"task: named\n{text}\n")
         with pytest.raises(ProctorError, match=message):
-            resolve_task("named", RecipeOptions(include_paths=(str(folder),)))
+            resolve_task("named", ExamOptions(include_paths=(str(folder),)))
 
 
 def test_files_of_this_machine_are_read_in_silence(exam, capfd):
@@ -449,7 +447,7 @@ class TestScores:
             f"{TEXT}filter_list: [{{name: slow, filter: {steps}}}, {{name: raw, filter: [{{function: take_first}}]}}]"
         )
         grade = answer(
-            made, lambda item, each: says("a" * 40 + "b" if item.doc_id == 2 else item.instance["answerKey"])
+            made, lambda item, each: says("a" * 40 + "b" if item.number == 2 else item.instance["answerKey"])
         )
         assert list(grade.failures) == [2]
         assert "does not end on a text of 41 characters" in grade.failures[2].message
@@ -467,13 +465,13 @@ class TestScores:
         monkeypatch.setattr(regexes, "LIMIT_SECONDS", 0.1)
         made = exam(f"{TEXT}metric_list: [{{metric: exact_match, regexes_to_ignore: ['(a+)+ $']}}]")
         grade = answer(
-            made, lambda item, each: says("a" * 40 + "b" if item.doc_id == 1 else item.instance["answerKey"])
+            made, lambda item, each: says("a" * 40 + "b" if item.number == 1 else item.instance["answerKey"])
         )
         assert "does not end" in grade.failures[1].message
         assert grade.scores["exact_match"] == 1.0
 
     def test_accuracy_and_its_error(self, exam):
-        grade = answer(exam(CHOICE), lambda item, each: likes(item.instance["n"] if item.doc_id else 1))
+        grade = answer(exam(CHOICE), lambda item, each: likes(item.instance["n"] if item.number else 1))
         assert grade.scores["acc"] == pytest.approx(5 / 6)
         assert grade.scores["acc_stderr"] == pytest.approx(math.sqrt((5 / 6 * 1 / 6) / 5))
         assert grade.scores["score_name"] == "acc"
@@ -557,7 +555,7 @@ class TestScores:
 
     def test_a_failed_answer_is_a_value_and_no_zero(self, exam):
         failure = Response(failure=Failure("timeout", "too slow"))
-        grade = answer(exam(CHOICE), lambda item, each: failure if item.doc_id == 2 else likes(item.instance["n"]))
+        grade = answer(exam(CHOICE), lambda item, each: failure if item.number == 2 else likes(item.instance["n"]))
         assert grade.scores["acc"] == 1.0
         assert grade.scores["acc_n"] == 5
         assert grade.scores["num_of_instances"] == 6
@@ -566,12 +564,12 @@ class TestScores:
 
     def test_a_metric_that_fails_on_a_document(self, exam):
         text = f"{TEXT}\nmetric_list: [{{metric: exact_match}}]\nfilter_list: [{{name: f, filter: [{{function: map, mapping_dict: {{A: A}}}}, {{function: take_first}}]}}]"
-        grade = answer(exam(text), lambda item, each: says("A" if item.doc_id else "?"))
+        grade = answer(exam(text), lambda item, each: says("A" if item.number else "?"))
         assert grade.failures[0].kind == "scoring"
 
     def test_likelihood_and_rolling(self, exam):
         made = exam(f"{TEXT}\noutput_type: loglikelihood")
-        grade = answer(made, lambda item, each: Response(scores=(Scored(-2.0, item.doc_id < 3),)))
+        grade = answer(made, lambda item, each: Response(scores=(Scored(-2.0, item.number < 3),)))
         assert grade.scores["perplexity"] == pytest.approx(math.exp(2))
         assert grade.scores["acc"] == 0.5
         made = exam(f"{HEAD}\noutput_type: loglikelihood_rolling\ndoc_to_text: ''\ndoc_to_target: 'a bc é'")
@@ -585,7 +583,7 @@ class TestScores:
         replies = ["A", "x", "A", "x"]
 
         made = exam(text, limit=1)
-        items = list(made.items())
+        items = list(made.questions())
         grade = made.grade([Answered(items[0], tuple(says(each) for each in replies))])
         assert grade.scores["pass@1"] == pytest.approx(0.5)
         assert grade.scores["pass@2"] == pytest.approx(1 - 1 / 6)
@@ -598,7 +596,7 @@ class TestScores:
         assert "needs 3 answers" in grade.failures[0].message
 
     def test_predictions_only(self, exam):
-        grade = answer(exam(TEXT, dialect_options={"predict_only": True}), lambda item, each: says("x"))
+        grade = answer(exam(TEXT, predict_only=True), lambda item, each: says("x"))
         assert grade.scores["bypass"] == 999
 
 
@@ -621,7 +619,7 @@ def broken(doc):
         (folder / "utils.py").write_text(self.UTILS)
         made = exam(f"{TEXT}\nprocess_docs: !function utils.process_docs")
         with pytest.raises(TrustError) as caught:
-            list(made.items())
+            list(made.questions())
         text = str(caught.value)
         assert "process_docs is Python code: 'utils.process_docs'" in text
         assert f"would run {folder}/utils.py" in text
@@ -637,7 +635,7 @@ def broken(doc):
         )
         text = f"{TestTemplates.FIELDS}\n{field}: !function utils.{field}\ntemplate: mmlu"
         with pytest.raises(TrustError, match=f"utils.{field}.* is Python code"):
-            list(exam(text).items())
+            list(exam(text).questions())
         with settings.context(trust_code=True):
             first = requests(exam(text))[0]
         asked = "T Q0?" if field == "doc_to_text" else "Q0?"
@@ -658,7 +656,7 @@ def broken(doc):
     def test_code_that_fails_says_whose_it_is(self, exam, folder):
         (folder / "utils.py").write_text(self.UTILS)
         with settings.context(trust_code=True), pytest.raises(ProctorError, match=r"doc_to_text.*fails") as caught:
-            list(exam(TEXT.replace('"{{question}}"', "!function utils.broken")).items())
+            list(exam(TEXT.replace('"{{question}}"', "!function utils.broken")).questions())
         assert "SystemExit: enough" in str(caught.value)
 
     @pytest.mark.parametrize(
@@ -673,7 +671,7 @@ def broken(doc):
     def test_modules_that_cannot_be_imported(self, exam, folder, code, message):
         (folder / "utils.py").write_text(code)
         with settings.context(trust_code=True), pytest.raises(ProctorError, match=message):
-            list(exam(TEXT.replace('"{{question}}"', "!function utils.text")).items())
+            list(exam(TEXT.replace('"{{question}}"', "!function utils.text")).questions())
 
     def test_a_dataset_made_by_code(self, exam, folder):
         (folder / "data.py").write_text(
@@ -689,7 +687,7 @@ def broken(doc):
 class TestBadInput:
     def test_an_undefined_variable_names_task_document_and_columns(self, exam):
         with pytest.raises(TemplateError) as caught:
-            list(exam(CHOICE.replace("{{question}}", "{{questoin}}")).items())
+            list(exam(CHOICE.replace("{{question}}", "{{questoin}}")).questions())
         text = str(caught.value)
         assert "t[0]" in text
         assert "'questoin' is undefined" in text
@@ -697,15 +695,15 @@ class TestBadInput:
 
     def test_choices_that_are_no_list(self, exam):
         with pytest.raises(TemplateError, match="doc_to_choice does not give a list"):
-            list(exam(CHOICE.replace("{{choices.text}}", "{{question}}")).items())
+            list(exam(CHOICE.replace("{{choices.text}}", "{{question}}")).questions())
 
     def test_too_few_documents_for_the_demos(self, exam):
         with pytest.raises(DemosError, match="drawn from a pool of 8"):
-            list(exam(CHOICE, num_demos=9).items())
+            list(exam(CHOICE, num_demos=9).questions())
 
     def test_a_missing_split(self, exam):
         with pytest.raises(ProctorError, match="neither test_split nor validation_split"):
-            list(exam(CHOICE.replace("test_split: test", "")).items())
+            list(exam(CHOICE.replace("test_split: test", "")).questions())
 
     def test_unknown_metrics_filters_aggregations(self, exam):
         with pytest.raises(ScoringError, match="no metric 'acuracy'"):
@@ -725,14 +723,10 @@ class TestBadInput:
             resolve(["nope", "nada"], [str(folder)])
         assert len(caught.value.diagnostics) == 2
 
-    def test_an_option_that_nobody_knows(self, exam):
-        with pytest.raises(UsageError, match="know no option 'smaples'"):
-            exam(CHOICE, dialect_options={"smaples": 1})
-
 
 def test_the_door_of_the_dialect(folder):
     (folder / "t.yaml").write_text(f"task: t\ntag: some\n{CHOICE}")
-    options = RecipeOptions(include_paths=(str(folder),))
+    options = ExamOptions(include_paths=(str(folder),))
     assert [exam.name for exam in resolve_name("t", options)] == ["t"]
     assert resolve_name("nothing_like_it", options) is None
     assert resolve_name("card=cards.wnli", options) is None

@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from proctor.dialects.lm_eval.flags import FLAGS, dialect_options, flag, parse_pairs, parse_samples, parse_seeds
-from proctor.dialects.lm_eval.resolve import OWN_OPTIONS
+from proctor.dialects.lm_eval.flags import FLAGS, flag, parse_pairs, parse_samples, parse_seeds
 from proctor.errors import UsageError
+from proctor.recipes.options import OPTIONS
 
 LM_EVAL = [
     "--model",
@@ -45,7 +45,7 @@ def test_every_flag_means_something_or_says_why_not(name):
 
 
 def test_options_are_known_to_the_dialect():
-    assert {each.option for each in FLAGS if each.option} <= OWN_OPTIONS
+    assert {each.option for each in FLAGS if each.option} <= set(OPTIONS)
 
 
 def test_seeds():
@@ -73,19 +73,3 @@ def test_pairs():
         parse_pairs("x")
     with pytest.raises(UsageError, match="no JSON"):
         parse_pairs("{x")
-
-
-def test_dialect_options():
-    given = {
-        "seed": "0,1,2,3",
-        "samples": '{"t": [0]}',
-        "gen_kwargs": "top_p=1",
-        "predict_only": True,
-        "metadata": None,
-    }
-    assert dialect_options(given) == {
-        "fewshot_seed": 3,
-        "samples": {"t": [0]},
-        "gen_kwargs": {"top_p": 1},
-        "predict_only": True,
-    }

@@ -11,7 +11,7 @@ from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import TrustError, UsageError
 from proctor.ir import Choose, Failure, Generate, Likelihood, Response, Rolling
 from proctor.recipes.exam import Answered
-from proctor.recipes.options import RecipeOptions
+from proctor.recipes.options import ExamOptions
 from proctor.running.run import run_exams
 from proctor.settings import settings
 
@@ -142,7 +142,7 @@ def exam(tmp_path):
 
     def make(name, extra="", **options):
         (tmp_path / "t.yaml").write_text(f"task: t\nclass: !function task.{name}\n{extra}")
-        (found,) = resolve(["t"], [str(tmp_path)], RecipeOptions(**options))
+        (found,) = resolve(["t"], [str(tmp_path)], ExamOptions(**options))
         return found
 
     with settings.context(trust_code=True):
@@ -150,7 +150,7 @@ def exam(tmp_path):
 
 
 def requests(exam):
-    return [request for item in exam.items() for request in item.requests]
+    return [request for item in exam.questions() for request in item.requests]
 
 
 def test_it_runs_nothing_without_trust(exam, tmp_path):
@@ -187,7 +187,7 @@ def test_requests_of_two_kinds_for_one_document(exam, tmp_path):
 
 
 def test_several_continuations_are_one_choice(exam, tmp_path):
-    made = exam("Chosen", dialect_options={"samples": {"t": [0, 2]}})
+    made = exam("Chosen", samples={"t": [0, 2]})
     first, second = requests(made)
     assert isinstance(first, Choose)
     assert [pair.continuation for pair in second.pairs] == [" A", " B", " C"]
@@ -205,7 +205,9 @@ def test_a_share_of_the_documents_a_chat_and_a_system_text(exam):
 def test_what_fails_is_that_documents_failure(exam):
     made = exam("Broken", limit=4)
     lost = Response(failure=Failure("timeout", "late"))
-    grade = made.grade(Answered(item, (lost if item.doc_id == 3 else Response(texts=("x",)),)) for item in made.items())
+    grade = made.grade(
+        Answered(item, (lost if item.number == 3 else Response(texts=("x",)),)) for item in made.questions()
+    )
     assert sorted(grade.failures) == [1, 3]
     assert "KeyError" in grade.failures[1].message
     assert grade.failures[3].kind == "timeout"
@@ -215,7 +217,7 @@ def test_what_fails_is_that_documents_failure(exam):
 
 def test_nothing_answered_gives_no_scores(exam):
     made = exam("Written", limit=1)
-    grade = made.grade(Answered(item, (Response(failure=Failure("x", "y")),)) for item in made.items())
+    grade = made.grade(Answered(item, (Response(failure=Failure("x", "y")),)) for item in made.questions())
     assert grade.scores == {"num_of_instances": 1}
 
 

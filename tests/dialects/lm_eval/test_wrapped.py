@@ -104,7 +104,7 @@ def task(tmp_path):
 def problems_of(path):
     (exam,) = resolve(["mine"], [str(path.parent)])
     with pytest.raises(ProctorError) as raised:
-        list(exam.items())
+        list(exam.questions())
     return raised.value.diagnostics
 
 
@@ -125,7 +125,7 @@ def test_a_template_with_nothing_to_wrap(task, template):
 def test_templates_for_questions_need_no_choices(task):
     path = task('template: question\ndoc_to_text: "{{question}}"\ndoc_to_target: "{{answer}}"\n')
     (exam,) = resolve(["mine"], [str(path.parent)])
-    assert next(exam.items()).exchange.references == ("1",)
+    assert next(exam.questions()).exchange.references == ("1",)
 
 
 @pytest.mark.parametrize("template", ["", "template: cloze\n"])
@@ -147,7 +147,7 @@ def test_an_answer_outside_the_choices_leads_to_its_line(task):
 def test_fields_inside_a_template_serve_other_templates(task):
     path = task("template:\n  mmlu: {question: {question}, choices: {flat}, answer: {answer}}\n")
     (exam,) = resolve(["mine@cloze"], [str(path.parent)])
-    item = next(exam.items())
+    item = next(exam.questions())
     assert item.exchange.choices == (" a", " b")
     assert item.exchange.gold == 1
 
@@ -238,7 +238,7 @@ def test_a_template_beside_the_task_gets_question_choices_and_answer(mine):
     path = mine('{template_type: "my_templates:Mine", mark: "?"}')
     with settings.context(trust_code=True):
         (exam,) = resolve(["mine"], [str(path.parent)])
-        item = next(exam.items())
+        item = next(exam.questions())
     assert item.requests[0].pairs[0].context.text == "? Q? 2 1"
     assert item.exchange.choices == (" Q?0", " Q?1")
     assert item.exchange.gold == 1

@@ -8,7 +8,7 @@ from proctor.dialects.lm_eval.writer import ModelDescription, as_texts, sanitize
 from proctor.errors import OutputError
 from proctor.ir import Failure, Response, Scored
 from proctor.recipes.exam import Answered
-from proctor.recipes.options import RecipeOptions
+from proctor.recipes.options import ExamOptions
 
 TASK = """
 task: t
@@ -35,11 +35,11 @@ def written(tmp_path):
     (tmp_path / "g.yaml").write_text(
         "group: g\ngroup_alias: Gee\ntask: [t, u]\naggregate_metric_list: [{metric: acc}]\nmetadata: {version: 3}\n"
     )
-    exams = resolve(["g"], [str(tmp_path)], RecipeOptions(system_prompt="S"))
+    exams = resolve(["g"], [str(tmp_path)], ExamOptions(system_prompt="S"))
 
     def answers(exam):
-        for item in exam.items():
-            if item.doc_id == 3:
+        for item in exam.questions():
+            if item.number == 3:
                 yield Answered(item, (Response(failure=Failure("timeout", "slow")),) * len(item.requests))
             elif exam.name == "t":
                 yield Answered(item, (Response(scores=(Scored(-1.0, True), Scored(-2.0))),))

@@ -12,7 +12,7 @@ from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, Datas
 from proctor.dialects.aisbench.prompts import PromptBuilder
 from proctor.errors import DataError, MissingFieldError
 from proctor.ir import Choose, Converse, Decoding, Generate, Likelihood, Message, Pair, Prompt, Request, Rolling
-from proctor.recipes.options import RecipeOptions
+from proctor.recipes.options import ExamOptions
 
 if TYPE_CHECKING:
     from proctor.dialects.aisbench.exam import DatasetOptions
@@ -26,7 +26,7 @@ _GENERATION_NAMES = {"max_new_tokens": "max_tokens", "max_out_len": "max_tokens"
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AskedRow:
     """A row as requests.
 
     Attributes:
@@ -69,7 +69,7 @@ class Questions:
         """The labels that are compared, for perplexities and likelihoods."""
         return self._inferencer.labels or tuple(self._builder.labels)
 
-    def ask(self, row: Row, demos: Sequence[int], run: int = 0) -> Question:
+    def ask(self, row: Row, demos: Sequence[int], run: int = 0) -> AskedRow:
         """Return what is asked about a row that is shown the examples at ``demos``, for the ``run``-th time."""
         question = self._ask(row, demos)
         return (
@@ -79,18 +79,18 @@ class Questions:
     def _gold(self, row: Row) -> Any:
         return None if self._output is None else row.get(self._output)
 
-    def _generate(self, row: Row, demos: Sequence[int]) -> Question:
+    def _generate(self, row: Row, demos: Sequence[int]) -> AskedRow:
         prompt = self._prompt(row, demos)
         limit = row.get("max_out_len")  # a dataset may set it row by row
         decoding = self._decoding(limit if isinstance(limit, int) else None)
-        return Question(prompt.text, (Generate(prompt, decoding),), self._gold(row))
+        return AskedRow(prompt.text, (Generate(prompt, decoding),), self._gold(row))
 
     def _prompt(self, row: Row, demos: Sequence[int]) -> Prompt:
         if self._fits is None:
             return self._builder.generate(row, demos)
         return self._builder.shorten(row, demos, self._fits)
 
-    def _ppl(self, row: Row, demos: Sequence[int]) -> Question:
+    def _ppl(self, row: Row, demos: Sequence[int]) -> AskedRow:
         normalizing = self._inferencer.normalizing
         requests: list[Request] = []
         for label in self.labels:
@@ -99,9 +99,9 @@ class Questions:
                 continue
             context, answer = self._builder.split(row, demos, label)
             requests += [Likelihood(Prompt(context), answer), Likelihood(Prompt(normalizing), answer)]
-        return Question(_first_text(requests), tuple(requests), self._gold(row), self.labels)
+        return AskedRow(_first_text(requests), tuple(requests), self._gold(row), self.labels)
 
-    def _ll(self, row: Row, demos: Sequence[int]) -> Question:
+    def _ll(self, row: Row, demos: Sequence[int]) -> AskedRow:
         continuation = row.get("cont")
         if not isinstance(continuation, str):
             raise MissingFieldError("likelihoods are of the column 'cont'", why=f"the row has {', '.join(row)}")
@@ -110,7 +110,7 @@ class Questions:
             prompt = self._labelled(row, demos, label)
             context = prompt.text.removesuffix(continuation)
             requests.append(Likelihood(Prompt(context), continuation))
-        return Question(_first_text(requests), tuple(requests), self._gold(row), self.labels)
+        return AskedRow(_first_text(requests), tuple(requests), self._gold(row), self.labels)
 
     def _labelled(self, row: Row, demos: Sequence[int], label: Any) -> Prompt:
         prompt = self._builder.labelled(row, demos, label)
@@ -124,15 +124,15 @@ class Questions:
             )
         return prompt
 
-    def _clp(self, row: Row, demos: Sequence[int]) -> Question:
+    def _clp(self, row: Row, demos: Sequence[int]) -> AskedRow:
         choices = row.get("choices")
         if not isinstance(choices, Sequence) or isinstance(choices, str) or not choices:
             raise MissingFieldError("probabilities are of the column 'choices'", why=f"the row has {', '.join(row)}")
         prompt = self._prompt(row, demos)
         labels = tuple(str(choice) for choice in choices)
-        return Question(prompt.text, (Choose(tuple(Pair(prompt, label) for label in labels)),), self._gold(row), labels)
+        return AskedRow(prompt.text, (Choose(tuple(Pair(prompt, label) for label in labels)),), self._gold(row), labels)
 
-    def _chat(self, row: Row, demos: Sequence[int]) -> Question:
+    def _chat(self, row: Row, demos: Sequence[int]) -> AskedRow:
         del demos  # a conversation has none
         messages = self._builder.conversation(row).messages
         turns = [place for place, message in enumerate(messages) if message["role"] == "assistant"]
@@ -142,10 +142,10 @@ class Questions:
         text = "\n".join(str(message.get("content")) for message in messages[: turns[-1]])
         if self._inferencer.mode == "every":
             open_turns = tuple(None if place in turns else message for place, message in enumerate(messages))
-            return Question(text, (Converse(open_turns[: turns[-1] + 1], decoding),), golds)
+            return AskedRow(text, (Converse(open_turns[: turns[-1] + 1], decoding),), golds)
         asked = turns if self._inferencer.mode == "every_with_gt" else turns[-1:]
         requests = tuple(Generate(Prompt(messages[:place]), decoding) for place in asked)
-        return Question(text, requests, golds[-len(asked) :])
+        return AskedRow(text, requests, golds[-len(asked) :])
 
 
 def _again(request: Request, run: int) -> Request:
@@ -174,7 +174,7 @@ def decoding_of(config: DatasetConfig, options: DatasetOptions) -> Callable[[int
     given = {_GENERATION_NAMES.get(key, key): value for key, value in options.decoding.items()}
     if given.pop("do_sample", None) is False:
         given["temperature"] = 0.0
-    override = RecipeOptions(decoding=given)
+    override = ExamOptions(decoding=given)
     known: dict[int | None, Decoding] = {}
 
     def decode(limit: int | None) -> Decoding:

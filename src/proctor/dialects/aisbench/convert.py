@@ -141,7 +141,7 @@ class _Source:
     @property
     def labels(self) -> tuple[Any, ...]:
         """The labels that are compared."""
-        return self.exam.questions.labels
+        return self.exam.asking.labels
 
     def _pieces(self, text: str) -> list[str]:
         names = list(self.columns.values())
@@ -165,7 +165,7 @@ class _Source:
         return ConvertedConfig(self.name, text, self.rows(), f"{self.name}.jsonl", tuple(self.lost))
 
     def _generation(self) -> dict[str, Any]:
-        decoding = next(self.exam.items()).requests[0]
+        decoding = next(self.exam.questions()).requests[0]
         stop = list(decoding.decoding.stop) if isinstance(decoding, Generate) else []
         tokens = decoding.decoding.max_tokens if isinstance(decoding, Generate) else None
         values: dict[str, Any] = {
@@ -342,7 +342,7 @@ from opencompass.openicl.icl_retriever import ZeroRetriever
 
 
 def _rows_of(exam: Exam) -> Iterator[dict[str, Any]]:
-    for item in exam.items():
+    for item in exam.questions():
         request = item.requests[0]
         if len(item.requests) > 1 or not isinstance(request, Generate | Choose):
             raise UsageError(f"'{exam.name}' asks what no inferencer of a config asks")

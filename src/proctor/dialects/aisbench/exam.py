@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from proctor.dialects.aisbench.asking import Fits, Question, Questions
+from proctor.dialects.aisbench.asking import AskedRow, Fits, Questions
 from proctor.dialects.aisbench.config import GENERATE, DatasetConfig
 from proctor.dialects.aisbench.datasets import DatasetRows, open_dataset
 from proctor.dialects.aisbench.grading import grade
@@ -19,7 +19,7 @@ from proctor.engines.engine import Engine
 from proctor.errors import DataError, ProctorError
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Exchange, turn
-from proctor.recipes.exam import Answered, Item, ScoredGroup
+from proctor.recipes.exam import Answered, Question, ScoredGroup
 from proctor.scoring.grade import Grade
 
 
@@ -128,7 +128,7 @@ class DatasetExam:
         )
 
     @cached_property
-    def questions(self) -> Questions:
+    def asking(self) -> Questions:
         """What turns prompts into requests."""
         return Questions(self.config, self.options, self.builder, self._fits)
 
@@ -143,7 +143,7 @@ class DatasetExam:
             if place < asked:
                 yield position, run
 
-    def items(self) -> Iterator[Item]:
+    def questions(self) -> Iterator[Question]:
         """Yield the items lazily; every call yields equal items in the same order."""
         rows = self.rows.test
         if not rows:
@@ -152,19 +152,19 @@ class DatasetExam:
         for number, (position, run) in enumerate(self.chosen()):
             row = rows[position]
             try:
-                question = self.questions.ask(row, demos[position], run)
+                question = self.asking.ask(row, demos[position], run)
             except ProctorError as error:
                 raise error.within(f"{self.name}[{position}]") from None
             yield self._item(number, row, question)
 
-    def _item(self, number: int, row: Mapping[str, Any], question: Question) -> Item:
+    def _item(self, number: int, row: Mapping[str, Any], question: AskedRow) -> Question:
         exchange = Exchange(
             question=(turn("user", question.text),),
             references=reference_texts(question.gold),
             choices=tuple(str(label) for label in question.labels),
             gold=question.labels.index(question.gold) if question.gold in question.labels else None,
         )
-        return Item(number, row, exchange, question.requests)
+        return Question(number, row, exchange, question.requests)
 
     def grade(self, answered: Iterable[Answered]) -> Grade:
         """Turn responses into predictions and scores."""

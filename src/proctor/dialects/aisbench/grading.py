@@ -81,32 +81,32 @@ def _collect(exam: DatasetExam, answered: Iterable[Answered]) -> _Answers:
     found = _Answers()
     output = exam.config.reader.get("output_column")
     kind = exam.config.inferencer.kind
-    labels = exam.questions.labels if kind in (PPL, LL) else ()
+    labels = exam.asking.labels if kind in (PPL, LL) else ()
     for each in answered:
         found.raw.append(None)
-        row = each.item.instance
+        row = each.question.instance
         found.golds.append(row.get(output) if output else None)
         failure = next((response.failure for response in each.responses if response.failure is not None), None)
         if failure is not None:
             found.failures[len(found.raw) - 1] = failure
             found.raw[-1] = failure
-            found.add(failure, found.golds[-1], row, each.item.exchange.source)
+            found.add(failure, found.golds[-1], row, each.question.exchange.source)
         elif kind == CHAT:
             _add_turns(found, each)
         else:
             prediction = _READ[kind](each, labels)
             found.raw[-1] = prediction
-            found.add(prediction, found.golds[-1], row, _prompt_of(each.item.requests[0]))
+            found.add(prediction, found.golds[-1], row, _prompt_of(each.question.requests[0]))
     return found
 
 
 def _add_turns(found: _Answers, each: Answered) -> None:
     texts = [text for response in each.responses for text in response.texts]
-    golds = list(each.item.exchange.references)
+    golds = list(each.question.exchange.references)
     found.raw[-1] = texts if len(texts) > 1 else texts[0]
     found.golds[-1] = golds
     for text, gold in zip(texts, golds, strict=True):
-        found.add(text, gold, each.item.instance, each.item.exchange.source)
+        found.add(text, gold, each.question.instance, each.question.exchange.source)
 
 
 def _generated(each: Answered, labels: Sequence[Any]) -> Any:
@@ -117,7 +117,7 @@ def _generated(each: Answered, labels: Sequence[Any]) -> Any:
 
 def _least_perplexed(each: Answered, labels: Sequence[Any]) -> Any:
     """Return the label whose prompt has the least loss per token; of equals, the first."""
-    if isinstance(each.item.requests[0], Rolling):
+    if isinstance(each.question.requests[0], Rolling):
         losses = [_loss(response, first_token=1) for response in each.responses]
     else:
         pairs = zip(each.responses[::2], each.responses[1::2], strict=True)

@@ -24,13 +24,13 @@ from proctor.errors import ProctorError, UnknownArtifactError, UsageError, did_y
 from proctor.formats.meta_template import MetaTemplate
 from proctor.logs import get_logger
 from proctor.recipes.exam import Exam
-from proctor.recipes.options import RecipeOptions
+from proctor.recipes.options import ExamOptions
 
 SOURCES = ("opencompass", "aisbench")
 _GLOB = frozenset("*?[")
 
 
-def resolve_name(name: str, options: RecipeOptions) -> list[Exam] | None:
+def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
     """Return the exams that one name means, ``None`` where this dialect does not know it.
 
     Raises:
@@ -40,14 +40,14 @@ def resolve_name(name: str, options: RecipeOptions) -> list[Exam] | None:
     if "=" in base or not base:
         return None
     if base.endswith((".jsonl", ".csv")) and Path(base).is_file():
-        return [DatasetExam(dataset_config(custom_dataset({"path": base})), dataset_options(options))]
+        return [DatasetExam(dataset_config(custom_dataset({"path": base})), dataset_options(options))]  # type: ignore[list-item]
     paths = _paths(base, options.include_paths)
     if paths is None:
         return None
     exams: dict[str, Exam] = {}
     for path in paths:
         for exam in exams_of_config(path, wanted, options):
-            exams.setdefault(exam.name, exam)
+            exams.setdefault(exam.name, exam)  # type: ignore[arg-type]
     return list(exams.values())
 
 
@@ -76,7 +76,7 @@ def _paths(base: str, include_paths: Sequence[str]) -> list[Path] | None:
     return None if path is None else [path]
 
 
-def exams_of_config(path: Path, wanted: str, options: RecipeOptions) -> list[DatasetExam]:
+def exams_of_config(path: Path, wanted: str, options: ExamOptions) -> list[DatasetExam]:
     """Return the exams of a config file; each knows the summary groups that it belongs to.
 
     Args:
@@ -136,7 +136,7 @@ def _nothing(path: Path, wanted: str, found: Sequence[Mapping[str, Any]]) -> Pro
     )
 
 
-def dataset_options(options: RecipeOptions) -> DatasetOptions:
+def dataset_options(options: ExamOptions) -> DatasetOptions:
     """Return what a run's options mean for datasets; what a model's config says comes before defaults.
 
     Raises:

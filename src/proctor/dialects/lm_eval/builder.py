@@ -36,7 +36,7 @@ from proctor.ir import (
     Span,
     Turn,
 )
-from proctor.recipes.exam import Item
+from proctor.recipes.exam import Question
 
 if TYPE_CHECKING:
     from proctor.dialects.lm_eval.exam import TaskOptions
@@ -125,7 +125,7 @@ class RequestBuilder:
         choices = None if fields.choices is None else fields.choices(doc)
         return DocumentView(doc, fields.text(doc), fields.target(doc), choices)
 
-    def item(self, number: int, doc: Document) -> Item:
+    def item(self, number: int, doc: Document) -> Question:
         """Return the item of a document.
 
         Raises:
@@ -136,7 +136,7 @@ class RequestBuilder:
         except ProctorError as error:
             raise placed(error, self.config, number) from None
 
-    def _item(self, number: int, doc: Document) -> Item:
+    def _item(self, number: int, doc: Document) -> Question:
         view = self.view(doc)
         demos = self._demos_of(doc) if self._num_fewshot else ()
         prefix = self.fields.asked.prefix(doc) if self.fields.asked.prefix is not None else None
@@ -150,7 +150,7 @@ class RequestBuilder:
             choices=choices,
             gold=gold,
         )
-        return Item(number, doc, exchange, (request,) * self._repeats)
+        return Question(number, doc, exchange, (request,) * self._repeats)
 
     def _demos_of(self, doc: Document) -> Sequence[Demo]:
         known = self._demos

@@ -19,7 +19,7 @@ from proctor.dialects.lm_eval.scorer import TaskScorer
 from proctor.dialects.lm_eval.tree import Group
 from proctor.errors import DataError
 from proctor.ir import Request
-from proctor.recipes.exam import Answered, Item
+from proctor.recipes.exam import Answered, Question
 from proctor.scoring.grade import Grade
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class TaskExam:
             return len(docs)
         return min(len(docs), math.ceil(len(docs) * limit) if limit < 1 else int(limit))
 
-    def items(self) -> Iterator[Item]:
+    def questions(self) -> Iterator[Question]:
         """Yield the items lazily; every call yields equal items in the same order."""
         if not self.documents.asked():
             raise DataError(
@@ -175,7 +175,7 @@ class TaskExam:
 
     def requests(self) -> Iterator[Request]:
         """Yield the requests of all items."""
-        for item in self.items():
+        for item in self.questions():
             yield from item.requests
 
     def grade(self, answered: Iterable[Answered]) -> Grade:

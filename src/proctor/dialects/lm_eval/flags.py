@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,8 @@ class Flag:
 
     Attributes:
         name: As lm-eval spells it, with underscores; dashes mean the same.
-        ours: The option of ``proctor run`` that takes its value; empty where it goes into the dialect's options.
-        option: The key in ``RecipeOptions.dialect_options``; empty where ``ours`` says all.
+        ours: The option of ``proctor run`` that takes its value; empty where it has none.
+        option: The field of :class:`~proctor.recipes.options.ExamOptions` that takes it; empty where ``ours`` says all.
         note: What is different here.
     """
 
@@ -52,9 +51,9 @@ FLAGS: tuple[Flag, ...] = (
     Flag("--hf_hub_log_args", note="leave it out: results stay on this machine"),
     Flag("--show_config", note="leave it out: results.json and run.yaml hold the configuration of every task"),
     Flag("--include_path", "--include-path"),
-    Flag("--gen_kwargs", option="gen_kwargs"),
+    Flag("--gen_kwargs", option="decoding"),
     Flag("--predict_only", option="predict_only"),
-    Flag("--seed", "--seed", "fewshot_seed", "of the four seeds 'python,numpy,torch,fewshot' the last one draws demos"),
+    Flag("--seed", "--seed", "seed", "of the four seeds 'python,numpy,torch,fewshot' the last one draws demos"),
     Flag("--trust_remote_code", "--trust-code"),
     Flag("--confirm_run_unsafe_code", "--trust-code"),
     Flag("--metadata", option="metadata"),
@@ -68,31 +67,6 @@ def flag(name: str) -> Flag | None:
     """Return the flag of a name, spelled with dashes or underscores."""
     wanted = name.replace("-", "_").lstrip("_")
     return next((each for each in FLAGS if each.name.replace("-", "_").lstrip("_") == wanted), None)
-
-
-def dialect_options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return flag values as :attr:`~proctor.recipes.options.RecipeOptions.dialect_options`.
-
-    Args:
-        given: Raw values by flag name without dashes: ``samples``, ``gen_kwargs``, ``predict_only``, ``seed``,
-            ``metadata``, ``chat_override``.
-
-    Raises:
-        UsageError: A value cannot be read.
-    """
-    readers = {
-        "samples": parse_samples,
-        "gen_kwargs": parse_pairs,
-        "metadata": parse_pairs,
-        "seed": parse_seeds,
-    }
-    found: dict[str, Any] = {}
-    for name, value in given.items():
-        if value is None or value is False:
-            continue
-        key = "fewshot_seed" if name == "seed" else name
-        found[key] = readers[name](value) if name in readers and isinstance(value, str) else value
-    return found
 
 
 def parse_seeds(text: str) -> int | None:

@@ -34,7 +34,7 @@ from proctor.ir import (
     Span,
     Turn,
 )
-from proctor.recipes.exam import Answered, Item
+from proctor.recipes.exam import Answered, Question
 from proctor.scoring.grade import Grade
 
 if TYPE_CHECKING:
@@ -108,14 +108,14 @@ class PythonTaskExam:
             return None
         return math.ceil(len(list(self.task.eval_docs)) * limit) if limit < 1 else int(limit)
 
-    def items(self) -> Iterator[Item]:
+    def questions(self) -> Iterator[Question]:
         """Yield the items; a document's requests are asked in the order in which the class makes them."""
         for number, instances in self._instances.items():
             doc = instances[0].doc
             text = str(instances[0].arguments[0])
             exchange = Exchange((Turn("user", (Span(text),)),), answer=_target(self.task, doc))
             row = doc if isinstance(doc, Mapping) else {"doc": doc}
-            yield Item(number, row, exchange, tuple(_requests(instances)))
+            yield Question(number, row, exchange, tuple(_requests(instances)))
 
     # -- scores -----------------------------------------------------------------------------------------------
 
@@ -129,7 +129,7 @@ class PythonTaskExam:
             if failure is not None:
                 failures[place] = failure
                 continue
-            good[place] = instances = self._instances[each.item.doc_id]
+            good[place] = instances = self._instances[each.question.number]
             for instance, answer in zip(instances, _answers(each.responses), strict=True):
                 instance.resps, instance.filtered_resps = [answer], {}
         scores, columns, broken = self._scored(good, len(answers), failures)
@@ -142,7 +142,7 @@ class PythonTaskExam:
             instance_scores=columns,
             predictions=predictions,
             processed_predictions=predictions,
-            processed_references=[[each.item.exchange.answer] for each in answers],
+            processed_references=[[each.question.exchange.answer] for each in answers],
             failures=failures,
             metric_failures=broken,
         )

@@ -20,34 +20,17 @@ from proctor.errors import ProctorError, UnknownArtifactError, UsageError
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Message
 from proctor.recipes.exam import Exam, add_groups
-from proctor.recipes.options import RecipeOptions
-
-OWN_OPTIONS = frozenset(
-    {
-        "samples",
-        "fewshot_seed",
-        "gen_kwargs",
-        "predict_only",
-        "chat_override",
-        "metadata",
-        "resamples",
-        "choices_as_text",
-        "keys",
-    }
-)
-"""Options of a run that only this dialect knows (``RecipeOptions.dialect_options``)."""
+from proctor.recipes.options import ExamOptions
 
 
-def resolve(
-    names: Sequence[str], include_paths: Iterable[str] = (), options: RecipeOptions | None = None
-) -> list[Exam]:
+def resolve(names: Sequence[str], include_paths: Iterable[str] = (), options: ExamOptions | None = None) -> list[Exam]:
     """Return the exams that names, globs, tags, groups, files and folders mean, each once.
 
     Raises:
         UnknownArtifactError: A name means nothing.
         ValidationError: A task file has problems; all of them at once.
     """
-    chosen = options or RecipeOptions()
+    chosen = options or ExamOptions()
     if include_paths:
         chosen = replace(chosen, include_paths=(*chosen.include_paths, *map(str, include_paths)))
     finder = _finder(chosen)
@@ -56,7 +39,7 @@ def resolve(
     for name in names:
         try:
             for exam in exams_of_members(finder.find(name), chosen):
-                add_groups(exams.setdefault(exam.name, exam), getattr(exam, "groups", ()))
+                exams[exam.name] = add_groups(exams.setdefault(exam.name, exam), getattr(exam, "groups", ()))
         except ProctorError as error:
             problems.append(error)
     if len(problems) == 1:
@@ -66,7 +49,7 @@ def resolve(
     return list(exams.values())
 
 
-def resolve_name(name: str, options: RecipeOptions) -> list[Exam] | None:
+def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
     """Return the exams that one name means, ``None`` where this dialect does not know it.
 
     Raises:
@@ -96,21 +79,15 @@ def _may_know(name: str, finder: TaskFinder) -> bool:
 
 def task_names(include_paths: Iterable[str] = ()) -> list[str]:
     """Return the names of all tasks, groups and tags."""
-    return _finder(RecipeOptions(include_paths=tuple(include_paths))).index.names()
+    return _finder(ExamOptions(include_paths=tuple(include_paths))).index.names()
 
 
-def _finder(options: RecipeOptions) -> TaskFinder:
-    metadata = options.dialect_options.get("metadata")
-    return TaskFinder(options.include_paths, template=options.template, metadata=metadata)
+def _finder(options: ExamOptions) -> TaskFinder:
+    return TaskFinder(options.include_paths, template=options.template, metadata=dict(options.metadata) or None)
 
 
-def exams_of_members(members: Sequence[Member], options: RecipeOptions) -> list[Exam]:
+def exams_of_members(members: Sequence[Member], options: ExamOptions) -> list[Exam]:
     """Return the exams of tasks and groups; each knows the groups that it belongs to."""
-    unknown = [key for key in options.dialect_options if key not in OWN_OPTIONS]
-    if unknown:
-        raise UsageError(
-            f"lm-eval tasks know no option '{unknown[0]}'", why=f"they know {', '.join(sorted(OWN_OPTIONS))}"
-        )
     exams: dict[str, Exam] = {}
     problems: list[ProctorError] = []
     for member in members:
@@ -120,7 +97,7 @@ def exams_of_members(members: Sequence[Member], options: RecipeOptions) -> list[
             except ProctorError as error:
                 problems.append(error)
                 continue
-            add_groups(exams.setdefault(exam.name, exam), groups)
+            exams[exam.name] = add_groups(exams.setdefault(exam.name, exam), groups)
     if problems:
         first = problems[0]
         raise first if len(problems) == 1 else type(first)([each for one in problems for each in one.diagnostics])
@@ -135,7 +112,7 @@ def _with_groups(member: Member, above: tuple[Group, ...]) -> Iterable[tuple[Lea
         yield from _with_groups(each, (*above, member))
 
 
-def exam_of(leaf: Leaf, options: RecipeOptions) -> Exam:
+def exam_of(leaf: Leaf, options: ExamOptions) -> Exam:
     """Return the exam of a task: of a Unitxt recipe where the task names one.
 
     Raises:
@@ -149,17 +126,16 @@ def exam_of(leaf: Leaf, options: RecipeOptions) -> Exam:
             raise UsageError(
                 f"the task '{leaf.name}' is a Python class, which has no templates", hint="leave the template out"
             )
-        return PythonTaskExam(leaf, task_options(leaf.name, options))
-    own = options.dialect_options
-    leaf = _with_keys(_with_chat_override(leaf, options), own.get("keys") or {})
+        return PythonTaskExam(leaf, task_options(leaf.name, options))  # type: ignore[return-value]
+    leaf = _with_keys(_with_chat_override(leaf, options), options.keys)
     config = leaf.config()
-    return TaskExam(leaf.name, config, task_options(leaf.name, options))
+    return TaskExam(leaf.name, config, task_options(leaf.name, options))  # type: ignore[return-value]
 
 
 _OUR_TASK = "proctor.integrations.lm_eval.ProctorTask"
 
 
-def _recipe_exam(name: str, recipe: str, options: RecipeOptions, *, is_ours: bool) -> Exam:
+def _recipe_exam(name: str, recipe: str, options: ExamOptions, *, is_ours: bool) -> Exam:
     """Return the exam of a recipe; like lm-eval, an answer ends with its line, unless the task is one of ours."""
     from proctor.artifacts import fetch_artifact
     from proctor.recipes.recipe import DatasetRecipe
@@ -171,7 +147,7 @@ def _recipe_exam(name: str, recipe: str, options: RecipeOptions, *, is_ours: boo
     decoding = options.decoding
     if not is_ours:
         decoding = {"stop": ("\n",), "max_tokens": DEFAULT_MAX_TOKENS, **decoding}
-    return RecipeExam(name, fetched, replace(options, decoding=decoding, template=None))
+    return RecipeExam(name, fetched, replace(options, decoding=decoding, template=None))  # type: ignore[return-value]
 
 
 def _with_keys(leaf: Leaf, keys: Mapping[str, Any]) -> Leaf:
@@ -185,31 +161,28 @@ def _with_keys(leaf: Leaf, keys: Mapping[str, Any]) -> Leaf:
     return replace(leaf, values={**leaf.values, **merged}) if merged else leaf
 
 
-def _with_chat_override(leaf: Leaf, options: RecipeOptions) -> Leaf:
-    wanted = options.dialect_options.get("chat_override", options.apply_chat_template)
+def _with_chat_override(leaf: Leaf, options: ExamOptions) -> Leaf:
+    wanted = options.apply_chat_template if options.chat_override is None else options.chat_override
     override = leaf.values.get("chat_override")
     if not wanted or not isinstance(override, Mapping):
         return leaf
     return replace(leaf, values={**leaf.values, **override, "chat_override": None})
 
 
-def task_options(name: str, options: RecipeOptions) -> TaskOptions:
+def task_options(name: str, options: ExamOptions) -> TaskOptions:
     """Return what a run's options mean for a task."""
-    own = options.dialect_options
-    samples = own.get("samples")
-    chosen = samples.get(name, samples.get(name.partition("@")[0])) if isinstance(samples, Mapping) else samples
-    generation = {**dict(own.get("gen_kwargs") or {}), **_generation(options.decoding)}
+    places = options.places_of(name)
     return TaskOptions(
         num_fewshot=options.num_demos,
         limit=options.limit,
-        samples=None if chosen is None else tuple(chosen),
-        fewshot_seed=own.get("fewshot_seed", DEFAULT_SEED if options.seed is None else options.seed),
+        samples=None if places is None else tuple(sorted(places)),
+        fewshot_seed=DEFAULT_SEED if options.seed is None else options.seed,
         system_instruction=options.system_prompt,
         chat=chat_options(options),
-        generation=generation,
-        predict_only=bool(own.get("predict_only")),
-        resamples=int(own.get("resamples", BOOTSTRAP_RESAMPLES)),
-        choices_as_text=own.get("choices_as_text"),
+        generation=_generation(options.decoding),
+        predict_only=options.predict_only,
+        resamples=BOOTSTRAP_RESAMPLES if options.resamples is None else options.resamples,
+        choices_as_text=options.choices_as_text,
     )
 
 
@@ -223,7 +196,7 @@ def _generation(decoding: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def chat_options(options: RecipeOptions) -> ChatOptions | None:
+def chat_options(options: ExamOptions) -> ChatOptions | None:
     """Return how to lay out chats: by a tokenizer's chat template, or as messages for the engine."""
     multiturn = options.demos_as_turns is not False
     if options.meta_template is not None:

@@ -160,7 +160,7 @@ class TaskScorer:
             )
 
     def _answer(self, answered: Answered) -> _Answer:
-        doc = answered.item.instance
+        doc = answered.question.instance
         requests: list[list[Any]] = []
         texts: list[str] = []
         for response in answered.responses:

@@ -199,13 +199,13 @@ def samples(exam: TaskExam, answered: Iterable[Answered]) -> Iterator[dict[str, 
 
 
 def _sample(exam: TaskExam, answered: Answered, pipeline: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    doc = answered.item.instance
+    doc = answered.question.instance
     target = exam.view(doc).target
-    arguments = [each for request in answered.item.requests[:1] for each in request_arguments(request, exam)]
+    arguments = [each for request in answered.question.requests[:1] for each in request_arguments(request, exam)]
     metrics = row["metrics"] or {}
     document = json.dumps(doc, indent=2, default=_plain, ensure_ascii=False)
     sample = {
-        "doc_id": answered.item.doc_id,
+        "doc_id": answered.question.number,
         "doc": doc,
         "target": str(target),
         "arguments": {

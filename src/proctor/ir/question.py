@@ -1,0 +1,66 @@
+"""What is asked about one instance, and what came back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from proctor.ir.exchange import Exchange
+from proctor.ir.requests import Request
+from proctor.ir.responses import Failure, Response
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One time that an instance is asked about.
+
+    Attributes:
+        place: Position among all rows of the exam, copies of a row included.
+        number: Position of the instance; copies of one row share it.
+        repeat: How often the same instance stands before this place.
+        listed: Under which number samples list it: the instance's, or the how-many-eth it is where rows are copied.
+    """
+
+    place: int
+    number: int
+    repeat: int = 0
+    listed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One instance, ready to ask.
+
+    Attributes:
+        number: Under which samples list it; stable between runs.
+        instance: ``input_fields`` and ``reference_fields`` flattened, with ``metadata``; or the row of the dialect.
+        exchange: The instance in words.
+        requests: What is asked about it; nearly always one request, none where :attr:`failure` says why.
+        processors: What turns the answers into predictions, where instances differ in it: names or artifacts.
+        labels: What is compared, in the order of the requests; empty for free answers.
+        failure: Why the row cannot be asked about; it is then a failed instance of the results.
+    """
+
+    number: int
+    instance: Mapping[str, Any]
+    exchange: Exchange
+    requests: tuple[Request, ...]
+    processors: Sequence[Any] = ()
+    labels: tuple[Any, ...] = ()
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A question with its responses, in the order of its requests."""
+
+    question: Question
+    responses: Sequence[Response]
+
+    @property
+    def failure(self) -> Failure | None:
+        """Why there is nothing to grade: the row's failure, else that of the first response that has one."""
+        if self.question.failure is not None:
+            return self.question.failure
+        return next((response.failure for response in self.responses if response.failure is not None), None)

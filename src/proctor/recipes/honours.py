@@ -1,0 +1,64 @@
+"""Which options of a run an exam honours: each has its effect, or is refused by name before anybody is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from proctor.errors import Diagnostic
+from proctor.recipes.options import ExamOptions, given_options
+
+
+@dataclass(frozen=True, slots=True)
+class Honoured:
+    """The option has its effect on this exam.
+
+    Attributes:
+        how: In a few words what it does here, for ``proctor show`` and the reference.
+    """
+
+    how: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The option cannot have an effect on this exam.
+
+    Attributes:
+        why: The reason.
+        hint: What to do instead.
+    """
+
+    why: str
+    hint: str = "leave the option out for this exam"
+
+
+Honours = Mapping[str, Honoured | Refused]
+"""An entry for every field of :class:`~proctor.recipes.options.ExamOptions`."""
+
+
+def refusals(exam: str, honours: Honours, options: ExamOptions) -> Iterator[Diagnostic]:
+    """Yield what an exam refuses of the options that were given.
+
+    Args:
+        exam: The exam's name.
+        honours: What it honours; an option without an entry is refused, too.
+        options: What the run gives.
+    """
+    for name in given_options(options):
+        found = honours.get(name, Refused("no exam of this kind knows it"))
+        if isinstance(found, Refused):
+            yield Diagnostic(f"'{exam}' cannot honour {flag_of(name)}", why=found.why, hint=found.hint)
+
+
+def flag_of(name: str) -> str:
+    """Return an option as the command line spells it."""
+    return f"--{_FLAGS.get(name, name).replace('_', '-')}"
+
+
+_FLAGS = {"include_paths": "include-path", "model_config": "model"}
+
+
+def all_honoured(names: Iterable[str]) -> dict[str, Honoured | Refused]:
+    """Return entries that honour options."""
+    return {name: Honoured() for name in names}
