@@ -31,8 +31,8 @@ from proctor.ir import (
     Score,
     Scored,
 )
-from proctor.recipes.exam import Answered, Exam, Item, suited
-from proctor.recipes.options import RecipeOptions
+from proctor.recipes.exam import Answered, Exam, Question, suited
+from proctor.recipes.options import ExamOptions
 from proctor.running.log import ResponseLog
 from proctor.running.plan import Filed, answered, wanted
 from proctor.running.run import run_exams
@@ -157,14 +157,14 @@ def observe(case: Case, folder: Path) -> dict[str, Any]:
 
 def _observed(case: Case) -> dict[str, Any]:
     engine = MadeUpEngine(**case.engine)
-    exams = suited(resolve_tasks(case.exams, RecipeOptions(**case.options)), engine)
+    exams = suited(resolve_tasks(case.exams, ExamOptions(**case.options)), engine)
     found: dict[str, Any] = {}
     with TemporaryDirectory(prefix="proctor-own-") as folder, ResponseLog(Path(folder) / "log.db") as log:
         result = run_exams(exams, engine, log=log)
         number = log.engine_number(engine.identity, engine.label, {})
         filed = Filed(log, number, with_failures=True)
         for exam in exams:
-            responses = answered(exam.items(), filed, Failure("missing", "there is no answer"))
+            responses = answered(exam.questions(), filed, Failure("missing", "there is no answer"))
             grade = _grade(result.grades[exam.name])
             found[exam.name] = {"asks": _asks(exam), **grade, "pipelines": _pipelines(exam, responses)}
     for name, entry in result.results.items():  # groups, and of exams what is not among their scores
@@ -179,17 +179,17 @@ def asked_in_words(case: Case, folder: Path) -> Iterator[str]:
     os.chdir(folder)
     try:
         with settings.context(trust_code=case.trusts_code):
-            exams = suited(resolve_tasks(case.exams, RecipeOptions(**case.options)), MadeUpEngine(**case.engine))
+            exams = suited(resolve_tasks(case.exams, ExamOptions(**case.options)), MadeUpEngine(**case.engine))
             for exam in exams:
-                for item in exam.items():
-                    yield from (f"{exam.name} {item.doc_id} {each.key}\n{each!r}\n" for each in item.requests)
+                for item in exam.questions():
+                    yield from (f"{exam.name} {item.number} {each.key}\n{each!r}\n" for each in item.requests)
     finally:
         os.chdir(here)
 
 
 def _asks(exam: Exam) -> list[list[Any]]:
     """Return by ask: its number, the marks of its demos, and its requests' keys, with the repeat where there is one."""
-    return [[item.doc_id, _demos(item), *map(_key, wanted(item))] for item in exam.items()]
+    return [[item.number, _demos(item), *map(_key, wanted(item))] for item in exam.questions()]
 
 
 def _key(entry: Any) -> str:
@@ -197,7 +197,7 @@ def _key(entry: Any) -> str:
     return f"{digits}#{entry.key.repeat}" if entry.key.repeat else digits
 
 
-def _demos(item: Item) -> str:
+def _demos(item: Question) -> str:
     """Return the marks that stand in the first request before the ask's own, which is the last: who its demos are."""
     return " ".join(MARK.findall(text_of(item.requests[0]))[:-1])
 

@@ -17,7 +17,7 @@ class Case:
     Attributes:
         name: Unique among the cases of a dialect.
         exams: What a user would type after ``--tasks``; files stand in the folder of the case's dialect.
-        options: Fields of :class:`~proctor.recipes.options.RecipeOptions`.
+        options: Fields of :class:`~proctor.recipes.options.ExamOptions`.
         engine: Fields of :class:`~conformance.own.adapter.MadeUpEngine`.
         trusts_code: Whether code of the exams may run.
     """

@@ -222,7 +222,7 @@ def cases() -> Iterator[Case]:
     yield _case("demos-limit", everything, num_demos=3, limit=5)
     yield _case("demos-half", (*choices, *texts), num_demos=4, limit=0.5)
     yield _case("seed-7", (*choices, *texts), num_demos=3, seed=7)
-    yield _case("fewshot-seed", ("choice", "balanced", "own_split"), num_demos=3, own={"fewshot_seed": 99})
+    yield _case("fewshot-seed", ("choice", "balanced", "own_split"), num_demos=3, own={"seed": 99})
     yield _case("ties", (*choices, *likelihoods, *templates), engine={"ties": True})
     yield _case("lost", everything, engine={**lost, "ties": True}, num_demos=2)
     yield _case("messages", (*choices, *texts), num_demos=2, apply_chat_template=True)
@@ -240,7 +240,7 @@ def cases() -> Iterator[Case]:
     yield _case("chats", ("text", "filters", "repeats", "choice"), engine={"scores": False, "chats": True}, num_demos=1)
     yield _case("template", ("several@mcq", "several@cloze", "several@generate_until"), num_demos=2)
     yield _case("decoding", texts, decoding={"max_tokens": 5, "temperature": 0.7, "stop": ["er"], "top_p": 0.9})
-    yield _case("gen-kwargs", texts, own={"gen_kwargs": {"temperature": 0.2, "num_beams": 2}}, limit=4)
+    yield _case("gen-kwargs", texts, decoding={"temperature": 0.2, "num_beams": 2}, limit=4)
     yield _case("predict-only", ("choice", "text", "repeats"), own={"predict_only": True})
     yield _case("groups", groups, engine={"ties": True})
     yield _case("groups-lost", groups, engine=lost, limit=8)
@@ -256,4 +256,4 @@ def _case(
 
 
 def _options(own: Values, **options: Any) -> Values:
-    return {"include_paths": (".",), "dialect_options": {**_FAST, **own}, **options}
+    return {"include_paths": (".",), **_FAST, **own, **options}
