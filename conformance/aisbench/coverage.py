@@ -19,7 +19,7 @@ from proctor.dialects.aisbench.config import INFERENCERS
 from proctor.dialects.aisbench.datasets import project_of
 from proctor.dialects.aisbench.datasets.shape_table import shape_of
 from proctor.dialects.aisbench.evaluators import is_known
-from proctor.dialects.aisbench.evaluators.judges import READERS
+from proctor.dialects.aisbench.judges import READERS
 from proctor.dialects.aisbench.postprocessors import postprocessor_names
 from proctor.dialects.aisbench.reader import datasets_of, read_config
 from proctor.dialects.aisbench.values import Reference, dotted_name, short_name

@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.dialects.aisbench.evaluators import evaluate, evaluator_names, main_score
-from proctor.dialects.aisbench.evaluators.runs import g_pass_at_k, mg_pass_at_k, over_runs, pass_at_k
-from proctor.dialects.aisbench.processing.mathematics import is_equivalent
+from proctor.dialects.aisbench.evaluators import evaluate, evaluator_names
 from proctor.dialects.aisbench.values import ConfigDict, Reference
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import Location, MissingFieldError, ScoringError
 from proctor.ir import Failure
+from proctor.scoring.evaluators.evaluation import main_score
+from proctor.scoring.evaluators.runs import g_pass_at_k, mg_pass_at_k, over_runs, pass_at_k
+from proctor.scoring.postprocessors.mathematics import is_equivalent
 from proctor.settings import settings
 
 OPENCOMPASS = "opencompass.openicl.icl_evaluator"
@@ -272,9 +273,7 @@ def test_a_judge_reads_the_question_the_gold_answer_and_the_prediction(monkeypat
         seen.append(text)
         return {"q1": "A", "q2": "B: INCORRECT", "q3": "cannot say"}[text[:2]]
 
-    monkeypatch.setattr(
-        "proctor.dialects.aisbench.evaluators.judges.make_engine", lambda *_: ScriptedEngine(function=answer)
-    )
+    monkeypatch.setattr("proctor.dialects.aisbench.judges.make_engine", lambda *_: ScriptedEngine(function=answer))
     monkeypatch.setenv("OC_JUDGE_MODEL", "some-judge")
     rows = [{"question": f"q{i}", "reference": "old"} for i in (1, 2, 3)]
     found = evaluate(config("GenericLLMEvaluator", **JUDGE), ["x", "y", "z"], ["gx", "gy", "gz"], rows)
@@ -297,9 +296,7 @@ def test_a_cascade_asks_a_judge_about_what_a_rule_finds_wrong(monkeypatch, paral
         seen.append(prompt.text)
         return "A" if "gy" in prompt.text else "B"
 
-    monkeypatch.setattr(
-        "proctor.dialects.aisbench.evaluators.judges.make_engine", lambda *_: ScriptedEngine(function=answer)
-    )
+    monkeypatch.setattr("proctor.dialects.aisbench.judges.make_engine", lambda *_: ScriptedEngine(function=answer))
     monkeypatch.setenv("OC_JUDGE_MODEL", "some-judge")
     rows = [{"question": f"q{i}"} for i in (1, 2, 3)]
     rule = {"type": Reference("opencompass.openicl.icl_evaluator.AccwithDetailsEvaluator")}

@@ -7,12 +7,12 @@ import json
 import pytest
 
 from proctor.dialects.aisbench.evaluators import evaluate
-from proctor.dialects.aisbench.evaluators.code import contest_programs, mbpp_program, mbpp_program_plain, strict_tests
-from proctor.dialects.aisbench.evaluators.long_texts import rouge_l
-from proctor.dialects.aisbench.processing.mathematics import is_equivalent_plain
-from proctor.dialects.aisbench.processing.texts import ancestor
 from proctor.dialects.aisbench.values import Reference
 from proctor.errors import MissingFieldError, ScoringError, TrustError
+from proctor.scoring.evaluators.code import contest_programs, mbpp_program, mbpp_program_plain, strict_tests
+from proctor.scoring.evaluators.long_texts import rouge_l
+from proctor.scoring.postprocessors.mathematics import is_equivalent_plain
+from proctor.scoring.postprocessors.texts import ancestor
 from proctor.settings import settings
 
 

@@ -3,9 +3,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor import regexes
-from proctor.dialects.lm_eval.filters import FILTERS, FilterPipeline, make_filter, make_pipelines
+from proctor.dialects.lm_eval.filters import make_filter, make_pipelines
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.errors import Location, ScoringError, TrustError
+from proctor.scoring.filters import FILTERS, FilterPipeline
 
 
 def run(function, answers, docs=None, **arguments):

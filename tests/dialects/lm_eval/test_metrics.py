@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proctor.dialects.lm_eval.metrics import AGGREGATIONS, exact_match, find_aggregation, find_metric, mean
+from proctor.dialects.lm_eval.metrics import find_aggregation, find_metric
 from proctor.dialects.lm_eval.reader import FunctionReference
-from proctor.dialects.lm_eval.standard_errors import bootstrap, mean_error, sample_deviation, standard_error
 from proctor.errors import Location, ScoringError, TrustError
+from proctor.scoring.aggregations import AGGREGATIONS, mean
+from proctor.scoring.row_metrics import exact_match
+from proctor.scoring.standard_errors import bootstrap, mean_error, sample_deviation, standard_error
 
 PAIRS = [(random.Random(7).randrange(2), number * 7 % 3 % 2) for number in range(40)]
 PAIRS = [((number * 5 + 1) % 3 % 2, (number * 7) % 5 % 2) for number in range(40)]

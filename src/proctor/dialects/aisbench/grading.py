@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL
-from proctor.dialects.aisbench.evaluators import Evaluation, evaluate
+from proctor.dialects.aisbench.evaluators import evaluate
 from proctor.errors import ProctorError
 from proctor.ir import Failure, Prompt, Request, Response, Rolling
 from proctor.recipes.exam import Answered
+from proctor.scoring.evaluators.evaluation import Evaluation
 from proctor.scoring.grade import Grade
 from proctor.scoring.intervals import Bootstrap, Interval, Means, as_floats, wilson
 

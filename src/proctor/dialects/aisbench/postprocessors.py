@@ -1,6 +1,6 @@
 """Post-processors of configs: by the name that they are registered under, or the function that the config imports.
 
-``postprocessors.json`` maps both to functions in ``processing/``; no upstream code runs.
+``scoring/postprocessors/postprocessors.json`` maps both to functions; no upstream code runs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ _PROJECTS = {"opencompass": "opencompass", "ais_bench": "aisbench"}
 
 @cache
 def _table() -> Mapping[str, Any]:
-    return dict(json.loads(resources.files(__package__).joinpath("postprocessors.json").read_text(encoding="utf-8")))
+    file = resources.files("proctor.scoring.postprocessors").joinpath("postprocessors.json")
+    return dict(json.loads(file.read_text(encoding="utf-8")))
 
 
 def project_of(name: str, default: str = "opencompass") -> str:
@@ -83,7 +84,7 @@ def _named(name: str, project: str) -> Callable[..., Any]:
     entry = _table()[name]
     place = entry[project] if isinstance(entry, dict) else entry
     module, _, function = place.partition(":")
-    found: Callable[..., Any] = getattr(import_module(f"{__package__}.processing.{module}"), function)
+    found: Callable[..., Any] = getattr(import_module(module), function)
     return found
 
 

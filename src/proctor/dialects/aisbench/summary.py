@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from proctor.data.expressions import compile_expression
-from proctor.dialects.aisbench.evaluators import METRIC_ORDER
 from proctor.dialects.aisbench.prompt_version import mode_of, prompt_version
 from proctor.dialects.aisbench.tabulated import tabulated
 from proctor.dialects.aisbench.values import short_name
 from proctor.errors import DataError, ScoringError
+from proctor.scoring.evaluators.evaluation import METRIC_ORDER
 
 __all__ = [
     "SummaryGroup",

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from proctor.data import hub
 from proctor.dialects.lm_eval.builder import decoding_of
 from proctor.dialects.lm_eval.functions import TaskCodeError, guarded, resolve_function
-from proctor.dialects.lm_eval.metrics import mean
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.dialects.lm_eval.scores import Measure, Values, add_scores, name_main_score
 from proctor.errors import UsageError
@@ -35,6 +34,7 @@ from proctor.ir import (
     Turn,
 )
 from proctor.recipes.exam import Answered, Question
+from proctor.scoring.aggregations import mean
 from proctor.scoring.grade import Grade
 
 if TYPE_CHECKING:

@@ -14,13 +14,13 @@ from proctor.dialects.lm_eval.prompts import ChatOptions, RenderChat
 from proctor.dialects.lm_eval.python_task import PythonTaskExam
 from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
 from proctor.dialects.lm_eval.selection import TaskFinder, UnreadableTaskError
-from proctor.dialects.lm_eval.standard_errors import BOOTSTRAP_RESAMPLES
 from proctor.dialects.lm_eval.tree import Group, Leaf, Member
 from proctor.errors import ProctorError, UnknownArtifactError, UsageError
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Message
 from proctor.recipes.exam import Exam, add_groups
 from proctor.recipes.options import ExamOptions
+from proctor.scoring.standard_errors import BOOTSTRAP_RESAMPLES
 
 
 def resolve(names: Sequence[str], include_paths: Iterable[str] = (), options: ExamOptions | None = None) -> list[Exam]:

@@ -11,23 +11,19 @@ from typing import Any
 from proctor.dialects.lm_eval.builder import DocumentView
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.fields import as_function
-from proctor.dialects.lm_eval.filters import FilterPipeline, make_pipelines
-from proctor.dialects.lm_eval.metrics import (
-    DEFAULT_METRICS,
-    METRICS,
-    TEXT_METRICS,
-    Aggregate,
-    find_aggregation,
-    find_metric,
-)
+from proctor.dialects.lm_eval.filters import make_pipelines
+from proctor.dialects.lm_eval.metrics import DEFAULT_METRICS, find_aggregation, find_metric
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.dialects.lm_eval.scores import Measure, Values, add_scores, name_main_score
 from proctor.errors import ProctorError, ScoringError
 from proctor.ir import Failure, Response
 from proctor.logs import get_logger
 from proctor.recipes.exam import Answered
+from proctor.scoring.aggregations import Aggregate
 from proctor.scoring.choice import CHOICE_SCORES, OUTSIDE, ChoiceAnswer, chosen, probabilities
+from proctor.scoring.filters import FilterPipeline
 from proctor.scoring.grade import Grade
+from proctor.scoring.row_metrics import METRICS, TEXT_METRICS
 
 View = Callable[[Mapping[str, Any]], DocumentView]
 

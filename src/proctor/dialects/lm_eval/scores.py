@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from proctor.dialects.lm_eval.config import plain
-from proctor.dialects.lm_eval.metrics import Aggregate, mean
-from proctor.dialects.lm_eval.standard_errors import standard_error
 from proctor.errors import ProctorError
 from proctor.ir import Failure
+from proctor.scoring.aggregations import Aggregate, mean
 from proctor.scoring.intervals import wilson
+from proctor.scoring.standard_errors import standard_error
 
 CONFIDENCE_95 = 1.959963984540054
 """The 97.5% quantile of the normal distribution."""

@@ -8,13 +8,14 @@ from typing import Any
 
 from proctor.dialects.lm_eval.checks import OUTPUT_TYPES, group_problems, task_problems
 from proctor.dialects.lm_eval.factory import resolve_template, template_choices
-from proctor.dialects.lm_eval.filters import FILTERS
 from proctor.dialects.lm_eval.index import IGNORED_FOLDERS, TaskIndex, build_index, file_entries
 from proctor.dialects.lm_eval.jinja import compile_text, is_template
-from proctor.dialects.lm_eval.metrics import AGGREGATIONS, EVALUATE_METRICS, METRICS
 from proctor.dialects.lm_eval.reader import FunctionReference, TaskFile, TaskReader
 from proctor.dialects.lm_eval.selection import TaskFinder
 from proctor.errors import Diagnostic, Location, ProctorError, TrustError, did_you_mean
+from proctor.scoring.aggregations import AGGREGATIONS
+from proctor.scoring.filters import FILTERS
+from proctor.scoring.row_metrics import EVALUATE_METRICS, METRICS
 
 _TEMPLATES = (
     "doc_to_text",

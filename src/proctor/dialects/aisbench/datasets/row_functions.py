@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -11,10 +10,11 @@ from typing import Any
 from proctor.data.fields import Row
 from proctor.dialects.aisbench.datasets import rows_code, rows_judged, rows_knowledge
 from proctor.dialects.aisbench.datasets.custom import read_meta
-from proctor.dialects.aisbench.processing.general import read_literal
-from proctor.dialects.aisbench.processing.mathematics import boxed
 from proctor.errors import DataError
 from proctor.randomness import random_stream
+from proctor.scoring.evaluators.options import orders
+from proctor.scoring.postprocessors.general import read_literal
+from proctor.scoring.postprocessors.mathematics import boxed
 
 _LETTERS = "ABCD"
 _SIMPLE_EVALS = 4
@@ -137,19 +137,6 @@ ROW_FUNCTIONS: Mapping[str, Callable[[Sequence[Row], Mapping[str, Any]], list[Ro
 
 
 # -- questions asked with their options in every order ------------------------------------------------------------
-
-
-def orders(options: Sequence[str], pattern: str) -> list[tuple[str, ...]]:
-    """Return the orders of options: ``circular`` shifts, or ``all_possible``.
-
-    Raises:
-        DataError: There is no such pattern.
-    """
-    if pattern == "circular":
-        return [(*options[i:], *options[:i]) for i in range(len(options))]
-    if pattern == "all_possible":
-        return list(itertools.permutations(options))
-    raise DataError(f"there are no circular_patterns '{pattern}'", hint="use circular or all_possible")
 
 
 def circular(rows: Sequence[Row], config: Mapping[str, Any], split: str) -> list[Row]:

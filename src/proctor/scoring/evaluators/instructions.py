@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from proctor.dialects.aisbench.evaluators.cases import Cases, Verdict
 from proctor.errors import MissingExtraError, ProctorError, ScoringError
 from proctor.ir import Failure
+from proctor.scoring.evaluators.cases import Cases, Verdict
 from proctor.scoring.instructions import follows, follows_loosely
 
 _KINDS = {"strict": follows, "loose": follows_loosely}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from proctor.dialects.aisbench.processing.options import capitals
+from proctor.scoring.postprocessors.options import capitals
 
 _NUMBER = re.compile(r"-?\d+\.\d+|-?\d+")
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from proctor.dialects.aisbench.datasets.row_functions import orders
-from proctor.dialects.aisbench.evaluators.cases import Cases, Verdict, share
-from proctor.dialects.aisbench.processing.options import first_option
-from proctor.errors import MissingFieldError, ScoringError
+from proctor.errors import DataError, MissingFieldError, ScoringError
+from proctor.scoring.evaluators.cases import Cases, Verdict, share
+from proctor.scoring.postprocessors.options import first_option
 from proctor.scoring.text_distance import levenshtein
 
 _LETTERS = "ABCD"
@@ -50,6 +50,19 @@ def _option(prediction: str, row: Mapping[str, Any], options: Sequence[str]) -> 
 
 
 # -- the same question with its options in several orders ---------------------------------------------------------
+
+
+def orders(options: Sequence[str], pattern: str) -> list[tuple[str, ...]]:
+    """Return the orders of options: ``circular`` shifts, or ``all_possible``.
+
+    Raises:
+        DataError: There is no such pattern.
+    """
+    if pattern == "circular":
+        return [(*options[i:], *options[:i]) for i in range(len(options))]
+    if pattern == "all_possible":
+        return list(itertools.permutations(options))
+    raise DataError(f"there are no circular_patterns '{pattern}'", hint="use circular or all_possible")
 
 
 def circular(cases: Cases, circular_pattern: str = "circular") -> Verdict:

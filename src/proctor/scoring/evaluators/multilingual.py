@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from proctor.dialects.aisbench.evaluators.cases import Cases, Verdict
 from proctor.errors import MissingExtraError
+from proctor.scoring.evaluators.cases import Cases, Verdict
 
 _JSON = (
     r"\{\s*?\"answer\"\s*?\:\s*?\"?(A|B|C|D).*?\"?\s*?\}",

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from proctor.dialects.aisbench.processing.general import chinese_words
-from proctor.dialects.aisbench.processing.mathematics import boxed
+from proctor.scoring.postprocessors.general import chinese_words
+from proctor.scoring.postprocessors.mathematics import boxed
 
 _FINAL_PHRASES = ("The answer is: ", "The answer is ", "The final answer is: ", "The final answer is ")
 _ANSWER_WORDS = {

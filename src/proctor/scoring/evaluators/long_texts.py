@@ -9,10 +9,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from proctor.dialects.aisbench.evaluators.answers import chinese_tokens, english_tokens, f1, plain_chinese_word
-from proctor.dialects.aisbench.evaluators.cases import Cases, Verdict, share
-from proctor.dialects.aisbench.processing.general import chinese_words
 from proctor.errors import MissingExtraError, ScoringError
+from proctor.scoring.evaluators.answers import chinese_tokens, english_tokens, f1, plain_chinese_word
+from proctor.scoring.evaluators.cases import Cases, Verdict, share
+from proctor.scoring.postprocessors.general import chinese_words
 from proctor.scoring.text_distance import levenshtein, normalize_answer
 
 _WHITESPACE = re.compile(r"\s+")

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from proctor.dialects.aisbench.evaluators.cases import Cases, Verdict, share
 from proctor.dialects.aisbench.models import ModelConfig, model_config
 from proctor.dialects.aisbench.postprocessors import postprocessor
 from proctor.dialects.aisbench.prompts import PromptBuilder
@@ -18,6 +17,7 @@ from proctor.engines.engine_registry import make_engine
 from proctor.errors import ScoringError, did_you_mean
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Failure
+from proctor.scoring.evaluators.cases import Cases, Verdict, share
 from proctor.scoring.judges.asking import ask
 
 _MODEL, _KEY, _BASE = "OC_JUDGE_MODEL", "OC_JUDGE_API_KEY", "OC_JUDGE_API_BASE"

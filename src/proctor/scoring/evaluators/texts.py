@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from proctor.dialects.aisbench.evaluators.cases import Cases, Verdict
-from proctor.dialects.aisbench.processing.general import chinese_words, general
 from proctor.errors import MissingExtraError, ScoringError
+from proctor.scoring.evaluators.cases import Cases, Verdict
 from proctor.scoring.metrics.question_answering import Squad
 from proctor.scoring.metrics.summaries import Rouge
+from proctor.scoring.postprocessors.general import chinese_words, general
 
 _RESAMPLES = 1000
 

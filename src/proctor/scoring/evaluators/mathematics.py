@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from proctor.dialects.aisbench.evaluators.cases import Cases, Verdict, share
-from proctor.dialects.aisbench.processing.mathematics import is_equivalent
 from proctor.errors import MissingExtraError, ScoringError
+from proctor.scoring.evaluators.cases import Cases, Verdict, share
+from proctor.scoring.postprocessors.mathematics import is_equivalent
 
 
 def math(cases: Cases, version: str = "v1") -> Verdict:

@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from proctor.dialects.aisbench.evaluators.answers import english_tokens, f1
-from proctor.dialects.aisbench.evaluators.cases import Cases, Verdict, share
-from proctor.dialects.aisbench.evaluators.long_texts import mean
-from proctor.dialects.aisbench.processing.general import read_literal
 from proctor.errors import MissingExtraError, ScoringError
+from proctor.scoring.evaluators.answers import english_tokens, f1
+from proctor.scoring.evaluators.cases import Cases, Verdict, share
+from proctor.scoring.evaluators.long_texts import mean
+from proctor.scoring.postprocessors.general import read_literal
 
 # -- tables and grids ---------------------------------------------------------------------------------------------
 

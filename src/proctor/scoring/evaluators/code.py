@@ -7,10 +7,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from proctor.dialects.aisbench.evaluators.cases import Cases, Verdict
-from proctor.dialects.aisbench.processing.general import read_literal
 from proctor.errors import MissingFieldError, ScoringError
 from proctor.regexes import BoundedPattern, SlowPatternError
+from proctor.scoring.evaluators.cases import Cases, Verdict
+from proctor.scoring.postprocessors.general import read_literal
 from proctor.scoring.programs import Ending, Program, pass_at, run_programs
 
 _HOW = ("pass", "timeout", "failed", "wrong_answer")

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from proctor.dialects.aisbench.datasets.trusted import imported
-from proctor.dialects.aisbench.evaluators.cases import Cases, Verdict
 from proctor.errors import Location, ScoringError
+from proctor.scoring.evaluators.cases import Cases, Verdict
 
 _CORRECT = ("correct", "is_correct", "cascade_correct")
 

@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from proctor.dialects.lm_eval.metrics import AGGREGATIONS, Aggregate, Values, columns, mean
+from proctor.scoring.aggregations import AGGREGATIONS, Aggregate, Values, columns, mean
 
 if TYPE_CHECKING:
     import numpy as np

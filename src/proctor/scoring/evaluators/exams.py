@@ -7,10 +7,10 @@ import string
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from proctor.dialects.aisbench.evaluators.cases import Cases, Verdict, share
-from proctor.dialects.aisbench.processing.general import general
-from proctor.dialects.aisbench.processing.mathematics import boxed, is_equivalent_plain
 from proctor.errors import ScoringError
+from proctor.scoring.evaluators.cases import Cases, Verdict, share
+from proctor.scoring.postprocessors.general import general
+from proctor.scoring.postprocessors.mathematics import boxed, is_equivalent_plain
 
 _LETTERS = string.ascii_uppercase
 

@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from proctor.dialects.aisbench.evaluators.cases import Cases, Verdict, share
-from proctor.dialects.aisbench.processing import families
-from proctor.dialects.aisbench.processing.general import chinese_words, general
 from proctor.errors import MissingFieldError, ScoringError
+from proctor.scoring.evaluators.cases import Cases, Verdict, share
+from proctor.scoring.postprocessors import families
+from proctor.scoring.postprocessors.general import chinese_words, general
 from proctor.scoring.text_distance import levenshtein, normalize_answer
 
 

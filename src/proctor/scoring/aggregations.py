@@ -1,0 +1,157 @@
+"""Aggregations: from the values of rows to one number.
+
+The standard error that goes with one is in :mod:`~proctor.scoring.standard_errors`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from proctor.errors import MissingExtraError, ScoringError, did_you_mean
+
+Values = Sequence[Any]
+Aggregate = Callable[[Values], Any]
+
+
+def mean(values: Values) -> Any:
+    """Return the arithmetic mean."""
+    return sum(values) / len(values)
+
+
+def median(values: Values) -> Any:
+    """Return the middle value, of an even number the upper one."""
+    return sorted(values)[len(values) // 2]
+
+
+def nanmean(values: Values) -> float:
+    """Return the mean of the values that are numbers, NaN where none is."""
+    numbers = [value for value in values if not math.isnan(value)]
+    return sum(numbers) / len(numbers) if numbers else math.nan
+
+
+def perplexity(values: Values) -> float:
+    """Return e to the negative mean log-likelihood."""
+    return math.exp(-mean(values))
+
+
+def weighted_mean(values: Values) -> float:
+    """Return the sum of the first parts by the sum of the second."""
+    return float(sum(value for value, _ in values) / sum(weight for _, weight in values))
+
+
+def weighted_perplexity(values: Values) -> float:
+    """Return e to the negative log-likelihood per unit of length."""
+    return math.exp(-weighted_mean(values))
+
+
+def bits_per_byte(values: Values) -> float:
+    """Return the negative log-likelihood per byte in bits."""
+    return -weighted_mean(values) / math.log(2)
+
+
+def f1(values: Values) -> float:
+    """Return the F1 of class 1, from pairs of gold and prediction."""
+    golds, predictions = columns(values)
+    need_scikit_learn("f1")
+    from sklearn.metrics import f1_score
+
+    return float(f1_score(golds, predictions))
+
+
+def matthews_corrcoef(values: Values) -> float:
+    """Return the correlation coefficient of Matthews, from pairs of gold and prediction."""
+    golds, predictions = columns(values)
+    need_scikit_learn("mcc")
+    from sklearn.metrics import matthews_corrcoef as coefficient
+
+    return float(coefficient(golds, predictions))
+
+
+def need_scikit_learn(purpose: str) -> None:
+    """Raise unless scikit-learn is installed.
+
+    Raises:
+        MissingExtraError: It is not; the error names what needs it.
+    """
+    try:
+        import sklearn  # noqa: F401
+    except ImportError:
+        raise MissingExtraError.of("scikit-learn", "classification", f"the metric '{purpose}'") from None
+
+
+def brier_score(values: Values) -> float:
+    """Return the mean squared distance of the probabilities from the right answer (Brier, 1950)."""
+    total = 0.0
+    for gold, chances in values:
+        total += sum((chance - (place == gold % len(chances))) ** 2 for place, chance in enumerate(chances))
+    return total / len(values)
+
+
+def _sacrebleu(name: str) -> Any:
+    try:
+        from sacrebleu.metrics import BLEU, CHRF, TER
+    except ImportError:
+        raise MissingExtraError.of("sacrebleu", "text", f"the metric '{name}'") from None
+    return {"bleu": BLEU, "chrf": CHRF, "chrf++": lambda: CHRF(word_order=2), "ter": TER}[name]()
+
+
+def _corpus(name: str) -> Aggregate:
+    def score(values: Values) -> float:
+        references, predictions = _translations(values)
+        return float(_sacrebleu(name).corpus_score(predictions, references).score)
+
+    return score
+
+
+def _translations(values: Values) -> tuple[list[list[str]], list[str]]:
+    golds, predictions = columns(values)
+    listed = [[gold] if isinstance(gold, str) else list(gold) for gold in golds]
+    texts = [each if isinstance(each, str) else each[0] for each in predictions]
+    return [list(column) for column in zip(*listed, strict=False)], texts
+
+
+def columns(values: Values) -> tuple[list[Any], list[Any]]:
+    """Return the golds and the predictions of pairs."""
+    return [each[0] for each in values], [each[1] for each in values]
+
+
+def bypass(values: Values) -> int:
+    """Return 999: answers are recorded, not scored."""
+    del values
+    return 999
+
+
+AGGREGATIONS: dict[str, Aggregate] = {
+    "mean": mean,
+    "median": median,
+    "nanmean": nanmean,
+    "perplexity": perplexity,
+    "weighted_perplexity": weighted_perplexity,
+    "bits_per_byte": bits_per_byte,
+    "f1": f1,
+    "matthews_corrcoef": matthews_corrcoef,
+    "brier_score": brier_score,
+    "bleu": _corpus("bleu"),
+    "chrf": _corpus("chrf"),
+    "chrf++": _corpus("chrf++"),
+    "ter": _corpus("ter"),
+    "bypass": bypass,
+}
+"""Aggregations by name."""
+
+
+def find_aggregation(name: Any) -> Aggregate:
+    """Return an aggregation by name.
+
+    Raises:
+        ScoringError: There is no such aggregation.
+    """
+    if name not in AGGREGATIONS:
+        raise ScoringError(
+            f"there is no aggregation '{name}'",
+            why=f"there are {', '.join(AGGREGATIONS)}",
+            hint=did_you_mean(str(name), AGGREGATIONS),
+        )
+    return AGGREGATIONS[name]
