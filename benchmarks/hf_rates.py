@@ -24,10 +24,10 @@ from typing import Any
 
 import torch
 
-from proctor.engines.hf import HFEngine
-from proctor.engines.hf_prefix import Limits, plan
-from proctor.engines.hf_tokens import Scorable
-from proctor.engines.smollm2 import converted_folder
+from proctor.engines.encoder import Scorable
+from proctor.engines.hf.hf_engine import HFEngine
+from proctor.engines.hf.prefix_plan import Limits, plan
+from proctor.engines.hf.smollm2 import converted_folder
 from proctor.ir import Choose, Decoding, Generate, Pair, Prompt, Rolling
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -14,7 +14,7 @@ from typing import Any
 
 from http_clients import server  # beside this file
 
-from proctor.engines.openai import OpenAIEngine
+from proctor.engines.http.openai_engine import OpenAIEngine
 from proctor.ir import Generate, Prompt
 
 

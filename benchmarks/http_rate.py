@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from http_clients import server, with_aiohttp  # beside this file
 
-from proctor.engines.openai import OpenAIEngine
+from proctor.engines.http.openai_engine import OpenAIEngine
 from proctor.ir import Decoding, Generate, Prompt
 
 

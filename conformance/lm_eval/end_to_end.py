@@ -21,8 +21,8 @@ from typing import Any
 from hf_loglikelihoods import ABSOLUTE, RELATIVE, TASKS, ask_lm_eval, task_root
 
 from proctor.dialects.lm_eval.resolve import resolve
-from proctor.engines.hf import HFEngine
-from proctor.engines.smollm2 import converted_folder
+from proctor.engines.hf.hf_engine import HFEngine
+from proctor.engines.hf.smollm2 import converted_folder
 from proctor.recipes.options import ExamOptions
 from proctor.running.run import run_exams
 from proctor.settings import settings

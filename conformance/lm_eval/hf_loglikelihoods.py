@@ -21,8 +21,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from proctor.engines.hf import HFEngine
-from proctor.engines.smollm2 import converted_folder
+from proctor.engines.hf.hf_engine import HFEngine
+from proctor.engines.hf.smollm2 import converted_folder
 from proctor.ir import Choose, Decoding, Generate, Likelihood, Pair, Prompt, Rolling
 
 TASKS: dict[str, dict[str, Any]] = {

@@ -15,7 +15,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from proctor.engines.providers import Provider, providers
+from proctor.engines.http.providers import Provider, providers
 
 _FILE = "litellm/model_prices_and_context_window_backup.json"
 _OTHER_THAN_TEXT = re.compile(r"audio|realtime|image|tts|transcribe|search|embed|moderation|ocr|live|ft:|container")

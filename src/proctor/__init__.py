@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from proctor.data.hf import LoadHF
     from proctor.data.loaders import LoadFromDictionary
     from proctor.engines.engine import Engine
-    from proctor.engines.names import make_engine
+    from proctor.engines.engine_registry import make_engine
     from proctor.errors import ProctorError
     from proctor.formats import ChatAPIFormat, SystemFormat, TextualSystemPrompt
     from proctor.logs import get_logger
@@ -64,7 +64,7 @@ _HOMES = {
     "proctor.data.hf": ("LoadHF",),
     "proctor.data.loaders": ("LoadFromDictionary",),
     "proctor.engines.engine": ("Engine",),
-    "proctor.engines.names": ("make_engine",),
+    "proctor.engines.engine_registry": ("make_engine",),
     "proctor.errors": ("ProctorError",),
     "proctor.formats": ("ChatAPIFormat", "SystemFormat", "TextualSystemPrompt"),
     "proctor.logs": ("get_logger",),

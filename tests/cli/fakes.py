@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from proctor.engines.engine import Answers, Engine
-from proctor.engines.names import parse_model_args
+from proctor.engines.engine_registry import parse_model_args
 from proctor.errors import UnknownArtifactError, UsageError, did_you_mean
 from proctor.ir import (
     Choose,
@@ -177,9 +177,9 @@ def install(modules: MutableMapping[str, ModuleType]) -> None:
         ("proctor.dialects.resolve", "resolve_tasks", resolve_tasks),
         ("proctor.recipes.options", "ExamOptions", Options),
         ("proctor.dialects.spec_exams", "exams_of_spec", exams_of_spec),
-        ("proctor.engines.names", "ENGINES", {"slow": None, "smollm2": None}),
-        ("proctor.engines.names", "make_engine", make_engine),
-        ("proctor.engines.names", "parse_model_args", parse_model_args),
+        ("proctor.engines.engine_registry", "ENGINES", {"slow": None, "smollm2": None}),
+        ("proctor.engines.engine_registry", "make_engine", make_engine),
+        ("proctor.engines.engine_registry", "parse_model_args", parse_model_args),
     ):
         setattr(fresh.setdefault(name, ModuleType(name)), attribute, value)
     modules.update(fresh)

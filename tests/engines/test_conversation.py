@@ -1,7 +1,7 @@
 """Conversations with any engine."""
 
 from proctor.engines.conversation import converse
-from proctor.engines.openai import OpenAIEngine
+from proctor.engines.http.openai_engine import OpenAIEngine
 from proctor.engines.scripted import ScriptedEngine
 from proctor.ir import Converse
 from proctor.testing import FaultServer

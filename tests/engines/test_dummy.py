@@ -1,7 +1,7 @@
 """The engine that needs no model."""
 
 from proctor.engines.dummy import DummyEngine
-from proctor.engines.names import make_engine
+from proctor.engines.engine_registry import make_engine
 from proctor.ir import Choose, Decoding, Generate, Likelihood, Pair, Prompt, Rolling
 
 

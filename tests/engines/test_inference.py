@@ -5,8 +5,8 @@ import json
 import pytest
 from msgspec import structs
 
+from proctor.engines.http.openai_engine import OpenAIEngine
 from proctor.engines.inference import TextGenerationInferenceOutput
-from proctor.engines.openai import OpenAIEngine
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import EngineError, FieldTypeError, MissingFieldError, PolicyError, UnsupportedRequestError
 from proctor.ir import Failure, Response

@@ -4,8 +4,8 @@ from importlib.util import find_spec
 
 import pytest
 
+from proctor.engines.http.openai_engine import OpenAIEngine
 from proctor.engines.llamacpp import LlamaCppEngine
-from proctor.engines.openai import OpenAIEngine
 from proctor.errors import EngineError, UnsupportedRequestError
 from proctor.ir import Decoding, Generate, Likelihood, Prompt
 

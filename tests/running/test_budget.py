@@ -8,7 +8,7 @@ import pytest
 from running_fakes import ToyEngine, ToyExam
 
 from proctor.engines import make_engine
-from proctor.engines.providers import providers
+from proctor.engines.http.providers import providers
 from proctor.errors import UsageError
 from proctor.ir import Response, Usage
 from proctor.running import run_exams

@@ -6,7 +6,7 @@ import tracemalloc
 
 import pytest
 
-from proctor.engines.openai import OpenAIEngine
+from proctor.engines.http.openai_engine import OpenAIEngine
 from proctor.ir import Generate, Prompt
 from proctor.testing.behaviour import Behaviour
 from proctor.testing.faults import Fault, Faults

@@ -62,7 +62,7 @@ def examine() -> dict[str, Any]:
 
 def examine_engines() -> dict[str, dict[str, Any]]:
     """Return each short name of ``--model`` with whether it works here and the command that installs it."""
-    from proctor.engines.names import engine_names, engine_status
+    from proctor.engines.engine_registry import engine_names, engine_status
 
     return {name: engine_status(name) for name in engine_names()}
 

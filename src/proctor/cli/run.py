@@ -117,7 +117,7 @@ def command(spec: Path | None, **options: Any) -> int:
 
 
 def _model_args(options: dict[str, Any]) -> dict[str, Any]:
-    from proctor.engines.names import parse_model_args
+    from proctor.engines.engine_registry import parse_model_args
 
     names = ("batch_size", "device", "max_concurrency", "truncate")
     short = [f"{name}={options[name]}" for name in names if options[name]]
@@ -148,7 +148,7 @@ def spec_of_options(options: dict[str, Any]) -> RunSpec:
 
 
 def _model_of_config(model: str) -> tuple[str, ModelConfig] | None:
-    from proctor.engines.names import ENGINES
+    from proctor.engines.engine_registry import ENGINES
 
     if model in ENGINES or "=" in model or model.startswith("engines."):
         return None
@@ -217,7 +217,7 @@ def run_spec(spec: RunSpec, execution: Execution) -> RunResult:
     """Let a model sit exams as a spec says."""
     from proctor.cli.lm_eval_files import check_lm_eval, write_lm_eval
     from proctor.dialects.spec_exams import exams_of_spec
-    from proctor.engines.names import make_engine
+    from proctor.engines.engine_registry import make_engine
     from proctor.recipes.exam import suited
     from proctor.running.budget import price_table
     from proctor.running.executors import distribute

@@ -90,7 +90,7 @@ _FUNCTIONS: dict[str, dict[str, str]] = {
         "TextGenerationInferenceOutput": "proctor.engines.inference:TextGenerationInferenceOutput",
         "ListWithMetadata": "proctor.engines.inference:Predictions",
         "OptionSelectingByLogProbsInferenceEngine": (
-            "proctor.engines.unitxt_names:OptionSelectingByLogProbsInferenceEngine"
+            "proctor.compat.unitxt_engines.providers:OptionSelectingByLogProbsInferenceEngine"
         ),
         "PackageRequirementsMixin": "proctor.artifacts:Artifact",
     },

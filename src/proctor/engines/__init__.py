@@ -8,121 +8,44 @@ from proctor.lazy import lazily
 
 if TYPE_CHECKING:
     from proctor.engines.conversation import converse
-    from proctor.engines.cross_provider import ProviderEngine
     from proctor.engines.engine import Engine
-    from proctor.engines.hf import HFEngine
-    from proctor.engines.hf_unitxt import (
-        HFAutoModelInferenceEngine,
-        HFLlavaInferenceEngine,
-        HFOptionSelectingInferenceEngine,
-        HFPeftInferenceEngine,
-        HFPipelineBasedInferenceEngine,
-    )
+    from proctor.engines.engine_registry import make_engine, parse_model_args
+    from proctor.engines.hf.hf_engine import HFEngine
+    from proctor.engines.hf.smollm2 import SmolLM2Engine
+    from proctor.engines.http.openai_engine import OpenAIEngine
+    from proctor.engines.http.provider_engine import ProviderEngine
     from proctor.engines.inference import TextGenerationInferenceOutput
     from proctor.engines.llamacpp import LlamaCppEngine
-    from proctor.engines.lmms import LMMSEvalInferenceEngine, LMMSEvalLoglikelihoodInferenceEngine
-    from proctor.engines.names import make_engine, parse_model_args
-    from proctor.engines.openai import OpenAIEngine
     from proctor.engines.replay import ReplayEngine
-    from proctor.engines.row_engine import InferenceEngine, LogProbInferenceEngine
     from proctor.engines.scripted import ScriptedEngine
-    from proctor.engines.smollm2 import SmolLM2Engine
-    from proctor.engines.unitxt_names import (
-        AzureOpenAIInferenceEngine,
-        CrossProviderInferenceEngine,
-        GenericInferenceEngine,
-        IbmGenAiInferenceEngine,
-        LiteLLMInferenceEngine,
-        MockInferenceEngine,
-        OllamaInferenceEngine,
-        OpenAiInferenceEngine,
-        OptionSelectingByLogProbsInferenceEngine,
-        RITSInferenceEngine,
-        TogetherAiInferenceEngine,
-        VLLMRemoteInferenceEngine,
-        WMLInferenceEngine,
-        WMLInferenceEngineChat,
-        WMLInferenceEngineGeneration,
-    )
-    from proctor.engines.vllm import VLLMEngine, VLLMInferenceEngine
+    from proctor.engines.vllm.vllm_engine import VLLMEngine
 
 _HOMES = {
     "conversation": ("converse",),
-    "cross_provider": ("ProviderEngine",),
     "engine": ("Engine",),
-    "hf": ("HFEngine",),
-    "hf_unitxt": (
-        "HFAutoModelInferenceEngine",
-        "HFLlavaInferenceEngine",
-        "HFOptionSelectingInferenceEngine",
-        "HFPeftInferenceEngine",
-        "HFPipelineBasedInferenceEngine",
-    ),
+    "engine_registry": ("make_engine", "parse_model_args"),
+    "proctor.engines.hf.hf_engine": ("HFEngine",),
+    "proctor.engines.hf.smollm2": ("SmolLM2Engine",),
+    "proctor.engines.http.openai_engine": ("OpenAIEngine",),
+    "proctor.engines.http.provider_engine": ("ProviderEngine",),
     "inference": ("TextGenerationInferenceOutput",),
     "llamacpp": ("LlamaCppEngine",),
-    "lmms": ("LMMSEvalInferenceEngine", "LMMSEvalLoglikelihoodInferenceEngine"),
-    "names": ("make_engine", "parse_model_args"),
-    "openai": ("OpenAIEngine",),
     "replay": ("ReplayEngine",),
-    "row_engine": ("InferenceEngine", "LogProbInferenceEngine"),
     "scripted": ("ScriptedEngine",),
-    "smollm2": ("SmolLM2Engine",),
-    "unitxt_names": (
-        "AzureOpenAIInferenceEngine",
-        "CrossProviderInferenceEngine",
-        "GenericInferenceEngine",
-        "IbmGenAiInferenceEngine",
-        "LiteLLMInferenceEngine",
-        "MockInferenceEngine",
-        "OllamaInferenceEngine",
-        "OpenAiInferenceEngine",
-        "OptionSelectingByLogProbsInferenceEngine",
-        "RITSInferenceEngine",
-        "TogetherAiInferenceEngine",
-        "VLLMRemoteInferenceEngine",
-        "WMLInferenceEngine",
-        "WMLInferenceEngineChat",
-        "WMLInferenceEngineGeneration",
-    ),
-    "vllm": ("VLLMEngine", "VLLMInferenceEngine"),
+    "proctor.engines.vllm.vllm_engine": ("VLLMEngine",),
 }
 
 __all__ = [
-    "AzureOpenAIInferenceEngine",
-    "CrossProviderInferenceEngine",
     "Engine",
-    "GenericInferenceEngine",
-    "HFAutoModelInferenceEngine",
     "HFEngine",
-    "HFLlavaInferenceEngine",
-    "HFOptionSelectingInferenceEngine",
-    "HFPeftInferenceEngine",
-    "HFPipelineBasedInferenceEngine",
-    "IbmGenAiInferenceEngine",
-    "InferenceEngine",
-    "LMMSEvalInferenceEngine",
-    "LMMSEvalLoglikelihoodInferenceEngine",
-    "LiteLLMInferenceEngine",
     "LlamaCppEngine",
-    "LogProbInferenceEngine",
-    "MockInferenceEngine",
-    "OllamaInferenceEngine",
     "OpenAIEngine",
-    "OpenAiInferenceEngine",
-    "OptionSelectingByLogProbsInferenceEngine",
     "ProviderEngine",
-    "RITSInferenceEngine",
     "ReplayEngine",
     "ScriptedEngine",
     "SmolLM2Engine",
     "TextGenerationInferenceOutput",
-    "TogetherAiInferenceEngine",
     "VLLMEngine",
-    "VLLMInferenceEngine",
-    "VLLMRemoteInferenceEngine",
-    "WMLInferenceEngine",
-    "WMLInferenceEngineChat",
-    "WMLInferenceEngineGeneration",
     "converse",
     "make_engine",
     "parse_model_args",

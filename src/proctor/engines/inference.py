@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from proctor.data.policy import POLICY_FIELD, check_policy
-from proctor.engines.stand_in import stand_in_for
+from proctor.engines.substitution import stand_in_for
 from proctor.errors import EngineError, FieldTypeError, MissingFieldError
 from proctor.ir import Choose, Decoding, Failure, Generate, Pair, Prompt, Response, TokenLogProbability
 

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.engines.engine import Answers
-from proctor.engines.openai import OpenAIEngine
+from proctor.engines.http.openai_engine import OpenAIEngine
 from proctor.errors import EngineError, MissingExtraError, UnsupportedRequestError
 from proctor.ir import Generate, Score
 
@@ -117,7 +117,7 @@ class LlamaCppEngine(OpenAIEngine):
 
     def _path(self) -> Path:
         if self.model == EMBEDDED:
-            from proctor.engines.smollm2 import gguf_file
+            from proctor.engines.hf.smollm2 import gguf_file
 
             return gguf_file()
         return Path(self.model).expanduser()

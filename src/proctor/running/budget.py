@@ -67,7 +67,7 @@ class PriceTable(Struct, frozen=True):
 
 
 def _provider(name: str) -> str | None:
-    from proctor.engines.providers import providers
+    from proctor.engines.http.providers import providers
 
     return next((known for known, entry in providers().items() if name == known or name in entry.aliases), None)
 

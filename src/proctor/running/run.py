@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from proctor.engines.engine import Engine
-from proctor.engines.stand_in import stand_in_for
+from proctor.engines.substitution import stand_in_for
 from proctor.errors import ProctorError, RunInterruptedError, UsageError
 from proctor.ir import Failure, Usage
 from proctor.logs import get_logger

@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from proctor.engines.http import Reply, TransportError
-from proctor.engines.http_engine import HTTPEngine
+from proctor.engines.http.http_engine import HTTPEngine
+from proctor.engines.http.transport import Reply, TransportError
 from proctor.testing.behaviour import Behaviour, Plan, error_plan
 
 E = TypeVar("E", bound=HTTPEngine)
@@ -34,7 +34,7 @@ class FaultTransport:
         self._gate = asyncio.Semaphore(behaviour.max_concurrency or 1_000_000)
 
     async def post(self, url: str, body: bytes, headers: Mapping[str, str], timeout_seconds: float) -> Reply:
-        """Return what the server sends back; see :class:`proctor.engines.http.Transport`."""
+        """Return what the server sends back; see :class:`proctor.engines.http.transport.Transport`."""
         try:
             async with asyncio.timeout(timeout_seconds):
                 return await self._post(url, body, headers)

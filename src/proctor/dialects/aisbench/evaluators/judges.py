@@ -14,7 +14,7 @@ from proctor.dialects.aisbench.postprocessors import postprocessor
 from proctor.dialects.aisbench.prompts import PromptBuilder
 from proctor.dialects.aisbench.values import Reference
 from proctor.engines.engine import Engine
-from proctor.engines.names import make_engine
+from proctor.engines.engine_registry import make_engine
 from proctor.errors import ScoringError, did_you_mean
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Failure

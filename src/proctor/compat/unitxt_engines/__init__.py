@@ -1,0 +1,102 @@
+"""Unitxt's names for engines, thin classes over Proctor's own. Names are imported on first use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from proctor.lazy import lazily
+
+if TYPE_CHECKING:
+    from proctor.compat.unitxt_engines.hf import (
+        HFAutoModelInferenceEngine,
+        HFLlavaInferenceEngine,
+        HFOptionSelectingInferenceEngine,
+        HFPeftInferenceEngine,
+        HFPipelineBasedInferenceEngine,
+    )
+    from proctor.compat.unitxt_engines.lmms import LMMSEvalInferenceEngine, LMMSEvalLoglikelihoodInferenceEngine
+    from proctor.compat.unitxt_engines.providers import (
+        AzureOpenAIInferenceEngine,
+        CrossProviderInferenceEngine,
+        GenericInferenceEngine,
+        IbmGenAiInferenceEngine,
+        LiteLLMInferenceEngine,
+        MockInferenceEngine,
+        OllamaInferenceEngine,
+        OpenAiInferenceEngine,
+        OptionSelectingByLogProbsInferenceEngine,
+        RITSInferenceEngine,
+        TogetherAiInferenceEngine,
+        VLLMRemoteInferenceEngine,
+        WMLInferenceEngine,
+        WMLInferenceEngineChat,
+        WMLInferenceEngineGeneration,
+    )
+    from proctor.compat.unitxt_engines.rows import InferenceEngine, LogProbInferenceEngine
+    from proctor.compat.unitxt_engines.vllm import VLLMInferenceEngine
+
+_HOMES = {
+    "hf": (
+        "HFAutoModelInferenceEngine",
+        "HFLlavaInferenceEngine",
+        "HFOptionSelectingInferenceEngine",
+        "HFPeftInferenceEngine",
+        "HFPipelineBasedInferenceEngine",
+    ),
+    "lmms": (
+        "LMMSEvalInferenceEngine",
+        "LMMSEvalLoglikelihoodInferenceEngine",
+    ),
+    "providers": (
+        "AzureOpenAIInferenceEngine",
+        "CrossProviderInferenceEngine",
+        "GenericInferenceEngine",
+        "IbmGenAiInferenceEngine",
+        "LiteLLMInferenceEngine",
+        "MockInferenceEngine",
+        "OllamaInferenceEngine",
+        "OpenAiInferenceEngine",
+        "OptionSelectingByLogProbsInferenceEngine",
+        "RITSInferenceEngine",
+        "TogetherAiInferenceEngine",
+        "VLLMRemoteInferenceEngine",
+        "WMLInferenceEngine",
+        "WMLInferenceEngineChat",
+        "WMLInferenceEngineGeneration",
+    ),
+    "rows": (
+        "InferenceEngine",
+        "LogProbInferenceEngine",
+    ),
+    "vllm": ("VLLMInferenceEngine",),
+}
+
+__all__ = [
+    "AzureOpenAIInferenceEngine",
+    "CrossProviderInferenceEngine",
+    "GenericInferenceEngine",
+    "HFAutoModelInferenceEngine",
+    "HFLlavaInferenceEngine",
+    "HFOptionSelectingInferenceEngine",
+    "HFPeftInferenceEngine",
+    "HFPipelineBasedInferenceEngine",
+    "IbmGenAiInferenceEngine",
+    "InferenceEngine",
+    "LMMSEvalInferenceEngine",
+    "LMMSEvalLoglikelihoodInferenceEngine",
+    "LiteLLMInferenceEngine",
+    "LogProbInferenceEngine",
+    "MockInferenceEngine",
+    "OllamaInferenceEngine",
+    "OpenAiInferenceEngine",
+    "OptionSelectingByLogProbsInferenceEngine",
+    "RITSInferenceEngine",
+    "TogetherAiInferenceEngine",
+    "VLLMInferenceEngine",
+    "VLLMRemoteInferenceEngine",
+    "WMLInferenceEngine",
+    "WMLInferenceEngineChat",
+    "WMLInferenceEngineGeneration",
+]
+
+__getattr__, __dir__ = lazily(__name__, _HOMES)

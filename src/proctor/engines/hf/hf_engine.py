@@ -1,0 +1,264 @@
+"""Any model that transformers can load, in this process: on a GPU where there is one, else on the CPU."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from pydantic import model_validator
+
+from proctor.engines.encoder import Encoder
+from proctor.engines.engine import Answers, Engine
+from proctor.engines.hf.loading import Family, LoadedModel, ModelSource, load_model
+from proctor.engines.truncation import Truncate
+from proctor.errors import EngineError, ValidationError
+from proctor.ir import Generate, Prompt, Score
+
+WINDOW = 1024
+"""Requests that are read ahead, to sort by length and to find what they share."""
+
+_T = TypeVar("_T")
+_Asked_contra = TypeVar("_Asked_contra", contravariant=True)
+_loading = threading.Lock()
+
+
+class _Answerer(Protocol[_Asked_contra]):
+    """What answers one window of requests."""
+
+    def answer(self, window: Sequence[_Asked_contra], /) -> Answers:
+        """Yield a response for every request of a window."""
+
+
+class HFEngine(Engine):
+    """A transformers model: causal, sequence to sequence, or image and text.
+
+    Attributes:
+        model: Hub id or folder; ``settings.models_dir/<id>`` is asked before the cache and the hub.
+        family: ``causal``, ``seq2seq`` or ``image-text``; found out from the model by default.
+        dtype: ``auto`` (as saved), ``float32``, ``float16``, ``bfloat16``.
+        device: ``auto`` (GPU where there is one), ``cpu``, ``cuda:1`` …
+        device_map: Spreads the model over devices (needs ``accelerate``); goes to transformers as it is.
+        batch_size: Sequences per forward pass; ``auto`` counts tokens instead, and finds out what fits.
+        batch_tokens: Tokens per forward pass where ``batch_size`` is ``auto``.
+        share_prefixes: Whether text that several requests begin with is read once when scoring, where the model can.
+        reorder_weights: Whether a float32 model on an x86 CPU keeps its weights in the order that multiplies fastest.
+        max_length: Context length in tokens; the model's own by default.
+        max_new_tokens: Tokens to write where a request names no limit.
+        truncate: What to do with a prompt that is too long: ``left`` drops its beginning (as lm-eval does), ``demos``
+            drops whole demonstrations, the first ones first, ``none`` drops nothing. Where it is still too long, the
+            answer is a failure that says by how many tokens.
+        think_end_token: What ends a model's thinking; everything up to it is removed from answers.
+        generation_kwargs: Parameters of ``generate`` beside those named here (``num_beams``, ``repetition_penalty`` …).
+        model_kwargs: Everything else that ``from_pretrained`` takes (``quantization_config`` …).
+    """
+
+    model: str
+    family: Family | None = None
+    tokenizer: str | None = None
+    revision: str | None = None
+    subfolder: str | None = None
+    dtype: str = "auto"
+    device: str = "auto"
+    device_map: str | dict[str, Any] | None = None
+    batch_size: int | str = "auto"
+    batch_tokens: int | None = None
+    share_prefixes: bool = True
+    reorder_weights: bool = True
+    max_length: int | None = None
+    max_new_tokens: int = 256
+    truncate: Truncate = "left"
+    add_bos_token: bool | None = None
+    prefix_token_id: int | None = None
+    chat_template: str | None = None
+    chat_template_args: dict[str, Any] = {}
+    enable_thinking: bool | None = None
+    think_end_token: str | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    seed: int | None = None
+    generation_kwargs: dict[str, Any] = {}
+    trust_remote_code: bool = False
+    peft: str | None = None
+    gguf_file: str | None = None
+    attn_implementation: str | None = None
+    load_in_8bit: bool = False
+    load_in_4bit: bool = False
+    model_kwargs: dict[str, Any] = {}
+
+    transient_fields: ClassVar[frozenset[str]] = Engine.transient_fields | {
+        "device",
+        "device_map",
+        "batch_size",
+        "batch_tokens",
+        "share_prefixes",
+        "reorder_weights",
+        "trust_remote_code",
+    }
+    can_score: ClassVar[bool] = True
+
+    other_names: ClassVar[dict[str, str]] = {
+        "pretrained": "model",
+        "model_name": "model",
+        "max_gen_toks": "max_new_tokens",
+        "max_tokens": "max_new_tokens",
+    }
+    """What other systems call our fields."""
+
+    _loaded: LoadedModel | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rename(cls, values: Any) -> Any:
+        if not isinstance(values, dict):
+            return values
+        named = {cls.other_names.get(name, name): value for name, value in values.items()}
+        return {name: str(value) if isinstance(value, os.PathLike) else value for name, value in named.items()}
+
+    def verify(self) -> None:
+        """Check the batch size."""
+        if isinstance(self.batch_size, str):
+            number = self.batch_size
+            if number.isdigit():
+                object.__setattr__(self, "batch_size", int(number))
+            elif number.partition(":")[0] != "auto":
+                raise ValidationError(
+                    f"the batch size is '{number}'", path="$.batch_size", hint="use a number or 'auto'"
+                )
+        if isinstance(self.batch_size, int) and self.batch_size < 1:
+            raise ValidationError("the batch size is less than 1", path="$.batch_size")
+
+    # -- requests ---------------------------------------------------------------------------------------------
+
+    def generate(self, requests: Iterable[Generate]) -> Answers:
+        """Answer prompts, batched by length; sampling is repeatable: it depends on seed and prompt only."""
+        from proctor.engines.hf.answers import Writer
+
+        return self._answers(requests, Writer)
+
+    def score(self, requests: Iterable[Score]) -> Answers:
+        """Score continuations with the token boundaries of lm-evaluation-harness."""
+        from proctor.engines.hf.answers import Scorer
+
+        return self._answers(requests, Scorer)
+
+    def _answers(
+        self, requests: Iterable[_T], kind: Callable[[HFEngine, LoadedModel, Encoder], _Answerer[_T]]
+    ) -> Answers:
+        answerer: _Answerer[_T] | None = None
+        for start, window in _windows(requests):
+            answerer = answerer or kind(self, self.loaded, self._encoder())
+            try:
+                for position, response in answerer.answer(window):
+                    yield start + position, response
+            except (RuntimeError, IndexError, ValueError, TypeError) as error:
+                raise EngineError(
+                    f"the model '{self.label}' broke down",
+                    why=f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}",
+                    hint="an unsuitable tokenizer, dtype or device is the usual reason",
+                ) from error
+
+    def decoding_defaults(self) -> Mapping[str, Any]:
+        """Return the decoding that the fields ask for."""
+        return {
+            "max_tokens": self.max_new_tokens,
+            "temperature": self.temperature,
+            "top_p": self.top_p,
+            "top_k": self.top_k,
+            "seed": self.seed,
+            "extra": self.generation_kwargs,
+        }
+
+    # -- the model --------------------------------------------------------------------------------------------
+
+    @property
+    def loaded(self) -> LoadedModel:
+        """The model in memory; loaded on first use."""
+        with _loading:
+            if self._loaded is None:
+                self._loaded = self.load()
+            return self._loaded
+
+    def load(self) -> LoadedModel:
+        """Load the model.
+
+        Raises:
+            MissingExtraError, TrustError, EngineError: See :func:`~proctor.engines.hf.loading.load_model`.
+        """
+        return load_model(self.source())
+
+    def source(self) -> ModelSource:
+        """Return what to load, and how."""
+        return ModelSource(
+            name=self.model,
+            family=self.family,
+            tokenizer=self.tokenizer,
+            revision=self.revision,
+            subfolder=self.subfolder,
+            dtype=self.dtype,
+            device=self.device,
+            device_map=self.device_map,
+            adapter=self.peft,
+            gguf_file=self.gguf_file,
+            add_bos_token=self.add_bos_token,
+            trust_remote_code=self.trust_remote_code,
+            reorder_weights=self.reorder_weights,
+            options=self._load_options(),
+        )
+
+    def _load_options(self) -> dict[str, Any]:
+        options = dict(self.model_kwargs)
+        if self.attn_implementation:
+            options["attn_implementation"] = self.attn_implementation
+        if self.load_in_8bit or self.load_in_4bit:
+            from transformers import BitsAndBytesConfig
+
+            options["quantization_config"] = BitsAndBytesConfig(
+                load_in_8bit=self.load_in_8bit, load_in_4bit=self.load_in_4bit
+            )
+        return options
+
+    def _encoder(self) -> Encoder:
+        loaded = self.loaded
+        options = dict(self.chat_template_args)
+        if self.enable_thinking is not None:
+            options["enable_thinking"] = self.enable_thinking
+        return Encoder(
+            loaded.tokenizer,
+            max_length=self.max_length or loaded.max_length,
+            joined=loaded.family != "seq2seq",
+            add_bos=self.add_bos_token,
+            prefix_token=self.prefix_token_id,
+            chat_template=self.chat_template,
+            chat_options=options,
+        )
+
+    def count_tokens(self, prompt: Prompt) -> int | None:
+        """Return how many tokens the model reads of a prompt, those of the chat template included."""
+        encoder = self._encoder()
+        return len(encoder.encode_prompts([encoder.text_of(prompt)])[0])
+
+    def close(self) -> None:
+        """Free the model's memory; the next request loads it again."""
+        if self._loaded is None:
+            return
+        on_gpu = self._loaded.device.type == "cuda"
+        self._loaded = None
+        if on_gpu:
+            import gc
+
+            import torch
+
+            gc.collect()
+            torch.cuda.empty_cache()
+
+
+def _windows(requests: Iterable[_T]) -> Iterator[tuple[int, list[_T]]]:
+    """Cut a stream into lists, each with the position of its first request; reads no further than asked."""
+    stream, start = iter(requests), 0
+    while window := list(islice(stream, WINDOW)):
+        yield start, window
+        start += len(window)

@@ -1,0 +1,263 @@
+"""Finding and loading transformers models: from a folder, a mapped folder, the local cache or the hub."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal
+
+from proctor.engines.hf.batches import is_out_of_memory
+from proctor.engines.hf.onednn_weights import reorder_weights
+from proctor.errors import EngineError, MissingExtraError, TrustError
+from proctor.settings import model_folder, settings
+
+Family = Literal["causal", "seq2seq", "image-text"]
+"""How a model reads and writes: text after text, text into text, or text and pictures."""
+
+DEFAULT_MAX_LENGTH = 2048
+_UNSET_TOKENIZER_LENGTH = 10**12
+_AUTO_CLASSES: dict[Family, str] = {
+    "causal": "AutoModelForCausalLM",
+    "seq2seq": "AutoModelForSeq2SeqLM",
+    "image-text": "AutoModelForImageTextToText",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSource:
+    """What to load, and how: everything that ``from_pretrained`` is told.
+
+    Attributes:
+        name: Hub id or folder.
+        family: ``None`` finds out from the model's configuration.
+        dtype: ``auto`` (as saved), or the name of a torch dtype.
+        device: ``auto`` is the first GPU where there is one, else the CPU.
+        device_map: Passed on; spreads a model over several devices.
+        reorder_weights: Whether a float32 model on the CPU is made faster; see :mod:`.onednn_weights`.
+        options: Passed on to the model class (``attn_implementation``, ``quantization_config`` …).
+    """
+
+    name: str
+    family: Family | None = None
+    tokenizer: str | None = None
+    revision: str | None = None
+    subfolder: str | None = None
+    dtype: str = "auto"
+    device: str = "auto"
+    device_map: str | dict[str, Any] | None = None
+    adapter: str | None = None
+    gguf_file: str | None = None
+    add_bos_token: bool | None = None
+    trust_remote_code: bool = False
+    reorder_weights: bool = True
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class LoadedModel:
+    """A model in memory, with what requests need to know about it.
+
+    Attributes:
+        max_length: Most tokens that the model reads at once.
+        processor: Turns pictures into tensors; ``None`` for models that read text only.
+        packs: Whether shared prefixes may be read once; ``None`` until somebody tried.
+    """
+
+    model: Any
+    tokenizer: Any
+    family: Family
+    device: Any
+    max_length: int
+    processor: Any = None
+    packs: bool | None = None
+
+    @property
+    def vocabulary_size(self) -> int:
+        """Number of logits per position."""
+        return int(self.model.get_output_embeddings().weight.shape[0])
+
+
+def require_packages(purpose: str, extra: str = "hf") -> None:
+    """Raise :class:`MissingExtraError` unless torch and transformers are installed."""
+    for package in ("torch", "transformers"):
+        if find_spec(package) is None:
+            raise MissingExtraError.of(package, extra, purpose)
+
+
+def load_model(source: ModelSource) -> LoadedModel:
+    """Return the model and its tokenizer, ready to answer.
+
+    Raises:
+        MissingExtraError: torch or transformers is not installed.
+        TrustError: The model brings its own code and nobody said that it may run.
+        EngineError: The model cannot be found or loaded; says where was looked.
+    """
+    require_packages(f"the model '{source.name}'")
+    if source.trust_remote_code and not settings.trust_code:
+        raise TrustError(
+            f"the model '{source.name}' asks to run code of its own",
+            hint="say --trust-code (or settings.trust_code = True) if you trust it",
+        )
+    place = model_folder(source.name) or source.name
+    try:
+        with quiet_transformers():
+            return _load(source, place)
+    except (OSError, ValueError, RuntimeError, ImportError, KeyError, MemoryError) as error:
+        raise _loading_failed(source, place, error) from error
+
+
+@contextmanager
+def quiet_transformers() -> Iterator[None]:
+    """Show no progress bars of transformers; its reader of GGUF files has one of its own."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    reader: Any = import_module("transformers.modeling_gguf_pytorch_utils")
+    bar = getattr(reader, "tqdm", None)
+    if bar is not None:
+        reader.tqdm = partial(bar, disable=True)
+    try:
+        yield
+    finally:
+        if bar is not None:
+            reader.tqdm = bar
+        if shown:
+            logging.enable_progress_bar()
+
+
+def _offline() -> bool:
+    return bool(settings.offline) or os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "TRUE", "YES", "ON"}
+
+
+def _load(source: ModelSource, place: str) -> LoadedModel:
+    import transformers
+
+    shared: dict[str, Any] = {"trust_remote_code": source.trust_remote_code, "local_files_only": _offline()}
+    given = {"revision": source.revision, "subfolder": source.subfolder, "gguf_file": source.gguf_file}
+    shared |= {key: value for key, value in given.items() if value is not None}
+    config = transformers.AutoConfig.from_pretrained(place, **shared)
+    family = source.family or family_of(config)
+    device = None if source.device_map is not None else pick_device(source.device)
+    options = {"dtype": _dtype(source.dtype), **source.options}
+    if source.device_map is not None:
+        options["device_map"] = source.device_map
+    auto_class = getattr(transformers, _AUTO_CLASSES[family])
+    model = auto_class.from_pretrained(place, **shared, **options)
+    if source.adapter:
+        model = _with_adapter(model, source.adapter)
+    if device is not None and not _is_quantized(model):
+        model = model.to(device)
+    model.eval()
+    if source.reorder_weights and family == "causal" and device is not None and not source.adapter:
+        reorder_weights(model)
+    tokenizer, processor = _tokenizer(source, place, family, shared)
+    return LoadedModel(model, tokenizer, family, model.device, max_length_of(config, tokenizer), processor)
+
+
+def _tokenizer(source: ModelSource, place: str, family: Family, shared: dict[str, Any]) -> tuple[Any, Any]:
+    import transformers
+
+    if source.tokenizer:
+        place = model_folder(source.tokenizer) or source.tokenizer
+        shared = {key: value for key, value in shared.items() if key in {"trust_remote_code", "local_files_only"}}
+    own = {} if source.add_bos_token is None else {"add_bos_token": source.add_bos_token}
+    processor = None
+    if family == "image-text":
+        processor = transformers.AutoProcessor.from_pretrained(place, **shared)
+        tokenizer = processor.tokenizer
+    else:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(place, **shared, **own)
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.unk_token or tokenizer.eos_token or tokenizer.convert_ids_to_tokens(0)
+    return tokenizer, processor
+
+
+def _with_adapter(model: Any, adapter: str) -> Any:
+    if find_spec("peft") is None:
+        raise MissingExtraError.of("peft", "peft", f"the adapter '{adapter}'")
+    peft = import_module("peft")
+    return peft.PeftModel.from_pretrained(model, model_folder(adapter) or adapter)
+
+
+def family_of(config: Any) -> Family:
+    """Return how a model with this configuration reads and writes."""
+    if getattr(config, "is_encoder_decoder", False):
+        return "seq2seq"
+    return "image-text" if getattr(config, "vision_config", None) is not None else "causal"
+
+
+def max_length_of(config: Any, tokenizer: Any) -> int:
+    """Return a model's context length in tokens: its configuration, else its tokenizer, else 2048.
+
+    The configuration of the text part of a composite model comes first (the order of lm-evaluation-harness).
+    """
+    text_config = getattr(config, "text_config", None) or config
+    for attribute in ("n_positions", "max_position_embeddings", "n_ctx"):
+        if (value := getattr(text_config, attribute, None)) is not None:
+            return int(value)
+    length = getattr(tokenizer, "model_max_length", None)
+    return int(length) if length and length < _UNSET_TOKENIZER_LENGTH else DEFAULT_MAX_LENGTH
+
+
+def pick_device(name: str) -> Any:
+    """Return a torch device; ``auto`` is the first GPU where there is one.
+
+    Raises:
+        EngineError: The device is not there.
+    """
+    import torch
+
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError as error:
+        raise EngineError(f"there is no device '{name}'", why=str(error).splitlines()[0]) from None
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise EngineError(f"the device '{name}' is not here", why="torch sees no GPU", hint="use device=cpu or auto")
+    return device
+
+
+def _dtype(name: str) -> Any:
+    import torch
+
+    if name == "auto":
+        return "auto"
+    dtype = getattr(torch, name.removeprefix("torch."), None)
+    if not isinstance(dtype, torch.dtype):
+        raise EngineError(f"there is no dtype '{name}'", hint="use auto, float32, float16 or bfloat16")
+    return dtype
+
+
+def _is_quantized(model: Any) -> bool:
+    return getattr(model, "hf_quantizer", None) is not None or getattr(model, "is_quantized", False)
+
+
+def _loading_failed(source: ModelSource, place: str, error: Exception) -> EngineError:
+    first_line = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    if is_out_of_memory(error):
+        return EngineError(
+            f"the model '{source.name}' does not fit into memory",
+            why=first_line,
+            hint="dtype=bfloat16 halves float32; device_map=auto spreads it over GPUs and the CPU; device=cpu uses the "
+            "machine's own memory; or another program holds the GPU's (nvidia-smi shows it)",
+        )
+    if place != source.name or Path(place).exists():
+        return EngineError(f"the model '{source.name}' cannot be loaded from {place}", why=first_line)
+    if source.name.startswith(("/", "./", "../", "~")):
+        return EngineError(f"there is no folder '{source.name}'", hint="give the folder of a model, or a hub id")
+    looked = [str(Path(settings.models_dir) / source.name)] if settings.models_dir else []
+    looked.append(f"the Hugging Face cache ({os.environ.get('HF_HOME', '~/.cache/huggingface')})")
+    looked.append("the hub was not asked: offline" if _offline() else "the hub")
+    return EngineError(
+        f"the model '{source.name}' cannot be loaded",
+        why=f"{first_line}; looked in {', '.join(looked)}",
+        hint="give a folder, or set PROCTOR_MODELS_DIR to a folder that holds models as <hub id>/",
+    )

@@ -1,0 +1,120 @@
+"""Prompts with pictures, for models that read them: what a processor makes of messages.
+
+A picture comes as ``{"type": "image_url", "image_url": {"url": …}}`` or ``{"type": "image", "image": …}``, from a data
+URL, a path, a web address, bytes, or a PIL image.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from proctor.engines.encoder import Encoder, Ids, RefusedError
+from proctor.errors import MissingExtraError
+from proctor.ir import Message
+from proctor.settings import settings
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+MAX_BYTES = 50_000_000
+DOWNLOAD_SECONDS = 30
+_PICTURES = frozenset({"image", "image_url"})
+
+
+def has_pictures(messages: Sequence[Message]) -> bool:
+    """Return whether any message holds a picture."""
+    return any(
+        isinstance(part, Mapping) and part.get("type") in _PICTURES
+        for message in messages
+        if isinstance(message.get("content"), (list, tuple))
+        for part in message["content"]
+    )
+
+
+def encode_pictures(processor: Any, encoder: Encoder, messages: Sequence[Message]) -> tuple[Ids, dict[str, Any]]:
+    """Return the ids of a prompt with pictures, and the tensors that go with them.
+
+    Raises:
+        RefusedError: A picture cannot be read, or the model's chat template does not take the messages.
+    """
+    pictures: list[Image] = []
+    plain = [_without_pictures(message, pictures) for message in messages]
+    text = encoder.render_chat(plain, processor)
+    try:
+        encoded = processor(images=pictures, text=text, return_tensors="pt")
+    except (ValueError, TypeError, IndexError) as error:
+        raise RefusedError("engine", f"the model does not take these pictures: {error}") from None
+    ids: Ids = encoded.pop("input_ids")[0].tolist()
+    encoded.pop("attention_mask", None)
+    return ids, dict(encoded)
+
+
+def _without_pictures(message: Message, pictures: list[Image]) -> Message:
+    """Return a message in which pictures are placeholders, and collect them in reading order."""
+    content = message.get("content")
+    if isinstance(content, str):
+        return {**message, "content": [{"type": "text", "text": content}]}
+    parts: list[Any] = []
+    for part in content or ():
+        if isinstance(part, Mapping) and part.get("type") in _PICTURES:
+            pictures.append(open_picture(_source_of(part)))
+            parts.append({"type": "image"})
+        else:
+            parts.append(part)
+    return {**message, "content": parts}
+
+
+def _source_of(part: Mapping[str, Any]) -> Any:
+    if part["type"] == "image":
+        return next((part[key] for key in ("image", "url", "path") if part.get(key) is not None), None)
+    inner = part.get("image_url")
+    return inner.get("url") if isinstance(inner, Mapping) else inner
+
+
+def open_picture(source: Any) -> Image:
+    """Return a picture as RGB.
+
+    Raises:
+        RefusedError: It cannot be read.
+        MissingExtraError: Pillow is not installed.
+    """
+    try:
+        from PIL import Image, UnidentifiedImageError
+    except ImportError:
+        raise MissingExtraError.of("pillow", "media", "reading a picture") from None
+    try:
+        picture = source if isinstance(source, Image.Image) else Image.open(io.BytesIO(_bytes_of(source)))
+        return picture.convert("RGB")
+    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, binascii.Error) as error:
+        raise RefusedError("engine", f"a picture cannot be read: {error}") from None
+
+
+def _bytes_of(source: Any) -> bytes:
+    if isinstance(source, bytes):
+        return source
+    text = str(source)
+    if text.startswith("data:"):
+        return base64.b64decode(text.partition(",")[2], validate=True)
+    if text.startswith(("http://", "https://")):
+        return _download(text)
+    return Path(text.removeprefix("file://")).read_bytes()
+
+
+def _download(address: str) -> bytes:
+    if settings.offline:
+        raise RefusedError("engine", f"the picture {address} is on the web, and settings.offline is on")
+    try:
+        with urlopen(address, timeout=DOWNLOAD_SECONDS) as answer:  # noqa: S310 - the caller checks the scheme
+            content: bytes = answer.read(MAX_BYTES + 1)
+    except URLError as error:
+        raise RefusedError("engine", f"the picture {address} cannot be read: {error.reason}") from None
+    if len(content) > MAX_BYTES:
+        raise RefusedError("engine", f"the picture {address} is larger than {MAX_BYTES} bytes")
+    return content

@@ -1,0 +1,1 @@
+"""Models behind HTTP: providers, their protocols, retries, rate limits."""

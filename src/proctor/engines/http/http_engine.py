@@ -1,0 +1,189 @@
+"""What all engines behind HTTP share: keys, time-outs, retries, concurrency."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Annotated, Any, ClassVar, Literal
+
+from msgspec import structs
+from pydantic import Field, SecretStr
+
+from proctor.artifacts import NON_POSITIONAL
+from proctor.engines.engine import Answers, Engine
+from proctor.engines.http.background import answer_in_background
+from proctor.engines.http.rate_limits import AUTO_MOST, AUTO_START, Concurrency, Pace, Pacing
+from proctor.engines.http.retry import PATIENCE, RetryPolicy
+from proctor.engines.http.retrying_client import SHORTER_HINT, Authorize, Caller, CallError
+from proctor.engines.http.transport import AiohttpTransport, Transport
+from proctor.engines.truncation import shorter_requests
+from proctor.ir import Request, Response
+
+_SECRET = re.compile(r"auth|key|token|secret|cookie", re.IGNORECASE)
+Answering = Callable[[Caller, Any], Awaitable[Response]]
+
+
+class HTTPEngine(Engine):
+    """An engine behind HTTP.
+
+    Attributes:
+        api_key: Key for the server; by default from the environment. It is never saved, shown or part of
+            :attr:`identity`.
+        max_concurrency: Requests in flight at once; ``auto`` finds out what the server can take.
+        requests_per_minute, tokens_per_minute: Rate limits to keep.
+        timeout: Longest time for one request in seconds, all attempts and waits included.
+        attempt_timeout: Longest time for one attempt in seconds; by default as long as ``timeout``.
+        connect_timeout: Longest time until a connection stands, in seconds.
+        max_retries: Attempts after the first one (connection lost, 408, 409, 429, 5xx, a reply that cannot be read).
+        truncate: What to do when the server says that a prompt is too long: ``demos`` asks again without its first
+            demonstration, then without its first two, and so on; ``none`` files a failure. Cutting at a token, as
+            ``hf`` does with ``left``, needs the model's tokenizer, which a server does not give.
+        extra_headers: HTTP headers to send as well.
+    """
+
+    transient_fields: ClassVar[frozenset[str]] = Engine.transient_fields | {
+        "api_key",
+        "max_concurrency",
+        "timeout",
+        "attempt_timeout",
+        "connect_timeout",
+        "max_retries",
+        "extra_headers",
+        "requests_per_minute",
+        "tokens_per_minute",
+    }
+    secret_fields: ClassVar[frozenset[str]] = frozenset({"api_key"})
+    """Fields that are left out wherever an engine is written down."""
+
+    api_key: Annotated[SecretStr | None, NON_POSITIONAL] = None
+    max_concurrency: Annotated[Annotated[int, Field(ge=1)] | Literal["auto"], NON_POSITIONAL] = 32
+    requests_per_minute: Annotated[float | None, NON_POSITIONAL, Field(gt=0)] = None
+    tokens_per_minute: Annotated[float | None, NON_POSITIONAL, Field(gt=0)] = None
+    timeout: Annotated[float, NON_POSITIONAL, Field(gt=0)] = 600.0
+    attempt_timeout: Annotated[float | None, NON_POSITIONAL, Field(gt=0)] = None
+    connect_timeout: Annotated[float, NON_POSITIONAL, Field(gt=0)] = 10.0
+    max_retries: Annotated[int, NON_POSITIONAL, Field(ge=0)] = 8
+    truncate: Annotated[Literal["demos", "none"], NON_POSITIONAL] = "none"
+    extra_headers: Annotated[dict[str, str] | None, NON_POSITIONAL] = None
+
+    _make_transport: Callable[[], Transport] | None = None
+    _new_loop: Callable[[], asyncio.AbstractEventLoop] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the artifact as data, without its secrets."""
+        data = {name: value for name, value in super().to_dict().items() if name not in self.secret_fields}
+        if headers := data.get("extra_headers"):
+            data["extra_headers"] = {name: value for name, value in headers.items() if not _SECRET.search(name)}
+        return data
+
+    def __repr__(self) -> str:
+        given = [name for name in type(self).model_fields if name in self.model_fields_set - self.secret_fields]
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in given)})"
+
+    def identity_values(self) -> dict[str, Any]:
+        """Return what decides the answers; ``truncate`` only where prompts may be shortened."""
+        values = super().identity_values()
+        if self.truncate == "none":
+            del values["truncate"]
+        return values
+
+    def _run(self, requests: Iterable[Any], answering: Answering) -> Answers:
+        """Answer requests, ``max_concurrency`` at once."""
+        workers = self._workers()
+        if self._key() is None and (variables := self._key_variables()):
+            answering = partial(_without_key, answering, variables[0])
+
+        @asynccontextmanager
+        async def opening() -> AsyncIterator[Callable[[Any], Awaitable[Response]]]:
+            transport = self._transport()
+            try:
+                answer = _answer_or_shorten if self.truncate == "demos" else _answer
+                yield partial(answer, answering, self._caller(transport))
+            finally:
+                await transport.close()
+
+        return answer_in_background(requests, opening, workers, new_loop=self._new_loop or asyncio.new_event_loop)
+
+    def _workers(self) -> int:
+        return AUTO_MOST if self.max_concurrency == "auto" else self.max_concurrency
+
+    def _transport(self) -> Transport:
+        if self._make_transport is not None:
+            return self._make_transport()
+        return AiohttpTransport(self._workers(), self.connect_timeout)
+
+    def _caller(self, transport: Transport) -> Caller:
+        policy = RetryPolicy(
+            self.max_retries,
+            timeout_seconds=self.timeout,
+            attempt_seconds=self.attempt_timeout or self.timeout,
+            patience=max(PATIENCE, self._workers()),
+        )
+        headers = {**self._headers(), **(self.extra_headers or {})}
+        return Caller(transport, headers, policy, authorize=self._authorize(), pacing=self._pacing())
+
+    def _pacing(self) -> Pacing | None:
+        """Return the limits to keep; ``None`` where the number of workers is the only one."""
+        if self.max_concurrency != "auto" and not self.requests_per_minute and not self.tokens_per_minute:
+            return None
+        is_fixed = self.max_concurrency != "auto"
+        gate = Concurrency(self._workers() if is_fixed else AUTO_START, self._workers(), is_fixed=is_fixed)
+        return Pacing(gate, Pace(self.requests_per_minute), Pace(self.tokens_per_minute))
+
+    def _authorize(self) -> Authorize | None:
+        """Return what makes headers for each attempt, where the fixed ones are not enough."""
+        return None
+
+    def _headers(self) -> Mapping[str, str]:
+        """Return the headers that say who asks."""
+        key = self._key()
+        return {"Authorization": f"Bearer {key}"} if key else {}
+
+    def _key(self) -> str | None:
+        """Return the API key, given or from the environment."""
+        if self.api_key is not None:
+            return self.api_key.get_secret_value()
+        return next((os.environ[name] for name in self._key_variables() if os.environ.get(name)), None)
+
+    def _key_variables(self) -> tuple[str, ...]:
+        """Return the environment variables that may hold the key, best first."""
+        return ()
+
+
+async def _answer(answering: Answering, caller: Caller, request: Request) -> Response:
+    try:
+        return await answering(caller, request)
+    except CallError as error:
+        return Response(failure=error.failure)
+
+
+async def _without_key(answering: Answering, variable: str, caller: Caller, request: Any) -> Response:
+    """Answer a request without a key; where the server wants one, say how to give it."""
+    try:
+        return await answering(caller, request)
+    except CallError as error:
+        if error.failure.kind != "authentication":
+            raise
+        message = f"{error.failure.message}; no key was given: export {variable}=…"
+        raise CallError(structs.replace(error.failure, message=message)) from None
+
+
+async def _answer_or_shorten(answering: Answering, caller: Caller, request: Request) -> Response:
+    """Answer a request, without as many of its demonstrations as the server cannot take."""
+    response = await _answer(answering, caller, request)
+    for shorter in shorter_requests(request) if _is_too_long(response) else ():
+        response = await _answer(answering, caller, shorter)
+        if not _is_too_long(response):
+            return response
+    if (failure := response.failure) is None or failure.kind != "context_too_long":
+        return response
+    message = failure.message.replace(SHORTER_HINT, "without any demonstrations; use a smaller max_tokens")
+    return Response(failure=structs.replace(failure, message=message))
+
+
+def _is_too_long(response: Response) -> bool:
+    return response.failure is not None and response.failure.kind == "context_too_long"

@@ -1,0 +1,137 @@
+"""Any server that speaks the OpenAI protocol: OpenAI, vLLM, SGLang, TGI, llama-server, LM Studio, Ollama."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from typing import Annotated, Any, ClassVar, Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field
+
+from proctor.artifacts import NON_POSITIONAL
+from proctor.engines.engine import Answers
+from proctor.engines.http.http_engine import HTTPEngine
+from proctor.engines.http.protocols.openai import OpenAIProtocol
+from proctor.engines.http.protocols.protocol import ProviderProtocol
+from proctor.ir import Generate, Score
+
+DEFAULT_URL = "https://api.openai.com/v1"
+_VERSION = re.compile(r"v\d")
+_ROUTES = ("/chat/completions", "/completions")
+
+
+class OpenAIEngine(HTTPEngine):
+    """A model behind an OpenAI-compatible server.
+
+    Attributes:
+        model: Name of the model, as the server knows it.
+        base_url: Address of the server, with or without ``/v1`` and a trailing slash; by default ``OPENAI_BASE_URL``,
+            or OpenAI itself.
+        endpoint: ``chat`` sends messages, ``completions`` one string. ``auto`` is ``chat``: a string prompt becomes
+            one user message. Only ``completions`` can score continuations.
+        max_tokens, temperature, top_p, seed, stop, frequency_penalty, presence_penalty, logit_bias, logprobs,
+            top_logprobs: Decoding for requests that leave it open. Without any limit, ``completions`` write at most 256
+            tokens.
+        stream: Stream answers, to know when their first token came (``Response.timing.first_token_seconds``).
+        extra_body: Further fields of every request's body.
+    """
+
+    transient_fields: ClassVar[frozenset[str]] = HTTPEngine.transient_fields | {"stream"}
+
+    model: str
+    base_url: str | None = None
+    endpoint: Annotated[Literal["auto", "chat", "completions"], NON_POSITIONAL] = "auto"
+    max_tokens: Annotated[int | None, NON_POSITIONAL, Field(ge=0)] = None
+    temperature: Annotated[float | None, NON_POSITIONAL] = None
+    top_p: Annotated[float | None, NON_POSITIONAL] = None
+    seed: Annotated[int | None, NON_POSITIONAL] = None
+    stop: Annotated[str | list[str] | None, NON_POSITIONAL] = None
+    frequency_penalty: Annotated[float | None, NON_POSITIONAL] = None
+    presence_penalty: Annotated[float | None, NON_POSITIONAL] = None
+    logit_bias: Annotated[dict[str, float] | None, NON_POSITIONAL] = None
+    logprobs: Annotated[bool | None, NON_POSITIONAL] = None
+    top_logprobs: Annotated[int | None, NON_POSITIONAL] = None
+    stream: Annotated[bool, NON_POSITIONAL] = False
+    extra_body: Annotated[dict[str, Any] | None, NON_POSITIONAL] = None
+
+    def prepare(self) -> None:
+        """Work out the address, and whether the endpoint can score."""
+        super().prepare()
+        self._url = normal_url(self._address())
+        object.__setattr__(self, "can_score", self.endpoint == "completions")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name in ("base_url", "endpoint") and not self._preparing:
+            self.prepare()
+
+    @property
+    def only_chats(self) -> bool:
+        """Whether prompts go to the chat endpoint."""
+        return self.endpoint != "completions"
+
+    @property
+    def is_billed(self) -> bool:
+        """Whether the server is reached as services are: by https."""
+        return self._url.startswith("https:")
+
+    def identity_values(self) -> dict[str, Any]:
+        """Return what decides the answers; the address in full."""
+        return {**super().identity_values(), "base_url": self._url}
+
+    def generate(self, requests: Iterable[Generate]) -> Answers:
+        """Answer generation requests, ``max_concurrency`` at once."""
+        return self._run(requests, self._protocol().generate)
+
+    def score(self, requests: Iterable[Score]) -> Answers:
+        """Answer requests for log-likelihoods, by echo on the completions endpoint.
+
+        Raises:
+            UnsupportedRequestError: ``endpoint`` is not ``completions``.
+        """
+        if self.endpoint != "completions":
+            return super().score(requests)
+        return self._run(requests, self._protocol().score)
+
+    def _protocol(self) -> ProviderProtocol:
+        options = {"is_chat": self.endpoint != "completions", "stream": self.stream}
+        return OpenAIProtocol(self._url, self.model, self.decoding_defaults(), options=options)
+
+    def _address(self) -> str:
+        if self.base_url:
+            return self.base_url
+        return os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_URL") or DEFAULT_URL
+
+    def _key_variables(self) -> tuple[str, ...]:
+        return ("OPENAI_API_KEY",)
+
+    def decoding_defaults(self) -> dict[str, Any]:
+        """Return the decoding that the fields ask for."""
+        stop = (self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ())
+        names = ("frequency_penalty", "presence_penalty", "logit_bias", "logprobs", "top_logprobs")
+        given = {name: value for name in names if (value := getattr(self, name)) is not None}
+        return {
+            "max_tokens": self.max_tokens,
+            "temperature": self.temperature,
+            "top_p": self.top_p,
+            "seed": self.seed,
+            "stop": stop or None,
+            "extra": {**given, **(self.extra_body or {})},
+        }
+
+
+def normal_url(address: str) -> str:
+    """Return the base URL that routes are appended to.
+
+    ``http://host:8000``, ``http://host:8000/``, ``…/v1/`` and ``…/v1/chat/completions`` all become
+    ``http://host:8000/v1``. A path that names a version anywhere is kept as it is.
+    """
+    url = address.strip().rstrip("/")
+    if "://" not in url:
+        url = f"http://{url}"
+    for route in _ROUTES:
+        url = url.removesuffix(route)
+    has_version = any(_VERSION.match(segment) for segment in urlsplit(url).path.split("/"))
+    return url if has_version else f"{url}/v1"

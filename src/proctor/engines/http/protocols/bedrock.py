@@ -1,0 +1,153 @@
+"""The Amazon Bedrock Converse protocol (``POST /model/{id}/converse``; service model 2023-09-30).
+
+Shapes are those of the service model in botocore 1.44.5 (``data/bedrock-runtime/2023-09-30/service-2.json.gz``):
+``ConverseRequest``, ``InferenceConfiguration``, ``ContentBlock``, ``ToolSpecification``, ``ConverseResponse``,
+``TokenUsage``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Struct, field
+
+from proctor.engines.http.inline_media import split_data_url
+from proctor.engines.http.protocols.anthropic import REASONS, split_system
+from proctor.engines.http.protocols.openai_shapes import call_text
+from proctor.engines.http.protocols.protocol import Post, ProviderProtocol
+from proctor.engines.http.protocols.tool_calls import calls_of, result_id
+from proctor.engines.http.retrying_client import CallError
+from proctor.ir import Decoding, Message, Prompt, Response, Usage, message_text
+
+_NOT_SENT = frozenset({"logprobs", "top_logprobs", "tools"})
+
+
+class _ToolUse(Struct):
+    name: str
+    input: Any = None
+
+
+class _Block(Struct):
+    text: str = ""
+    tool_use: _ToolUse | None = field(default=None, name="toolUse")
+
+
+class _Message(Struct):
+    content: list[_Block]
+
+
+class _Output(Struct):
+    message: _Message
+
+
+class _Usage(Struct, rename="camel"):
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_input_tokens: int | None = None
+    cache_write_input_tokens: int | None = None
+
+
+class _Reply(Struct, rename="camel"):
+    output: _Output
+    stop_reason: str
+    usage: _Usage | None = None
+
+
+_REPLY = msgspec.json.Decoder(_Reply)
+
+
+@dataclass
+class BedrockProtocol(ProviderProtocol):
+    """Converse."""
+
+    takes_blank_stops: ClassVar[bool] = False
+
+    def post(self, prompt: Prompt, decoding: Decoding) -> Post:
+        """Return what to post; see :class:`ProviderProtocol`."""
+        system, messages = split_system(prompt.messages)
+        limits: dict[str, Any] = {}
+        if "temperature" not in self.drops:
+            limits["temperature"] = min(1.0, decoding.temperature)
+        if decoding.max_tokens is not None:
+            limits["maxTokens"] = max(1, decoding.max_tokens)
+        if decoding.top_p is not None:
+            limits["topP"] = decoding.top_p
+        if decoding.stop:
+            limits["stopSequences"] = list(decoding.stop)
+        body: dict[str, Any] = {"messages": _alternating(messages), "inferenceConfig": limits}
+        if system:
+            body["system"] = [{"text": system}]
+        if tools := decoding.extra.get("tools"):
+            body["toolConfig"] = {"tools": [_tool(tool) for tool in tools]}
+        # What Converse has no name for goes to the model as it is; the model says so where it knows it neither.
+        further = {name: value for name, value in decoding.extra.items() if name not in _NOT_SENT}
+        if decoding.top_k is not None:
+            further["top_k"] = decoding.top_k
+        if further:
+            body["additionalModelRequestFields"] = further
+        return Post(f"/model/{quote(self.model, safe='')}/converse", body, parse_converse)
+
+
+def _alternating(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """Return messages as Converse wants them: neighbours of one role are one message."""
+    found: list[dict[str, Any]] = []
+    for message in messages:
+        role = "user" if message["role"] == "tool" else message["role"]
+        if found and found[-1]["role"] == role:
+            found[-1]["content"] += _content(message)
+        else:
+            found.append({"role": role, "content": _content(message)})
+    return found
+
+
+def parse_converse(body: bytes) -> Response:
+    """Return the response in a reply; raise ``msgspec.DecodeError`` where it is not what the protocol says."""
+    reply = _REPLY.decode(body)
+    blocks = reply.output.message.content
+    calls = [(block.tool_use.name, block.tool_use.input) for block in blocks if block.tool_use]
+    usage = reply.usage or _Usage()
+    cached = (usage.cache_read_input_tokens or 0) + (usage.cache_write_input_tokens or 0)
+    return Response(
+        texts=(call_text(calls) if calls else "".join(block.text for block in blocks),),
+        finish_reasons=(REASONS.get(reply.stop_reason, reply.stop_reason),),
+        usage=Usage(usage.input_tokens + cached, usage.output_tokens),
+    )
+
+
+def _content(message: Message) -> list[dict[str, Any]]:
+    content = message.get("content")
+    if message["role"] == "tool":
+        return [{"toolResult": {"toolUseId": result_id(message), "content": [{"text": message_text(message)}]}}]
+    calls = calls_of(message)
+    blocks = [_block(part) for part in content] if isinstance(content, list) else [{"text": content or ""}]
+    if calls and not content:  # a block of text must not be blank
+        blocks = []
+    return blocks + [{"toolUse": {"toolUseId": call.id, "name": call.name, "input": call.arguments}} for call in calls]
+
+
+def _block(part: dict[str, Any]) -> dict[str, Any]:
+    if part.get("type") == "text":
+        return {"text": part["text"]}
+    url = part.get("image_url")
+    url = url["url"] if isinstance(url, dict) else url
+    if not isinstance(url, str) or not url.startswith("data:"):
+        raise CallError.of("engine", "Bedrock takes images as data URLs only")
+    media_type, data = split_data_url(url)
+    kind = media_type.rpartition("/")[2]
+    return {"image": {"format": "jpeg" if kind == "jpg" else kind, "source": {"bytes": data}}}
+
+
+def _tool(tool: dict[str, Any]) -> dict[str, Any]:
+    function = tool.get("function", tool)
+    schema = function.get("parameters") or {"type": "object", "properties": {}}
+    return {
+        "toolSpec": {
+            "name": function["name"],
+            "description": function.get("description") or function["name"],
+            "inputSchema": {"json": schema},
+        }
+    }

@@ -1,0 +1,137 @@
+"""The OpenAI protocol, chat and completions, and its relatives that only rename a field or a route.
+
+Options: ``is_chat`` (default true), ``max_tokens_name``, ``model_name`` (name of the field that holds the model),
+``route`` (of chat), ``drop`` (fields that the server does not accept), ``rename`` (fields that it calls otherwise),
+``fields`` (further fields of the body), ``stream``, ``counts_logprobs`` (whether ``logprobs`` is a number in chat, too,
+as it is in completions), ``stream_options`` (default true; false where usage comes by itself and the field is refused).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from msgspec import structs
+
+from proctor.engines.http.protocols.openai_echo import ECHO, BoundaryError, parse_context, parse_echo
+from proctor.engines.http.protocols.openai_shapes import (
+    FewerAnswersError,
+    chat_messages,
+    decoding_body,
+    parse_chat,
+    parse_completion,
+)
+from proctor.engines.http.protocols.openai_stream import parse_stream
+from proctor.engines.http.protocols.protocol import Post, ProviderProtocol, merged
+from proctor.engines.http.retrying_client import Caller, CallError
+from proctor.ir import Decoding, Generate, Pair, Prompt, Response, Rolling, Score
+
+_REFUSES_N = re.compile(
+    r"\bn\b.{0,5}? (?:number )?(?:must be (?:1\b|at most |equal to 1\b)|is not supported|> 1)"
+    r"|field 'n': value must be",
+    re.IGNORECASE,
+)
+"""How servers say that they do not give so many answers: vLLM where decoding is greedy, Groq more than one, llama.cpp's
+server more than it has slots."""
+
+MOST_COMPLETION_TOKENS = 256
+"""Of a completion where neither exam nor engine has a limit, as in ``hf`` and ``vllm``: by itself the endpoint ends
+every answer after 16 tokens (OpenAI, vLLM, SGLang), which nobody would notice."""
+
+
+@dataclass
+class OpenAIProtocol(ProviderProtocol):
+    """Chat, completions, and echo log-probabilities."""
+
+    has_n: bool = True
+    _shared: tuple[Decoding, Mapping[str, Any], dict[str, Any]] | None = field(default=None, init=False)
+
+    def post(self, prompt: Prompt, decoding: Decoding) -> Post:
+        """Return what to post; see :class:`ProviderProtocol`."""
+        shared = self._body(decoding)
+        is_stream = self.options.get("stream", False)
+        if is_stream:
+            shared = {**shared, "stream": True}
+            if self.options.get("stream_options", True):
+                shared["stream_options"] = {"include_usage": True}
+        if self.options.get("is_chat", True):
+            body = {**shared, "messages": chat_messages(prompt.messages)}
+            route = self.options.get("route", "/chat/completions")
+            return Post(
+                route, body, partial(parse_stream if is_stream else parse_chat, count=decoding.count), is_stream
+            )
+        if prompt.is_chat:
+            raise CallError.of("engine", "the completions endpoint takes one string, not chat messages")
+        limit = self.options.get("max_tokens_name", "max_tokens")
+        body = {limit: MOST_COMPLETION_TOKENS, **shared, "prompt": prompt.text}
+        parse = partial(parse_stream if is_stream else parse_completion, count=decoding.count)
+        return Post("/completions", body, parse, is_stream)
+
+    async def generate(self, caller: Caller, request: Generate) -> Response:
+        """Answer a request for text, one at a time if the server gives no more; see :class:`ProviderProtocol`."""
+        if self.decoding_of(request).count == 1 or not self.has_n:
+            return await super().generate(caller, request)
+        try:
+            return await super().generate(caller, request)
+        except CallError as error:
+            if not (isinstance(error, FewerAnswersError) or _REFUSES_N.search(error.failure.message)):
+                raise
+        self.has_n = False
+        return await super().generate(caller, request)
+
+    async def score(self, caller: Caller, request: Score) -> Response:
+        """Answer a request for log-likelihoods by echo; see :class:`ProviderProtocol`."""
+        texts = [("", request.text)] if isinstance(request, Rolling) else [_words(pair) for pair in request.pairs]
+        skips_first = isinstance(request, Rolling) and not request.from_start
+        parts = []
+        for context, continuation in texts:
+            text = context + continuation
+            parse = partial(parse_echo, text=text, start=len(context), skips_first=skips_first)
+            try:
+                parts.append(await self._echo(caller, text, parse))
+            except BoundaryError as error:
+                bare = context.rstrip() or context  # blanks at its end go to the continuation, as in lm-eval
+                alone = await self._echo(caller, bare, partial(parse_context, text=bare))
+                score = parse(error.body, context_tokens=alone.texts)
+                parts.append(merged([score, structs.replace(alone, texts=())]))
+        return merged(parts)
+
+    async def _echo(self, caller: Caller, text: str, parse: Callable[[bytes], Response]) -> Response:
+        body = {"model": self.model, "prompt": text, **ECHO, **self.defaults.get("extra", {})}
+        return await self.send(caller, Post("/completions", body, parse))
+
+    def _body(self, decoding: Decoding) -> dict[str, Any]:
+        """Return the part of a body that requests with this decoding share."""
+        if self._shared is None or self._shared[0] is not decoding or self._shared[1] is not self.options:
+            body = decoding_body(decoding, self.options.get("max_tokens_name", "max_tokens"))
+            for name in self.options.get("drop", ()):
+                body.pop(name, None)
+            rename = self.options.get("rename", {})
+            body = {rename.get(name, name): value for name, value in body.items()}
+            if not self.options.get("is_chat", True) or self.options.get("counts_logprobs"):
+                body = _completion_log_probabilities(body)
+            self._shared = (decoding, self.options, {**self._names(), **self.options.get("fields", {}), **body})
+        return self._shared[2]
+
+    def _names(self) -> Mapping[str, Any]:
+        name = self.options.get("model_name", "model")
+        return {name: self.model} if name else {}
+
+
+def _completion_log_probabilities(body: dict[str, Any]) -> dict[str, Any]:
+    """Return a body as the completions endpoint wants it: there ``logprobs`` is a number, not a switch."""
+    top = body.pop("top_logprobs", None)
+    if body.get("logprobs") is True:
+        body["logprobs"] = top if top is not None else 1
+    elif body.get("logprobs") is False:
+        del body["logprobs"]
+    return body
+
+
+def _words(pair: Pair) -> tuple[str, str]:
+    if pair.context.is_chat:
+        raise CallError.of("engine", "log-likelihoods need a prompt that is one string, not chat messages")
+    return pair.context.text, pair.continuation

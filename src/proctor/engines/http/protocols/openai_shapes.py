@@ -1,0 +1,245 @@
+"""The OpenAI protocol as pure functions: from a request to a JSON body, from a reply to a response.
+
+The shapes follow the public API reference (chat completions; completions with ``echo`` and ``logprobs``); servers
+may leave out usage, finish reasons and log-probabilities, and may add fields of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from proctor.engines.http.retrying_client import CallError, ReplyError
+from proctor.ir import Decoding, Failure, Message, Response, TokenLogProbability, Usage
+
+
+class _Function(Struct):
+    name: str
+    arguments: Any = None
+
+
+class _ToolCall(Struct):
+    function: _Function
+
+
+class _Message(Struct):
+    content: str | list[dict[str, Any]] | None = None
+    tool_calls: list[_ToolCall] | None = None
+
+
+class _TopToken(Struct):
+    token: str
+    logprob: float
+
+
+class _Token(Struct):
+    token: str
+    logprob: float
+    top_logprobs: list[_TopToken] | None = None
+
+
+class TextLogProbs(Struct):
+    """Log-probabilities as the completions endpoint writes them: parallel lists, one entry for each token.
+
+    Together AI writes them so for chat, too, and llama.cpp's server writes ``content``, as in chat, for completions.
+    """
+
+    tokens: list[str] | None = None
+    token_logprobs: list[float | None] | None = None
+    text_offset: list[int] | None = None
+    top_logprobs: list[dict[str, float] | None] | dict[str, float] | None = None
+    content: list[_Token] | None = None
+
+    @property
+    def top(self) -> list[dict[str, float] | None]:
+        """The likeliest tokens at each place; none where the server does not list them for each."""
+        return self.top_logprobs if isinstance(self.top_logprobs, list) else []
+
+
+class _ChatChoice(Struct):
+    message: _Message
+    index: int | None = None
+    finish_reason: str | None = None
+    logprobs: TextLogProbs | None = None
+
+
+class UsageReply(Struct):
+    """How many tokens were read and written. Cached and reasoning tokens are parts of these, not more of them."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class _ChatReply(Struct):
+    choices: list[_ChatChoice]
+    usage: UsageReply | None = None
+
+
+class TextChoice(Struct):
+    """One answer of a completion."""
+
+    text: str
+    index: int | None = None
+    finish_reason: str | None = None
+    logprobs: TextLogProbs | None = None
+
+
+class TextReply(Struct):
+    """The reply to a completion request; Together AI echoes the prompt beside the choices."""
+
+    choices: list[TextChoice]
+    prompt: Any = None
+    usage: UsageReply | None = None
+
+
+_CHAT = msgspec.json.Decoder(_ChatReply)
+TEXT_REPLY = msgspec.json.Decoder(TextReply)
+
+
+BROKEN = frozenset({"error", "abort"})
+"""Reasons to finish with which a server says that it could not (OpenRouter, vLLM, SGLang): what came is no answer."""
+
+
+def decoding_body(decoding: Decoding, max_tokens_name: str = "max_tokens") -> dict[str, Any]:
+    """Return the part of a body that says how to decode."""
+    body: dict[str, Any] = {"temperature": decoding.temperature}
+    if decoding.max_tokens is not None:
+        body[max_tokens_name] = decoding.max_tokens
+    if decoding.stop:
+        body["stop"] = list(decoding.stop)
+    for name in ("top_p", "top_k", "seed"):
+        if (value := getattr(decoding, name)) is not None:
+            body[name] = value
+    if decoding.count > 1:
+        body["n"] = decoding.count
+    body.update(decoding.extra)
+    return body
+
+
+def chat_messages(messages: Sequence[Message]) -> list[Message]:
+    """Return messages as the protocol wants them: the arguments of tool calls as JSON text."""
+    return [_with_text_arguments(message) if message.get("tool_calls") else message for message in messages]
+
+
+def _with_text_arguments(message: Message) -> Message:
+    calls = []
+    for call in message["tool_calls"]:
+        function = call["function"]
+        if not isinstance(function.get("arguments"), str):
+            function = {**function, "arguments": msgspec.json.encode(function.get("arguments")).decode()}
+        calls.append({**call, "function": function})
+    return {**message, "tool_calls": calls}
+
+
+def parse_chat(body: bytes, count: int = 1) -> Response:
+    """Return the response in the reply to a chat request.
+
+    Tool calls become text: ``{"name": …, "arguments": …}``, or a list of these where there are several.
+
+    Raises:
+        ReplyError, msgspec.DecodeError: The reply is not what the protocol says.
+    """
+    reply = _CHAT.decode(body)
+    choices = _chosen(reply.choices, count)
+    return Response(
+        texts=tuple([_message_text(choice.message) for choice in choices]),
+        finish_reasons=tuple([choice.finish_reason or "" for choice in choices]),
+        tokens=_tokens(choices),
+        usage=usage_of(reply.usage),
+    )
+
+
+def parse_completion(body: bytes, count: int = 1) -> Response:
+    """Return the response in the reply to a completion request; errors as in :func:`parse_chat`."""
+    reply = TEXT_REPLY.decode(body)
+    choices = _chosen(reply.choices, count)
+    return Response(
+        texts=tuple(choice.text for choice in choices),
+        finish_reasons=tuple(choice.finish_reason or "" for choice in choices),
+        tokens=_tokens(choices),
+        usage=usage_of(reply.usage),
+    )
+
+
+def _chosen(choices: list[Any], count: int) -> list[Any]:
+    """Return ``count`` choices in the order of their indexes, repeated indexes left out."""
+    if len(choices) == count == 1 and choices[0].finish_reason not in BROKEN:
+        return choices
+    first: dict[int, Any] = {}
+    for position, choice in enumerate(choices):
+        first.setdefault(position if choice.index is None else choice.index, choice)
+    if not first:
+        raise ReplyError("the reply has no choices")
+    if broken := next((each for each in first.values() if each.finish_reason in BROKEN), None):
+        raise ReplyError(f"the server ended the answer with '{broken.finish_reason}'")
+    if len(first) < count:
+        raise FewerAnswersError(count, len(first))
+    return [first[index] for index in sorted(first)][:count]
+
+
+class FewerAnswersError(CallError):
+    """A server that does not know ``n`` (Ollama, LM Studio): it gives one answer whatever it was asked for."""
+
+    def __init__(self, wanted: int, found: int) -> None:
+        message = f"{wanted} answers were asked for, {found} came: ask for one at a time"
+        super().__init__(Failure("protocol", message, retryable=False))
+
+
+def _message_text(message: _Message) -> str:
+    if message.tool_calls:
+        return call_text([(call.function.name, call.function.arguments) for call in message.tool_calls])
+    if isinstance(message.content, list):
+        return "".join(str(part.get("text", "")) for part in message.content)
+    return message.content or ""
+
+
+def call_text(calls: Sequence[tuple[str, Any]]) -> str:
+    """Return tool calls, pairs of name and arguments, as text: one object, or a list where there are several."""
+    texts = [f'{{"name": "{name}", "arguments": {_arguments_text(arguments)}}}' for name, arguments in calls]
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+
+
+def _arguments_text(arguments: Any) -> str:
+    if isinstance(arguments, str):
+        return arguments or "{}"
+    return msgspec.json.encode({} if arguments is None else arguments).decode()
+
+
+def usage_of(usage: UsageReply | None) -> Usage:
+    """Return how many tokens a server says it read and wrote; none where it does not say."""
+    if usage is None:
+        return Usage()
+    return Usage(usage.prompt_tokens or 0, usage.completion_tokens or 0)
+
+
+def _token(token: _Token) -> TokenLogProbability:
+    top = tuple((each.token, each.logprob) for each in token.top_logprobs or ())
+    return TokenLogProbability(token.token, token.logprob, top)
+
+
+def _tokens(choices: list[Any]) -> tuple[tuple[TokenLogProbability, ...], ...]:
+    if not any(choice.logprobs for choice in choices):
+        return ()
+    return tuple(tokens_of(choice.logprobs) for choice in choices)
+
+
+def tokens_of(found: TextLogProbs | None) -> tuple[TokenLogProbability, ...]:
+    """Return generated tokens with their log-probabilities, whichever way the server writes them."""
+    if found is None:
+        return ()
+    if found.content is not None:
+        return tuple(map(_token, found.content))
+    tokens = found.tokens or []
+    top = found.top or [None] * len(tokens)
+    return tuple(
+        TokenLogProbability(token, value, _best_first(each))
+        for token, value, each in zip(tokens, found.token_logprobs or [], top, strict=True)
+        if value is not None
+    )
+
+
+def _best_first(top: Mapping[str, float] | None) -> tuple[tuple[str, float], ...]:
+    return tuple(sorted((top or {}).items(), key=lambda item: -item[1]))

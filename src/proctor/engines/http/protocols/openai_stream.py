@@ -1,0 +1,128 @@
+"""Streamed answers of the OpenAI protocol: server-sent events, put together again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from proctor.engines.http.protocols.openai_shapes import (
+    BROKEN,
+    FewerAnswersError,
+    TextLogProbs,
+    UsageReply,
+    call_text,
+    tokens_of,
+    usage_of,
+)
+from proctor.engines.http.retrying_client import ReplyError, SaidError
+from proctor.ir import Response, TokenLogProbability, Usage
+
+_DONE = b"[DONE]"
+
+
+class _Function(Struct):
+    name: str | None = None
+    arguments: str | None = None
+
+
+class _Call(Struct):
+    index: int = 0
+    function: _Function | None = None
+
+
+class _Delta(Struct):
+    content: str | None = None
+    tool_calls: list[_Call] | None = None
+
+
+class _Choice(Struct):
+    index: int = 0
+    delta: _Delta | None = None
+    text: str | None = None
+    finish_reason: str | None = None
+    logprobs: TextLogProbs | None = None
+
+
+class _Groq(Struct):
+    usage: UsageReply | None = None
+
+
+class _Event(Struct):
+    choices: list[_Choice] = []
+    usage: UsageReply | None = None
+    x_groq: _Groq | None = None
+    error: Any = None
+
+
+_EVENT = msgspec.json.Decoder(_Event)
+
+
+class _Answer:
+    """One answer as it grows."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.reason = ""
+        self.calls: dict[int, list[str]] = {}
+        self.tokens: list[TokenLogProbability] = []
+
+    def add(self, choice: _Choice) -> None:
+        self.text += choice.text or (choice.delta.content if choice.delta else None) or ""
+        self.reason = choice.finish_reason or self.reason
+        for call in (choice.delta.tool_calls if choice.delta else None) or ():
+            known = self.calls.setdefault(call.index, ["", ""])
+            if call.function is not None:
+                known[0] += call.function.name or ""
+                known[1] += call.function.arguments or ""
+        self.tokens += tokens_of(choice.logprobs)
+
+    def words(self) -> str:
+        if not self.calls:
+            return self.text
+        return call_text([(name, arguments) for _, (name, arguments) in sorted(self.calls.items())])
+
+
+def parse_stream(body: bytes, count: int = 1) -> Response:
+    """Return the response in a streamed reply.
+
+    Raises:
+        ReplyError: The stream broke off, carries an error, or has fewer answers than were asked for.
+        msgspec.DecodeError: An event is not JSON.
+    """
+    answers: dict[int, _Answer] = {}
+    usage, is_done = Usage(), False
+    for data in _events(body):
+        if data == _DONE:
+            is_done = True
+            break
+        event = _EVENT.decode(data)
+        if event.error is not None:
+            raise SaidError(f"the server says in the middle of its answer: {event.error}", data)
+        for choice in event.choices:
+            answers.setdefault(choice.index, _Answer()).add(choice)
+        counted = event.usage if event.x_groq is None else event.usage or event.x_groq.usage
+        if counted is not None:
+            usage = usage_of(counted)
+    found = [answers[index] for index in sorted(answers)][:count]
+    if not (is_done or (found and all(answer.reason for answer in found))):
+        raise ReplyError("the stream broke off")
+    if not found:
+        raise ReplyError("the stream has no answer")
+    if broken := next((answer.reason for answer in found if answer.reason in BROKEN), None):
+        raise ReplyError(f"the server ended the answer with '{broken}'")
+    if len(found) < count:
+        raise FewerAnswersError(count, len(found))
+    return Response(
+        texts=tuple(answer.words() for answer in found),
+        finish_reasons=tuple(answer.reason for answer in found),
+        tokens=tuple(tuple(answer.tokens) for answer in found) if any(answer.tokens for answer in found) else (),
+        usage=usage,
+    )
+
+
+def _events(body: bytes) -> list[bytes]:
+    """Return the data of each event; servers put one JSON document on one line."""
+    lines = body.replace(b"\r\n", b"\n").split(b"\n")
+    return [line[len(b"data:") :].strip() for line in lines if line.startswith(b"data:")]

@@ -1,0 +1,174 @@
+"""One engine for every provider: the same model by the same name, wherever it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from proctor.artifacts import NON_POSITIONAL
+from proctor.engines.engine import Answers, Engine
+from proctor.engines.http.openai_engine import OpenAIEngine, normal_url
+from proctor.engines.http.protocols.anthropic import AnthropicProtocol
+from proctor.engines.http.protocols.bedrock import BedrockProtocol
+from proctor.engines.http.protocols.ollama import OllamaProtocol
+from proctor.engines.http.protocols.openai import OpenAIProtocol
+from proctor.engines.http.protocols.protocol import ProviderProtocol
+from proctor.engines.http.protocols.replicate import ReplicateProtocol
+from proctor.engines.http.protocols.text_generation import TextGenerationProtocol
+from proctor.engines.http.providers import Connection, connection_to, provider_named
+from proctor.engines.http.retrying_client import Authorize
+from proctor.ir import Generate, Score
+
+PROTOCOLS: dict[str, type[ProviderProtocol]] = {
+    "anthropic": AnthropicProtocol,
+    "bedrock": BedrockProtocol,
+    "ollama": OllamaProtocol,
+    "openai": OpenAIProtocol,
+    "replicate": ReplicateProtocol,
+    "text_generation": TextGenerationProtocol,
+}
+Credentials = Annotated[dict[str, Any] | None, NON_POSITIONAL, Field(repr=False)]
+
+
+class ProviderEngine(OpenAIEngine):
+    """A model at a provider of the table.
+
+    Nothing is looked up in the environment, and no key is needed, before the first request.
+
+    Attributes:
+        model: A name that all providers share (``llama-3-3-70b-instruct``), or the provider's own.
+        provider: Name in the table; by default ``settings.default_provider``.
+        credentials: Key, address and what else the provider needs, where the environment does not say. Never saved.
+        provider_specific_args: Fields to replace for one provider: ``{"watsonx": {"max_tokens": 64}}``.
+    """
+
+    transient_fields: ClassVar[frozenset[str]] = OpenAIEngine.transient_fields | {
+        "credentials",
+        "provider_specific_args",
+    }
+    secret_fields: ClassVar[frozenset[str]] = OpenAIEngine.secret_fields | {"credentials"}
+
+    provider: str | None = None
+    credentials: Credentials = None
+    provider_specific_args: Annotated[dict[str, dict[str, Any]] | None, NON_POSITIONAL] = None
+
+    def prepare(self) -> None:
+        """Check the provider's name, where one is given."""
+        self._url = normal_url(self.base_url) if self.base_url else ""
+        object.__setattr__(self, "can_score", self.endpoint == "completions")
+        if self.provider is not None:
+            provider_named(self.provider)
+
+    @property
+    def policy(self) -> list[str] | None:
+        """The classes of data that may be sent: the engine's own policy, or the provider's."""
+        return super().policy or list(provider_named(self.provider)[1].policy)
+
+    @property
+    def served_model(self) -> str:
+        """The provider's name of the model."""
+        return provider_named(self.provider)[1].model_name(self.model)
+
+    @property
+    def price_name(self) -> str:
+        """The provider, and its name of the model."""
+        name, provider = provider_named(self.provider)
+        return f"{name}/{provider.model_name(self.model)}"
+
+    @property
+    def is_billed(self) -> bool:
+        """Whether the provider is reached as services are: by https."""
+        return (self._url or provider_named(self.provider)[1].url).startswith("https:")
+
+    def identity_values(self) -> dict[str, Any]:
+        """Return what decides the answers: provider, its name of the model, decoding."""
+        name, _ = provider_named(self.provider)
+        own = self._adapted()
+        return {**super(ProviderEngine, own).identity_values(), "provider": name, "model": self.served_model}
+
+    def generate(self, requests: Iterable[Generate]) -> Answers:
+        """Answer generation requests, ``max_concurrency`` at once.
+
+        Raises:
+            EngineError: The provider needs a key or an address that nobody gave.
+        """
+        if (local := self._local()) is not None:
+            return local.generate(requests)
+        return self._adapted()._ask(requests)  # noqa: SLF001 - the same class
+
+    def score(self, requests: Iterable[Score]) -> Answers:
+        """Answer requests for log-likelihoods, where the provider echoes; errors as in :meth:`generate`."""
+        if (local := self._local()) is not None:
+            return local.score(requests)
+        return super().score(requests)
+
+    def _ask(self, requests: Iterable[Generate]) -> Answers:
+        return self._run(requests, self._protocol().generate)
+
+    def _adapted(self) -> ProviderEngine:
+        """Return this engine with the fields that are meant for its provider."""
+        given = (self.provider_specific_args or {}).get(provider_named(self.provider)[0])
+        if not given:
+            return self
+        fields = {name: getattr(self, name) for name in self.model_fields_set if name != "provider_specific_args"}
+        adapted = type(self)(
+            **{**fields, **{key: value for key, value in given.items() if key in type(self).model_fields}}
+        )
+        adapted._make_transport, adapted._new_loop = self._make_transport, self._new_loop  # noqa: SLF001 - as above
+        return adapted
+
+    def _local(self) -> Engine | None:
+        """Return the engine in this process that does the work for this provider, if there is one."""
+        short = provider_named(self.provider)[1].engine
+        if short is None:
+            return None
+        from proctor.engines.engine_registry import make_engine
+
+        given = {"temperature": self.temperature, "top_p": self.top_p, "seed": self.seed, "max_tokens": self.max_tokens}
+        values = {name: value for name, value in given.items() if value is not None}
+        return make_engine(short, {"model": self.served_model, **values})
+
+    def _protocol(self) -> ProviderProtocol:
+        name, provider = provider_named(self.provider)
+        connection = self._connection()
+        options = self._options()
+        if connection.fields:
+            options["fields"] = dict(connection.fields)
+        url = normal_url(connection.url) if provider.protocol == "openai" and name == "custom" else connection.url
+        return PROTOCOLS[provider.protocol](
+            url,
+            self._model_to_send(name),
+            self.decoding_defaults(),
+            connection.query,
+            provider.has_n and provider.protocol == "openai",
+            options,
+        )
+
+    def _options(self) -> dict[str, Any]:
+        provider = provider_named(self.provider)[1]
+        return {
+            "is_chat": self.endpoint != "completions",
+            "stream": self.stream,
+            **provider.options_of(self.served_model),
+        }
+
+    def _model_to_send(self, name: str) -> str:
+        served = self.served_model
+        return served.partition("/")[2] if name == "rits" and served.startswith("byom-") else served
+
+    def _connection(self) -> Connection:
+        name, provider = provider_named(self.provider)
+        given = dict(self.credentials or {})
+        if self.api_key is not None:
+            given["api_key"] = self.api_key.get_secret_value()
+        if self.base_url:
+            given["base_url"] = self.base_url
+        return connection_to(name, provider, self.served_model, given)
+
+    def _headers(self) -> Mapping[str, str]:
+        return self._connection().headers
+
+    def _authorize(self) -> Authorize | None:
+        return self._connection().authorize

