@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proctor.results.frames import evaluate_frame
+from proctor.results.row_scoring import evaluate_frame
 
 rows = [
     {

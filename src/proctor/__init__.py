@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from proctor.logs import get_logger
     from proctor.recipes import Benchmark, DatasetRecipe, create_dataset, load_dataset, load_recipe, produce
     from proctor.results.evaluate import post_process
-    from proctor.results.infer import infer
     from proctor.running import run_exams
     from proctor.running.evaluate import evaluate
+    from proctor.running.infer import infer
     from proctor.settings import get_settings, settings
     from proctor.tasks import Task, TaskCard
     from proctor.templates import (
@@ -70,7 +70,7 @@ _HOMES = {
     "proctor.logs": ("get_logger",),
     "proctor.recipes": ("Benchmark", "DatasetRecipe", "create_dataset", "load_dataset", "load_recipe", "produce"),
     "proctor.results.evaluate": ("post_process",),
-    "proctor.results.infer": ("infer",),
+    "proctor.running.infer": ("infer",),
     "proctor.running": ("run_exams",),
     "proctor.running.evaluate": ("evaluate",),
     "proctor.settings": ("get_settings", "settings"),

@@ -176,7 +176,7 @@ def install(modules: MutableMapping[str, ModuleType]) -> None:
     for name, attribute, value in (
         ("proctor.dialects.resolve", "resolve_tasks", resolve_tasks),
         ("proctor.recipes.options", "ExamOptions", Options),
-        ("proctor.dialects.spec_exams", "exams_of_spec", exams_of_spec),
+        ("proctor.dialects.run_file", "exams_of_spec", exams_of_spec),
         ("proctor.engines.engine_registry", "ENGINES", {"slow": None, "smollm2": None}),
         ("proctor.engines.engine_registry", "make_engine", make_engine),
         ("proctor.engines.engine_registry", "parse_model_args", parse_model_args),

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from proctor.cli.problems import FAILURES
+from proctor.cli.error_reporting import FAILURES
 
 
 @pytest.fixture(autouse=True)

@@ -6,8 +6,8 @@ import math
 import pytest
 
 from proctor.data import files
+from proctor.data.dataframes import tabular
 from proctor.data.files import LoadCSV, LoadIOB, LoadJsonFile
-from proctor.data.frames import tabular
 from proctor.errors import DataError, DatasetNotFoundError, ValidationError
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.results.tables import pipe_table
+from proctor.results.tables import pipe_table, simple_table
 
 
 def test_numbers_align_at_the_decimal_point_and_text_at_the_left():
@@ -41,10 +41,23 @@ cells = st.one_of(
     st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(cells, min_size=n, max_size=n), min_size=1, max_size=6)),
     st.booleans(),
 )
-def test_tables_equal_tabulates(rows, index):
+def test_markdown_tables_equal_tabulates(rows, index):
     tabulate = pytest.importorskip("tabulate")
     if not tabulate.__version__.startswith("0.9."):
         pytest.skip("the seed's tables come from tabulate 0.9; later ones read blanks differently")
     headers = [f"h{i}" for i in range(len(rows[0]))]
     expected = tabulate.tabulate(rows, headers=headers, tablefmt="pipe", showindex=index)
     assert pipe_table(headers, rows, index=index) == expected
+
+
+CELL = st.sampled_from(["-", "1.50", "100.00", "7", "-3", "abc", "a b", "", "1e5", "nan", "0.1", "Infinity", "1_000"])
+
+
+@given(st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(CELL, min_size=n, max_size=n), min_size=1, max_size=5)))
+def test_simple_tables_equal_tabulates(body):
+    tabulate = pytest.importorskip("tabulate")
+    if not tabulate.__version__.startswith("0.9."):
+        pytest.skip("upstream's tables come from tabulate 0.9; later ones read blanks differently")
+    listed = [[f"h{i}" for i in range(len(body[0]))], *body]
+    wanted = tabulate.tabulate(listed, headers="firstrow", floatfmt=".2f")
+    assert simple_table(listed) == wanted

@@ -7,7 +7,7 @@ import pytest
 from tests_web_support import NASTY, sample, write_run
 
 from proctor.cli.__main__ import main
-from proctor.running.stored import load_run
+from proctor.runs.stored_run import load_run
 from proctor.web.report import LARGEST_BYTES, report_of
 
 

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError
 import click
 
 from proctor.cli.commands import SETTINGS, LazyGroup, translated
-from proctor.cli.problems import (
+from proctor.cli.error_reporting import (
     BROKEN_PIPE,
     INTERNAL,
     INTERRUPTED,
@@ -62,7 +62,7 @@ def proctor() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return the exit code (see :mod:`proctor.cli.problems`)."""
+    """Run the command line; return the exit code (see :mod:`proctor.cli.error_reporting`)."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     _prepare_streams()
     code = _run(given)

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from proctor.cli.problems import BROKEN_PIPE, abandon_output
+from proctor.cli.error_reporting import BROKEN_PIPE, abandon_output
 from proctor.errors import UsageError, did_you_mean
 
 SETTINGS: dict[str, Any] = {

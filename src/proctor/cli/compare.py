@@ -12,7 +12,7 @@ from proctor.cli.commands import ProctorCommand
 from proctor.errors import UsageError
 
 if TYPE_CHECKING:
-    from proctor.results.sample_index import SampleIndex
+    from proctor.runs.sample_index import SampleIndex
 
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -29,7 +29,7 @@ def command(baseline: Path, others: tuple[Path, ...], as_json: bool) -> None:
     are 0 or 1 and from a paired t-test otherwise, corrected for the number of comparisons (Holm).
     """
     from proctor.cli.console import console, print_json
-    from proctor.results.compare_runs import compare_with
+    from proctor.runs.compare_runs import compare_with
 
     first = _index(baseline)
     found = compare_with(first, [_index(path) for path in others])
@@ -43,8 +43,8 @@ def command(baseline: Path, others: tuple[Path, ...], as_json: bool) -> None:
 
 
 def _index(path: Path) -> SampleIndex:
-    from proctor.results.sample_index import SampleIndex
-    from proctor.running.stored import is_run, load_run
+    from proctor.runs.sample_index import SampleIndex
+    from proctor.runs.stored_run import is_run, load_run
 
     if not is_run(path):
         raise UsageError(f"{path} is no run folder", hint="it has neither run.yaml nor results.json")
@@ -61,7 +61,7 @@ def _table(rows: list[dict[str, Any]], *, with_runs: bool) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    from proctor.cli.problems import printable
+    from proctor.cli.error_reporting import printable
     from proctor.results.summary import shown
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)

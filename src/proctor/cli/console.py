@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from rich.console import Console
 
-from proctor.cli.problems import wants_colour
+from proctor.cli.error_reporting import wants_colour
 
 WIDTH_OF_PIPES = 1000
 """Columns of an output that is no terminal: tables there are read by programs, which want no wrapped cells."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.commands import ProctorCommand
-from proctor.cli.problems import say
+from proctor.cli.error_reporting import say
 from proctor.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:

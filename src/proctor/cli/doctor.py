@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from proctor.cli.commands import ProctorCommand
-from proctor.cli.problems import FAILURES, wants_colour
+from proctor.cli.error_reporting import FAILURES, wants_colour
 from proctor.settings import settings
 
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9._-]+)")

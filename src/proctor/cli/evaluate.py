@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.commands import ProctorCommand
-from proctor.cli.problems import FAILURES, say
+from proctor.cli.error_reporting import FAILURES, say
 from proctor.errors import DataError, DatasetNotFoundError, Location, UsageError
 
 if TYPE_CHECKING:

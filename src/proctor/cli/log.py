@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.commands import SETTINGS, ProctorCommand
-from proctor.cli.problems import FAILURES, printable, say, wants_colour
+from proctor.cli.error_reporting import FAILURES, printable, say, wants_colour
 
 if TYPE_CHECKING:
     from proctor.running.log import ResponseLog
@@ -147,10 +147,10 @@ def _open(path: Path | None, *, read_only: bool) -> ResponseLog:
 
 def _print_json_lines(rows: list[dict[str, Any]]) -> None:
     from proctor.cli.console import print_json
-    from proctor.running.plain import plain
+    from proctor.jsonable import jsonable
 
     for row in rows:
-        print_json(plain(row))
+        print_json(jsonable(row))
 
 
 def _print_entry(each: LoggedResponse) -> None:

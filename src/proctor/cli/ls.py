@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from proctor.cli.commands import ProctorCommand
-from proctor.cli.problems import printable, say, wants_colour
+from proctor.cli.error_reporting import printable, say, wants_colour
 from proctor.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from proctor.cli.commands import ProctorCommand
-from proctor.cli.problems import say
+from proctor.cli.error_reporting import say
 from proctor.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
-    from proctor.running.stored import StoredRun
+    from proctor.runs.stored_run import StoredRun
 
 FORMATS = {"html": ".html", "md": ".md", "csv": ".csv", "parquet": ".parquet"}
 
@@ -54,7 +54,7 @@ def _form_of(output: Path | None) -> str:
 
 
 def _load(path: Path) -> StoredRun:
-    from proctor.running.stored import is_run, load_run
+    from proctor.runs.stored_run import is_run, load_run
 
     if not is_run(path):
         raise UsageError(f"{path} is no run folder", hint="it has neither run.yaml nor results.json")

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.commands import ProctorCommand
-from proctor.cli.exams import exam_options, read_options, split_names
-from proctor.cli.problems import FAILURES, say
+from proctor.cli.error_reporting import FAILURES, say
+from proctor.cli.exam_options import exam_options, read_options, split_names
 from proctor.errors import UsageError
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ _OVERRIDES = (
 def run_spec(spec: RunSpec, execution: Execution) -> RunResult:
     """Let a model sit exams as a spec says."""
     from proctor.cli.lm_eval_files import check_lm_eval, write_lm_eval
-    from proctor.dialects.spec_exams import exams_of_spec
+    from proctor.dialects.run_file import exams_of_spec
     from proctor.engines.engine_registry import make_engine
     from proctor.recipes.exam import suited
     from proctor.running.budget import price_table
@@ -269,9 +269,9 @@ def _budget(engine: Engine, execution: Execution) -> Budget | None:
 def default_output(spec: RunSpec, exams: list[Exam], engine: Engine) -> Path:
     """Return the folder of a run that names none: equal runs have equal folders, so the same command goes on."""
     from proctor.ir import content_key
-    from proctor.running.plain import plain
+    from proctor.jsonable import jsonable
 
-    described = {exam.name: plain(exam.specification()) for exam in exams}
+    described = {exam.name: jsonable(exam.specification()) for exam in exams}
     content = replace(spec, exams=described, model_args={}, log_samples=True, version="").to_dict()
     name = re.sub(r"[^\w.-]+", "-", f"{engine.label}-{'-'.join(spec.tasks)}").strip("-.")[:_LONGEST_NAME]
     return Path(RUNS) / f"{name}-{content_key('run', engine.identity, content)[:_DIGEST_DIGITS]}"

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from proctor.cli.problems import say
+from proctor.cli.error_reporting import say
 from proctor.cli.run import (
     Execution,
     changed_spec,

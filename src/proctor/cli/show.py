@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.commands import ProctorCommand
-from proctor.cli.exams import exam_options, find_exams, split_names
+from proctor.cli.exam_options import exam_options, find_exams, split_names
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,7 +31,7 @@ def command(tasks: tuple[str, ...], docs: int, skip: int, as_json: bool, steps: 
     exams = find_exams([name for text in tasks for name in split_names(text)], options)
     if as_json:
         from proctor.cli.console import print_json
-        from proctor.results.preview import request_records
+        from proctor.prompts.preview import request_records
 
         for record in request_records(exams, docs, skip):
             print_json(record)
@@ -48,9 +48,9 @@ def command(tasks: tuple[str, ...], docs: int, skip: int, as_json: bool, steps: 
 
 def print_requests(exams: Iterable[Exam], target: Console, docs: int = 1, skip: int = 0) -> None:
     """Print the requests of the first documents of exams, part by part."""
-    from proctor.cli.problems import say
+    from proctor.cli.error_reporting import say
     from proctor.cli.prompts import RequestPrinter, legend, origins_of
-    from proctor.results.preview import first_items
+    from proctor.prompts.preview import first_items
 
     printer = RequestPrinter(target)
     for exam in exams:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from proctor.cli.console import console
-from proctor.cli.problems import printable
+from proctor.cli.error_reporting import printable
 from proctor.errors import ProctorError, UsageError
 from proctor.recipes.exam import Exam
 from proctor.recipes.recipe_exam import RecipeExam

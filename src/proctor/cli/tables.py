@@ -8,7 +8,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from proctor.cli.problems import printable
+from proctor.cli.error_reporting import printable
 from proctor.results.summary import ScoreRow, interval, shown
 
 

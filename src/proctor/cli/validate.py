@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from proctor.cli.commands import ProctorCommand
-from proctor.cli.problems import BAD_INPUT, report, say
+from proctor.cli.error_reporting import BAD_INPUT, report, say
 from proctor.errors import Diagnostic, Location, ProctorError, UsageError
 
 _MOST_SHOWN = 200

@@ -14,7 +14,7 @@ _TOP = {
     "produce": "proctor.recipes:produce",
     "evaluate": "proctor.running.evaluate:evaluate",
     "post_process": "proctor.results.evaluate:post_process",
-    "infer": "proctor.results.infer:infer",
+    "infer": "proctor.running.infer:infer",
     "add_to_catalog": "proctor.artifacts:add_to_catalog",
     "add_link_to_catalog": "proctor.artifacts:add_link_to_catalog",
     "get_from_catalog": "proctor.artifacts:get_from_catalog",

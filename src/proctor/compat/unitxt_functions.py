@@ -15,7 +15,7 @@ from proctor.artifacts import fetch_artifact as fetch
 from proctor.data.fields import MISSING, get_field, is_subpath, setter
 from proctor.errors import MissingFieldError
 from proctor.logs import get_logger
-from proctor.results.pretty import pretty_text
+from proctor.results.unitxt_print import pretty_text
 from proctor.settings import settings
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def to_pretty_string(
     item_label: str | None = None,  # noqa: ARG001 - upstream passes it to itself only
     float_format: str | None = None,
 ) -> str:
-    """Return a nested value as indented lines: names, types and values; see ``proctor.results.pretty``."""
+    """Return a nested value as indented lines: names, types and values; see ``proctor.results.unitxt_print``."""
     return pretty_text(
         value, indent=indent, step=indent_delta, width=max_chars, keys=keys, float_format=float_format or ""
     )
@@ -180,8 +180,8 @@ def evaluate_by_metrics(
     metric_names: Sequence[str],
     compute_conf_intervals: bool | None = None,
 ) -> Any:
-    """Return rows with a column for each metric, and the global scores; see ``proctor.results.frames``."""
-    from proctor.results.frames import evaluate_frame
+    """Return rows with a column for each metric, and the global scores; see ``proctor.results.row_scoring``."""
+    from proctor.results.row_scoring import evaluate_frame
     from proctor.running.judging import judges_through
 
     with judges_through():

@@ -18,8 +18,8 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, cast
 from typing_extensions import override
 
 from proctor.artifacts import NON_POSITIONAL
+from proctor.data.dataframes import frames, tabular
 from proctor.data.fields import MISSING, Row, finder
-from proctor.data.frames import frames, tabular
 from proctor.data.hub import local_file, place_of
 from proctor.data.loaders import LazyLoader
 from proctor.errors import DataError, DatasetNotFoundError, Location, MissingExtraError, ValidationError, did_you_mean

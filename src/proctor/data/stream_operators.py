@@ -13,8 +13,8 @@ from typing import Any, Literal
 from pydantic import Field
 from typing_extensions import override
 
+from proctor.data.dataframes import frames
 from proctor.data.fields import Row, getter
-from proctor.data.frames import frames
 from proctor.data.instance_operators import ROW_METADATA, Set
 from proctor.data.operator import (
     MultiStreamOperator,

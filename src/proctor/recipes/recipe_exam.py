@@ -22,7 +22,7 @@ from proctor.recipes.pipeline import Rendered
 from proctor.recipes.recipe import DatasetRecipe, Recipe
 from proctor.recipes.rows import task_data_of
 from proctor.scoring.grade import Columns, Grade
-from proctor.scoring.judges.asking import remembering
+from proctor.scoring.judges.judge_client import remembering
 from proctor.scoring.metrics_list import expand_metrics
 from proctor.scoring.pipeline import grade_each
 

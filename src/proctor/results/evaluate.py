@@ -17,7 +17,7 @@ from proctor.results.scores import GlobalScores, GroupsScores, InstanceScores, S
 from proctor.scoring.columns import rows_of
 from proctor.scoring.grade import Columns, Grade
 from proctor.scoring.intervals import nan_mean
-from proctor.scoring.judges.asking import remembering
+from proctor.scoring.judges.judge_client import remembering
 from proctor.scoring.pipeline import apply_metrics, check_lengths, process_each
 
 SUBSET_DEPTH = 2

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from proctor.errors import UnknownColumnError, did_you_mean
-from proctor.results.pretty import pretty_text
 from proctor.results.tables import pipe_table
+from proctor.results.unitxt_print import pretty_text
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -1,7 +1,6 @@
-"""Markdown tables, laid out as ``tabulate``'s ``pipe`` format does, because the seed prints them so.
+"""Tables as text, laid out as the package ``tabulate`` lays them out: the systems that we follow print theirs with it.
 
-A column whose values all read as numbers is aligned at the decimal point, with six significant digits; any other
-column is text on the left. Cells may have several lines.
+A column whose values all read as numbers is aligned at the decimal point; any other column is text on the left.
 """
 
 from __future__ import annotations
@@ -11,13 +10,16 @@ from collections.abc import Sequence
 from typing import Any
 
 PADDING = 2
+"""Characters that tabulate leaves free beside a header."""
+
+_GAP = "  "
 
 
 def pipe_table(headers: Sequence[str], rows: Sequence[Sequence[Any]], *, index: bool = False) -> str:
-    """Return a table.
+    """Return a Markdown table (``tabulate``'s ``pipe``); numbers have six significant digits.
 
     Args:
-        headers: Names of columns.
+        headers: Names of columns. Cells may have several lines.
         rows: One sequence per row, as long as ``headers``.
         index: Whether to number the rows, from 0, in a first column without a name.
     """
@@ -29,6 +31,26 @@ def pipe_table(headers: Sequence[str], rows: Sequence[Sequence[Any]], *, index: 
     for position in range(len(rows)):
         lines += _lines([column.cells[position] for column in columns], [column.width for column in columns])
     return "\n".join(lines)
+
+
+def simple_table(rows: Sequence[Sequence[str]]) -> str:
+    """Return a table for terminals (``tabulate``'s ``simple``): header, a line of dashes, rows; two decimal places.
+
+    Args:
+        rows: Cells; the first row is the header.
+    """
+    header, *body = [list(row) for row in rows]
+    made = [_simple_column(title, [row[i] for row in body]) for i, title in enumerate(header)]
+    return "\n".join(_GAP.join(cells).rstrip() for cells in zip(*made, strict=True))
+
+
+def _simple_column(title: str, cells: Sequence[str]) -> list[str]:
+    kinds = {_kind_of_text(cell) for cell in cells}
+    numeric = bool(kinds) and kinds <= {"int", "float"}
+    shown = _at_decimal_point([f"{float(cell):.2f}" for cell in cells]) if numeric and "float" in kinds else cells
+    width = max([len(title) + PADDING, *map(len, shown)])
+    pad = str.rjust if numeric else str.ljust
+    return [pad(title, width), "-" * width, *(pad(cell, width) for cell in shown)]
 
 
 class _Column:
@@ -83,7 +105,7 @@ def _plain(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def _at_decimal_point(texts: list[str]) -> list[str]:
+def _at_decimal_point(texts: Sequence[str]) -> list[str]:
     after = [_digits_after_point(text) for text in texts]
     most = max(after)
     return [text + " " * (most - digits) for text, digits in zip(texts, after, strict=True)]

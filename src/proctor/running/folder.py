@@ -14,8 +14,8 @@ from typing import Any, BinaryIO
 
 from proctor.errors import OutputError, UsageError
 from proctor.ir import Choose, Converse, Failure, Generate, Likelihood, Prompt, Request, Response, Rolling
+from proctor.jsonable import to_document, to_line
 from proctor.recipes.exam import Answered
-from proctor.running.plain import to_document, to_line
 from proctor.running.spec import RunSpec
 from proctor.scoring.columns import ABSENT
 from proctor.scoring.grade import Grade

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from proctor.engines.engine import Answers, Engine
 from proctor.ir import Failure, Generate, Response
 from proctor.running.progress import Progress
-from proctor.scoring.judges.asking import asking_through, is_asked_through
+from proctor.scoring.judges.judge_client import asking_through, is_asked_through
 
 if TYPE_CHECKING:
     from proctor.engines.inference import OnFailure, Predictions, Row

@@ -19,6 +19,7 @@ from proctor.engines.engine import Engine
 from proctor.engines.substitution import stand_in_for
 from proctor.errors import ProctorError, RunInterruptedError, UsageError
 from proctor.ir import Failure, Usage
+from proctor.jsonable import jsonable
 from proctor.logs import get_logger
 from proctor.recipes.exam import Answered, Exam, ScoredGroup, suited, variant_of
 from proctor.running.budget import PriceTable, price_table
@@ -26,7 +27,6 @@ from proctor.running.execute import Budget, Session, ask
 from proctor.running.folder import RunFolder, SampleWriter
 from proctor.running.judging import Judging, judges_through
 from proctor.running.log import ResponseLog
-from proctor.running.plain import plain
 from proctor.running.plan import Filed, answered, exam_items
 from proctor.running.progress import Observer, SilentObserver
 from proctor.running.spec import RunSpec, without_secrets
@@ -150,7 +150,7 @@ def _complete_spec(
         body = engine.to_dict()
         model = str(body.pop("__type__"))
         spec = RunSpec(model, tuple(exam.name for exam in exams), body, limit, log_samples=log_samples)
-    described = {exam.name: plain(exam.specification()) for exam in exams}
+    described = {exam.name: jsonable(exam.specification()) for exam in exams}
     return replace(spec, engine=engine.identity, exams=described, version=_version("proctor") or "")
 
 
@@ -223,7 +223,7 @@ def _group_entries(exams: Sequence[Exam], grades: dict[str, Grade]) -> dict[str,
             members = [exam.name for exam in exams if any(each.name == name for each in getattr(exam, "groups", ()))]
             failed = sum(len(grades[member].failures) for member in members)
             entry = {**scores, "n": scores.get("num_of_instances", 0), "failures": failed, "members": members}
-            entries[name] = {str(key): plain(entry[key]) for key in sorted(entry)}
+            entries[name] = {str(key): jsonable(entry[key]) for key in sorted(entry)}
     return entries
 
 
@@ -260,7 +260,7 @@ def _entry(grade: Grade, tally: _Tally) -> dict[str, Any]:
         entry["failure_kinds"] = dict(sorted(kinds.items()))
     if grade.metric_failures:
         entry["metric_failures"] = {name: failure.message for name, failure in grade.metric_failures.items()}
-    return {str(name): plain(entry[name]) for name in sorted(entry)}
+    return {str(name): jsonable(entry[name]) for name in sorted(entry)}
 
 
 def _circumstances(session: Session, usage: dict[str, dict[str, int]], began: float) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any, get_args, get_type_hints
 import yaml
 
 from proctor.errors import Diagnostic, Location, UsageError, did_you_mean
-from proctor.running.plain import plain
+from proctor.jsonable import jsonable
 
 _SECRET = re.compile(r"(^|[_-])(api_?key|key|token|secret|password|passwd|authorization|credentials?)$", re.IGNORECASE)
 
@@ -64,7 +64,7 @@ class RunSpec:
         """Return JSON-like data without secrets; what is not set is left out."""
         values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         values["model_args"] = without_secrets(values["model_args"])
-        return {name: plain(value) for name, value in values.items() if value not in (None, {}, "")}
+        return {name: jsonable(value) for name, value in values.items() if value not in (None, {}, "")}
 
     def to_yaml(self) -> str:
         """Return the content of ``run.yaml``."""

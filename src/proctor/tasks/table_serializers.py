@@ -8,8 +8,8 @@ from typing import Any
 
 from typing_extensions import override
 
+from proctor.data.dataframes import frames
 from proctor.data.fields import Row
-from proctor.data.frames import frames
 from proctor.data.table_operators import shuffle_columns, shuffle_rows
 from proctor.errors import DataError, MissingExtraError, ValidationError
 from proctor.tasks.serializers import ImageSerializer, TableSerializer

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from proctor.errors import UsageError
-from proctor.results.compare_runs import compare_with, flips
-from proctor.results.sample_index import SampleIndex
-from proctor.running.stored import StoredRun
+from proctor.runs.compare_runs import compare_with, flips
+from proctor.runs.sample_index import SampleIndex
+from proctor.runs.stored_run import StoredRun
 from proctor.web.charts import difference_bar
 from proctor.web.library import Library
 from proctor.web.sample_view import choices_of, excerpt, question_of, references_text

@@ -13,17 +13,17 @@ from proctor.artifacts import fetch_artifact
 from proctor.dialects.listing import Entry, entries, everything
 from proctor.errors import Diagnostic, ProctorError, UsageError
 from proctor.ir import Choose, Generate, Request, Response, Scored
+from proctor.prompts.lint import warnings_of
+from proctor.prompts.origins import parts_in
+from proctor.prompts.preview import continuations_of, first_items
 from proctor.recipes.exam import Answered, Exam, Question
 from proctor.recipes.recipe import card_templates
-from proctor.results.lint import warnings_of
-from proctor.results.origins import parts_in
-from proctor.results.preview import continuations_of, first_items
 from proctor.settings import settings
 from proctor.tasks.card import TaskCard
-from proctor.web.code_forms import forms_of
+from proctor.web.code_snippets import forms_of
+from proctor.web.exam_form import FIELDS, Setting, setting_of
 from proctor.web.library import Library
 from proctor.web.prompt_view import explained_messages, request_view
-from proctor.web.setting import FIELDS, Setting, setting_of
 from proctor.web.tokens import token_counter
 
 if TYPE_CHECKING:

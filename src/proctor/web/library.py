@@ -8,8 +8,8 @@ from hashlib import blake2b
 from pathlib import Path
 
 from proctor.errors import DataError, ProctorError, UsageError
-from proctor.results.sample_index import SampleIndex
-from proctor.running.stored import StoredRun, find_runs, is_run, load_run
+from proctor.runs.sample_index import SampleIndex
+from proctor.runs.stored_run import StoredRun, find_runs, is_run, load_run
 
 _FIRST_BUILD_SECONDS = 0.2
 

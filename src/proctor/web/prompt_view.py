@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from proctor.ir import Media, Part, Prompt, Request, Span
+from proctor.prompts.origins import label_of, part_of
+from proctor.prompts.preview import continuations_of, decoding_of, kind_of, prompts_of
 from proctor.recipes.exam import Question
-from proctor.results.origins import label_of, part_of
-from proctor.results.preview import continuations_of, decoding_of, kind_of, prompts_of
 
 
 def explained_messages(request: Request) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from proctor.results.origins import COLOURS, label_of, part_of
+from proctor.prompts.origins import COLOURS, label_of, part_of
 from proctor.results.summary import interval, shown
 
 

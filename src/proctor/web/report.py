@@ -7,9 +7,9 @@ from importlib.resources import files
 from typing import Any
 
 from proctor.errors import DataError
-from proctor.results.sample_index import SampleIndex
-from proctor.results.sample_query import SampleQuery
-from proctor.running.stored import StoredRun
+from proctor.runs.sample_index import SampleIndex
+from proctor.runs.sample_query import SampleQuery
+from proctor.runs.stored_run import StoredRun
 from proctor.web.compare_pages import difference_rows
 from proctor.web.rendering import part_styles, render
 from proctor.web.run_pages import scores_view

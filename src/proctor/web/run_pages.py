@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from proctor.results.score_grid import GridCell, ScoreGrid, group_label, groups_of, score_grids
 from proctor.results.summary import ScoreRow, failure_notes, group_rows, score_rows
-from proctor.running.stored import StoredRun
+from proctor.runs.stored_run import StoredRun
 from proctor.web.charts import interval_bar, scale_of
 from proctor.web.library import Library
 from proctor.web.rendering import duration

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from proctor.dialects.spec_exams import exams_of_spec
+from proctor.dialects.run_file import exams_of_spec
 from proctor.errors import ProctorError, UsageError
+from proctor.prompts.origins import parts_in
+from proctor.prompts.preview import first_items, payload_of, prompts_of
 from proctor.recipes.exam import Exam, Question
-from proctor.results.origins import parts_in
-from proctor.results.preview import first_items, payload_of, prompts_of
-from proctor.results.sample_index import Sample
-from proctor.results.sample_query import ORDERS, SampleQuery
 from proctor.results.score_grid import group_label, groups_of, label_of_instance
-from proctor.running.stored import StoredRun
+from proctor.runs.sample_index import Sample
+from proctor.runs.sample_query import ORDERS, SampleQuery
+from proctor.runs.stored_run import StoredRun
 from proctor.settings import settings
 from proctor.web.library import Library
 from proctor.web.prompt_view import explained_messages

@@ -63,7 +63,7 @@ def serve(
 
 
 def _first_page(library: Library, runs: Sequence[Path]) -> str:
-    from proctor.running.stored import is_run
+    from proctor.runs.stored_run import is_run
 
     return f"runs/{library.id_of(runs[0])}" if len(runs) == 1 and is_run(runs[0]) else "runs"
 

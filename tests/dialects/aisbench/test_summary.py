@@ -1,11 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from proctor.dialects.aisbench.summary import mode_of, prompt_version, summarize, summarize_models, summary_groups
-from proctor.dialects.aisbench.tabulated import tabulated
 from proctor.dialects.aisbench.values import Reference
 from proctor.errors import DataError, ScoringError
 
@@ -193,18 +190,3 @@ def test_modes_follow_the_inferencer(kind, mode):
         mode_of({"infer_cfg": {"inferencer": {"type": Reference(f"opencompass.openicl.icl_inferencer.{kind}")}}})
         == mode
     )
-
-
-# -- tables -------------------------------------------------------------------------------------------------------
-
-CELL = st.sampled_from(["-", "1.50", "100.00", "7", "-3", "abc", "a b", "", "1e5", "nan", "0.1"])
-
-
-@given(st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(CELL, min_size=n, max_size=n), min_size=1, max_size=5)))
-def test_tables_are_laid_out_as_tabulate_does(body):
-    tabulate = pytest.importorskip("tabulate")
-    if not tabulate.__version__.startswith("0.9."):
-        pytest.skip("upstream's tables come from tabulate 0.9; later ones read blanks differently")
-    listed = [[f"h{i}" for i in range(len(body[0]))], *body]
-    wanted = tabulate.tabulate(listed, headers="firstrow", floatfmt=".2f")
-    assert tabulated(listed) == wanted

@@ -14,7 +14,6 @@ from proctor.ir import Failure, Response, TokenLogProbability
 from proctor.results.evaluate import evaluate
 from proctor.scoring.composed import MetricsEnsemble
 from proctor.scoring.grade import Columns
-from proctor.scoring.judges.asking import asking_through
 from proctor.scoring.judges.criteria import (
     CreateCriteriaFromString,
     CreateYesNoCriteriaFromString,
@@ -25,6 +24,7 @@ from proctor.scoring.judges.criteria import (
 )
 from proctor.scoring.judges.direct import LLMJudgeDirect
 from proctor.scoring.judges.from_template import LLMAsJudge, TaskBasedLLMasJudge
+from proctor.scoring.judges.judge_client import asking_through
 from proctor.scoring.judges.pairwise import LLMJudgePairwise
 from proctor.scoring.judges.prompts import words_of
 from proctor.scoring.judges.steps import chosen_option

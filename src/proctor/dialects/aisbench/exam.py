@@ -12,9 +12,8 @@ from proctor.dialects.aisbench.asking import AskedRow, Fits, Questions
 from proctor.dialects.aisbench.config import GENERATE, DatasetConfig
 from proctor.dialects.aisbench.datasets import DatasetRows, open_dataset
 from proctor.dialects.aisbench.grading import grade
-from proctor.dialects.aisbench.plain import described
 from proctor.dialects.aisbench.prompts import PromptBuilder
-from proctor.dialects.aisbench.values import short_name
+from proctor.dialects.aisbench.values import as_data, short_name
 from proctor.engines.engine import Engine
 from proctor.errors import DataError, ProctorError
 from proctor.formats.meta_template import MetaTemplate
@@ -187,8 +186,8 @@ class DatasetExam:
         }
         return {
             "dialect": "aisbench",
-            "dataset": described(self.config.values),
-            "options": {key: described(value) for key, value in changed.items() if value is not None},
+            "dataset": as_data(self.config.values),
+            "options": {key: as_data(value) for key, value in changed.items() if value is not None},
         }
 
 

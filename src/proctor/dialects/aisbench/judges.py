@@ -18,7 +18,7 @@ from proctor.errors import ScoringError, did_you_mean
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict, share
-from proctor.scoring.judges.asking import ask
+from proctor.scoring.judges.judge_client import ask
 
 _MODEL, _KEY, _BASE = "OC_JUDGE_MODEL", "OC_JUDGE_API_KEY", "OC_JUDGE_API_BASE"
 

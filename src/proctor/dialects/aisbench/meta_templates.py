@@ -9,8 +9,8 @@ from typing import Any
 import yaml
 
 from proctor.dialects.aisbench.models import meta_template_of
-from proctor.dialects.aisbench.plain import described
 from proctor.dialects.aisbench.reader import models_of, read_config
+from proctor.dialects.aisbench.values import as_data
 from proctor.errors import Location, UsageError
 
 
@@ -34,7 +34,7 @@ def read_meta_template(path: str) -> dict[str, Any]:
             f"{path} holds no meta template",
             hint='it has at least {"round": [{"role": "HUMAN", …}, {"role": "BOT", "generate": true, …}]}',
         )
-    plain: dict[str, Any] = described(found)
+    plain: dict[str, Any] = as_data(found)
     return plain
 
 

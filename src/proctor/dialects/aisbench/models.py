@@ -12,9 +12,8 @@ from typing import Any
 
 from proctor.dialects.aisbench.config import model_abbr_of
 from proctor.dialects.aisbench.index import COLLECTION, MODEL, find_config
-from proctor.dialects.aisbench.plain import described
 from proctor.dialects.aisbench.reader import models_of, read_config
-from proctor.dialects.aisbench.values import location_of, short_name
+from proctor.dialects.aisbench.values import as_data, location_of, short_name
 from proctor.errors import UnknownArtifactError, UsageError, did_you_mean
 
 _KEY_FROM_ENVIRONMENT = "ENV"
@@ -132,7 +131,7 @@ def _args(values: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]
 
 def _hf_args(values: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
     del entry
-    model_kwargs = {key: described(value) for key, value in _mapping(values, "model_kwargs").items()}
+    model_kwargs = {key: as_data(value) for key, value in _mapping(values, "model_kwargs").items()}
     args: dict[str, Any] = {"model": _path(values)}
     for ours, theirs in (("tokenizer", "tokenizer_path"), ("max_length", "max_seq_len"), ("peft", "peft_path")):
         if values.get(theirs):

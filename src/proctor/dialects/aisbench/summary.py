@@ -9,9 +9,9 @@ from typing import Any
 
 from proctor.data.expressions import compile_expression
 from proctor.dialects.aisbench.prompt_version import mode_of, prompt_version
-from proctor.dialects.aisbench.tabulated import tabulated
 from proctor.dialects.aisbench.values import short_name
 from proctor.errors import DataError, ScoringError
+from proctor.results.tables import simple_table
 from proctor.scoring.evaluators.evaluation import METRIC_ORDER
 
 __all__ = [
@@ -47,7 +47,7 @@ class SummaryTable:
 
     def to_text(self, time: str | None = None) -> str:
         """Return the table for people; with a time, the whole text file that upstream writes."""
-        table = tabulated(self.rows)
+        table = simple_table(self.rows)
         if time is None:
             return table
         lines = "\n".join(",".join(row) for row in self.rows)

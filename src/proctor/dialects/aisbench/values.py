@@ -113,3 +113,19 @@ def short_name(kind: Any) -> str:
 def location_of(values: Any) -> Location | None:
     """Return where a dictionary of a config was written; ``None`` for anything else."""
     return values.location if isinstance(values, ConfigDict) else None
+
+
+def as_data(value: Any) -> Any:
+    """Return a value of a config as JSON-like data: names for what is imported."""
+    if isinstance(value, Reference):
+        return value.name
+    if isinstance(value, Mapping):
+        return {str(key): as_data(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_data(each) for each in value]
+    if isinstance(value, set | frozenset):
+        return sorted(map(str, value))
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    name = getattr(value, "__qualname__", None)
+    return f"{value.__module__}.{name}" if name else repr(value)

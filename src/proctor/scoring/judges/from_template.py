@@ -20,7 +20,7 @@ from proctor.ir import Failure
 from proctor.randomness import random_stream
 from proctor.scoring.grade import Columns
 from proctor.scoring.instance_metric import BulkInstanceMetric, Computed, Unscored
-from proctor.scoring.judges.asking import check_engine, engine_name
+from proctor.scoring.judges.judge_client import check_engine, engine_name
 from proctor.scoring.judges.prompts import Bench, Verdict, words_of
 from proctor.scoring.metric import failed
 from proctor.tasks.task import Task

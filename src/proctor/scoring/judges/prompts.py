@@ -16,7 +16,7 @@ from proctor.data.streams import INFERENCE_STREAM
 from proctor.formats import Format
 from proctor.ir import Failure
 from proctor.scoring.grade import Columns
-from proctor.scoring.judges.asking import Answer, ask
+from proctor.scoring.judges.judge_client import Answer, ask
 from proctor.scoring.pipeline import process
 from proctor.scoring.processors import PostProcess
 from proctor.tasks.task import Task

@@ -11,8 +11,8 @@ from proctor.data.policy import POLICY_FIELD
 from proctor.errors import ArtifactError, ScoringError, UsageError, ValidationError, did_you_mean
 from proctor.ir import Failure
 from proctor.scoring.instance_metric import BulkInstanceMetric
-from proctor.scoring.judges.asking import Answer, ask, check_engine, engine_name
 from proctor.scoring.judges.criteria import Criteria, fetch_criteria
+from proctor.scoring.judges.judge_client import Answer, ask, check_engine, engine_name
 from proctor.scoring.map_reduce import field_of
 
 CLOSE_ENOUGH = 0.6

@@ -22,7 +22,7 @@ from proctor.ir import Failure
 from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.instance_metric import BulkInstanceMetric
 from proctor.scoring.intervals import Means, Resampler, nan_mean
-from proctor.scoring.judges.asking import ask
+from proctor.scoring.judges.judge_client import ask
 from proctor.scoring.map_reduce import EvaluationInput, MapReduceMetric
 from proctor.settings import model_folder
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from proctor.ir import Media, Prompt, Request
+from proctor.prompts.origins import label_of, part_of
+from proctor.prompts.preview import continuations_of, prompts_of
 from proctor.recipes.exam import Question
-from proctor.results.origins import label_of, part_of
-from proctor.results.preview import continuations_of, prompts_of
 
 _SHORTEST_LEAK = 4
 """Answers of fewer characters ("A", "yes") occur in any prompt by chance."""

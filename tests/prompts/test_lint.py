@@ -1,8 +1,8 @@
 import pytest
 
 from proctor.ir import Choose, Exchange, Generate, Pair, Prompt, Span, Turn, turn
+from proctor.prompts.lint import warnings_of
 from proctor.recipes.exam import Question
-from proctor.results.lint import warnings_of
 
 
 def warned(parts, fields=None, choices=(), references=(), gold=None, answer=None):

@@ -5,7 +5,7 @@ import time
 from proctor.ir import Response, Usage
 from proctor.running.progress import Progress, SilentObserver
 from proctor.running.progress_file import PROGRESS, STALE_SECONDS, ProgressFileObserver
-from proctor.running.stored import find_runs, is_run, load_run
+from proctor.runs.stored_run import find_runs, is_run, load_run
 
 SPEC = "model: tiny\ntasks: [b, a]\nexams: {b: {}, a: {}}\n"
 

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 
-def plain(value: Any) -> Any:
+def jsonable(value: Any) -> Any:
     """Return ``value`` as None, bool, int, float, str, list or dict.
 
     Numbers that JSON does not know (NaN, infinities) become ``None``, numpy values become Python's, sets are
@@ -21,11 +21,11 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, (bool, str, int, float)):
         return _scalar(value)
     if isinstance(value, msgspec.Struct):
-        return plain(msgspec.to_builtins(value))
+        return jsonable(msgspec.to_builtins(value))
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): jsonable(item) for key, item in value.items()}
     if isinstance(value, AbstractSet):
-        return sorted((plain(item) for item in value), key=repr)
+        return sorted((jsonable(item) for item in value), key=repr)
     return _other(value)
 
 
@@ -33,8 +33,8 @@ def _other(value: Any) -> Any:
     if isinstance(value, (bytes, bytearray)):
         return b64encode(value).decode()
     if isinstance(value, Sequence):
-        return [plain(item) for item in value]
-    return plain(value.tolist()) if hasattr(value, "tolist") else f"<{type(value).__name__}>"
+        return [jsonable(item) for item in value]
+    return jsonable(value.tolist()) if hasattr(value, "tolist") else f"<{type(value).__name__}>"
 
 
 def _scalar(value: str | float | None) -> str | float | None:
@@ -51,7 +51,7 @@ def _scalar(value: str | float | None) -> str | float | None:
 def _hook(value: Any) -> Any:
     if value is None:  # as a key
         raise TypeError
-    return plain(value)
+    return jsonable(value)
 
 
 _VALUES = msgspec.json.Encoder(enc_hook=_hook, order="deterministic")
@@ -70,10 +70,10 @@ def _value(value: Any) -> bytes:
     try:
         return _VALUES.encode(value)
     except (UnicodeEncodeError, TypeError, ValueError):  # lone surrogates, keys that are no text, strange floats
-        return json.dumps(plain(value), allow_nan=False, separators=(",", ":"), sort_keys=True).encode()
+        return json.dumps(jsonable(value), allow_nan=False, separators=(",", ":"), sort_keys=True).encode()
 
 
 def to_document(value: Any) -> bytes:
     """Return indented JSON with sorted keys and a final line end."""
-    text = json.dumps(plain(value), indent=2, sort_keys=True, allow_nan=False, ensure_ascii=False)
+    text = json.dumps(jsonable(value), indent=2, sort_keys=True, allow_nan=False, ensure_ascii=False)
     return (text + "\n").encode("utf-8", "backslashreplace")

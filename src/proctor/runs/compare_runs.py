@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proctor.results.compare import compare, holm
-from proctor.results.sample_index import SampleIndex
+from proctor.runs.sample_index import SampleIndex
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]

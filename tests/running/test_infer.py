@@ -3,7 +3,7 @@
 from proctor.engines.scripted import ScriptedEngine
 from proctor.recipes import produce
 from proctor.results.evaluate import post_process
-from proctor.results.infer import infer
+from proctor.running.infer import infer
 
 RECIPE = {
     "task": "tasks.classification.multi_class",

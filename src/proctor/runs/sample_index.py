@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proctor.errors import DataError, UsageError
-from proctor.results.sample_query import (
+from proctor.results.score_grid import groups_of, label_of_instance
+from proctor.runs.sample_query import (
     EVERYTHING,
     MOST_FOUND,
     SAMPLES,
@@ -34,7 +35,6 @@ from proctor.results.sample_query import (
     selection,
     steps,
 )
-from proctor.results.score_grid import groups_of, label_of_instance
 from proctor.settings import settings
 
 _VERSION = 3

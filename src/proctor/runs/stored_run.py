@@ -13,7 +13,7 @@ from proctor.errors import ProctorError
 from proctor.running.folder import RESULTS, SAMPLES, SPEC
 from proctor.running.progress_file import PROGRESS, STALE_SECONDS
 from proctor.running.spec import RunSpec
-from proctor.running.stored_shapes import checked_entry, checked_run
+from proctor.runs.stored_shapes import checked_entry, checked_run
 
 State = Literal["done", "running", "stopped", "damaged"]
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.cli import problems as report
+from proctor.cli import error_reporting as report
 from proctor.errors import (
     Diagnostic,
     EngineError,

@@ -1,6 +1,6 @@
 import pytest
 
-from proctor.cli.exams import read_options, split_names
+from proctor.cli.exam_options import read_options, split_names
 from proctor.errors import UsageError
 
 

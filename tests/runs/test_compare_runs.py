@@ -3,8 +3,8 @@ import json
 import pytest
 
 from proctor.results.compare import mcnemar
-from proctor.results.compare_runs import compare_runs, compare_with, flips
-from proctor.results.sample_index import SampleIndex
+from proctor.runs.compare_runs import compare_runs, compare_with, flips
+from proctor.runs.sample_index import SampleIndex
 
 
 def index_of(folder, name, scores):

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor.errors import UsageError
-from proctor.results.pretty import pretty_text
+from proctor.results.unitxt_print import pretty_text
 
 
 def test_values_are_laid_out_by_level():

@@ -1,8 +1,8 @@
 import pytest
 
 from proctor.errors import UsageError
-from proctor.web.code_forms import forms_of, slug
-from proctor.web.setting import FIELDS, Setting, setting_of
+from proctor.web.code_snippets import forms_of, slug
+from proctor.web.exam_form import FIELDS, Setting, setting_of
 
 
 @pytest.mark.parametrize(

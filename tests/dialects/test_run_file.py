@@ -1,6 +1,6 @@
 import pytest
 
-from proctor.dialects.spec_exams import exams_of_spec, options_of
+from proctor.dialects.run_file import exams_of_spec, options_of
 from proctor.errors import UsageError
 from proctor.running.spec import RunSpec
 

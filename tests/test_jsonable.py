@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor.ir import Failure
-from proctor.running.plain import plain, to_document, to_line
+from proctor.jsonable import jsonable, to_document, to_line
 
 
 class Colour(StrEnum):
@@ -46,7 +46,7 @@ class Size(IntEnum):
     ],
 )
 def test_values(value, expected):
-    found = plain(value)
+    found = jsonable(value)
     assert found == expected
     assert type(found) is type(expected)
     assert json.loads(to_line({"value": value})) == {"value": expected}
@@ -66,7 +66,7 @@ def test_everything_gives_strict_json_twice_the_same(value):
         raise ValueError(token)
 
     line, document = to_line({"value": value}), to_document({"value": value})
-    assert json.loads(line, parse_constant=refuse) == {"value": plain(value)}
+    assert json.loads(line, parse_constant=refuse) == {"value": jsonable(value)}
     json.loads(document, parse_constant=refuse)
     assert line == to_line({"value": value})
     assert b"\n" not in line

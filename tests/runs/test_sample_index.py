@@ -5,8 +5,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from proctor.errors import DataError, UsageError
-from proctor.results.sample_index import SampleIndex, failure_of, main_score, read_line
-from proctor.results.sample_query import SampleQuery
+from proctor.runs.sample_index import SampleIndex, failure_of, main_score, read_line
+from proctor.runs.sample_query import SampleQuery
 
 WORDS = ["red", "green", "blue", "Grün", "zwei Wörter"]
 RECORDS = st.lists(
@@ -94,7 +94,7 @@ def matches(line, query):
 
 
 def test_building_goes_on_where_it_stopped(tmp_path, monkeypatch):
-    monkeypatch.setattr("proctor.results.sample_index._BATCH_BYTES", 200)
+    monkeypatch.setattr("proctor.runs.sample_index._BATCH_BYTES", 200)
     records = lines_of([{"exam": "a", "output": "red", "score": 1.0}] * 50)
     index = made(tmp_path, records)
     assert not index.build(seconds=0.0)

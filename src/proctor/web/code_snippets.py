@@ -16,7 +16,7 @@ from proctor.dialects.resolve import resolve_tasks
 from proctor.errors import ProctorError
 from proctor.recipes.exam import Exam
 from proctor.recipes.options import ExamOptions
-from proctor.web.setting import Setting
+from proctor.web.exam_form import Setting
 
 Form = tuple[str, str]
 """A title and a text."""
@@ -82,7 +82,7 @@ def python_text(setting: Setting) -> str:
     return (
         "from proctor.dialects.resolve import resolve_tasks\n"
         "from proctor.recipes.options import ExamOptions\n"
-        "from proctor.results.preview import request_records\n\n"
+        "from proctor.prompts.preview import request_records\n\n"
         f"exams = resolve_tasks([{setting.task!r}], ExamOptions({arguments}))\n"
         "for record in request_records(exams, docs=3):\n"
         '    print(record["prompt"], record["references"])\n'

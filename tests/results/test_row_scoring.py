@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from proctor.errors import ScoringError
-from proctor.results.frames import evaluate_frame
+from proctor.results.row_scoring import evaluate_frame
 
 ROWS = [
     {

@@ -1,6 +1,6 @@
 import pytest
 
-from proctor.results.origins import COLOURS, label_of, part_of, parts_in
+from proctor.prompts.origins import COLOURS, label_of, part_of, parts_in
 
 
 def luminance(colour):

@@ -1,7 +1,7 @@
 import pytest
 
-from proctor.running.stored import load_run
-from proctor.running.stored_shapes import checked_entry, checked_run
+from proctor.runs.stored_run import load_run
+from proctor.runs.stored_shapes import checked_entry, checked_run
 
 
 def test_what_is_known_is_kept():

@@ -1,8 +1,8 @@
 import pytest
 
 from proctor.ir import Choose, Converse, Decoding, Exchange, Generate, Likelihood, Pair, Prompt, Rolling, turn
+from proctor.prompts.preview import first_items, request_record
 from proctor.recipes.exam import Question
-from proctor.results.preview import first_items, request_record
 
 
 def record(request, **exchange):

@@ -1,0 +1,1 @@
+"""Prompts as people look at them before anything is sent: previews, the parts of a prompt, frequent mistakes."""
