@@ -37,6 +37,7 @@ __all__ = [
     "Rows",
     "ScoredGroup",
     "add_groups",
+    "limited",
     "suited",
     "variant_of",
 ]
@@ -292,6 +293,13 @@ def _lacking(exam: Exam, engine: Engine) -> Iterator[Diagnostic]:
         )
     if not exam.asker.kinds <= NEED_SCORES and not engine.can_generate:
         yield Diagnostic(f"'{engine.label}' cannot sit '{exam.name}'", why="this engine writes no text")
+
+
+def limited(exam: Exam, limit: int | None) -> Exam:
+    """Return an exam of which at most ``limit`` instances are asked about, whatever its own limit."""
+    if limit is None:
+        return exam
+    return replace(exam, ceiling=limit if exam.ceiling is None else min(exam.ceiling, limit))
 
 
 def suited(exams: Iterable[Exam], engine: Engine) -> list[Exam]:

@@ -12,11 +12,11 @@ from proctor.data.policy import POLICY_FIELD, check_policy, classes_of
 from proctor.engines.engine import Answers, Engine
 from proctor.errors import EngineError
 from proctor.ir import Failure, Response
-from proctor.recipes.exam import Exam, Question
+from proctor.recipes.exam import NEED_SCORES, Exam, Question
 from proctor.running.budget import PriceTable
 from proctor.running.log import Key, ResponseLog
 from proctor.running.log_writer import LogWriter
-from proctor.running.plan import Filed, Kind, Single, Step, Wanted, batches, exam_items, kind_of, steps_of, wanted
+from proctor.running.plan import Filed, Kind, Single, Step, Wanted, batches, kind_of, steps_of, wanted
 from proctor.running.progress import Observer, Progress
 
 _COUNTING_SECONDS = 1.0
@@ -42,7 +42,6 @@ class Session:
         log: Where answers are filed.
         number: The engine's number in the log.
         observer: Who watches.
-        limit: Most items per exam.
         retry_failed: Whether to ask again what failed in an earlier run. A failure is no answer, so by default yes.
         budget: What may be spent.
         prices: What models cost, where it is not the table that comes with Proctor.
@@ -54,7 +53,6 @@ class Session:
     log: ResponseLog
     number: int
     observer: Observer
-    limit: int | None = None
     retry_failed: bool = True
     budget: Budget | None = None
     prices: PriceTable | None = None
@@ -72,12 +70,12 @@ def ask(exams: Sequence[Exam], session: Session) -> None:
         LogError: An answer could not be stored.
     """
     if session.observer.wants_total:
-        session.progress.total = _count(exams, session.limit)
+        session.progress.total = _count(exams)
     with LogWriter(session.log, session.number) as writer:
         asking = _Asking(session, writer)
         pending: dict[Kind, list[Exam]] = {"generate": [], "score": []}
         for exam in exams:
-            pending[_first_kind(exam, session.limit)].append(exam)
+            pending[_first_kind(exam)].append(exam)
         while any(pending.values()) and session.stopped is None:
             for kind in ("generate", "score"):
                 todo, pending[kind] = pending[kind], []
@@ -88,7 +86,7 @@ def ask(exams: Sequence[Exam], session: Session) -> None:
     session.observer.asking(session.progress)
 
 
-def _count(exams: Sequence[Exam], limit: int | None) -> int | None:
+def _count(exams: Sequence[Exam]) -> int | None:
     """Return how many requests the exams make, or ``None`` where that takes too long to find out.
 
     It is an upper bound: requests that are equal are asked once.
@@ -96,18 +94,15 @@ def _count(exams: Sequence[Exam], limit: int | None) -> int | None:
     give_up = time.monotonic() + _COUNTING_SECONDS
     total = 0
     for exam in exams:
-        for item in exam_items(exam, limit):
-            total += sum(steps_of(request) for request in item.requests)
+        for question in exam.questions():
+            total += sum(steps_of(request) for request in question.requests)
             if time.monotonic() > give_up:
                 return None
     return total
 
 
-def _first_kind(exam: Exam, limit: int | None) -> Kind:
-    for item in exam_items(exam, limit):
-        for request in item.requests:
-            return kind_of(request)
-    return "generate"
+def _first_kind(exam: Exam) -> Kind:
+    return "score" if exam.asker.kinds <= NEED_SCORES else "generate"
 
 
 def _round(kind: Kind, asking: _Asking, todo: list[Exam], pending: dict[Kind, list[Exam]]) -> None:
@@ -190,10 +185,10 @@ class _Asking:
         """Begin to count positions from zero."""
         self._count = 0
 
-    def check_policy(self, items: Sequence[Question]) -> None:
-        """Refuse items that the engine may not see, before anything of them is sent; warn once of unclassified ones."""
-        for item in items if self._policy else ():
-            classes = classes_of(item.instance)
+    def check_policy(self, questions: Sequence[Question]) -> None:
+        """Refuse questions that the engine may not see, before anything is sent; warn once of unclassified ones."""
+        for question in questions if self._policy else ():
+            classes = classes_of(question.instance)
             if classes or not self._has_warned:
                 check_policy(self._policy, {POLICY_FIELD: classes}, self.session.engine.label)
             self._has_warned |= not classes
@@ -291,9 +286,9 @@ class _Stream:
         again: set[Kind] = set()
         first_time = self._asking.visit(self._kind, exam)
         place = exam.name if self._asking.session.engine.answers_in_order else ""
-        for batch in batches(exam_items(exam, self._asking.session.limit)):
+        for batch in batches(exam.questions()):
             self._asking.check_policy(batch)
-            entries = [entry for item in batch for entry in wanted(item, place)]
+            entries = [entry for question in batch for entry in wanted(question, place)]
             mine = [entry for entry in entries if kind_of(entry.request) == self._kind]
             if len(mine) < len(entries) and not self._asking.has_visited(self._other, exam):
                 again.add(self._other)

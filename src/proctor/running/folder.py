@@ -126,25 +126,24 @@ def _output_errors(path: Path) -> Iterator[None]:
 
 
 def _beginning(exam: str, answered: Answered) -> dict[str, Any]:
-    item, responses = answered.question, answered.responses
-    failure = next((response.failure for response in responses if response.failure is not None), None)
+    question, responses = answered.question, answered.responses
     return {
         "exam": exam,
-        "doc_id": item.number,
-        "input": item.instance,
-        "kind": _one([type(request).__name__.lower() for request in item.requests]),
-        "prompt": _one([prompt for request in item.requests for prompt in _prompts(request)]),
-        "continuations": [words for request in item.requests for words in _continuations(request)] or None,
+        "doc_id": question.number,
+        "input": question.instance,
+        "kind": _one([type(request).__name__.lower() for request in question.requests]),
+        "prompt": _one([prompt for request in question.requests for prompt in _prompts(request)]),
+        "continuations": [words for request in question.requests for words in _continuations(request)] or None,
         "output": _one([_output(response) for response in responses]) if responses else None,
         "finish_reasons": [reason for response in responses for reason in response.finish_reasons] or None,
-        "references": item.exchange.references,
-        "gold": item.exchange.gold,
+        "references": question.exchange.references,
+        "gold": question.exchange.gold,
         "usage": {
             "prompt_tokens": sum(response.usage.prompt_tokens for response in responses),
             "completion_tokens": sum(response.usage.completion_tokens for response in responses),
         },
         "timing": _timing(responses),
-        "failure": failure,
+        "failure": answered.failure,
     }
 
 

@@ -1,4 +1,4 @@
-"""What a run asks: every request of every item, filed under its key, and conversations taken apart into steps.
+"""What a run asks: every request of every question, filed under its key, and conversations taken apart into steps.
 
 A conversation is asked one generated turn at a time, and each turn is an ordinary generation request with an entry
 of its own in the log; so a conversation that was cut off goes on where it stopped.
@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Literal, TypeVar
 
 from proctor.ir import Converse, Failure, Generate, Prompt, Request, Response, Score, Timing, Usage, content_key
-from proctor.recipes.exam import Answered, Exam, Question
+from proctor.recipes.exam import Answered, Question
 from proctor.running.log import Key, ResponseLog
 
 Kind = Literal["generate", "score"]
@@ -20,7 +20,7 @@ Single = Generate | Score
 """A request that an engine answers by itself."""
 
 BATCH = 256
-"""Items looked up in the log at once."""
+"""Questions looked up in the log at once."""
 
 Entry = TypeVar("Entry")
 
@@ -37,7 +37,7 @@ def steps_of(request: Request) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A request and its repeat: equal generation requests of one item are separate draws."""
+    """A request and its repeat: equal generation requests of one question are separate draws."""
 
     request: Request
     key: Key
@@ -52,19 +52,19 @@ class Step:
     is_last: bool = True
 
 
-def wanted(item: Question, place: str = "") -> list[Wanted]:
-    """Return the requests of an item with their keys. Scores do not vary, so equal ones share one entry.
+def wanted(question: Question, place: str = "") -> list[Wanted]:
+    """Return the requests of a question with their keys. Scores do not vary, so equal ones share one entry.
 
     Args:
-        item: The item.
+        question: What is asked.
         place: Name of the exam where answers belong to places rather than to requests; keys are then those of places.
     """
     if place:
-        keys = [content_key("place", place, item.number, number) for number in range(len(item.requests))]
-        return [Wanted(request, Key.of(key)) for request, key in zip(item.requests, keys, strict=True)]
+        keys = [content_key("place", place, question.number, number) for number in range(len(question.requests))]
+        return [Wanted(request, Key.of(key)) for request, key in zip(question.requests, keys, strict=True)]
     seen: dict[str, int] = {}
     found = []
-    for request in item.requests:
+    for request in question.requests:
         name = request.key
         repeat = seen.get(name, 0) if kind_of(request) == "generate" else 0
         seen[name] = repeat + 1
@@ -186,16 +186,18 @@ class _Talk:
         return Step(request, Key.of(request.key, self._repeat), is_last=len(self._replies) + 1 == self._count)
 
 
-def exam_items(exam: Exam, limit: int | None) -> Iterator[Question]:
-    """Return the items of an exam, at most ``limit`` of them."""
-    return islice(exam.questions(), limit)
+def answered(questions: Iterable[Question], filed: Filed, missing: Failure, place: str = "") -> Iterator[Answered]:
+    """Yield questions with their responses; ``missing`` is the reason where the log has none.
 
-
-def answered(items: Iterable[Question], filed: Filed, missing: Failure, place: str = "") -> Iterator[Answered]:
-    """Yield items with their responses; ``missing`` is the reason where the log has none, ``place`` as in `wanted`."""
+    Args:
+        questions: What was asked.
+        filed: The answers of the log.
+        missing: Why there is no answer, where there is none.
+        place: As in :func:`wanted`.
+    """
     unanswered = Response(failure=missing)
-    for batch in batches(items):
-        requests = [wanted(item, place) for item in batch]
+    for batch in batches(questions):
+        requests = [wanted(question, place) for question in batch]
         responses = iter(filed.assemble([entry for entries in requests for entry in entries]))
-        for item, entries in zip(batch, requests, strict=True):
-            yield Answered(item, tuple(response or unanswered for response in islice(responses, len(entries))))
+        for question, entries in zip(batch, requests, strict=True):
+            yield Answered(question, tuple(response or unanswered for response in islice(responses, len(entries))))

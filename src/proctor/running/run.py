@@ -17,17 +17,18 @@ from typing import Any
 
 from proctor.engines.engine import Engine
 from proctor.engines.substitution import stand_in_for
-from proctor.errors import ProctorError, RunInterruptedError, UsageError
+from proctor.errors import LogError, OutputError, ProctorError, RunInterruptedError, ScoringError
 from proctor.ir import Failure, Usage
 from proctor.jsonable import jsonable
 from proctor.logs import get_logger
-from proctor.recipes.exam import Answered, Exam, ScoredGroup, suited, variant_of
+from proctor.recipes.exam import Answered, Exam, ScoredGroup, limited, suited
 from proctor.running.budget import PriceTable, price_table
+from proctor.running.checks import check_exams
 from proctor.running.execute import Budget, Session, ask
 from proctor.running.folder import RunFolder, SampleWriter
 from proctor.running.judging import Judging, judges_through
 from proctor.running.log import ResponseLog
-from proctor.running.plan import Filed, answered, exam_items
+from proctor.running.plan import Filed, answered
 from proctor.running.progress import Observer, SilentObserver
 from proctor.running.spec import RunSpec, without_secrets
 from proctor.scoring.grade import Grade
@@ -90,9 +91,9 @@ def run_exams(
         RunInterruptedError: The user stopped the run; it says how to go on.
         UsageError, LogError, OutputError, EngineError, DataError: With what was answered so far kept in the log.
     """
-    _check_names(exams)
     engine = stand_in_for(engine)
-    exams = suited(exams, engine)
+    exams = suited([limited(exam, limit) for exam in exams], engine)
+    check_exams(exams, engine)
     _announce_variants(exams, engine)
     observer = observer or SilentObserver()
     spec = _complete_spec(spec, exams, engine, limit, log_samples=log_samples)
@@ -102,7 +103,7 @@ def run_exams(
         if folder is not None:
             folder.open(spec)
         number = open_log.engine_number(engine.identity, engine.label, without_secrets(engine.identity_values()))
-        session = Session(engine, open_log, number, observer, limit, retry_failed, budget, prices)
+        session = Session(engine, open_log, number, observer, retry_failed, budget, prices)
         stack.enter_context(_interruptible(session, folder))
         observer.started([exam.name for exam in exams], engine.label)
         stack.callback(observer.finished)
@@ -117,8 +118,8 @@ def run_exams(
 def _announce_variants(exams: Sequence[Exam], engine: Engine) -> None:
     named: dict[str, list[str]] = {}
     for exam in exams:
-        if variant := variant_of(exam):
-            named.setdefault(variant, []).append(exam.name)
+        if exam.variant:
+            named.setdefault(exam.variant, []).append(exam.name)
     for variant, names in named.items():
         shown = ", ".join(names[:_NAMES_SHOWN]) + (
             f" and {len(names) - _NAMES_SHOWN} more" * (len(names) > _NAMES_SHOWN)
@@ -134,13 +135,6 @@ def _open_log(log: ResponseLog | str | Path | None, engine: Engine, stack: ExitS
     if engine.answers_in_order:
         log = Path(stack.enter_context(TemporaryDirectory(prefix="proctor-"))) / "responses.db"
     return log if isinstance(log, ResponseLog) else stack.enter_context(ResponseLog(log))
-
-
-def _check_names(exams: Sequence[Exam]) -> None:
-    if not exams:
-        raise UsageError("there is no exam to run")
-    if twice := [name for name, count in Counter(exam.name for exam in exams).items() if count > 1]:
-        raise UsageError(f"two exams are named '{twice[0]}'", hint="results are filed by name; give each its own")
 
 
 def _complete_spec(
@@ -178,32 +172,15 @@ def _conclude(
     began: float,
 ) -> RunResult:
     """Grade every exam from the log (judges ask what it does not have) and write what there is to write."""
-    missing = (
-        Failure("budget", session.stopped)
-        if session.stopped
-        else Failure("missing", "the response log holds no answer")
-    )
-    filed = Filed(session.log, session.number, with_failures=True)
-    grades: dict[str, Grade] = {}
-    results: dict[str, dict[str, Any]] = {}
-    usage: dict[str, dict[str, int]] = {}
+    grading = _Grading(session)
     with ExitStack() as stack:
         samples = stack.enter_context(folder.samples()) if folder is not None and log_samples else None
         for exam in exams:
             session.observer.grading(exam.name)
-            place = exam.name if session.engine.answers_in_order else ""
-            tally = _Tally(answered(exam_items(exam, session.limit), filed, missing, place))
-            try:
-                grades[exam.name] = grade = _grade(exam, tally, samples)
-            except ProctorError as error:
-                raise error.within(exam.name) from None
-            results[exam.name] = _entry(grade, tally)
-            if variant := variant_of(exam):
-                results[exam.name]["variant"] = variant
-            usage[exam.name] = {"prompt_tokens": tally.prompt_tokens, "completion_tokens": tally.completion_tokens}
-            session.observer.graded(exam.name, grade)
+            grading.add(exam, samples)
+    grades, results = grading.grades, grading.results
     results.update(_group_entries(exams, grades))
-    run = _circumstances(session, usage, began)
+    run = _circumstances(session, grading.usage, began)
     if judged := judging.summary():
         run["judges"] = judged
     if folder is not None:
@@ -211,17 +188,63 @@ def _conclude(
     return RunResult(results, run, grades, folder.path if folder is not None else None)
 
 
+class _Grading:
+    """Grades one exam after the other; one that cannot be graded is filed as failed and leaves the others alone."""
+
+    def __init__(self, session: Session) -> None:
+        self.grades: dict[str, Grade] = {}
+        self.results: dict[str, dict[str, Any]] = {}
+        self.usage: dict[str, dict[str, int]] = {}
+        self._session = session
+        self._filed = Filed(session.log, session.number, with_failures=True)
+        self._missing = (
+            Failure("budget", session.stopped)
+            if session.stopped
+            else Failure("missing", "the response log holds no answer")
+        )
+
+    def add(self, exam: Exam, samples: SampleWriter | None) -> None:
+        """Grade an exam and file its results."""
+        place = exam.name if self._session.engine.answers_in_order else ""
+        tally = _Tally(answered(exam.questions(), self._filed, self._missing, place))
+        try:
+            grade = _grade(exam, tally, samples)
+        except _ENDS_THE_RUN:
+            raise
+        except Exception as error:  # noqa: BLE001 - the reason becomes this exam's result; the others' are kept
+            self.results[exam.name] = _failed_entry(exam, error)
+        else:
+            self.grades[exam.name] = grade
+            self.results[exam.name] = _entry(grade, tally)
+            self._session.observer.graded(exam.name, grade)
+        if exam.variant:
+            self.results[exam.name]["variant"] = exam.variant
+        self.usage[exam.name] = {"prompt_tokens": tally.prompt_tokens, "completion_tokens": tally.completion_tokens}
+
+
+_ENDS_THE_RUN = (LogError, OutputError, RunInterruptedError)
+"""What concerns every exam of a run: a log that cannot be read, a folder that cannot be written."""
+
+
+def _failed_entry(exam: Exam, error: Exception) -> dict[str, Any]:
+    """Return the results of an exam that could not be graded."""
+    known = error if isinstance(error, ProctorError) else ScoringError(f"{type(error).__name__}: {error}")
+    get_logger().error("%s cannot be graded: %s", exam.name, known)
+    get_logger().debug("%s", exam.name, exc_info=error)
+    return {"error": str(known.within(exam.name))}
+
+
 def _group_entries(exams: Sequence[Exam], grades: dict[str, Grade]) -> dict[str, dict[str, Any]]:
     """Return the scores of the groups that exams were chosen with, filed like an exam's."""
     groups: dict[str, ScoredGroup] = {}
     for exam in exams:
-        groups.update((group.name, group) for group in getattr(exam, "groups", ()) if group.name not in grades)
+        groups.update((group.name, group) for group in exam.groups if group.name not in grades)
     entries = {}
     for name, group in groups.items():
         scores = group.score({exam: grade.scores for exam, grade in grades.items()})
         if scores:
-            members = [exam.name for exam in exams if any(each.name == name for each in getattr(exam, "groups", ()))]
-            failed = sum(len(grades[member].failures) for member in members)
+            members = [exam.name for exam in exams if any(each.name == name for each in exam.groups)]
+            failed = sum(len(grades[member].failures) for member in members if member in grades)
             entry = {**scores, "n": scores.get("num_of_instances", 0), "failures": failed, "members": members}
             entries[name] = {str(key): jsonable(entry[key]) for key in sorted(entry)}
     return entries
