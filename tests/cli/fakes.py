@@ -27,9 +27,10 @@ from proctor.ir import (
     Usage,
     turn,
 )
-from proctor.recipes.exam import Answered, Question
+from proctor.recipes.exam import Answered, Exam, Question
 from proctor.running.spec import RunSpec
 from proctor.scoring.grade import Grade
+from proctor.testing.exams import made_exam
 
 
 class Capitals:
@@ -37,6 +38,7 @@ class Capitals:
 
     name = "capitals"
     description = "Capitals of countries."
+    kinds = frozenset({"choose", "generate"})
 
     def __init__(self, **options: Any) -> None:
         self.options = options
@@ -88,14 +90,18 @@ class Capitals:
             failures=failures,
         )
 
-    def specification(self) -> dict[str, Any]:
-        return {"name": self.name, **self.options}
+    def exam(self) -> Exam:
+        source = {"name": self.name, **self.options}
+        return made_exam(
+            self.name, self.questions, self.grade, kinds=self.kinds, description=self.description, source=source
+        )
 
 
 class Chat(Capitals):
     """The same exam as chat messages."""
 
     name = "chat"
+    kinds = frozenset({"generate"})
 
     def questions(self) -> Iterator[Question]:
         for item in super().questions():
@@ -111,6 +117,7 @@ class Many(Capitals):
     """As many documents as `limit` says, or 10,000."""
 
     name = "many"
+    kinds = frozenset({"generate"})
 
     def questions(self) -> Iterator[Question]:
         for doc_id in range(int(self.options.get("limit") or 10_000)):
@@ -130,15 +137,15 @@ class Options:
         self.values = values
 
 
-def resolve_tasks(names: list[str], options: Options) -> list[Capitals]:
+def resolve_tasks(names: list[str], options: Options) -> list[Exam]:
     calls.append((list(names), options.values))
     for name in names:
         if name not in EXAMS:
             raise UnknownArtifactError(f"there is no task '{name}'", hint=did_you_mean(name, EXAMS))
-    return [EXAMS[name](**options.values) for name in names]
+    return [EXAMS[name](**options.values).exam() for name in names]
 
 
-def exams_of_spec(spec: RunSpec) -> list[Capitals]:
+def exams_of_spec(spec: RunSpec) -> list[Exam]:
     given = {"limit": spec.limit, "seed": spec.seed, "num_demos": spec.num_demos, **spec.overrides}
     return resolve_tasks(list(spec.tasks), Options(**{key: value for key, value in given.items() if value is not None}))
 

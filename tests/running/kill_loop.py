@@ -29,6 +29,7 @@ from running_fakes import ToyEngine, ToyExam, answer, choice, question, talk
 
 from proctor.engines.engine import Answers
 from proctor.errors import ProctorError
+from proctor.recipes.exam import Exam
 from proctor.running import ResponseLog, run_exams
 from proctor.running.log import Key
 
@@ -101,7 +102,7 @@ class HTTPEngine(ToyEngine):
                 yield each.result()
 
 
-def exams(count: int) -> list[ToyExam]:
+def exams(count: int) -> list[Exam]:
     return [
         ToyExam("plain", count, question),
         ToyExam("choices", count, choice),

@@ -15,6 +15,7 @@ from ray_worker import NotingSlowEngine
 from running_fakes import ToyExam, choice, question, talk
 
 from proctor.errors import ProctorError
+from proctor.recipes.exam import Exam
 from proctor.running import run_exams
 from proctor.running.executors import RayEngine
 
@@ -77,7 +78,7 @@ def start_ray(environment: dict[str, str]) -> None:
             return
 
 
-def run(exams: list[ToyExam], engine, output: Path) -> dict:
+def run(exams: list[Exam], engine, output: Path) -> dict:
     result = run_exams(exams, engine, log=output.with_suffix(".db"), output=output)
     return {"failures": {name: entry["failures"] for name, entry in result.results.items()}, **result.run["requests"]}
 

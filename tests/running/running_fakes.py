@@ -23,8 +23,9 @@ from proctor.ir import (
     Usage,
     turn,
 )
-from proctor.recipes.exam import Answered, Question
+from proctor.recipes.exam import Answered, Exam, Question
 from proctor.scoring.grade import Grade
+from proctor.testing.exams import made_exam
 
 
 def question(name: str, number: int) -> Request:
@@ -48,10 +49,8 @@ def talk(name: str, number: int) -> Request:
     )
 
 
-class ToyExam:
-    """``count`` items, each asking what ``makers`` make of its number."""
-
-    description = "a toy"
+class Toy:
+    """``count`` questions, each asking what ``makers`` make of its number."""
 
     def __init__(self, name: str = "toy", count: int = 10, *makers: Callable[[str, int], Request], distinct: int = 0):
         self.name = name
@@ -70,7 +69,7 @@ class ToyExam:
         scores: list[float | None] = []
         failures = {}
         for position, each in enumerate(answered):
-            failure = next((response.failure for response in each.responses if response.failure), None)
+            failure = each.failure
             if failure is not None:
                 failures[position] = failure
             predictions.append(failure or [_words(response) for response in each.responses])
@@ -82,8 +81,17 @@ class ToyExam:
             totals, {"oddity": scores}, predictions, predictions, [[str(n)] for n in range(len(scores))], failures
         )
 
-    def specification(self) -> dict[str, Any]:
-        return {"name": self.name, "count": self.count, "distinct": self.distinct}
+    def exam(self) -> Exam:
+        source = {"name": self.name, "count": self.count, "distinct": self.distinct}
+        kinds = frozenset(_KINDS.get(make, "generate") for make in self.makers)
+        return made_exam(self.name, self.questions, self.grade, kinds=kinds, source=source)
+
+
+_KINDS = {choice: "choose", talk: "converse"}
+
+
+def ToyExam(name: str = "toy", count: int = 10, *makers: Callable[[str, int], Request], distinct: int = 0) -> Exam:
+    return Toy(name, count, *makers, distinct=distinct).exam()
 
 
 def _words(response: Response) -> Any:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from running_fakes import ToyEngine, ToyExam, answer, choice, question, talk
+from running_fakes import Toy, ToyEngine, ToyExam, answer, choice, question, talk
 
 from proctor.errors import EngineError, OutputError, PolicyError, RunInterruptedError, UsageError
-from proctor.ir import Response
+from proctor.ir import Failure, Response
 from proctor.running import ResponseLog, RunSpec, SilentObserver, run_exams
 from proctor.scoring.grade import Grade
 
@@ -215,14 +216,14 @@ def test_two_exams_of_one_name_are_refused(tmp_path):
 
 
 def test_an_error_in_the_data_is_raised_as_it_is_and_keeps_what_was_answered(tmp_path):
-    class Torn(ToyExam):
+    class Torn(Toy):
         def questions(self):
             yield from ToyExam("a", 600).questions()
             raise UsageError("row 600 is torn")
 
     engine = ToyEngine()
     with pytest.raises(UsageError, match="row 600 is torn"):
-        run(tmp_path, [Torn("a", 600)], engine)
+        run(tmp_path, [Torn("a", 600).exam()], engine)
     again = ToyEngine()
     run_exams([ToyExam("a", 600)], again, log=tmp_path / "log.db")
     assert sum(engine.asked.values()) + sum(again.asked.values()) == 600
@@ -288,7 +289,7 @@ def test_an_engine_is_closed_when_a_run_ends_early(tmp_path):
 
 @pytest.mark.parametrize("place", ["instance", "metadata"])
 def test_an_engine_is_never_sent_what_it_may_not_see(tmp_path, place):
-    class Classified(ToyExam):
+    class Classified(Toy):
         def questions(self):
             for item in super().questions():
                 classes = {"data_classification_policy": ["public" if item.number < 300 else "secret"]}
@@ -297,7 +298,7 @@ def test_an_engine_is_never_sent_what_it_may_not_see(tmp_path, place):
 
     engine = ToyEngine(data_classification_policy=["public"])
     with pytest.raises(PolicyError, match="may not see this data"):
-        run(tmp_path, [Classified("a", 310)], engine)
+        run(tmp_path, [Classified("a", 310).exam()], engine)
     assert 0 < sum(engine.asked.values()) <= 300
 
 
@@ -401,7 +402,7 @@ def test_a_budget_stops_asking_and_the_rest_is_failed_but_not_recorded(tmp_path)
 def test_surrogates_and_odd_values_reach_the_files(tmp_path):
     odd = "half a pair \ud83d and a whole \U0001f600"
 
-    class Odd(ToyExam):
+    class Odd(Toy):
         def questions(self):
             for item in super().questions():
                 yield type(item)(
@@ -409,7 +410,7 @@ def test_surrogates_and_odd_values_reach_the_files(tmp_path):
                 )
 
     engine = Answering(script=lambda requests: [(at, Response(texts=(odd,))) for at, _ in enumerate(requests)])
-    run(tmp_path, [Odd("a", 2)], engine)
+    run(tmp_path, [Odd("a", 2).exam()], engine)
     line = lines(tmp_path)[0]
     assert line["input"] == {"text": odd, "nan": None, "bytes": "eA=="}
     assert line["output"] == "half a pair \ufffd and a whole \U0001f600"
@@ -429,3 +430,45 @@ def test_failures_from_an_engine_are_stored_beside_answers(tmp_path):
     with ResponseLog(tmp_path / "log.db") as log:
         stats = log.stats()
     assert (stats.responses, stats.failures, stats.engines) == (4, 1, 1)
+
+
+def test_what_can_be_known_before_asking_is_said_of_every_exam_at_once(tmp_path):
+    class Blind(ToyEngine):
+        can_score = False
+
+    engine = Blind()
+    with pytest.raises(UsageError) as caught:
+        run(tmp_path, [ToyExam("a", 3, choice), ToyExam("b", 3), ToyExam("c", 3, choice)], engine)
+    assert [each.what for each in caught.value.diagnostics] == ["'toy' cannot sit 'a'", "'toy' cannot sit 'c'"]
+    assert not engine.asked
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_exam_that_cannot_be_graded_leaves_the_others_results(tmp_path):
+    class Odd(Toy):
+        def grade(self, answered):
+            list(answered)
+            raise ValueError("no score fits")
+
+    result = run(tmp_path, [ToyExam("a", 3), Odd("b", 3).exam(), ToyExam("c", 2)], ToyEngine())
+    assert sorted(result.results) == ["a", "b", "c"]
+    assert result.results["b"] == {"error": "ValueError: no score fits (@ b)"}
+    written = json.loads((tmp_path / "out" / "results.json").read_text())["results"]
+    assert written["b"]["error"] == result.results["b"]["error"]
+    assert [written[name]["n"] for name in "ac"] == [3, 2]
+    assert {line["exam"] for line in lines(tmp_path)} == {"a", "c"}
+
+
+def test_a_row_that_cannot_be_used_is_a_failed_instance(tmp_path):
+    class Torn(Toy):
+        def questions(self):
+            for each in super().questions():
+                torn = replace(each, requests=(), failure=Failure("row", "no such column"))
+                yield torn if each.number == 2 else each
+
+    engine = ToyEngine()
+    result = run(tmp_path, [Torn("a", 4).exam()], engine)
+    assert (result.results["a"]["n"], result.results["a"]["failures"]) == (4, 1)
+    assert result.results["a"]["failure_kinds"] == {"row": 1}
+    assert sum(engine.asked.values()) == 3
+    assert lines(tmp_path)[2]["failure"] == {"kind": "row", "message": "no such column"}

@@ -296,7 +296,12 @@ def conclude(result: RunResult, *, allow_failures: bool, every_score: bool, as_j
         say(f"  {kind}: {message}")
     if notes:
         say(f"samples.jsonl has the reasons; to ask again what failed: proctor run {result.output}")
-    return FAILURES if notes and not allow_failures else 0
+    broken = [name for name, entry in result.results.items() if "error" in entry]
+    for name in broken:
+        say(f"warning: {name} could not be graded: {result.results[name]['error']}")
+    if broken:
+        say(f"its answers are kept; to grade again: proctor run {result.output}")
+    return FAILURES if broken or (notes and not allow_failures) else 0
 
 
 @contextmanager

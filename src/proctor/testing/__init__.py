@@ -1,7 +1,8 @@
 """Public tools for testing exams and engines without a model or a network.
 
 * :class:`FaultServer`: an OpenAI-compatible server on loopback that counts requests and misbehaves on request;
-* :class:`Faults` and :class:`Fault`: when and how it misbehaves.
+* :class:`Faults` and :class:`Fault`: when and how it misbehaves;
+* :func:`made_exam`: an exam made of questions and a function that grades.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ from typing import TYPE_CHECKING
 from proctor.lazy import lazily
 
 if TYPE_CHECKING:
+    from proctor.testing.exams import made_exam
     from proctor.testing.faults import Fault, Faults
     from proctor.testing.server import FaultServer
 
-__all__ = ["Fault", "FaultServer", "Faults"]
+__all__ = ["Fault", "FaultServer", "Faults", "made_exam"]
 
 # On first use, so that `python -m proctor.testing.server` does not import its own module twice.
-__getattr__, __dir__ = lazily(__name__, {"faults": ("Fault", "Faults"), "server": ("FaultServer",)})
+__getattr__, __dir__ = lazily(
+    __name__, {"exams": ("made_exam",), "faults": ("Fault", "Faults"), "server": ("FaultServer",)}
+)
