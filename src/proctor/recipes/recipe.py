@@ -15,7 +15,9 @@ from proctor.data.streams import GeneratorStream, MultiStream
 from proctor.demos import RandomSampler, Sampler
 from proctor.errors import DemosError, ValidationError, did_you_mean
 from proctor.formats import EmptySystemPrompt, Format, SystemFormat, SystemPrompt
-from proctor.recipes.pipeline import ALL, Pipeline, Plan, Rendered
+from proctor.recipes.pipeline import Pipeline
+from proctor.recipes.plan import ALL, Plan
+from proctor.recipes.prompts import Rendered
 from proctor.recipes.rows import RowMaker
 from proctor.settings import settings
 from proctor.tasks.card import TaskCard

@@ -18,7 +18,7 @@ from proctor.recipes.benchmark import Benchmark
 from proctor.recipes.exam import Answered, Exam, Question
 from proctor.recipes.group_scores import BenchmarkScores, Groupings, values_of, varied_of
 from proctor.recipes.options import ExamOptions
-from proctor.recipes.pipeline import Rendered
+from proctor.recipes.prompts import Rendered
 from proctor.recipes.recipe import DatasetRecipe, Recipe
 from proctor.recipes.rows import task_data_of
 from proctor.scoring.grade import Columns, Grade
