@@ -208,7 +208,7 @@ class DatasetRecipe(Recipe):
             card=card,
             task=self.used_task,
             templates=tuple(self._with_serializer(template) for template in self.chosen_templates()),
-            format=self.format or _default_format(),
+            format=self.format or default_format(),
             system_prompt=self.system_prompt,
             num_demos=tuple(self.num_demos) if isinstance(self.num_demos, list) else self.num_demos or 0,
             pool_size=len(pool) if pool else self.demos_pool_size or None,  # 0 is no pool
@@ -307,7 +307,8 @@ def card_templates(card: TaskCard) -> dict[Any, Any]:
     return {0: templates}
 
 
-def _default_format() -> Format:
+def default_format() -> Format:
+    """Return the format of recipes that name none."""
     name = settings.default_format
     return fetch_artifact(name) if name else SystemFormat()  # type: ignore[return-value]
 
