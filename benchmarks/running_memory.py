@@ -19,12 +19,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from proctor.data.files import LoadJsonFile
+from proctor.dialects.unitxt.resolve import exam_of
 from proctor.engines.engine import Answers, Engine
 from proctor.engines.scripted import ScriptedEngine
 from proctor.ir import Decoding, Exchange, Generate, Prompt, Response, Timing, Usage, turn
 from proctor.recipes import DatasetRecipe
 from proctor.recipes.exam import Answered, Exam, Question
-from proctor.recipes.recipe_exam import RecipeExam
 from proctor.running import run_exams
 from proctor.scoring.grade import Grade
 from proctor.tasks.card import TaskCard
@@ -103,7 +103,7 @@ def recipe(folder: Path) -> tuple[Exam, Engine, float]:
     )
     template = InputOutputTemplate(input_format="{text}\nOne of {classes}:", output_format="{label}")
     card = TaskCard(loader=LoadJsonFile(files={"test": str(rows)}, lines=True, streaming=True), task=task)
-    exam = RecipeExam("recipe", DatasetRecipe(card=card, template=template, max_tokens=4))
+    exam = exam_of("recipe", DatasetRecipe(card=card, template=template, max_tokens=4))
     return exam, ScriptedEngine(answer=LABELS[0]), 0.5
 
 

@@ -6,9 +6,12 @@ The derivation is Unitxt's, so that both draw the same demos.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from hashlib import md5
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 from proctor.settings import settings
 
@@ -18,14 +21,60 @@ def digest32(content: Any) -> int:
     return int(md5(str(content).encode("utf-8"), usedforsecurity=False).hexdigest()[:8], 16)
 
 
+_seed_of_draws: ContextVar[int | None] = ContextVar("proctor_seed_of_draws", default=None)
+
+Item = TypeVar("Item")
+
+
+def seed_of_draws() -> int:
+    """Return the seed of what an exam draws: that of the :func:`seeded` block, else ``settings.seed``."""
+    given = _seed_of_draws.get()
+    return int(settings.seed) if given is None else given
+
+
+@contextmanager
+def seeded(seed: int | None) -> Iterator[None]:
+    """Draw from another seed inside a ``with`` block; ``None`` changes nothing.
+
+    Unlike ``settings.seed`` it reaches only what an exam draws (rows, demos, templates, orders), not the bootstraps
+    behind intervals: equal answers have equal intervals whatever the seed.
+    """
+    if seed is None:
+        yield
+        return
+    token = _seed_of_draws.set(seed)
+    try:
+        yield
+    finally:
+        _seed_of_draws.reset(token)
+
+
+def drawn_with(seed: int | None, items: Iterable[Item]) -> Iterator[Item]:
+    """Yield items that are made while they are read, each inside a :func:`seeded` block."""
+    if seed is None:
+        yield from items
+        return
+    with seeded(seed):
+        iterator = iter(items)
+    while True:
+        with seeded(seed):  # for each by itself: whoever reads them has his own seed
+            item = next(iterator, _END)
+        if item is _END:
+            return
+        yield item  # type: ignore[misc]
+
+
+_END = object()
+
+
 def random_stream(content: Any, seed: int | None = None) -> Random:
     """Return a generator for some content: a dict, list or text.
 
     Args:
         content: Text is used as it is; anything else by the digest of its ``str``.
-        seed: The seed; ``settings.seed`` by default.
+        seed: The seed; :func:`seed_of_draws` by default.
     """
-    root = settings.seed if seed is None else seed
+    root = seed_of_draws() if seed is None else seed
     part = content if isinstance(content, str) else _part(content)
     return Random(f"{root}/{part}")
 

@@ -3,11 +3,11 @@ import json
 import pytest
 
 from proctor.artifacts import fetch_artifact
+from proctor.dialects.unitxt.resolve import exams_of
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import MissingFieldError
 from proctor.recipes.benchmark import Benchmark
 from proctor.recipes.group_scores import BenchmarkScores
-from proctor.recipes.recipe_exam import exams_of
 from proctor.running.run import run_exams
 
 ARITHMETIC = "card=samples.cards.arithmetic,demos_pool_size=8"

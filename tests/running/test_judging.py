@@ -20,11 +20,11 @@ from proctor import (
     make_engine,
 )
 from proctor.artifacts import add_to_catalog
+from proctor.dialects.unitxt.resolve import exams_of
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import PolicyError, UsageError
 from proctor.ir import Failure, Response, Usage
 from proctor.recipes import load_recipe
-from proctor.recipes.recipe_exam import exams_of
 from proctor.running.budget import Allowance, Price, PriceTable
 from proctor.running.judging import judges_through
 from proctor.running.log import ResponseLog

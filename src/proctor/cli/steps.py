@@ -8,9 +8,8 @@ from typing import Any
 
 from proctor.cli.console import console
 from proctor.cli.error_reporting import printable
-from proctor.errors import ProctorError, UsageError
+from proctor.errors import ProctorError
 from proctor.recipes.exam import Exam
-from proctor.recipes.recipe_exam import RecipeExam
 
 LONGEST_VALUE = 200
 """Characters of a value that are shown."""
@@ -20,13 +19,10 @@ def print_steps(exams: Iterable[Exam]) -> None:
     """Print, for each step of each exam, the number of instances of every split and one row.
 
     Raises:
-        UsageError: An exam has no steps of this kind (it comes from another dialect).
         ProctorError: A step fails; the steps before it have been printed.
     """
     target = console()
     for exam in exams:
-        if not isinstance(exam, RecipeExam):
-            raise UsageError(f"'{exam.name}' is no recipe, so it has no steps to show", hint="leave --steps out")
         target.print(exam.name, style="bold", soft_wrap=True)
         for number, (title, streams) in enumerate(exam.stages(), 1):
             target.print(f"\n{number}. {title}", style="bold", soft_wrap=True)

@@ -200,7 +200,7 @@ def _noise(image: Image) -> Generator:
     """Return a generator for an image; equal images get equal ones."""
     import numpy as np
 
-    from proctor.settings import settings
+    from proctor.randomness import seed_of_draws
 
     digest = hashlib.sha256(image.tobytes()).digest()
-    return np.random.default_rng([settings.seed, *digest[:8]])
+    return np.random.default_rng([seed_of_draws(), *digest[:8]])

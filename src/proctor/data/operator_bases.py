@@ -11,6 +11,7 @@ from typing_extensions import override
 from proctor.artifacts import NON_POSITIONAL, Artifact
 from proctor.data.fields import Row
 from proctor.data.policy import check_policy, policy_of
+from proctor.data.row_failures import filed
 from proctor.data.streams import INSTANCE_STREAM, GeneratorStream, ListStream, MultiStream, Stream
 from proctor.errors import ArtifactError, DataError, ProctorError, ValidationError
 from proctor.settings import settings
@@ -322,7 +323,13 @@ class MappedStream(Stream):
     def __iter__(self) -> Iterator[Row]:
         steps = [(operator, operator.bind(self.stream_name)) for operator in self.operators]
         for index, row in enumerate(self.source):
-            yield run_steps(dict(row), steps, self.stream_name, index)
+            try:
+                made = run_steps(dict(row), steps, self.stream_name, index)
+            except ProctorError as error:
+                if filed(error):
+                    continue
+                raise
+            yield made
 
 
 def run_steps(row: Row, steps: list[tuple[InstanceOperator, Step]], stream_name: str, index: int | None) -> Row:

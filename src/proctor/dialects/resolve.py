@@ -5,18 +5,14 @@ Each dialect answers for the names it knows. The catalog is asked first, so a ba
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from proctor.artifacts import catalogs, fetch_artifact
 from proctor.artifacts.catalogs import missing_catalogs
-from proctor.artifacts.query import is_assignments, parse_query
-from proctor.errors import Diagnostic, ProctorError, QueryError, UnknownArtifactError, UsageError, did_you_mean
+from proctor.dialects.unitxt.resolve import resolve_name as resolve_recipe
+from proctor.errors import Diagnostic, ProctorError, UnknownArtifactError, UsageError, did_you_mean
 from proctor.recipes.exam import Exam, add_groups
 from proctor.recipes.options import ExamOptions
-from proctor.recipes.recipe import Recipe
-from proctor.recipes.recipe_exam import exams_of
 
 Resolver = Callable[[str, ExamOptions], "list[Exam] | None"]
 """Returns the exams that a name means in one dialect, or ``None`` where the dialect does not know it."""
@@ -53,24 +49,30 @@ def resolve_tasks(names: Sequence[str], options: ExamOptions | None = None) -> l
         raise UsageError(
             "no exam is named", hint="--tasks samples runs the exams that come along; proctor ls lists all"
         )
-    _check_samples(exams, chosen)
+    _check_options(exams, chosen)
     return list(exams.values())
 
 
-def _check_samples(exams: Mapping[str, Exam], options: ExamOptions) -> None:
-    """Refuse positions of documents (``--samples``) that nothing would come of: of other exams than lm-eval's tasks."""
-    samples = options.samples or {}
-    known = {each: exam for name, exam in exams.items() for each in (name, name.partition("@")[0])}
-    problems = []
-    for name in samples:
-        if name not in known:
-            hint = did_you_mean(name, known) or f"the exams are {', '.join(exams)}"[:200]
-            problems.append(Diagnostic(f"--samples names '{name}', which is none of the exams", hint=hint))
-        elif known[name].specification().get("dialect") != "lm_eval":
-            what = f"--samples names '{name}', which is no task of lm-eval"
-            problems.append(Diagnostic(what, hint="--limit takes the first documents of any exam"))
+def _check_options(exams: Mapping[str, Exam], options: ExamOptions) -> None:
+    """Refuse what an exam cannot honour, and positions of exams that there are not: everything at once."""
+    problems = list(_unknown_samples(exams, options))
+    for exam in exams.values():
+        if isinstance(exam, Exam):
+            problems += exam.refused()
     if problems:
         raise UsageError(problems)
+
+
+def _unknown_samples(exams: Mapping[str, Exam], options: ExamOptions) -> Iterator[Diagnostic]:
+    known = {each for name in exams for each in (name, name.partition("@")[0])}
+    for name in options.samples or ():
+        if name not in known:
+            hint = did_you_mean(name, known) or f"the exams are {', '.join(exams)}"[:_LONGEST_LIST]
+            yield Diagnostic(f"--samples names '{name}', which is not one of the exams", hint=hint)
+
+
+_LONGEST_LIST = 200
+"""Characters of names in a hint: three lines of a terminal."""
 
 
 def _check_same(first: Exam, exam: Exam, name: str) -> None:
@@ -88,7 +90,7 @@ def resolve_task(name: str, options: ExamOptions) -> list[Exam]:
     Raises:
         UnknownArtifactError: No dialect knows the name.
     """
-    for resolver in (_from_catalog, *foreign_resolvers()):
+    for resolver in (resolve_recipe, *foreign_resolvers()):
         exams = resolver(name, options)
         if exams is not None:
             return exams
@@ -132,41 +134,3 @@ def _from_aisbench(name: str, options: ExamOptions) -> list[Exam] | None:
     from proctor.dialects.aisbench.resolve import resolve_name
 
     return resolve_name(name, options)
-
-
-def _from_catalog(name: str, options: ExamOptions) -> list[Exam] | None:
-    if is_assignments(name):
-        return exams_of(name, fetch_artifact(name), options)
-    if any(mark in name for mark in "*?") and "[" not in name:
-        found = [exam for exam in exam_names() if fnmatchcase(exam, name)]
-        return [exam for each in found for exam in _from_catalog(each, options) or ()] or None
-    if name.endswith(".json") and Path(name).is_file():
-        return exams_of(Path(name).stem, fetch_artifact(name), options)
-    try:
-        query = parse_query(name)
-    except QueryError:
-        if "[" in name and "/" not in name:
-            raise
-        return None
-    return _from_catalog_name(name, query.name, options)
-
-
-def _from_catalog_name(text: str, name: str, options: ExamOptions) -> list[Exam] | None:
-    for candidate in (text, f"recipes.{text}", f"benchmarks.{text}"):
-        known = candidate.partition("[")[0]
-        if any(catalog.path_of(known) is not None for catalog in catalogs()):
-            artifact = fetch_artifact(candidate)
-            if isinstance(artifact, Recipe):
-                return exams_of(text, artifact, options)
-            raise UsageError(
-                f"'{name}' is a {type(artifact).__name__}, not an exam",
-                hint=f"make one of it: card={name}" if name.startswith("cards.") else "proctor ls lists the exams",
-            )
-    return None
-
-
-def exam_names() -> list[str]:
-    """Return the names of all exams in the catalogs."""
-    from proctor.dialects.listing import FIRST_KINDS, entries
-
-    return [entry.name for entry in entries(kinds=FIRST_KINDS)]

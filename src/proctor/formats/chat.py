@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Any
 
+from proctor.artifacts import NON_POSITIONAL
 from proctor.data.fields import get_field
 from proctor.data.images import image_to_data_url
+from proctor.errors import TemplateError
 from proctor.formats.format import Demo, Format, LayOut, Parts
 from proctor.ir import Media, Message, Part, Prompt, Span, Turn, message_text
 
@@ -23,17 +26,44 @@ class ChatAPIFormat(Format):
     Attributes:
         place_instruction_in_user_turns: Put the instruction before every question instead of into the system message
             (some chat templates drop their default system prompt when there is a system message).
+        demos_as_turns: Show each demo as turns of its own; otherwise all stand above the question, in its message.
     """
 
     place_instruction_in_user_turns: bool = False
+    demos_as_turns: Annotated[bool, NON_POSITIONAL] = True
 
     def layout(self) -> LayOut:
         """Return the function that lays out prompts."""
-        in_user_turns = self.place_instruction_in_user_turns
+        in_user_turns, arranged = self.place_instruction_in_user_turns, arrange(self.demos_as_turns)
         return lambda parts: Prompt(
-            to_messages(parts, in_user_turns=in_user_turns),
-            lambda: explain_messages(parts, in_user_turns=in_user_turns),
+            to_messages(arranged(parts), in_user_turns=in_user_turns),
+            lambda: explain_messages(arranged(parts), in_user_turns=in_user_turns),
         )
+
+
+def arrange(demos_as_turns: bool) -> Callable[[Parts], Parts]:
+    """Return the function that puts demos where they are shown: in turns of their own, or above the question."""
+    return _as_they_are if demos_as_turns else _above_the_question
+
+
+def _as_they_are(parts: Parts) -> Parts:
+    return parts
+
+
+def _above_the_question(parts: Parts) -> Parts:
+    """Return parts whose demos are part of the question's words."""
+    if not parts.demos:
+        return parts
+    if parts.turns is not None or any(demo.turns is not None for demo in parts.demos):
+        raise TemplateError(
+            "dialogues cannot stand in one message with the question", hint="leave demos_as_turns as it is"
+        )
+    spans: list[Span] = []
+    for index, demo in enumerate(parts.demos):
+        spans.append(Span(f"{demo.source}\n", f"demo[{index}].question"))
+        spans.append(Span(f"{parts.target_prefix}{demo.target}\n\n", f"demo[{index}].answer"))
+    source = "".join(span.text for span in spans) + parts.source
+    return replace(parts, source=source, demos=(), source_spans=lambda: (*spans, *parts.labelled_source()))
 
 
 def to_messages(parts: Parts, *, in_user_turns: bool) -> list[Message]:

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from proctor.errors import EngineError, MissingExtraError, TemplateError
-from proctor.formats.chat import ChatAPIFormat, explain_messages, to_messages
+from proctor.formats.chat import ChatAPIFormat, arrange, explain_messages, to_messages
 from proctor.formats.format import Format, LayOut, Parts
 from proctor.ir import Prompt, Span, Turn
 
@@ -50,8 +50,10 @@ class HFSystemFormat(ChatAPIFormat):
         """Load the tokenizer; return the function that lays out prompts."""
         tokenizer = load_tokenizer(self.model_name)
         in_user_turns, arguments = self.place_instruction_in_user_turns, dict(self.chat_kwargs_dict)
+        arranged = arrange(self.demos_as_turns)
 
-        def lay_out(parts: Parts) -> Prompt:
+        def lay_out(given: Parts) -> Prompt:
+            parts = arranged(given)
             messages = to_messages(parts, in_user_turns=in_user_turns)
             text = _applied(tokenizer, messages, arguments, self.model_name) + parts.target_prefix
             return Prompt(text, lambda: locate(text, explain_messages(parts, in_user_turns=in_user_turns), parts))

@@ -5,7 +5,6 @@ from proctor.recipes.dataset import create_dataset, load_dataset, load_recipe, p
 from proctor.recipes.exam import Answered, Exam, Question
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.recipe import BaseRecipe, DatasetRecipe, Recipe, StandardRecipe, StandardRecipeWithIndexes
-from proctor.recipes.recipe_exam import RecipeExam, exams_of
 
 __all__ = [
     "Answered",
@@ -17,11 +16,9 @@ __all__ = [
     "ExamOptions",
     "Question",
     "Recipe",
-    "RecipeExam",
     "StandardRecipe",
     "StandardRecipeWithIndexes",
     "create_dataset",
-    "exams_of",
     "load_dataset",
     "load_recipe",
     "produce",

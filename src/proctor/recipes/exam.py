@@ -258,9 +258,9 @@ class Exam:
         """
         exam = self
         if "text" in exam.variants and NEED_SCORES & exam.asker.kinds and not engine.can_score:
-            exam = replace(exam.variants["text"](), groups=exam.groups)
+            exam = replace(exam.variants["text"](), groups=exam.groups, ceiling=exam.ceiling)
         if "messages" in exam.variants and engine.only_chats:
-            exam = replace(exam.variants["messages"](), groups=exam.groups)
+            exam = replace(exam.variants["messages"](), groups=exam.groups, ceiling=exam.ceiling)
         return exam if exam.longest is None else replace(exam, context=_counting(engine, exam.longest))
 
     # -- answers ----------------------------------------------------------------------------------------------

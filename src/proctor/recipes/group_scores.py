@@ -18,6 +18,7 @@ from proctor.scoring.pipeline import apply_metrics
 VARIED = ("template", "num_demos")
 """Fields of the metadata that differ from instance to instance where a recipe has several templates or demo counts."""
 MEAN = "subsets_mean"
+_NO_GROUP = -1
 
 
 def varied_of(recipe: DatasetRecipe) -> tuple[str, ...]:
@@ -39,8 +40,11 @@ class Grouping:
         self._values: list[dict[str, Any]] = []
         self._members = array("l")
 
-    def add(self, instance: Mapping[str, Any]) -> None:
-        """File the next instance."""
+    def add(self, instance: Mapping[str, Any] | None) -> None:
+        """File the next instance; ``None`` is one that belongs to no group, because its row cannot be used."""
+        if instance is None:
+            self._members.append(_NO_GROUP)
+            return
         values = values_of(instance, self.names)
         key = json.dumps(values, default=str)
         number = self._numbers.setdefault(key, len(self._values))
@@ -52,7 +56,8 @@ class Grouping:
         """Return the scores of each group, with its field values under ``by`` and its size under ``n``."""
         positions: list[list[int]] = [[] for _ in self._values]
         for position, number in enumerate(self._members):
-            positions[number].append(position)
+            if number != _NO_GROUP:
+                positions[number].append(position)
         return [
             {"by": values, "n": len(chosen), **apply_metrics(columns.select(chosen), metrics, instances=False).scores}
             for values, chosen in zip(self._values, positions, strict=True)
@@ -85,8 +90,8 @@ class Groupings:
     def __bool__(self) -> bool:
         return bool(self._asked or self._varied)
 
-    def add(self, instance: Mapping[str, Any]) -> None:
-        """File the next instance."""
+    def add(self, instance: Mapping[str, Any] | None) -> None:
+        """File the next instance; ``None`` as in :meth:`Grouping.add`."""
         for grouping in (*self._asked, *self._varied):
             grouping.add(instance)
 

@@ -38,6 +38,8 @@ class ExamOptions:
         metadata: More metadata for exams whose code reads it (lm-eval's ``metadata``).
         resamples: Bootstrap resamples behind a standard error, where a dialect has bootstrapped ones.
         keys: Keys of a task file that are replaced; mappings are merged.
+        group_by: Fields (or several at once) to report scores by, beside what the exam itself says.
+        repeats: How often each question is asked: separate answers, where the model draws them.
         include_paths: More folders with exams.
     """
 
@@ -59,6 +61,8 @@ class ExamOptions:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     resamples: int | None = None
     keys: Mapping[str, Any] = field(default_factory=dict)
+    group_by: tuple[str | tuple[str, ...], ...] = ()
+    repeats: int | None = None
     include_paths: tuple[str, ...] = ()
 
     def decode(self, base: Decoding) -> Decoding:

@@ -15,7 +15,9 @@ from proctor.data.streams import GeneratorStream, MultiStream
 from proctor.demos import RandomSampler, Sampler
 from proctor.errors import DemosError, ValidationError, did_you_mean
 from proctor.formats import EmptySystemPrompt, Format, SystemFormat, SystemPrompt
-from proctor.recipes.pipeline import ALL, Pipeline, Plan, Rendered
+from proctor.recipes.pipeline import Pipeline
+from proctor.recipes.plan import ALL, Plan
+from proctor.recipes.prompts import Rendered
 from proctor.recipes.rows import RowMaker
 from proctor.settings import settings
 from proctor.tasks.card import TaskCard
@@ -206,7 +208,7 @@ class DatasetRecipe(Recipe):
             card=card,
             task=self.used_task,
             templates=tuple(self._with_serializer(template) for template in self.chosen_templates()),
-            format=self.format or _default_format(),
+            format=self.format or default_format(),
             system_prompt=self.system_prompt,
             num_demos=tuple(self.num_demos) if isinstance(self.num_demos, list) else self.num_demos or 0,
             pool_size=len(pool) if pool else self.demos_pool_size or None,  # 0 is no pool
@@ -305,7 +307,8 @@ def card_templates(card: TaskCard) -> dict[Any, Any]:
     return {0: templates}
 
 
-def _default_format() -> Format:
+def default_format() -> Format:
+    """Return the format of recipes that name none."""
     name = settings.default_format
     return fetch_artifact(name) if name else SystemFormat()  # type: ignore[return-value]
 

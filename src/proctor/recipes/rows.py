@@ -13,7 +13,7 @@ from typing import Any
 
 from proctor.artifacts import Artifact
 from proctor.data.fields import get_field
-from proctor.recipes.pipeline import PooledDemo, Rendered
+from proctor.recipes.prompts import PooledDemo, Rendered
 
 Row = dict[str, Any]
 

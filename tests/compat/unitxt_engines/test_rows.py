@@ -3,10 +3,10 @@
 import pytest
 
 from proctor.compat.unitxt_engines.rows import InferenceEngine, LogProbInferenceEngine
+from proctor.dialects.unitxt.resolve import exams_of
 from proctor.engines.inference import TextGenerationInferenceOutput
 from proctor.errors import EngineError, PolicyError, UsageError
 from proctor.recipes import load_recipe
-from proctor.recipes.recipe_exam import exams_of
 from proctor.running.log import ResponseLog
 from proctor.running.maintenance import engines
 from proctor.running.run import run_exams

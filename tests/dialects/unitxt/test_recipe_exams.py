@@ -1,9 +1,11 @@
 import pytest
 
+from proctor.dialects.unitxt.gradings import TaskData
+from proctor.dialects.unitxt.resolve import exam_of, exams_of
 from proctor.engines.scripted import ScriptedEngine
-from proctor.errors import DataError, TemplateError, UnknownArtifactError
+from proctor.errors import DataError, TemplateError
 from proctor.ir import Choose, Failure, Generate, Response, Scored
-from proctor.recipes import Answered, Benchmark, DatasetRecipe, ExamOptions, RecipeExam, exams_of
+from proctor.recipes import Answered, Benchmark, DatasetRecipe, ExamOptions
 from proctor.tasks.card import TaskCard
 from proctor.tasks.task import Task
 from proctor.templates import InputOutputTemplate, MultipleChoiceTemplate
@@ -44,7 +46,7 @@ def take(exam, respond):
 
 
 def test_generation_to_score():
-    exam = RecipeExam("sum", SUM)
+    exam = exam_of("sum", SUM)
     items = list(exam.questions())
     assert [item.number for item in items] == list(range(6))
     request = items[0].requests[0]
@@ -63,14 +65,14 @@ def test_failures_are_counted_not_scored():
             return Response(failure=Failure("timeout", "no answer in 60 s"))
         return Response(texts=(item.exchange.answer,))
 
-    grade = take(RecipeExam("sum", SUM), respond)
+    grade = take(exam_of("sum", SUM), respond)
     assert grade.scores["accuracy"] == 1.0
     assert set(grade.failures) == {0, 1}
     assert grade.failures[0].kind == "timeout"
 
 
 def test_choices_are_compared_by_likelihood():
-    exam = RecipeExam("choice", CHOICE)
+    exam = exam_of("choice", CHOICE)
     request = next(exam.questions()).requests[0]
     assert isinstance(request, Choose)
     assert [pair.continuation for pair in request.pairs] == ["A", "B"]
@@ -80,13 +82,13 @@ def test_choices_are_compared_by_likelihood():
 
 
 def test_options_change_any_exam():
-    exam = RecipeExam("sum", SUM, ExamOptions(limit=2, decoding={"max_tokens": 9, "top_k": 3, "beams": 2}))
+    exam = exam_of("sum", SUM, ExamOptions(limit=2, decoding={"max_tokens": 9, "top_k": 3, "beams": 2}))
     items = list(exam.questions())
     assert len(items) == 2
     decoding = items[0].requests[0].decoding
     assert (decoding.max_tokens, decoding.top_k, decoding.extra, decoding.stop) == (9, 3, {"beams": 2}, ("\n",))
-    assert len(list(RecipeExam("sum", SUM, ExamOptions(limit=0.5)).questions())) == 3
-    chat = RecipeExam("sum", SUM, ExamOptions(apply_chat_template=True, system_prompt="Hi."))
+    assert len(list(exam_of("sum", SUM, ExamOptions(limit=0.5)).questions())) == 3
+    chat = exam_of("sum", SUM, ExamOptions(apply_chat_template=True, system_prompt="Hi."))
     assert [message["role"] for message in next(chat.questions()).requests[0].prompt.messages] == ["system", "user"]
 
 
@@ -101,17 +103,15 @@ def test_exams_that_cannot_be_asked_say_why():
     wrong = SUM.model_copy()
     wrong.split = "tset"
     with pytest.raises(DataError, match="did you mean 'test'"):
-        list(RecipeExam("sum", wrong).questions())
+        list(exam_of("sum", wrong).questions())
     unchoosing = SUM.model_copy()
     unchoosing.request = "choose"
     with pytest.raises(TemplateError, match="has none"):
-        list(RecipeExam("sum", unchoosing).questions())
+        list(exam_of("sum", unchoosing).questions())
 
 
 def test_task_data_is_made_again_when_it_is_read():
-    from proctor.recipes.recipe_exam import _TaskData
-
-    data = _TaskData(RecipeExam("sum", SUM), 6)
+    data = TaskData(exam_of("sum", SUM).questions, 6)
     assert [row["a"] for row in data] == list(range(6))
     assert [data[place]["a"] for place in (0, 3, 1, 5, 2, 0, -1)] == [0, 3, 1, 5, 2, 0, 5]
     assert [row["a"] for row in data[1:3]] == [1, 2]
@@ -119,7 +119,7 @@ def test_task_data_is_made_again_when_it_is_read():
 
 def test_with_an_engine_of_the_test_kit():
     engine = ScriptedEngine(function=lambda prompt: str(sum(map(int, prompt.text[:3].split("+")))))
-    exam = RecipeExam("sum", SUM)
+    exam = exam_of("sum", SUM)
     items = list(exam.questions())
     answers = dict(engine.generate([item.requests[0] for item in items]))
     grade = exam.grade(Answered(item, [answers[item.number]]) for item in items)
@@ -130,10 +130,10 @@ def test_a_template_whose_processor_does_not_exist_asks_nobody():
     template = InputOutputTemplate(
         input_format="{text}", output_format="{label}", postprocessors=["processors.lower_cas"]
     )
-    exam = RecipeExam("x", DatasetRecipe(card="samples.cards.sentiment", template=template))
-    with pytest.raises(UnknownArtifactError, match="processors.lower_cas") as raised:
-        next(exam.questions())
-    assert "processors.lower_case" in raised.value.diagnostics[0].hint
+    exam = exam_of("x", DatasetRecipe(card="samples.cards.sentiment", template=template))
+    (problem,) = exam.problems()
+    assert "processors.lower_cas" in problem.what
+    assert "processors.lower_case" in problem.hint
 
 
 def test_processors_of_the_recipe_replace_those_of_its_template():
@@ -141,7 +141,7 @@ def test_processors_of_the_recipe_replace_those_of_its_template():
         input_format="{text}", output_format="{label}", postprocessors=["processors.lower_cas"]
     )
     recipe = DatasetRecipe(card="samples.cards.sentiment", template=template, postprocessors=["processors.lower_case"])
-    assert next(RecipeExam("x", recipe).questions()).number == 0
+    assert exam_of("x", recipe).problems() == []
 
 
 def test_an_exam_without_instances_asks_nobody():
@@ -150,5 +150,5 @@ def test_an_exam_without_instances_asks_nobody():
     card = TaskCard(loader=SUM.card.loader, preprocess_steps=[nothing_left], task=SUM.card.task)
     recipe = DatasetRecipe(card=card, template=SUM.template)
     with pytest.raises(DataError, match="the exam 'none' has no instance") as raised:
-        next(RecipeExam("none", recipe).questions())
+        next(exam_of("none", recipe).questions())
     assert "--steps" in raised.value.diagnostics[0].hint

@@ -1,0 +1,65 @@
+"""Rows that a step cannot use: an error that ends the stream, or, where somebody collects them, one row less.
+
+A dataset ends with the first row that does not fit. An exam goes on: whoever reads its rows puts a
+:class:`RowFailures` around each read, and what goes wrong with single rows is filed there, in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from proctor.errors import DataError, ProctorError, TemplateError
+
+_OF_ROWS = (DataError, TemplateError)
+"""What can be wrong with a row. Missing packages, policies and code that is not trusted concern all of them."""
+
+
+class RowFailures:
+    """The rows that could not be used, since somebody last asked.
+
+    Attributes:
+        count: How many there were in all.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._waiting: list[ProctorError] = []
+
+    def add(self, error: ProctorError) -> None:
+        """File a row's error."""
+        self.count += 1
+        self._waiting.append(error)
+
+    def take(self) -> list[ProctorError]:
+        """Return what was filed since the last call."""
+        taken, self._waiting = self._waiting, []
+        return taken
+
+    @contextmanager
+    def collecting(self) -> Iterator[None]:
+        """File here what goes wrong with rows inside a ``with`` block, instead of raising it."""
+        token = _collector.set(self)
+        try:
+            yield
+        finally:
+            _collector.reset(token)
+
+
+_collector: ContextVar[RowFailures | None] = ContextVar("proctor_row_failures", default=None)
+
+
+def failures_so_far() -> int:
+    """Return how many rows have been filed: what a step counts was preceded by so many more."""
+    collector = _collector.get()
+    return 0 if collector is None else collector.count
+
+
+def filed(error: ProctorError) -> bool:
+    """File the error of a row, where somebody collects them; return whether the stream may go on."""
+    collector = _collector.get()
+    if collector is None or not isinstance(error, _OF_ROWS):
+        return False
+    collector.add(error)
+    return True

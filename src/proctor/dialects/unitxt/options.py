@@ -1,0 +1,153 @@
+"""What a run's options mean for a recipe: a changed recipe, or a refusal with its reason."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from proctor.formats import Format
+from proctor.formats.chat import ChatAPIFormat
+from proctor.formats.meta_template import MetaTemplate
+from proctor.ir import Decoding
+from proctor.recipes.honours import Honoured, Honours, Refused, all_honoured
+from proctor.recipes.options import ExamOptions
+from proctor.recipes.recipe import DatasetRecipe, default_format
+
+if TYPE_CHECKING:
+    from proctor.dialects.aisbench.models import ModelConfig
+
+SMALLEST_POOL = 100
+"""Rows that demos are drawn from where a run asks for demos and the recipe names no pool: Unitxt's usual size."""
+
+_WITH_EFFECT = (
+    "num_demos",
+    "limit",
+    "samples",
+    "seed",
+    "meta_template",
+    "system_prompt",
+    "template",
+    "predict_only",
+    "group_by",
+)
+
+
+def honours_of(recipe: DatasetRecipe, options: ExamOptions) -> Honours:
+    """Return which options a recipe honours; options that exclude each other are refused, too.
+
+    Args:
+        recipe: The recipe, changed by the options.
+        options: What the run changes.
+    """
+    write_it = "write it into the recipe: NAME[field=value]"
+    return {
+        **all_honoured(_WITH_EFFECT),
+        "apply_chat_template": _unless(
+            options.meta_template is not None, "a meta template lays its prompts out", "give one of the two"
+        ),
+        "chat_template_model": _unless(
+            not options.apply_chat_template, "no chat template is applied", "add --apply-chat-template"
+        ),
+        "demos_as_turns": _turns(_format_of(recipe)),
+        "decoding": Honoured("where the model writes"),
+        "choices_as_text": Honoured("choices are compared only where the recipe says request=choose"),
+        "repeats": _unless(recipe.request == "choose", "it compares log-probabilities, which do not vary"),
+        "model_config": Honoured("limits and stop words of the model"),
+        "chat_override": Refused("a recipe says nothing of its own for chat models"),
+        "metadata": Refused("no code of a recipe reads metadata"),
+        "resamples": Refused(
+            "each of its metrics says how often it resamples",
+            "n_resamples of a metric, or PROCTOR_NUM_RESAMPLES_FOR_INSTANCE_METRICS",
+        ),
+        "keys": Refused("it has no task file", write_it),
+    }
+
+
+def _unless(refused: bool, why: str, hint: str = "leave the option out for this exam") -> Honoured | Refused:
+    return Refused(why, hint) if refused else Honoured()
+
+
+def _turns(form: Format) -> Honoured | Refused:
+    if isinstance(form, ChatAPIFormat):
+        return Honoured()
+    if isinstance(form, MetaTemplate):
+        return Refused("its meta template says how demos are laid out")
+    return Refused("its format lays prompts out as one text", "add --apply-chat-template")
+
+
+def _format_of(recipe: DatasetRecipe) -> Format:
+    return recipe.format or default_format()
+
+
+def with_options(recipe: DatasetRecipe, options: ExamOptions) -> DatasetRecipe:
+    """Return a recipe as a run changes it; the recipe itself stays as it is.
+
+    Raises:
+        ProctorError: The changed recipe cannot work.
+    """
+    changes = {**_demos(recipe, options), **_layout(recipe, options)}
+    if options.system_prompt is not None:
+        changes["system_prompt"] = {"__type__": "textual_system_prompt", "text": options.system_prompt}
+    if options.template is not None:
+        changes |= {"template": options.template, "template_card_index": None}
+    if options.choices_as_text:
+        changes["request"] = "generate"
+    if options.group_by:
+        changes["group_by"] = [*recipe.group_by, *(each for each in options.group_by if each not in recipe.group_by)]
+    if not changes:
+        return recipe
+    twin = recipe.model_copy()
+    for name, value in changes.items():
+        setattr(twin, name, value)
+    twin.verify()
+    return twin
+
+
+def _demos(recipe: DatasetRecipe, options: ExamOptions) -> dict[str, Any]:
+    if options.num_demos is None:
+        return {}
+    changes: dict[str, Any] = {"num_demos": options.num_demos}
+    if options.num_demos and recipe.demos_pool_size is None and not recipe.demos_pool:
+        changes["demos_pool_size"] = max(SMALLEST_POOL, options.num_demos + 1)
+    return changes
+
+
+def _layout(recipe: DatasetRecipe, options: ExamOptions) -> dict[str, Any]:
+    """Return the format that a run asks for."""
+    form: Any = None
+    if options.meta_template is not None:
+        form = {"__type__": "meta_template", **options.meta_template}
+    elif options.apply_chat_template and options.chat_template_model:
+        form = {"__type__": "hf_system_format", "model_name": options.chat_template_model}
+    elif options.apply_chat_template:
+        form = {"__type__": "chat_api_format"}
+    if options.demos_as_turns is not None and options.meta_template is None:
+        if form is not None:
+            form["demos_as_turns"] = options.demos_as_turns
+        elif isinstance(own := _format_of(recipe), ChatAPIFormat):
+            form = own.model_copy()
+            form.demos_as_turns = options.demos_as_turns
+    return {} if form is None else {"format": form}
+
+
+def decoding_of(recipe: DatasetRecipe, options: ExamOptions) -> Decoding:
+    """Return how the model writes: as the recipe says, within the limits of its own config, as the run says."""
+    model = _model(options)
+    stop, most = tuple(recipe.stop or ()), recipe.max_tokens
+    if model is not None:
+        stop = tuple(dict.fromkeys((*stop, *model.stop)))
+        most = model.max_out_len if most is None else most
+    return options.decode(Decoding(max_tokens=most, temperature=recipe.temperature, stop=stop))
+
+
+def longest_of(options: ExamOptions) -> int | None:
+    """Return the most tokens of a prompt, where the model's config says so."""
+    model = _model(options)
+    return None if model is None else model.max_seq_len
+
+
+def _model(options: ExamOptions) -> ModelConfig | None:
+    if options.model_config is None:
+        return None
+    from proctor.dialects.aisbench.resolve import model_of  # configs are read by their own dialect
+
+    return model_of(options.model_config)

@@ -1,0 +1,153 @@
+"""From the loader's rows to a task's instances, and the demo pool among them: nothing is put in words here.
+
+Rows flow one by one; the only thing kept in memory is the demo pool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain, islice
+from typing import Any
+
+from proctor.data.dialog_operators import SerializeDialog
+from proctor.data.operator import SequentialOperator
+from proctor.data.row_failures import failures_so_far, filed
+from proctor.data.streams import GeneratorStream, MultiStream, Stream
+from proctor.demos import DemoPool, draw_pool
+from proctor.errors import DemosError, ProctorError
+from proctor.recipes.plan import ALL, Instance, Plan
+
+
+class Instances:
+    """The rows of a recipe: loader, steps, task, augmentors, demo pool, refiners, limits.
+
+    Args:
+        plan: The parts of the recipe.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def opened(self) -> tuple[DemoPool | None, MultiStream]:
+        """Return the demo pool and the streams of instances to ask about, limited."""
+        pool, streams = self._without_demos(self.instances(self.standardize(self.load())))
+        for refiner in self.plan.refiners.values():
+            streams = refiner(streams)
+        return pool, _limited(streams, self.plan.limits)
+
+    def stages(self) -> Iterator[tuple[str, MultiStream]]:
+        """Yield the streams after each stage, with a word on what it did."""
+        streams = self.load()
+        yield "loaded", streams
+        for step in self.steps:
+            streams = step(streams)
+            yield f"standardised: {step}", streams
+        yield f"made instances of {self.plan.task.artifact_id or 'the task'}", self.instances(streams)
+
+    # -- rows to instances ------------------------------------------------------------------------------------
+
+    @property
+    def steps(self) -> Sequence[Any]:
+        """The card's preprocessing operators."""
+        return (self.plan.card.preprocess_steps or ()) if self.plan.card is not None else ()
+
+    def load(self) -> MultiStream:
+        """Return the loader's streams, cut to ``loader_limit``."""
+        card, limit = self.plan.card, self.plan.loader_limit
+        if card is None:
+            return MultiStream({})
+        if limit and card.loader is not None:
+            loader = card.loader.model_copy()
+            loader.loader_limit = limit
+            card = card.model_copy()
+            card.loader = loader
+        streams = card.rows()
+        if any(isinstance(step, SerializeDialog) for step in self.steps):
+            streams = self._with_turn_layout(streams)
+        return _limited(streams, dict.fromkeys(streams, limit)) if limit else streams
+
+    def _with_turn_layout(self, streams: MultiStream) -> MultiStream:
+        """Tell rows how the format lays out a demo: dialogs inside a row are written in the same way."""
+        demo_format = getattr(self.plan.format, "demo_format", None)
+        layout = {"format": {"demo_format": demo_format} if demo_format else {}}
+
+        def told(stream: Stream) -> Iterator[Instance]:
+            return ({**row, "recipe_metadata": layout} for row in stream)
+
+        return MultiStream({name: GeneratorStream(partial(told, stream)) for name, stream in streams.items()})
+
+    def standardize(self, streams: MultiStream) -> MultiStream:
+        """Return the streams after the card's preprocessing steps."""
+        return SequentialOperator(steps=list(self.steps))(streams) if self.steps else streams
+
+    def instances(self, streams: MultiStream) -> MultiStream:
+        """Return streams of the task's instances, augmented."""
+        made = MultiStream(
+            {name: GeneratorStream(partial(self._made, name, stream)) for name, stream in streams.items()}
+        )
+        for augmentor in self.plan.augmentors:
+            made = augmentor(made)
+        return made
+
+    def _made(self, name: str, stream: Stream) -> Iterator[Instance]:
+        make = self.plan.task.bind(name)
+        for number, row in enumerate(stream):
+            try:
+                instance = make(row)
+            except ProctorError as error:
+                placed = error.within(f"{name}[{number + failures_so_far()}]")
+                if filed(placed):
+                    continue
+                raise placed from None
+            yield instance
+
+    def as_instance(self, row: Instance) -> Instance:
+        """Return a demo that somebody gave as an instance: it may be a plain row of the task's fields."""
+        return row if "input_fields" in row else self.plan.task.bind(None)(row)
+
+    # -- demos ------------------------------------------------------------------------------------------------
+
+    def _without_demos(self, streams: MultiStream) -> tuple[DemoPool | None, MultiStream]:
+        """Take the demo pool out of its stream; return it with the streams that remain."""
+        plan = self.plan
+        if plan.pool is not None:
+            return DemoPool([self.as_instance(each) for each in plan.pool]), streams
+        if plan.pool_size is None:
+            return None, streams
+        source = plan.demos_taken_from
+        if source not in streams:
+            raise DemosError(
+                f"demos are to be taken from '{source}', which the data does not have",
+                why=f"the splits are {', '.join(streams)}",
+                hint="set demos_taken_from",
+            )
+        everything = plan.pool_size == ALL
+        pool, duplicates = draw_pool(iter(streams[source]), None if everything else plan.pool_size)
+        if not plan.demos_removed_from_data:
+            return DemoPool(pool), streams
+        if everything:
+            if len(streams) == 1:
+                raise DemosError(f"the demo pool takes all of '{source}', and there is no other split to ask about")
+            return DemoPool(pool), MultiStream({name: each for name, each in streams.items() if name != source})
+        taken = len(pool) + len(duplicates)
+        rest = streams[source]
+
+        def remaining() -> Iterator[Instance]:
+            return chain(duplicates, islice(iter(rest), taken, None))
+
+        return DemoPool(pool), MultiStream(
+            {name: GeneratorStream(remaining) if name == source else each for name, each in streams.items()}
+        )
+
+
+def _limited(streams: MultiStream, limits: Mapping[str, int | None]) -> MultiStream:
+    def cut(stream: Stream, limit: int) -> Stream:
+        return GeneratorStream(lambda: islice(iter(stream), limit))
+
+    return MultiStream(
+        {
+            name: stream if (limit := limits.get(name)) is None else cut(stream, limit)
+            for name, stream in streams.items()
+        }
+    )

@@ -1,0 +1,132 @@
+"""From instances with their demos to prompts; a demo is put in words once, not once for each prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from proctor.artifacts import to_data
+from proctor.demos import DemoPool
+from proctor.formats import Demo, Format, Parts
+from proctor.formats.format import LayOut
+from proctor.ir import Exchange, Prompt
+from proctor.randomness import random_stream
+from proctor.recipes.plan import Instance, Plan
+from proctor.templates import Template
+
+
+@dataclass(slots=True)
+class PooledDemo:
+    """A demo in words; ``memo`` is room for what others derive from it once."""
+
+    instance: Instance
+    demo: Demo
+    memo: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Rendered:
+    """An instance with its prompt. ``demos`` is ``None`` where the recipe shows none to anybody."""
+
+    instance: Instance
+    prompt: Prompt
+    template: Template
+    demos: list[PooledDemo] | None
+    num_demos: int
+    pool_size: int
+
+    def exchange(self) -> Exchange:
+        """Return the instance in words."""
+        return self.template.exchange(self.instance)
+
+
+class Prompts:
+    """Templates and format of a recipe, compiled.
+
+    Args:
+        plan: The parts of the recipe.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._lay_out = _compile_layout(plan.format)
+        self._template_ids: list[Any] = [to_data(template) for template in plan.templates]
+
+    def render(self, instance: Instance, split: str, demos: Sequence[Instance], pool: DemoPool | None) -> Rendered:
+        """Return an instance with its prompt.
+
+        Args:
+            instance: What is asked about.
+            split: The name of its split.
+            demos: What it is shown.
+            pool: Where demos come from; a demo that is not of the pool is put in words anew each time.
+        """
+        plan = self._plan
+        which = self._template_of(instance)
+        template = plan.templates[which]
+        shown: list[PooledDemo] | None = None
+        if plan.most_demos:
+            shown = [self._verbalise(each, which, template, pool) for each in demos]
+        processed = template.process(instance, split)
+        processed["__template__"] = self._template_ids[which]
+        if "system_prompt" not in processed:
+            processed["system_prompt"] = plan.system_prompt.process(processed)["system_prompt"]
+        prompt = self._lay_out(processed, [each.demo for each in shown or ()], template)
+        size = (plan.pool_size or 0) if plan.most_demos else 0
+        return Rendered(processed, prompt, template, shown, len(shown or ()), size)
+
+    def _template_of(self, instance: Instance) -> int:
+        """Return the place of the template that an instance is put in words with: its content draws it."""
+        if len(self._plan.templates) == 1:
+            return 0
+        content = {**instance["input_fields"], **(instance.get("reference_fields") or {})}
+        return int(random_stream(content).choice(range(len(self._plan.templates))))
+
+    @staticmethod
+    def _verbalise(instance: Instance, which: int, template: Template, pool: DemoPool | None) -> PooledDemo:
+        place = None if pool is None else pool.place_of(instance)
+        if pool is None or place is None:
+            return _put_in_words(instance, template)
+        found = pool.memo.get((place, which))
+        if found is None:
+            found = pool.memo[place, which] = _put_in_words(instance, template)
+        return found
+
+
+def _put_in_words(instance: Instance, template: Template) -> PooledDemo:
+    done = template.process(instance)
+    return PooledDemo(done, Demo(done["source"], done["target"], done["target_prefix"], done.get("__turns__")))
+
+
+Laid = Callable[[Instance, list[Demo], Template], Prompt]
+
+
+def _compile_layout(form: Format) -> Laid:
+    if type(form).process is Format.process:
+        return _from_parts(form.layout())
+
+    def by_instance(instance: Instance, demos: list[Demo], template: Template) -> Prompt:
+        del template
+        shown = [{"source": each.source, "target": each.target, "target_prefix": each.target_prefix} for each in demos]
+        return Prompt(form.process({**instance, "demos": shown})["source"])
+
+    return by_instance
+
+
+def _from_parts(lay_out: LayOut) -> Laid:
+    def lay(instance: Instance, demos: list[Demo], template: Template) -> Prompt:
+        return lay_out(
+            Parts(
+                source=instance["source"],
+                system_prompt=instance["system_prompt"],
+                instruction=instance["instruction"],
+                target_prefix=instance["target_prefix"],
+                demos=demos,
+                turns=instance.get("__turns__"),
+                media=instance.get("media") or {},
+                source_spans=lambda: template.source_spans(instance),
+            )
+        )
+
+    return lay

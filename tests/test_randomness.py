@@ -1,0 +1,31 @@
+from proctor.randomness import drawn_with, random_stream, seed_of_draws, seeded
+from proctor.settings import settings
+
+
+def draws():
+    while True:
+        yield random_stream("x").random()
+
+
+def test_a_block_has_a_seed_of_its_own_and_nothing_else_has():
+    own = random_stream("x").random()
+    with seeded(7):
+        assert seed_of_draws() == 7
+        assert random_stream("x").random() != own
+        assert random_stream("x", 42).random() == own
+        assert settings.seed == 42
+        with seeded(None):
+            assert seed_of_draws() == 7
+    assert random_stream("x").random() == own
+
+
+def test_the_seed_reaches_what_is_made_while_it_is_read_and_not_its_reader():
+    own = random_stream("x").random()
+    with seeded(7):
+        other = random_stream("x").random()
+    made = drawn_with(7, draws())
+    assert next(made) == other
+    assert random_stream("x").random() == own
+    assert next(made) == other
+    assert next(drawn_with(None, draws())) == own
+    assert list(drawn_with(7, [1, 2])) == [1, 2]
