@@ -14,7 +14,7 @@ from proctor.ir import Failure
 from proctor.ir.question import Answered, Question
 from proctor.recipes.group_scores import Groupings
 from proctor.scoring.grade import Columns, Grade
-from proctor.scoring.judges.asking import remembering
+from proctor.scoring.judges.judge_client import remembering
 from proctor.scoring.metrics_list import expand_metrics
 from proctor.scoring.pipeline import grade_each
 
