@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from proctor.data.expressions import compile_expression
 from proctor.dialects.aisbench.evaluators import METRIC_ORDER
 from proctor.dialects.aisbench.prompt_version import mode_of, prompt_version
 from proctor.dialects.aisbench.tabulated import tabulated
 from proctor.dialects.aisbench.values import short_name
 from proctor.errors import DataError, ScoringError
+from proctor.safe_python import compile_expression
 
 __all__ = [
     "SummaryGroup",
