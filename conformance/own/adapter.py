@@ -237,6 +237,6 @@ def plain(value: Any) -> Any:  # noqa: PLR0911 - one for each kind of value
 
 def _pipelines(exam: Exam, responses: Iterable[Answered]) -> dict[str, Any]:
     """Return what each filter pipeline of a task makes of the answers."""
-    scorer = getattr(exam, "scorer", None)
+    scorer = getattr(exam.grader, "scorer", None)
     rows = scorer.document_rows(responses) if hasattr(scorer, "document_rows") else {}
     return {name: [plain(row["filtered"]) for row in found] for name, found in rows.items()}
