@@ -18,9 +18,10 @@ from typing import Any
 
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.documents import TaskDocuments
-from proctor.dialects.lm_eval.exam import TaskExam, TaskOptions
+from proctor.dialects.lm_eval.exam import task_exam
 from proctor.dialects.lm_eval.index import build_index
 from proctor.ir import Choose
+from proctor.recipes.options import ExamOptions
 from proctor.settings import settings
 
 SHOTS = 5
@@ -85,7 +86,7 @@ def ours(documents: int) -> tuple[float, str]:
     """Return CPU seconds and a digest of the requests."""
     config = TaskConfig(**TASK)
     splits = {"test": rows(documents, "test"), "train": rows(POOL, "train")}
-    exam = TaskExam("bench", config, TaskOptions(num_fewshot=SHOTS), GivenDocuments(config, splits))
+    exam = task_exam("bench", config, ExamOptions(num_demos=SHOTS), GivenDocuments(config, splits))
     start = time.process_time()
     requests = [request for item in exam.questions() for request in item.requests]
     seconds = time.process_time() - start

@@ -20,13 +20,13 @@ from typing import Any
 
 from proctor.data import hub
 from proctor.dialects.lm_eval.checks import task_from_values
-from proctor.dialects.lm_eval.exam import TaskExam, TaskOptions
+from proctor.dialects.lm_eval.exam import task_exam
 from proctor.dialects.lm_eval.index import build_index
-from proctor.dialects.lm_eval.prompts import ChatOptions
 from proctor.dialects.lm_eval.reader import TaskReader
 from proctor.errors import ProctorError
 from proctor.ir import Choose, Generate, Likelihood, Response, Rolling, Scored
-from proctor.recipes.exam import Answered
+from proctor.recipes.exam import Answered, Exam
+from proctor.recipes.options import ExamOptions
 from proctor.settings import settings
 
 PYTHON = os.environ.get("LM_EVAL_PYTHON", "/tmp/lmvenv/bin/python")  # noqa: S108 - a throwaway environment
@@ -82,22 +82,24 @@ def mirrored_tasks(only: str) -> list[dict[str, str]]:
     return found
 
 
-def ours(entry: dict[str, str], plan: dict[str, Any], render: Any, theirs: dict[str, Any]) -> Counter[str]:
+def ours(entry: dict[str, str], plan: dict[str, Any], theirs: dict[str, Any]) -> Counter[str]:
     """Compare one task; print the first difference of each kind."""
     counts: Counter[str] = Counter()
     source = TaskReader().read(entry["file"])
     for layout in plan["layouts"]:
         expected = theirs["layouts"].get(layout["name"], {})
-        chat = ChatOptions(render, layout["chat"] == "multiturn") if layout["chat"] else None
-        options = TaskOptions(
-            layout["shots"],
-            plan["limit"],
-            chat=chat,
-            system_instruction=layout.get("system"),
+        chat = bool(layout["chat"])
+        options = ExamOptions(
+            num_demos=layout["shots"],
+            limit=plan["limit"],
+            apply_chat_template=chat,
+            chat_template_model=plan["tokenizer"] if chat else None,
+            demos_as_turns=layout["chat"] == "multiturn" if chat else None,
+            system_prompt=layout.get("system"),
             resamples=plan["resamples"],
         )
         try:
-            exam = TaskExam(entry["name"], task_from_values(source.values, source), options)
+            exam = task_exam(entry["name"], task_from_values(source.values, source), options)
             items = list(exam.questions())
         except ProctorError as error:
             same = "error" in expected
@@ -132,18 +134,18 @@ def normal(arguments: list[Any]) -> list[Any]:
     return [arguments[0], *arguments[1:]]
 
 
-def described(request: Any, exam: TaskExam) -> list[list[Any]]:
+def described(request: Any, exam: Exam) -> list[list[Any]]:
     """Return the lm-eval requests that one of ours stands for."""
     if isinstance(request, Choose | Likelihood):
         return [[pair.context.payload, pair.continuation] for pair in request.pairs]
     if isinstance(request, Generate):
-        return [[request.prompt.payload, exam.config.generation_kwargs]]
+        return [[request.prompt.payload, exam.own.config.generation_kwargs]]
     if isinstance(request, Rolling):
         return [[request.text]]
     raise TypeError(type(request))
 
 
-def compare_scores(exam: TaskExam, items: list[Any], theirs: dict[str, Any]) -> Counter[str]:
+def compare_scores(exam: Exam, items: list[Any], theirs: dict[str, Any]) -> Counter[str]:
     """Grade lm-eval's invented answers and compare scores and standard errors."""
     if "scores" not in theirs:
         return Counter({f"no scores there: {theirs.get('scores_error', '')[:50]}": 1})
@@ -202,25 +204,11 @@ def main() -> int:
     if not (args.keep and out.is_file()):
         plan_file.write_text(json.dumps(plan))
         subprocess.run([PYTHON, str(Path(__file__).with_name("oracle.py")), str(plan_file), str(out)], check=True)
-    return report(plan, out, tokenizer)
+    return report(plan, out)
 
 
-def report(plan: dict[str, Any], out: Path, tokenizer: Path) -> int:
+def report(plan: dict[str, Any], out: Path) -> int:
     """Compare with what lm-eval wrote down; print counts."""
-    from transformers import AutoTokenizer
-
-    loaded = AutoTokenizer.from_pretrained(str(tokenizer))
-
-    def render(messages: list[dict[str, Any]], add_generation_prompt: bool) -> str:
-        return str(
-            loaded.apply_chat_template(
-                messages,
-                tokenize=False,
-                add_generation_prompt=add_generation_prompt,
-                continue_final_message=not add_generation_prompt,
-            )
-        )
-
     by_name = {entry["name"]: entry for entry in plan["tasks"]}
     counts: Counter[str] = Counter()
     with out.open() as lines:
@@ -233,7 +221,7 @@ def report(plan: dict[str, Any], out: Path, tokenizer: Path) -> int:
                 counts["tasks that lm-eval cannot build"] += 1
                 counts[f"lm-eval: {theirs['error'][:70]}"] += 1
                 continue
-            counts.update(ours(by_name[theirs["name"]], plan, render, theirs))
+            counts.update(ours(by_name[theirs["name"]], plan, theirs))
     for what, number in sorted(counts.items(), key=lambda each: -each[1]):
         print(f"{number:7}  {what}")
     return int(any(counts[key] for key in ("different", "only we refuse", "scores different", "only we cannot grade")))

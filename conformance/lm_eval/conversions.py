@@ -23,7 +23,7 @@ from typing import Any
 
 from proctor.data import hub
 from proctor.dialects.lm_eval.convert import convert
-from proctor.dialects.lm_eval.exam import TaskExam
+from proctor.dialects.lm_eval.exam import task_of
 from proctor.dialects.lm_eval.index import build_index
 from proctor.dialects.lm_eval.reader import TaskReader
 from proctor.dialects.lm_eval.resolve import resolve
@@ -130,7 +130,7 @@ def check_card(name: str, file: Path, work: Path, counts: Counter[str]) -> None:
     (exam,) = resolve([name], [str(file.parents[1])], ExamOptions(limit=4))
     named = {reason.partition(":")[0] for reason in made.lost}
     counts["card: converted"] += 1
-    if "process_docs" in named or not isinstance(exam, TaskExam):
+    if "process_docs" in named or (task := task_of(exam)) is None:
         counts["card: documents are made by Python, which is named"] += 1
         return
     counts["card: fields that are named as lost"] += len(named & {"doc_to_text", "doc_to_choice", "doc_to_target"})
@@ -143,13 +143,13 @@ def check_card(name: str, file: Path, work: Path, counts: Counter[str]) -> None:
     back = work / f"{name}_back.yaml"
     back.write_text(convert(recipe, to="lm-eval").text, encoding="utf-8")
     (again,) = resolve_tasks([str(back)])
-    rows = [(item.instance, item.requests[0].prompt.payload) for item in of_card.items()]
-    same = rows == [(item.instance, item.requests[0].prompt.payload) for item in again.items()]
+    rows = [(item.instance, item.requests[0].prompt.payload) for item in of_card.questions()]
+    same = rows == [(item.instance, item.requests[0].prompt.payload) for item in again.questions()]
     counts["card and its task in lm-eval: equal" if same else "different"] += 1
     if not same:
         print(f"{name}: the card asks other things than the task of three lines")
-    for (_, doc), (row, _) in zip(exam.chosen(), rows, strict=False):
-        view = exam.view(doc)
+    for (_, doc), (row, _) in zip(((item.number, item.instance) for item in exam.questions()), rows, strict=False):
+        view = task.view(doc)
         choice = view.choices is not None
         expected = {"question": view.text, "choices": view.choices, "answer": view.target if choice else None}
         expected["answers"] = None if choice else [view.target]

@@ -54,7 +54,7 @@ def test_only_lm_eval_tasks_can_be_written_as_lm_eval_does(invoke):
     )
     code, _, err = invoke("run", *given)
     assert code == 2
-    assert "is no lm-eval task" in err
+    assert "is not a task of lm-eval's" in err
 
 
 def test_a_budget_that_is_used_up_is_a_failure_that_is_counted(invoke):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import cast
 
-from proctor.dialects.lm_eval.exam import TaskExam
+from proctor.dialects.lm_eval.exam import task_of
 from proctor.dialects.lm_eval.writer import ModelDescription, write_files
 from proctor.engines.engine import Engine
 from proctor.errors import UsageError
@@ -28,9 +27,9 @@ def check_lm_eval(exams: Sequence[Exam]) -> None:
         UsageError: One is not.
     """
     for exam in exams:
-        if not isinstance(exam, TaskExam):  # type: ignore[unreachable]
+        if task_of(exam) is None:
             raise UsageError(
-                f"'{exam.name}' is no lm-eval task, so its results cannot be written as lm-eval writes them",
+                f"'{exam.name}' is not a task of lm-eval's, so its results cannot be written as lm-eval writes them",
                 hint="leave out --output-format: the run folder has results.json and samples.jsonl",
             )
 
@@ -43,7 +42,7 @@ def write_lm_eval(
         number = open_log.engine_number(engine.identity, engine.label, without_secrets(engine.identity_values()))
         filed = Filed(open_log, number, with_failures=True)
 
-        def answers(exam: TaskExam) -> Iterable[Answered]:
+        def answers(exam: Exam) -> Iterable[Answered]:
             return answered(exam.questions(), filed, _MISSING)
 
         started = str(result.run.get("started") or "")
@@ -55,5 +54,4 @@ def write_lm_eval(
             started=datetime.fromisoformat(started).timestamp() if started else 0.0,
         )
         folder = result.output or Path()
-        given = cast(Sequence[TaskExam], exams)
-        return write_files(folder, given, result.grades, model, answers if spec.log_samples else None)
+        return write_files(folder, exams, result.grades, model, answers if spec.log_samples else None)

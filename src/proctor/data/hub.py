@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import socket
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -20,6 +20,7 @@ from urllib.parse import unquote, urlsplit
 
 import yaml
 
+from proctor.data.arrow_rows import ArrowRows
 from proctor.data.fields import Row
 from proctor.errors import DataError, DatasetNotFoundError, Location, did_you_mean
 from proctor.settings import settings
@@ -198,7 +199,11 @@ def read_parquet(paths: Iterable[str]) -> Iterator[Row]:
                     names = batch.schema.names
                     yield from (dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True))
         except (pa.ArrowInvalid, OSError) as error:
-            raise DataError("the file cannot be read as parquet", location=Location(path), why=str(error)) from None
+            raise _unreadable_parquet(path, error) from None
+
+
+def _unreadable_parquet(path: str, error: Exception) -> DataError:
+    return DataError("the file cannot be read as parquet", location=Location(path), why=str(error))
 
 
 def needs_decoding(paths: Iterable[str]) -> bool:
@@ -245,19 +250,60 @@ def rows(dataset: Dataset, split: str) -> Iterator[Row]:
     Raises:
         DatasetNotFoundError: The dataset or the split is neither mapped, nor cached, nor on a hub that can be reached.
     """
+    files = _parquet_of(dataset, split)
+    yield from read_parquet(files) if files is not None else _library_split(dataset, split)
+
+
+def held_rows(dataset: Dataset, split: str) -> Sequence[Row]:
+    """Return the rows of a split to look up by place; they are kept as columns and made when they are asked for.
+
+    Raises:
+        DatasetNotFoundError: As :func:`rows`.
+    """
+    files = _parquet_of(dataset, split)
+    return rows_of(_library_split(dataset, split)) if files is None else _held_parquet(files)
+
+
+def rows_of(dataset: Any) -> Sequence[Row]:
+    """Return the rows of a dataset of the ``datasets`` library (or of another collection), decoded as it does."""
+    if isinstance(dataset, list):
+        return dataset
+    features = getattr(dataset, "features", None)
+    if features is None or not hasattr(dataset, "with_format") or not hasattr(dataset, "__len__"):
+        return list(dataset)
+    has_media = any(f"{kind}(" in str(features) for kind in _DECODED_FEATURES)
+    return list(dataset) if has_media else ArrowRows.of_dataset(dataset)
+
+
+def _parquet_of(dataset: Dataset, split: str) -> tuple[str, ...] | None:
+    """Return the files of a split that can be read directly; ``None`` where the ``datasets`` library has to."""
     folder = local_folder(dataset.path)
-    if folder is not None:
-        files = mapped_files(folder, dataset)
-        if files is not None and split in files and not needs_decoding(files[split]):
-            yield from read_parquet(files[split])
-            return
-        if files is not None and split not in files and "[" not in split:
-            raise DatasetNotFoundError(
-                f"the dataset {dataset} has no split '{split}'",
-                path=str(folder),
-                hint=did_you_mean(split, files) or f"choose one of {', '.join(files)}",
-            )
-    yield from _library_rows(dataset, split, folder)
+    files = None if folder is None else mapped_files(folder, dataset)
+    if files is None:
+        return None
+    if split not in files and "[" not in split:
+        raise DatasetNotFoundError(
+            f"the dataset {dataset} has no split '{split}'",
+            path=str(folder),
+            hint=did_you_mean(split, files) or f"choose one of {', '.join(files)}",
+        )
+    return files[split] if split in files and not needs_decoding(files[split]) else None
+
+
+def _held_parquet(paths: Sequence[str]) -> Sequence[Row]:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    tables = []
+    for path in paths:
+        try:
+            with parquet.ParquetFile(path) as file:
+                tables.append(file.read())
+        except (pa.ArrowInvalid, OSError) as error:
+            raise _unreadable_parquet(path, error) from None
+    if any(not table.schema.equals(tables[0].schema) for table in tables):  # as one table, values would change types
+        return [row for table in tables for row in ArrowRows.of_table(table)]
+    return ArrowRows.of_table(pa.concat_tables(tables))
 
 
 FILE_FORMATS = frozenset({"json", "csv", "parquet", "text", "arrow", "webdataset", "imagefolder", "audiofolder"})
@@ -294,14 +340,16 @@ def local_files_in_silence(dataset: Dataset, folder: Path | None) -> Iterator[No
             enable_progress_bars()
 
 
-def _library_rows(dataset: Dataset, split: str, folder: Path | None) -> Iterator[Row]:
+def _library_split(dataset: Dataset, split: str) -> Any:
+    """Return a split as the ``datasets`` library gives it."""
+    folder = local_folder(dataset.path)
     datasets = library_for(dataset, folder)
     arguments: dict[str, Any] = {"streaming": True} if dataset.streaming else {"num_proc": dataset.num_proc}
     if settings.disable_hf_datasets_cache:
         arguments["download_mode"] = "force_redownload"
     try:
         with local_files_in_silence(dataset, folder):
-            loaded = datasets.load_dataset(
+            return datasets.load_dataset(
                 _place(dataset, folder),
                 name=dataset.name,
                 data_dir=dataset.data_dir,
@@ -313,7 +361,7 @@ def _library_rows(dataset: Dataset, split: str, folder: Path | None) -> Iterator
                 **dataset.extra,
             )
     except StopIteration:  # what the library says of files without a row
-        return
+        return []
     except _load_errors() as error:
         if str(error).startswith("Unknown split"):
             known = dataset.data_files if isinstance(dataset.data_files, Mapping) else ()
@@ -321,7 +369,6 @@ def _library_rows(dataset: Dataset, split: str, folder: Path | None) -> Iterator
                 f"the dataset {dataset} has no split '{split}'", why=str(error), hint=did_you_mean(split, known)
             ) from None
         raise not_found(dataset, error) from error
-    yield from loaded
 
 
 def _place(dataset: Dataset, folder: Path | None) -> str:

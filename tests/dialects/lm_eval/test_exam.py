@@ -110,9 +110,9 @@ class TestRequests:
         )
 
     def test_zero_shots_of_the_task_stay(self, exam):
-        assert exam(f"{CHOICE}\nnum_fewshot: 0", num_demos=5).num_fewshot == 0
-        assert exam(f"{CHOICE}\nnum_fewshot: 2", num_demos=1).num_fewshot == 1
-        assert exam(f"{CHOICE}\nnum_fewshot: 2").num_fewshot == 2
+        assert exam(f"{CHOICE}\nnum_fewshot: 0", num_demos=5).own.num_fewshot == 0
+        assert exam(f"{CHOICE}\nnum_fewshot: 2", num_demos=1).own.num_fewshot == 1
+        assert exam(f"{CHOICE}\nnum_fewshot: 2").own.num_fewshot == 2
 
     def test_several_inputs(self, exam):
         made = exam(
@@ -184,7 +184,7 @@ class TestRequests:
         assert len(list(exam(CHOICE, limit=100).questions())) == 6
         made = exam(CHOICE, samples={"t": [4, 1]})
         assert [item.number for item in made.questions()] == [1, 4]
-        with pytest.raises(DataError, match="has no document 9"):
+        with pytest.raises(DataError, match="has no instance 9"):
             list(exam(CHOICE, samples={"t": [9]}).questions())
 
     def test_every_call_gives_equal_items(self, exam):
@@ -383,12 +383,12 @@ class TestPlacesOfProblems:
             list(exam(CHOICE.replace("{{question}}", "{{qestion}}")).questions())
         text = str(caught.value)
         assert "'qestion' is undefined" in text
-        assert "t[0].doc_to_text" in text
+        assert "t[0] split 'test', doc_to_text" in text
         assert "t.yaml:" in text
         assert "the columns are question, choices, answerKey, n" in text
 
     def test_it_does_so_for_choices_as_text(self, exam):
-        with pytest.raises(TemplateError, match=r"t\[0\]\.doc_to_text"):
+        with pytest.raises(TemplateError, match=r"t\[0\] split 'test', doc_to_text"):
             exam(CHOICE.replace("{{question}}", "{{qestion}}")).suited_to(ScriptedEngine(answer="A"))
 
     @pytest.mark.parametrize("as_text", [True, False])
@@ -541,10 +541,10 @@ class TestScores:
 
     def test_decontamination(self, exam):
         row = ROWS[0]
-        assert exam(CHOICE).decontamination_query(row) is None
-        assert exam(f"{CHOICE}\nshould_decontaminate: true").decontamination_query(row) == "Question: Q0?\nAnswer:"
+        assert exam(CHOICE).own.decontamination_query(row) is None
+        assert exam(f"{CHOICE}\nshould_decontaminate: true").own.decontamination_query(row) == "Question: Q0?\nAnswer:"
         made = exam(f"{CHOICE}\nshould_decontaminate: true\ndoc_to_decontamination_query: '{{{{question}}}}!'")
-        assert made.decontamination_query(row) == "Q0?!"
+        assert made.own.decontamination_query(row) == "Q0?!"
 
     def test_filters_have_scores_of_their_own(self, exam):
         text = f"{TEXT}\nfilter_list:\n  - {{name: strict, filter: [{{function: regex, regex_pattern: '^(A|B|C)$'}}, {{function: take_first}}]}}\n  - {{name: loose, filter: [{{function: regex, regex_pattern: '(A|B|C)'}}, {{function: take_first}}]}}"
@@ -740,7 +740,7 @@ def test_groups_know_their_exams(folder):
     )
     (exam,) = resolve(["g"], [str(folder)])
     assert [group.name for group in exam.groups] == ["g"]
-    assert exam.num_fewshot == 1
+    assert exam.own.num_fewshot == 1
 
 
 def test_a_specification_is_plain_data(exam):

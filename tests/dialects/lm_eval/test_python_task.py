@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from proctor.dialects.lm_eval.python_task import PythonTaskExam
+from proctor.dialects.lm_eval.python_task import PythonTask
 from proctor.dialects.lm_eval.resolve import resolve
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import TrustError, UsageError
@@ -225,7 +225,7 @@ def test_groups_hold_them(exam, tmp_path):
     exam("Written")
     (tmp_path / "g.yaml").write_text("group: g\ntask: [t]\naggregate_metric_list: [{metric: exact}]")
     found = resolve(["g"], [str(tmp_path)])
-    assert isinstance(found[0], PythonTaskExam)
+    assert isinstance(found[0].own, PythonTask)
     result = run_exams(found, ScriptedEngine(answer="B"), log=tmp_path / "log.db")
     assert result.results["g"]["exact"] == pytest.approx(2 / 6)
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from proctor.dialects.lm_eval.factory import default_places, resolve_template
+from proctor.dialects.lm_eval.generation import DEFAULT_MAX_TOKENS
 from proctor.dialects.lm_eval.reader import TaskFile
 from proctor.dialects.lm_eval.template import CustomTemplate, GenerateTemplate, QuestionTemplate, TemplateConfig
 
-DEFAULT_MAX_TOKENS = 256
 CHOICE_METRICS = frozenset(
     {"acc", "acc_norm", "acc_bytes", "acc_mutual_info", "brier_score", "likelihood", "mcc", "f1"}
 )

@@ -58,15 +58,10 @@ class TaskDocuments:
             return list(fewshot.samples if function is None else function())
         return self.split(config.training_split or config.validation_split or self.eval_split, config.process_docs)
 
-    @property
-    def pool_is_asked(self) -> bool:
-        """Whether demos come from the documents that are asked about."""
-        config, fewshot = self.config, self.config.fewshot
-        if fewshot.split is not None:
-            return fewshot.split == self.eval_split
-        if fewshot.samples is not None:
-            return False
-        return (config.training_split or config.validation_split or self.eval_split) == self.eval_split
+    def shown_pool(self) -> Documents:
+        """Return :meth:`pool`, or the documents of it that ``fewshot_config.fewshot_indices`` chooses."""
+        pool, places = self.pool(), self.config.fewshot.fewshot_indices
+        return pool if places is None else [pool[place] for place in places]
 
     def split(self, name: str, process: Any) -> Documents:
         """Return a split's documents after ``process_docs``."""
@@ -74,7 +69,8 @@ class TaskDocuments:
         if key not in self._processed:
             function = as_function(process, "process_docs")
             try:
-                self._processed[key] = self._rows(name) if function is None else rows_of(function(self._dataset(name)))
+                made = self._rows(name) if function is None else hub.rows_of(function(self._dataset(name)))
+                self._processed[key] = made
             except DataError as error:
                 source = self.config.source
                 raise error.located(source.location("dataset_path") if source is not None else None) from None
@@ -104,11 +100,11 @@ class TaskDocuments:
 
     def _rows(self, name: str) -> Documents:
         if self.config.custom_dataset is not None:
-            return rows_of(self._dataset(name))
+            return hub.rows_of(self._dataset(name))
         path = str(self.config.dataset_path)
         if hub.local_folder(path) is not None or path in hub.FILE_FORMATS:
-            return list(hub.rows(self.source(), name))
-        return rows_of(self._dataset(name))
+            return hub.held_rows(self.source(), name)
+        return hub.rows_of(self._dataset(name))
 
     def _dataset(self, name: str) -> Any:
         """Return a split as ``datasets`` gives it, which is what functions of task files expect."""
@@ -150,23 +146,6 @@ class TaskDocuments:
                 hint = did_you_mean(name, known) or f"choose one of {', '.join(known)}"
                 raise DataError(f"the dataset {source} has no split '{name}'", hint=hint) from None
             raise hub.not_found(source, error) from error
-
-
-def rows_of(dataset: Any) -> Documents:
-    """Return the rows of a dataset as plain dictionaries, decoded as ``datasets`` does."""
-    if isinstance(dataset, list):
-        return dataset
-    features = getattr(dataset, "features", None)
-    if features is None or _needs_decoding(features):
-        return list(dataset)
-    columns = dataset.with_format(None)[:]
-    names = list(columns)
-    return [dict(zip(names, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-
-
-def _needs_decoding(features: Mapping[str, Any]) -> bool:
-    text = str(features)
-    return any(f"{kind}(" in text for kind in ("Image", "Audio", "Video", "Pdf"))
 
 
 def located_files(files: Any, source: str | Path | None) -> Any:

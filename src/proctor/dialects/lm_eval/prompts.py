@@ -91,6 +91,11 @@ def turn_pieces(
 
 
 def _answer_text(answer: Any, choices: Sequence[str] | None) -> str:
+    if choices and isinstance(answer, int) and not -len(choices) <= answer < len(choices):
+        raise TemplateError(
+            f"the answer of a demo is choice {answer}, counted from 0, and there are {len(choices)}",
+            hint="leave such documents out of the pool (process_docs, fewshot_indices)",
+        )
     shown = (
         choices[answer] if choices and isinstance(answer, int) else answer[0] if isinstance(answer, list) else answer
     )

@@ -9,16 +9,21 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from proctor.data import hub
-from proctor.dialects.lm_eval.builder import decoding_of
+from proctor.data.streams import MultiStream
+from proctor.dialects.lm_eval.chat import chat_options
 from proctor.dialects.lm_eval.functions import TaskCodeError, guarded, resolve_function
+from proctor.dialects.lm_eval.generation import decoding_of
+from proctor.dialects.lm_eval.honours import class_honours
 from proctor.dialects.lm_eval.reader import FunctionReference
+from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
 from proctor.dialects.lm_eval.scores import Measure, Values, add_scores, name_main_score
-from proctor.errors import UsageError
+from proctor.errors import Diagnostic, UsageError
 from proctor.ir import (
     Choose,
     Exchange,
@@ -33,68 +38,64 @@ from proctor.ir import (
     Span,
     Turn,
 )
-from proctor.recipes.exam import Answered, Question
+from proctor.ir.question import Answered, Ask, Question
+from proctor.recipes.exam import Context, Demos, Exam, Kind
+from proctor.recipes.options import ExamOptions
+from proctor.recipes.selection import Opened, Selection
 from proctor.scoring.aggregations import mean
 from proctor.scoring.grade import Grade
+from proctor.scoring.standard_errors import BOOTSTRAP_RESAMPLES
 
 if TYPE_CHECKING:
-    from proctor.dialects.lm_eval.exam import TaskOptions
-    from proctor.dialects.lm_eval.tree import Group, Leaf
+    from proctor.dialects.lm_eval.tree import Leaf
 
 _NEEDED = ("construct_requests", "process_results", "aggregation", "build_all_requests")
 
 
-class PythonTaskExam:
-    """A task of lm-eval's that is a Python class.
+@dataclass(frozen=True)
+class PythonTask:
+    """A task of lm-eval's that is a Python class: ``Exam.own`` of its exam.
 
-    Args:
-        leaf: The task, whose ``class`` names it.
-        options: What the run changes; templates and generation arguments are the class's own.
+    The class selects its documents, draws its demos, and makes its requests all at once; so none of it is flat.
 
-    Raises:
-        TrustError: The user has not said that code of exams may run.
-        TaskCodeError: The class cannot be loaded, or is no task.
+    Attributes:
+        name: The name under which results are filed.
+        kind: The class.
+        spec: What the task file says of it.
+        values: Its other keys.
+        options: What the run changes.
     """
 
-    def __init__(self, leaf: Leaf, options: TaskOptions) -> None:
-        spec = leaf.values["class"]
-        self.name = leaf.name
-        self.groups: tuple[Group, ...] = ()
-        self.options = options
-        self._values = {key: value for key, value in leaf.values.items() if key != "class"}
-        self._spec = spec
-        self._kind = _class_of(spec, leaf)
-
-    @property
-    def description(self) -> str:
-        """One line on what the exam is."""
-        return f"the Python class {self._kind.__name__} of lm-eval's"
+    name: str
+    kind: type[Any]
+    spec: Any
+    values: Mapping[str, Any]
+    options: ExamOptions
 
     @cached_property
     def task(self) -> Any:
         """The task, made when it is first needed: making it loads its data."""
-        kind = _with_local_data(self._kind)
-        make = guarded(kind, f"making the task '{self.name}' ({kind.__name__})", _place(self._spec))
-        task = make(config=dict(self._values)) if _takes_config(kind) else make()
+        kind = _with_local_data(self.kind)
+        make = guarded(kind, f"making the task '{self.name}' ({kind.__name__})", _place(self.spec))
+        task = make(config=dict(self.values)) if _takes_config(kind) else make()
         config = task.config
         if hasattr(config, "task"):
             config.task = self.name
-        asked = self.options.num_fewshot
+        asked = self.options.num_demos
         if asked is not None and config.num_fewshot != 0:
             task.set_config("num_fewshot", asked)
-        if self.options.fewshot_seed is not None:
-            task.set_fewshot_seed(self.options.fewshot_seed)
+        task.set_fewshot_seed(DEFAULT_SEED if self.options.seed is None else self.options.seed)
         return task
 
     @cached_property
-    def _instances(self) -> dict[int, list[Any]]:
+    def instances(self) -> dict[int, list[Any]]:
         """lm-eval's requests by document."""
-        chat, samples = self.options.chat, self.options.samples
-        build = guarded(self.task.build_all_requests, f"building the requests of '{self.name}'", _place(self._spec))
+        chat, places = chat_options(self.options), self.options.places_of(self.name)
+        build = guarded(self.task.build_all_requests, f"building the requests of '{self.name}'", _place(self.spec))
         build(
-            limit=self._limit(),
-            samples=None if samples is None else list(samples),
-            system_instruction=self.options.system_instruction,
+            limit=self._limit(places),
+            samples=None if places is None else sorted(places),
+            system_instruction=self.options.system_prompt,
             apply_chat_template=chat is not None,
             fewshot_as_multiturn=chat is not None and chat.multiturn,
             chat_template=None if chat is None else _chat_template(chat.render),
@@ -102,34 +103,113 @@ class PythonTaskExam:
         ordered = sorted(self.task.instances, key=lambda each: (each.doc_id, each.idx))
         return {number: list(group) for number, group in groupby(ordered, key=lambda each: each.doc_id)}
 
-    def _limit(self) -> int | None:
+    def _limit(self, places: frozenset[int] | None) -> int | None:
         limit = self.options.limit
-        if limit is None or self.options.samples is not None:
+        if limit is None or places is not None:
             return None
         return math.ceil(len(list(self.task.eval_docs)) * limit) if limit < 1 else int(limit)
 
-    def questions(self) -> Iterator[Question]:
-        """Yield the items; a document's requests are asked in the order in which the class makes them."""
-        for number, instances in self._instances.items():
-            doc = instances[0].doc
-            text = str(instances[0].arguments[0])
-            exchange = Exchange((Turn("user", (Span(text),)),), answer=_target(self.task, doc))
-            row = doc if isinstance(doc, Mapping) else {"doc": doc}
-            yield Question(number, row, exchange, tuple(_requests(instances)))
 
-    # -- scores -----------------------------------------------------------------------------------------------
+def class_exam(leaf: Leaf, options: ExamOptions) -> Exam:
+    """Return the exam of a task that is a Python class.
+
+    Raises:
+        TrustError: The user has not said that code of exams may run.
+        TaskCodeError: The class cannot be loaded.
+        UsageError: It is not a task.
+    """
+    spec = leaf.values["class"]
+    values = {key: value for key, value in leaf.values.items() if key != "class"}
+    task = PythonTask(leaf.name, _class_of(spec, leaf), spec, values, options)
+    return Exam(
+        name=leaf.name,
+        description=f"the Python class {task.kind.__name__} of lm-eval's",
+        dialect="lm_eval",
+        source=_specification(task),
+        rows=ClassRows(task),
+        asker=ClassAsker(task),
+        grader=ClassGrader(task),
+        options=options,
+        honours=class_honours(options),
+        own=task,
+    )
+
+
+class ClassRows:
+    """The documents that the class asks about, each with its requests.
+
+    Args:
+        task: The task.
+    """
+
+    def __init__(self, task: PythonTask) -> None:
+        self._task = task
+
+    def open(self, selection: Selection) -> Opened:
+        """Return the documents; the class has selected them."""
+        del selection
+        found = [{"number": number, "instances": each} for number, each in self._task.instances.items()]
+        return Opened(found, lambda: len(found), is_selected=True)
+
+    def stages(self) -> Iterator[tuple[str, MultiStream]]:
+        """Yield the documents that the class gives."""
+        docs = [_row(doc) for doc in self._task.task.eval_docs]
+        yield "the class loads its documents", MultiStream.from_iterables({"test": docs})
+
+
+class ClassAsker:
+    """Makes questions of the requests of the class, in the order in which it makes them.
+
+    Args:
+        task: The task.
+    """
+
+    def __init__(self, task: PythonTask) -> None:
+        self._task = task
+
+    @property
+    def kinds(self) -> frozenset[Kind]:
+        """What is asked of a model; the requests have to be built for it."""
+        each = (request for some in self._task.instances.values() for request in some)
+        return frozenset(_KINDS[kind] for request in each if (kind := request.request_type) in _KINDS)
+
+    def compile(self, opened: Opened, context: Context) -> Callable[[Ask, Mapping[str, Any], Demos], Question]:
+        """Return a function from a document with its requests to a question."""
+        del opened, context
+        return self._question
+
+    def _question(self, ask: Ask, row: Mapping[str, Any], demos: Demos) -> Question:
+        del ask, demos
+        instances = row["instances"]
+        doc, text = instances[0].doc, str(instances[0].arguments[0])
+        exchange = Exchange((Turn("user", (Span(text),)),), answer=_target(self._task.task, doc))
+        return Question(row["number"], _row(doc), exchange, tuple(_requests(instances)))
+
+
+class ClassGrader:
+    """Lets the class filter and score its answers.
+
+    Args:
+        task: The task.
+    """
+
+    def __init__(self, task: PythonTask) -> None:
+        self._task = task
+
+    def check(self) -> Iterator[Diagnostic]:
+        """Yield nothing: what a class scores with is known to it alone."""
+        yield from ()
 
     def grade(self, answered: Iterable[Answered]) -> Grade:
-        """Let the class filter and score its answers."""
+        """Turn responses into scores."""
         answers = list(answered)
         failures: dict[int, Failure] = {}
         good: dict[int, list[Any]] = {}
         for place, each in enumerate(answers):
-            failure = next((one.failure for one in each.responses if one.failure is not None), None)
-            if failure is not None:
+            if (failure := each.failure) is not None:
                 failures[place] = failure
                 continue
-            good[place] = instances = self._instances[each.question.number]
+            good[place] = instances = self._task.instances[each.question.number]
             for instance, answer in zip(instances, _answers(each.responses), strict=True):
                 instance.resps, instance.filtered_resps = [answer], {}
         scores, columns, broken = self._scored(good, len(answers), failures)
@@ -153,13 +233,14 @@ class PythonTaskExam:
         scores: dict[str, Any] = {}
         columns: dict[str, Sequence[Any]] = {}
         broken: dict[str, Failure] = {}
-        task = self.task
+        task, name, resamples = self._task.task, self._task.name, self._task.options.resamples
         task._instances = [each for instances in good.values() for each in instances]  # noqa: SLF001 - filters read it
         if not good:
             return scores, columns, broken
-        guarded(task.apply_filters, f"the filters of '{self.name}'")()
-        measure = Measure({name: _aggregate(each) for name, each in task.aggregation().items()}, self.options.resamples)
-        process = guarded(task.process_results, f"process_results of '{self.name}'")
+        guarded(task.apply_filters, f"the filters of '{name}'")()
+        aggregates = {metric: _aggregate(each) for metric, each in task.aggregation().items()}
+        measure = Measure(aggregates, BOOTSTRAP_RESAMPLES if resamples is None else resamples)
+        process = guarded(task.process_results, f"process_results of '{name}'")
         for pipeline in next(iter(good.values()))[0].filtered_resps:
             found: list[Values | None] = [None] * count
             for place, instances in good.items():
@@ -171,25 +252,37 @@ class PythonTaskExam:
             broken.update(add_scores(scores, columns, pipeline, found, measure))
         return scores, columns, broken
 
-    def specification(self) -> dict[str, Any]:
-        """Return JSON-like data that describes the exam fully."""
-        options = self.options
-        return {
-            "dialect": "lm_eval",
-            "class": self._spec.name if isinstance(self._spec, FunctionReference) else self._kind.__qualname__,
-            "task": {key: str(value) for key, value in self._values.items()},
-            "options": {
-                "num_fewshot": options.num_fewshot,
-                "limit": options.limit,
-                "samples": list(options.samples) if options.samples is not None else None,
-                "fewshot_seed": options.fewshot_seed,
-                "system_instruction": options.system_instruction,
-                "chat": None if options.chat is None else {"multiturn": options.chat.multiturn},
-            },
-        }
-
 
 # -- inside -----------------------------------------------------------------------------------------------------------
+
+_KINDS: Mapping[str, Kind] = {
+    "generate_until": "generate",
+    "loglikelihood": "likelihood",
+    "loglikelihood_rolling": "rolling",
+}
+
+
+def _specification(task: PythonTask) -> Mapping[str, Any]:
+    """Return JSON-like data that describes the exam fully."""
+    options, places = task.options, task.options.places_of(task.name)
+    is_chat = options.apply_chat_template or options.meta_template is not None
+    return {
+        "dialect": "lm_eval",
+        "class": task.spec.name if isinstance(task.spec, FunctionReference) else task.kind.__qualname__,
+        "task": {key: str(value) for key, value in task.values.items()},
+        "options": {
+            "num_fewshot": options.num_demos,
+            "limit": options.limit,
+            "samples": None if places is None else sorted(places),
+            "fewshot_seed": DEFAULT_SEED if options.seed is None else options.seed,
+            "system_instruction": options.system_prompt,
+            "chat": {"multiturn": options.demos_as_turns is not False} if is_chat else None,
+        },
+    }
+
+
+def _row(doc: Any) -> Mapping[str, Any]:
+    return doc if isinstance(doc, Mapping) else {"doc": doc}
 
 
 def _class_of(spec: Any, leaf: Leaf) -> type[Any]:

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.lm_eval.config import DEFAULT_MAX_TOKENS
-from proctor.dialects.lm_eval.exam import TaskExam, TaskOptions
-from proctor.dialects.lm_eval.prompts import ChatOptions, RenderChat
-from proctor.dialects.lm_eval.python_task import PythonTaskExam
-from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
+from proctor.dialects.lm_eval.exam import task_exam
+from proctor.dialects.lm_eval.generation import DEFAULT_MAX_TOKENS
+from proctor.dialects.lm_eval.python_task import class_exam
 from proctor.dialects.lm_eval.selection import TaskFinder, UnreadableTaskError
 from proctor.dialects.lm_eval.tree import Group, Leaf, Member
 from proctor.errors import ProctorError, UnknownArtifactError, UsageError
-from proctor.formats.meta_template import MetaTemplate
-from proctor.ir import Message
 from proctor.recipes.exam import Exam, add_groups
 from proctor.recipes.options import ExamOptions
-from proctor.scoring.standard_errors import BOOTSTRAP_RESAMPLES
 
 
 def resolve(names: Sequence[str], include_paths: Iterable[str] = (), options: ExamOptions | None = None) -> list[Exam]:
@@ -120,16 +114,17 @@ def exam_of(leaf: Leaf, options: ExamOptions) -> Exam:
         TrustError: The task is a Python class, and its code is not trusted.
     """
     if isinstance(recipe := leaf.values.get("recipe"), str):
+        options = replace(options, template=leaf.template)
         return _recipe_exam(leaf.name, recipe, options, is_ours=_OUR_TASK in str(leaf.values.get("class")))
     if "class" in leaf.values:
-        if options.template is not None or leaf.template is not None:
+        if leaf.template is not None:
             raise UsageError(
                 f"the task '{leaf.name}' is a Python class, which has no templates", hint="leave the template out"
             )
-        return PythonTaskExam(leaf, task_options(leaf.name, options))  # type: ignore[return-value]
+        return class_exam(_with_keys(leaf, options.keys), options)
+    has_override = isinstance(leaf.values.get("chat_override"), Mapping)
     leaf = _with_keys(_with_chat_override(leaf, options), options.keys)
-    config = leaf.config()
-    return TaskExam(leaf.name, config, task_options(leaf.name, options))  # type: ignore[return-value]
+    return task_exam(leaf.name, leaf.config(), options, has_chat_override=has_override)
 
 
 _OUR_TASK = "proctor.integrations.lm_eval.ProctorTask"
@@ -147,7 +142,7 @@ def _recipe_exam(name: str, recipe: str, options: ExamOptions, *, is_ours: bool)
     decoding = options.decoding
     if not is_ours:
         decoding = {"stop": ("\n",), "max_tokens": DEFAULT_MAX_TOKENS, **decoding}
-    return RecipeExam(name, fetched, replace(options, decoding=decoding, template=None))  # type: ignore[return-value]
+    return RecipeExam(name, fetched, replace(options, decoding=decoding))  # type: ignore[return-value]
 
 
 def _with_keys(leaf: Leaf, keys: Mapping[str, Any]) -> Leaf:
@@ -167,69 +162,3 @@ def _with_chat_override(leaf: Leaf, options: ExamOptions) -> Leaf:
     if not wanted or not isinstance(override, Mapping):
         return leaf
     return replace(leaf, values={**leaf.values, **override, "chat_override": None})
-
-
-def task_options(name: str, options: ExamOptions) -> TaskOptions:
-    """Return what a run's options mean for a task."""
-    places = options.places_of(name)
-    return TaskOptions(
-        num_fewshot=options.num_demos,
-        limit=options.limit,
-        samples=None if places is None else tuple(sorted(places)),
-        fewshot_seed=DEFAULT_SEED if options.seed is None else options.seed,
-        system_instruction=options.system_prompt,
-        chat=chat_options(options),
-        generation=_generation(options.decoding),
-        predict_only=options.predict_only,
-        resamples=BOOTSTRAP_RESAMPLES if options.resamples is None else options.resamples,
-        choices_as_text=options.choices_as_text,
-    )
-
-
-_LM_EVAL_NAMES = {"max_tokens": "max_gen_toks", "stop": "until"}
-
-
-def _generation(decoding: Mapping[str, Any]) -> dict[str, Any]:
-    found = {_LM_EVAL_NAMES.get(key, key): value for key, value in decoding.items()}
-    if found.get("temperature"):
-        found.setdefault("do_sample", True)
-    return found
-
-
-def chat_options(options: ExamOptions) -> ChatOptions | None:
-    """Return how to lay out chats: by a tokenizer's chat template, or as messages for the engine."""
-    multiturn = options.demos_as_turns is not False
-    if options.meta_template is not None:
-        template = MetaTemplate.from_config(options.meta_template)
-        return ChatOptions(lambda messages, _starts_answer: template.text_of(messages), multiturn)
-    if not options.apply_chat_template:
-        return None
-    model = options.chat_template_model
-    return ChatOptions(None if model is None else tokenizer_chat(model), multiturn)
-
-
-@lru_cache(maxsize=8)
-def tokenizer_chat(model: str) -> RenderChat:
-    """Return the chat template of a model's tokenizer; one that refuses a system message gets none.
-
-    Raises:
-        EngineError: The tokenizer cannot be found.
-    """
-    from jinja2 import TemplateError as JinjaTemplateError
-
-    from proctor.formats.tokenizer import load_tokenizer
-
-    render: Callable[..., str] = load_tokenizer(model).apply_chat_template
-
-    def lay_out(messages: list[Message], add_generation_prompt: bool) -> str:
-        arguments = {
-            "tokenize": False,
-            "add_generation_prompt": add_generation_prompt,
-            "continue_final_message": not add_generation_prompt,
-        }
-        try:
-            return render(messages, **arguments)
-        except JinjaTemplateError:
-            return render([each for each in messages if each["role"] != "system"], **arguments)
-
-    return lay_out

@@ -109,10 +109,10 @@ class ForeignSampler:
     """A sampler class that a task file brings, with lm-eval's interface."""
 
     def __init__(self, kind: Any, pool: Sequence[Any], seed: int | None, *, passes_document: bool) -> None:
-        self.pool = pool
-        self._sampler = kind(list(pool), rnd=seed)
+        self.pool = list(pool)  # the class returns these very documents
+        self._sampler = kind(self.pool, rnd=seed)
         self._passes_document = passes_document
-        self._places = {id(each): place for place, each in enumerate(pool)}
+        self._places = {id(each): place for place, each in enumerate(self.pool)}
 
     def draw(self, count: int, doc: Any) -> Sequence[int]:
         """Return positions of demos for a document."""

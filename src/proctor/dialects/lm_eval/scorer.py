@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from proctor.dialects.lm_eval.builder import DocumentView
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.fields import as_function
 from proctor.dialects.lm_eval.filters import make_pipelines
 from proctor.dialects.lm_eval.metrics import DEFAULT_METRICS, find_aggregation, find_metric
+from proctor.dialects.lm_eval.prepared import DocumentView
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.dialects.lm_eval.scores import Measure, Values, add_scores, name_main_score
 from proctor.errors import ProctorError, ScoringError

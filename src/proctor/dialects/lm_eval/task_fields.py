@@ -9,6 +9,7 @@ from typing import Any
 from proctor.dialects.lm_eval.checks import nowhere
 from proctor.dialects.lm_eval.config import FewshotConfig, TaskConfig
 from proctor.dialects.lm_eval.factory import template_choices
+from proctor.dialects.lm_eval.field_values import missing_column
 from proctor.dialects.lm_eval.fields import (
     Find,
     find_choices,
@@ -18,7 +19,6 @@ from proctor.dialects.lm_eval.fields import (
     find_text,
 )
 from proctor.dialects.lm_eval.prompts_library import named_prompt
-from proctor.dialects.lm_eval.wrapped import missing_column
 from proctor.errors import Diagnostic, ProctorError, TemplateError
 
 
@@ -139,8 +139,14 @@ _OTHER_STARTS = {"doc_to_target": "the answer "}
 """How messages about a field begin that do not name it."""
 
 
-def placed(error: ProctorError, config: TaskConfig, number: int | None = None) -> ProctorError:
-    """Return an error of a document (or of all) with task, document, field, and the field's place in the file."""
+def placed(error: ProctorError, config: TaskConfig, where: str = "") -> ProctorError:
+    """Return an error of a document (or of all) with the field it is about, and the field's place in the file.
+
+    Args:
+        error: The error.
+        config: The task.
+        where: Which document; the task's name where it is about all.
+    """
     first = error.diagnostics[0]
     given = {key: config.originals.get(key, getattr(config, key)) for key in _FIELDS}
     key = next(
@@ -149,8 +155,9 @@ def placed(error: ProctorError, config: TaskConfig, number: int | None = None) -
         (key for key, spec in given.items() if isinstance(spec, str) and spec and repr(spec) in str(first.why)), None
     )
     place = config.source.location(key) if key is not None and config.source is not None else None
-    document = "" if number is None else f"[{number}]"
-    return error.located(place, f"{config.task}{document}" + (f".{key}" if key is not None else ""))
+    if not where:
+        return error.located(place, str(config.task) + (f".{key}" if key is not None else ""))
+    return error.located(place, where + (f", {key}" if key is not None else ""))
 
 
 def checked_choices(choices: Any) -> list[Any]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from proctor.dialects.lm_eval.field_values import compile_field, process_field
 from proctor.dialects.lm_eval.question_templates import BoxedAnswerTemplate, ChainOfThoughtTemplate, QuestionTemplate
 from proctor.dialects.lm_eval.template_base import (
     MOST_LABELS,
@@ -22,7 +23,6 @@ from proctor.dialects.lm_eval.template_base import (
     TemplateConfig,
     labels_of,
 )
-from proctor.dialects.lm_eval.wrapped import compile_field, process_field
 from proctor.errors import TemplateError, did_you_mean
 from proctor.templates.styles import ALPHABETS, ChoiceLabels, QuestionStyle
 

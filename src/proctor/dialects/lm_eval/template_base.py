@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-from proctor.dialects.lm_eval.jinja import is_template
-from proctor.dialects.lm_eval.wrapped import (
+from proctor.dialects.lm_eval.field_values import (
     FieldSpec,
     Row,
     find_answer,
@@ -16,6 +15,7 @@ from proctor.dialects.lm_eval.wrapped import (
     find_question,
     refuse_missing_answer,
 )
+from proctor.dialects.lm_eval.jinja import is_template
 from proctor.errors import TemplateError
 from proctor.templates.styles import ChoiceLabels, QuestionStyle
 

@@ -11,16 +11,20 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.lm_eval.exam import TaskExam
+from proctor.dialects.lm_eval.exam import task_of
+from proctor.dialects.lm_eval.generation import generation_arguments
 from proctor.dialects.lm_eval.groups import group_scores
+from proctor.dialects.lm_eval.prepared import PreparedTask
+from proctor.dialects.lm_eval.scorer import TaskScorer
 from proctor.dialects.lm_eval.scores import error_key, score_key
 from proctor.dialects.lm_eval.tree import Group
-from proctor.errors import OutputError
+from proctor.errors import OutputError, UsageError
 from proctor.ir import Choose, Generate, Likelihood, Request, Rolling
-from proctor.recipes.exam import Answered
+from proctor.recipes.exam import Answered, Exam
+from proctor.recipes.options import ExamOptions
 from proctor.scoring.grade import Grade
 
-Answers = Callable[[TaskExam], Iterable[Answered]]
+Answers = Callable[[Exam], Iterable[Answered]]
 """Returns an exam's items with their responses, as often as it is asked."""
 
 
@@ -49,7 +53,7 @@ class ModelDescription:
 
 def write_files(
     output: str | Path,
-    exams: Sequence[TaskExam],
+    exams: Sequence[Exam],
     grades: Mapping[str, Grade],
     model: ModelDescription,
     answers: Answers | None = None,
@@ -87,7 +91,7 @@ def write_files(
     return [path, *written]
 
 
-def _write_samples(path: Path, exam: TaskExam, answered: Iterable[Answered]) -> str:
+def _write_samples(path: Path, exam: Exam, answered: Iterable[Answered]) -> str:
     digest = sha256()
     with path.open("w", encoding="utf-8") as file:
         for sample in samples(exam, answered):
@@ -99,44 +103,44 @@ def _write_samples(path: Path, exam: TaskExam, answered: Iterable[Answered]) -> 
 # -- results ----------------------------------------------------------------------------------------------------------
 
 
-def results_document(exams: Sequence[TaskExam], grades: Mapping[str, Grade], model: ModelDescription) -> dict[str, Any]:
+def results_document(exams: Sequence[Exam], grades: Mapping[str, Grade], model: ModelDescription) -> dict[str, Any]:
     """Return what ``results_*.json`` holds."""
     groups = {group.name: group for exam in exams for group in exam.groups}
     scores = {name: grade.scores for name, grade in grades.items()}
     results = {exam.name: _task_row(exam, grades[exam.name]) for exam in exams}
     group_rows = {name: _group_row(group, scores) for name, group in groups.items() if group.metrics}
-    directions = {exam.name: exam.scorer.higher_is_better for exam in exams}
-    first = exams[0].options if exams else None
+    tasks = {exam.name: _task(exam) for exam in exams}
+    directions = {exam.name: _scorer(exam).higher_is_better for exam in exams}
+    versions = {name: task.config.version for name, task in tasks.items()}
+    first = _task(exams[0]) if exams else None
+    options = ExamOptions() if first is None else first.options
     return {
         "results": {**results, **{name: group_rows.get(name, _bare_row(group)) for name, group in groups.items()}},
         **({"groups": group_rows} if group_rows else {}),
         "group_subtasks": {name: [member.name for member in group.members] for name, group in groups.items()},
-        "configs": {exam.name: exam.config.to_dict() for exam in sorted(exams, key=lambda each: each.name)},
-        "versions": dict(sorted({**_group_versions(groups), **{e.name: e.config.version for e in exams}}.items())),
-        "n-shot": {exam.name: exam.num_fewshot for exam in sorted(exams, key=lambda each: each.name)},
+        "configs": {name: tasks[name].config.to_dict() for name in sorted(tasks)},
+        "versions": dict(sorted({**_group_versions(groups), **versions}.items())),
+        "n-shot": {name: tasks[name].num_fewshot for name in sorted(tasks)},
         "higher_is_better": dict(sorted(directions.items())),
         "n-samples": {
-            exam.name: {
-                "original": len(exam.documents.asked()),
-                "effective": results[exam.name]["sample_len"],
-            }
-            for exam in exams
+            name: {"original": len(task.documents.asked()), "effective": results[name]["sample_len"]}
+            for name, task in tasks.items()
         },
         "config": {
             "model": model.source,
             "model_args": dict(model.arguments),
             **model.info,
-            "limit": None if first is None else first.limit,
+            "limit": options.limit,
             "bootstrap_iters": None if first is None else first.resamples,
-            "gen_kwargs": dict(first.generation) if first is not None and first.generation else None,
-            "fewshot_seed": None if first is None else first.fewshot_seed,
+            "gen_kwargs": generation_arguments(options.decoding) or None,
+            "fewshot_seed": None if first is None else first.seed,
         },
         "date": model.started,
         "model_source": model.source,
         "model_name": model.name,
         "model_name_sanitized": sanitized(model.name),
-        "system_instruction": None if first is None else first.system_instruction,
-        "system_instruction_sha": _digest_or_none(None if first is None else first.system_instruction),
+        "system_instruction": options.system_prompt,
+        "system_instruction_sha": _digest_or_none(options.system_prompt),
         "fewshot_as_multiturn": None if first is None or first.chat is None else first.chat.multiturn,
         "chat_template": model.chat_template,
         "chat_template_sha": _digest_or_none(model.chat_template),
@@ -144,14 +148,26 @@ def results_document(exams: Sequence[TaskExam], grades: Mapping[str, Grade], mod
     }
 
 
+def _task(exam: Exam) -> PreparedTask:
+    found = task_of(exam)
+    if found is None:
+        raise UsageError(f"'{exam.name}' is not a task of lm-eval's, so it cannot be written as one")
+    return found
+
+
+def _scorer(exam: Exam) -> TaskScorer:
+    task = _task(exam)
+    return TaskScorer(task.config, task.view, task.resamples)
+
+
 def _group_versions(groups: Mapping[str, Group]) -> dict[str, Any]:
     return {name: group.metadata.get("version", "N/A") for name, group in groups.items()}
 
 
-def _task_row(exam: TaskExam, grade: Grade) -> dict[str, Any]:
+def _task_row(exam: Exam, grade: Grade) -> dict[str, Any]:
     row = {
         "name": exam.name,
-        "alias": str(exam.config.task_alias or exam.name),
+        "alias": str(_task(exam).config.task_alias or exam.name),
         "sample_len": grade.scores.get("num_of_instances", 0) - len(grade.failures),
     }
     for metric, pipeline in metric_names(grade):
@@ -189,19 +205,19 @@ def _group_row(group: Group, scores: Mapping[str, Mapping[str, Any]]) -> dict[st
 # -- samples ----------------------------------------------------------------------------------------------------------
 
 
-def samples(exam: TaskExam, answered: Iterable[Answered]) -> Iterator[dict[str, Any]]:
+def samples(exam: Exam, answered: Iterable[Answered]) -> Iterator[dict[str, Any]]:
     """Yield the lines of ``samples_*.jsonl``: one for each filter pipeline and document."""
-    items = list(answered)
-    scored = exam.scorer.document_rows(items)
-    for pipeline in exam.scorer.pipelines:
+    items, task, scorer = list(answered), _task(exam), _scorer(exam)
+    scored = scorer.document_rows(items)
+    for pipeline in scorer.pipelines:
         for each, row in zip(items, scored[pipeline.name], strict=True):
-            yield _sample(exam, each, pipeline.name, row)
+            yield _sample(task, each, pipeline.name, row)
 
 
-def _sample(exam: TaskExam, answered: Answered, pipeline: str, row: Mapping[str, Any]) -> dict[str, Any]:
+def _sample(task: PreparedTask, answered: Answered, pipeline: str, row: Mapping[str, Any]) -> dict[str, Any]:
     doc = answered.question.instance
-    target = exam.view(doc).target
-    arguments = [each for request in answered.question.requests[:1] for each in request_arguments(request, exam)]
+    target = task.view(doc).target
+    arguments = [each for request in answered.question.requests[:1] for each in request_arguments(request, task)]
     metrics = row["metrics"] or {}
     document = json.dumps(doc, indent=2, default=_plain, ensure_ascii=False)
     sample = {
@@ -226,13 +242,13 @@ def _sample(exam: TaskExam, answered: Answered, pipeline: str, row: Mapping[str,
     return sample
 
 
-def request_arguments(request: Request, exam: TaskExam) -> Iterator[tuple[Any, ...]]:
+def request_arguments(request: Request, task: PreparedTask) -> Iterator[tuple[Any, ...]]:
     """Yield the arguments of the lm-eval requests that a request stands for."""
     if isinstance(request, Choose | Likelihood):
         for pair in request.pairs:
             yield _payload(pair.context.payload), pair.continuation
     elif isinstance(request, Generate):
-        yield _payload(request.prompt.payload), exam.config.generation_kwargs
+        yield _payload(request.prompt.payload), task.config.generation_kwargs
     elif isinstance(request, Rolling):
         yield (request.text,)
 

@@ -1,30 +1,20 @@
-"""From documents to requests. Everything is compiled once; each demo is put in words once."""
+"""Puts documents in words: from a document and its demos to a question. Each demo is put in words once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import Any
 
-from proctor.dialects.lm_eval.config import TaskConfig
-from proctor.dialects.lm_eval.documents import TaskDocuments
-from proctor.dialects.lm_eval.fields import (
-    value_of,
-)
+from proctor.dialects.lm_eval.generation import decoding_of
 from proctor.dialects.lm_eval.jinja import is_template
 from proctor.dialects.lm_eval.media import media_of
+from proctor.dialects.lm_eval.prepared import Document, DocumentView, PreparedTask
 from proctor.dialects.lm_eval.prompts import Demo, Pieces, PromptMaker, joined, make_demo, turn_pieces
-from proctor.dialects.lm_eval.samplers import make_sampler
-from proctor.dialects.lm_eval.task_fields import (
-    TaskFields,
-    checked_choices,
-    compiled_fields,
-    placed,
-)
+from proctor.dialects.lm_eval.task_fields import checked_choices, placed
 from proctor.errors import ProctorError, TemplateError
 from proctor.ir import (
     Choose,
-    Decoding,
     Exchange,
     Generate,
     Likelihood,
@@ -36,109 +26,90 @@ from proctor.ir import (
     Span,
     Turn,
 )
-from proctor.recipes.exam import Question
+from proctor.ir.question import Ask, Question
+from proctor.recipes.exam import Context, Demos, Kind
+from proctor.recipes.selection import Opened
 
-if TYPE_CHECKING:
-    from proctor.dialects.lm_eval.exam import TaskOptions
+DEMOS_KEPT = 10_000
+"""Demos that stay in words: more than any pool of the tasks there are, and a few megabytes where the pool is a large
+training split."""
 
-Document = Mapping[str, Any]
+KINDS: Mapping[str, Kind] = {
+    "multiple_choice": "choose",
+    "generate_until": "generate",
+    "loglikelihood": "likelihood",
+    "loglikelihood_rolling": "rolling",
+}
+"""What a task of each ``output_type`` asks of a model."""
 
-
-@dataclass(frozen=True, slots=True)
-class DocumentView:
-    """What a task finds in one document.
-
-    Attributes:
-        text: The question, or the position of the right input where there are several.
-        target: The answer: text, a position, or a list.
-        choices: Texts of the choices, where the task has any.
-    """
-
-    doc: Document
-    text: Any
-    target: Any
-    choices: list[str] | None
+Asked = tuple[Request, tuple[str, ...], int | None]
+"""A request, the continuations it compares, and the position of the right one."""
 
 
-class RequestBuilder:
-    """Makes the items of a task, in order; demos are drawn from one stream of random numbers over all of them.
+class TaskAsker:
+    """Makes the questions of a task.
 
     Args:
-        config: The task.
-        documents: Its documents.
-        options: What the run changes.
-        num_fewshot: Demos in each prompt.
-        fields: The task's fields, where they are compiled already.
+        task: The task.
     """
 
-    def __init__(
-        self,
-        config: TaskConfig,
-        documents: TaskDocuments,
-        options: TaskOptions,
-        num_fewshot: int,
-        fields: TaskFields | None = None,
-    ) -> None:
-        self.config = config
-        self.fields = fields or compiled_fields(config, documents.columns())
-        self._documents = documents
-        self._num_fewshot = num_fewshot
-        self._maker = PromptMaker(options.chat)
-        self._options = options
-        self._demos: dict[int, Demo] = {}
+    def __init__(self, task: PreparedTask) -> None:
+        self._task = task
+
+    @property
+    def kinds(self) -> frozenset[Kind]:
+        """What is asked of a model."""
+        return frozenset({KINDS[self._task.config.output_type]})
+
+    def compile(self, opened: Opened, context: Context) -> Callable[[Ask, Mapping[str, Any], Demos], Question]:
+        """Return a function from a document and the places of its demos in the pool to a question."""
+        del context
+        return _Asking(self._task, opened.pool).question
+
+
+class _Asking:
+    """One pass over the documents of a task."""
+
+    def __init__(self, task: PreparedTask, pool: Sequence[Document]) -> None:
+        self.config = task.config
+        self.fields = task.fields
+        self._task = task
+        self._maker = PromptMaker(task.chat)
+        self._demo = lru_cache(maxsize=DEMOS_KEPT)(lambda place: self._made_demo(pool[place]))
         self._system = self._system_text()
         self._request = self._request_maker()
-        self._repeats = config.repeats if config.output_type == "generate_until" else 1
-        if num_fewshot:
-            self._open_pool()
-
-    def _open_pool(self) -> None:
-        config, fewshot = self.config, self.config.fewshot
-        pool = self._documents.pool()
-        if fewshot.fewshot_indices is not None:
-            pool = [pool[place] for place in fewshot.fewshot_indices]
-        self._pool = pool
-        self._sampler = make_sampler(
-            value_of(fewshot.sampler, "fewshot_config.sampler"),
-            pool,
-            self._options.fewshot_seed,
-            own_split=fewshot.split == config.test_split,
-            label=self.fields.demo.target,
-        )
+        self._decoding = decoding_of(self.config.generation_kwargs or {})
+        self._repeats = self.config.repeats if self.config.output_type == "generate_until" else 1
 
     def _system_text(self) -> Callable[[Document], str]:
-        delimiter, instruction = self.config.fewshot_delimiter, self._options.system_instruction
+        delimiter, instruction = self.config.fewshot_delimiter, self._task.options.system_prompt
         describe, spec = self.fields.description, self.config.description
         if describe is None:
             constant = instruction or ""
             return lambda doc: constant
-        if isinstance(spec, str) and not is_template(spec) and spec not in self._documents.columns():
+        if isinstance(spec, str) and not is_template(spec) and spec not in self._task.documents.columns():
             text = joined(instruction, spec, delimiter)
             return lambda doc: text
         return lambda doc: joined(instruction, str(describe(doc)), delimiter)
 
     # -- documents --------------------------------------------------------------------------------------------
 
-    def view(self, doc: Document) -> DocumentView:
-        """Return what the task finds in a document."""
-        fields = self.fields.asked
-        choices = None if fields.choices is None else fields.choices(doc)
-        return DocumentView(doc, fields.text(doc), fields.target(doc), choices)
-
-    def item(self, number: int, doc: Document) -> Question:
-        """Return the item of a document.
+    def question(self, ask: Ask, doc: Document, demos: Demos) -> Question:
+        """Return the question about a document.
 
         Raises:
-            ProctorError: With the task's name and the document's number.
+            ProctorError: The document cannot be used; it names split, field, the field's place in the file and why.
         """
         try:
-            return self._item(number, doc)
+            return self._question(ask.listed, doc, demos)
         except ProctorError as error:
-            raise placed(error, self.config, number) from None
+            raise placed(error, self.config, f"split '{self._task.documents.eval_split}'") from None
+        except _UNFIT as error:
+            raise placed(unfit(error, doc), self.config, f"split '{self._task.documents.eval_split}'") from None
 
-    def _item(self, number: int, doc: Document) -> Question:
-        view = self.view(doc)
-        demos = self._demos_of(doc) if self._num_fewshot else ()
+    def _question(self, number: int, doc: Document, places: Demos) -> Question:
+        view = self._task.view(doc)
+        demos = [self._demo(place) for place in places]
         prefix = self.fields.asked.prefix(doc) if self.fields.asked.prefix is not None else None
         request, choices, gold = self._request(view, self._system(doc), demos, prefix)
         text = view.text if isinstance(view.text, str) else ""
@@ -152,17 +123,7 @@ class RequestBuilder:
         )
         return Question(number, doc, exchange, (request,) * self._repeats)
 
-    def _demos_of(self, doc: Document) -> Sequence[Demo]:
-        known = self._demos
-        found = []
-        for place in self._sampler.draw(self._num_fewshot, doc):
-            demo = known.get(place)
-            if demo is None:
-                demo = known[place] = self._demo(self._pool[place])
-            found.append(demo)
-        return found
-
-    def _demo(self, doc: Document) -> Demo:
+    def _made_demo(self, doc: Document) -> Demo:
         fields, fewshot = self.fields.demo, self.config.fewshot
         question: Any = fields.text(doc)
         choices = None if fields.choices is None else fields.choices(doc)
@@ -175,7 +136,7 @@ class RequestBuilder:
 
     # -- requests ---------------------------------------------------------------------------------------------
 
-    def _request_maker(self) -> Callable[..., tuple[Request, tuple[str, ...], int | None]]:
+    def _request_maker(self) -> Callable[..., Asked]:
         return {
             "multiple_choice": self._choose,
             "generate_until": self._generate,
@@ -194,9 +155,7 @@ class RequestBuilder:
         images = media_of("image", fields.image(doc)) if fields.image is not None else []
         return [*images, *(media_of("audio", fields.audio(doc)) if fields.audio is not None else [])]
 
-    def _choose(
-        self, view: DocumentView, system: str, demos: Sequence[Demo], prefix: str | None
-    ) -> tuple[Request, tuple[str, ...], int | None]:
+    def _choose(self, view: DocumentView, system: str, demos: Sequence[Demo], prefix: str | None) -> Asked:
         choices = checked_choices(view.choices)
         delimiter = self._continuation_delimiter()
         if isinstance(view.text, int):
@@ -229,25 +188,15 @@ class RequestBuilder:
     def _wants_unconditional(self) -> bool:
         return any(each.get("metric") == "acc_mutual_info" for each in self.config.metric_list or ())
 
-    def _generate(
-        self, view: DocumentView, system: str, demos: Sequence[Demo], prefix: str | None
-    ) -> tuple[Request, tuple[str, ...], int | None]:
-        if self._decoding is None:
-            self._decoding = decoding_of(self.config.generation_kwargs or {})
+    def _generate(self, view: DocumentView, system: str, demos: Sequence[Demo], prefix: str | None) -> Asked:
         return Generate(self._prompt(view, system, demos, prefix), self._decoding), (), None
 
-    _decoding: Decoding | None = None
-
-    def _likelihood(
-        self, view: DocumentView, system: str, demos: Sequence[Demo], prefix: str | None
-    ) -> tuple[Request, tuple[str, ...], int | None]:
+    def _likelihood(self, view: DocumentView, system: str, demos: Sequence[Demo], prefix: str | None) -> Asked:
         if not isinstance(view.target, str):
             raise TemplateError(f"doc_to_target gives {view.target!r}, not text", hint="loglikelihood scores a text")
         return Likelihood(self._prompt(view, system, demos, prefix), view.target), (), None
 
-    def _rolling(
-        self, view: DocumentView, system: str, demos: Sequence[Demo], prefix: str | None
-    ) -> tuple[Request, tuple[str, ...], int | None]:
+    def _rolling(self, view: DocumentView, system: str, demos: Sequence[Demo], prefix: str | None) -> Asked:
         del system, demos, prefix
         return Rolling(str(view.target)), (), None
 
@@ -276,23 +225,13 @@ def _references(view: DocumentView) -> tuple[str, ...]:
     return () if shown is None else (shown,)
 
 
-_NAMED = {"until", "max_gen_toks", "max_new_tokens", "max_tokens", "temperature", "do_sample", "top_p", "top_k", "seed"}
+_UNFIT = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+"""What Python raises where a value is not what a field needs."""
 
 
-def decoding_of(arguments: Mapping[str, Any]) -> Decoding:
-    """Return how to generate: without ``do_sample``, or with it off, greedily, as lm-eval's local models do."""
-    until = arguments.get("until") or []
-    tokens = next(
-        (arguments[key] for key in ("max_gen_toks", "max_new_tokens", "max_tokens") if key in arguments), None
-    )
-    samples = arguments.get("do_sample")
-    temperature = float(arguments.get("temperature", 1.0 if samples else 0.0))
-    return Decoding(
-        max_tokens=256 if tokens is None else int(tokens),
-        temperature=0.0 if samples is False else temperature,
-        top_p=arguments.get("top_p"),
-        top_k=arguments.get("top_k"),
-        stop=tuple([until] if isinstance(until, str) else until),
-        seed=arguments.get("seed"),
-        extra={key: value for key, value in arguments.items() if key not in _NAMED},
+def unfit(error: Exception, doc: Document) -> TemplateError:
+    """Return what a document has wrong where Python says it, not a field."""
+    return TemplateError(
+        "the document cannot be put in words",
+        why=f"{type(error).__name__}: {error}; the columns are {', '.join(map(str, doc))}",
     )

@@ -23,18 +23,21 @@ AS_TEXT = "choices as text (the label is written and extracted, no log-probabili
 """What results say of such an exam."""
 
 LOOKED_AT = 5
+"""Documents that say whether the choices of a task are labels that its prompt shows: all have to agree."""
+
 STYLE = QuestionStyle("generate", suffix="\nAnswer with the label of the right choice only.\nAnswer:")
 LABELS = ChoiceLabels()
 MOST_TOKENS = 32
+"""Room for a label and a few words around it."""
 
 
-def asked_as_text(config: TaskConfig) -> TaskConfig:
+def asked_as_text(config: TaskConfig, documents: TaskDocuments | None = None) -> TaskConfig:
     """Return the task with its choices listed where the prompt does not, and the label as what is to be written."""
-    documents = TaskDocuments(config)
+    documents = documents or TaskDocuments(config)
     fields = compiled_fields(config, documents.columns()).asked
     if fields.choices is None:
         return config
-    are_labels = _are_labels(*_seen(config, documents.asked(), fields.choices, fields.text))
+    are_labels = _are_labels(*_seen(config, documents, fields.choices, fields.text))
     asked = _AskedForLabel(str(config.task), fields.text, fields.target, fields.choices, are_labels)
     filters = [{"function": "custom", "filter_fn": asked.extract}, {"function": "take_first"}]
     metadata = config.metadata if isinstance(config.metadata, dict) else {}
@@ -111,18 +114,27 @@ def _place_of(gold: Any, choices: Sequence[Any]) -> int | None:
 
 def _seen(
     config: TaskConfig,
-    docs: Sequence[Mapping[str, Any]],
+    documents: TaskDocuments,
     find_choices: Find,
     find_text: Find,
 ) -> tuple[list[Any], list[Any]]:
-    """Return choices and questions of the first documents."""
-    choices, questions = [], []
-    for number, doc in enumerate(docs[:LOOKED_AT]):
+    """Return choices and questions of the first documents that have some.
+
+    Raises:
+        ProctorError: None of them has; it says why the first has not.
+    """
+    choices, questions, errors = [], [], []
+    for number, doc in enumerate(documents.asked()[:LOOKED_AT]):
         try:
-            choices.append(checked_choices(find_choices(doc)))
-            questions.append(find_text(doc))
+            found = checked_choices(find_choices(doc))
+            question = find_text(doc)
         except ProctorError as error:
-            raise placed(error, config, number) from None
+            errors.append(placed(error, config, f"{config.task}[{number}] split '{documents.eval_split}'"))
+            continue
+        choices.append(found)
+        questions.append(question)
+    if errors and not choices:
+        raise errors[0]
     return choices, questions
 
 

@@ -1,0 +1,67 @@
+"""Rows of Arrow tables, made when they are asked for: a million of them take the room of their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, overload
+
+from proctor.data.fields import Row
+
+BATCH = 1000
+"""Rows made at once: enough that the cost of a call into Arrow does not show."""
+
+KEPT_BATCHES = 32
+"""Batches that stay made. Small datasets are made once, and larger ones on each pass; demos are looked up in them."""
+
+Columns = Mapping[str, Sequence[Any]]
+
+
+class ArrowRows(Sequence[Row]):
+    """The rows of a table as dictionaries; looking twice at one place may give two equal ones.
+
+    Args:
+        read: Returns the columns of the rows from one place to another as Python values.
+        length: How many rows there are.
+    """
+
+    def __init__(self, read: Callable[[int, int], Columns], length: int) -> None:
+        self._length = length
+        self._batch = lru_cache(maxsize=KEPT_BATCHES)(lambda number: self._rows(number * BATCH))
+        self._read = read
+
+    @classmethod
+    def of_dataset(cls, dataset: Any) -> ArrowRows:
+        """Return the rows of a dataset of the ``datasets`` library, without its formatting."""
+        plain = dataset.with_format(None)
+        return cls(lambda start, end: plain[start:end], len(plain))
+
+    @classmethod
+    def of_table(cls, table: Any) -> ArrowRows:
+        """Return the rows of a ``pyarrow.Table``."""
+        return cls(lambda start, end: table.slice(start, end - start).to_pydict(), len(table))
+
+    def _rows(self, start: int) -> list[Row]:
+        columns = self._read(start, min(start + BATCH, self._length))
+        names = list(columns)
+        return [dict(zip(names, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Row]: ...
+    def __getitem__(self, place: int | slice) -> Any:
+        if isinstance(place, slice):
+            return [self[each] for each in range(*place.indices(self._length))]
+        wanted = place + self._length if place < 0 else place
+        if not 0 <= wanted < self._length:
+            raise IndexError(place)
+        number, offset = divmod(wanted, BATCH)
+        return self._batch(number)[offset]
+
+    def __iter__(self) -> Iterator[Row]:
+        for number in range(-(-self._length // BATCH)):
+            yield from self._batch(number)

@@ -1,0 +1,41 @@
+"""lm-eval's generation arguments: what they mean here, and how options of a run are spelled in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from proctor.ir import Decoding
+
+DEFAULT_MAX_TOKENS = 256
+"""What lm-eval's models write at most where a task does not say."""
+
+_NAMED = {"until", "max_gen_toks", "max_new_tokens", "max_tokens", "temperature", "do_sample", "top_p", "top_k", "seed"}
+_LM_EVAL_NAMES = {"max_tokens": "max_gen_toks", "stop": "until"}
+
+
+def decoding_of(arguments: Mapping[str, Any]) -> Decoding:
+    """Return how to generate: without ``do_sample``, or with it off, greedily, as lm-eval's local models do."""
+    until = arguments.get("until") or []
+    tokens = next(
+        (arguments[key] for key in ("max_gen_toks", "max_new_tokens", "max_tokens") if key in arguments), None
+    )
+    samples = arguments.get("do_sample")
+    temperature = float(arguments.get("temperature", 1.0 if samples else 0.0))
+    return Decoding(
+        max_tokens=DEFAULT_MAX_TOKENS if tokens is None else int(tokens),
+        temperature=0.0 if samples is False else temperature,
+        top_p=arguments.get("top_p"),
+        top_k=arguments.get("top_k"),
+        stop=tuple([until] if isinstance(until, str) else until),
+        seed=arguments.get("seed"),
+        extra={key: value for key, value in arguments.items() if key not in _NAMED},
+    )
+
+
+def generation_arguments(decoding: Mapping[str, Any]) -> dict[str, Any]:
+    """Return fields of :class:`~proctor.ir.Decoding` under lm-eval's names."""
+    found = {_LM_EVAL_NAMES.get(key, key): value for key, value in decoding.items()}
+    if found.get("temperature"):
+        found.setdefault("do_sample", True)
+    return found

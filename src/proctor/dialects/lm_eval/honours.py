@@ -1,0 +1,112 @@
+"""What each option of a run does to a task: it works, is refused with the reason, or has no effect and says so.
+
+A run often has many tasks of different kinds, and gives its options to all of them. So what one kind of task has no use
+for is listed as without effect (``proctor show``); what no task could use (turns without a chat) is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from proctor.dialects.lm_eval.prepared import PreparedTask
+from proctor.recipes.honours import Honoured, Honours, Refused
+from proctor.recipes.options import OPTIONS, ExamOptions
+
+Entry = Honoured | Refused
+
+
+def task_honours(task: PreparedTask) -> Honours:
+    """Return what a task of YAML honours: an entry for every option."""
+    special = dict(_entries(task))
+    return {name: special.get(name, Honoured(_HOW.get(name, ""))) for name in OPTIONS}
+
+
+_HOW = {
+    "limit": "the first documents of the split that is asked about",
+    "samples": "positions of documents; demos are drawn for these only",
+    "predict_only": "the only score is 'bypass'",
+    "template": "one of the task's templates, or any template by its name",
+    "keys": "keys of the task file; mappings are merged",
+    "resamples": "resamples behind the standard errors of corpus metrics",
+    "metadata": "reaches the task's Python, and its version",
+    "system_prompt": "before description and demos",
+    "meta_template": "lays out messages as text",
+    "model_config": "no effect here: limits and stop words of a config hold for exams of AISBench's",
+    "choices_as_text": "the model writes the label; by itself where an engine gives no log-probabilities",
+}
+
+
+def class_honours(options: ExamOptions) -> Honours:
+    """Return what a task that is a Python class honours: an entry for every option."""
+    entries: dict[str, Entry] = {name: Honoured(_HOW.get(name, "")) for name in OPTIONS}
+    entries.update({name: Refused(why) for name, why in _CLASS_REFUSES.items()})
+    entries["demos_as_turns"] = _turns(options)
+    entries.update(_chats(options))
+    entries["limit"] = entries["samples"] = Honoured("the class selects its documents itself")
+    entries["choices_as_text"] = (
+        Refused("a Python class makes its own requests") if options.choices_as_text else Honoured("it never does")
+    )
+    return entries
+
+
+_CLASS_REFUSES = {
+    "template": "a Python class makes its own prompts",
+    "decoding": "a Python class says itself how answers are generated",
+    "repeats": "a Python class says itself how often it asks",
+    "predict_only": "a Python class scores as it likes",
+    "chat_override": "a Python class has no chat_override",
+}
+
+
+def _entries(task: PreparedTask) -> Iterator[tuple[str, Entry]]:
+    """Yield the entries that depend on the task."""
+    yield "num_demos", _demos(task)
+    yield "seed", _seed(task)
+    yield "demos_as_turns", _turns(task.options)
+    yield from _chats(task.options)
+    kind = task.config.output_type
+    if kind != "generate_until":
+        yield "decoding", _none(f"a task of output_type {kind} writes nothing; asked as text, it does")
+        yield "repeats", _none("log-probabilities do not vary")
+    if kind != "multiple_choice" and not task.variant:
+        yield "choices_as_text", _none(f"a task of output_type {kind} compares no choices")
+    if kind == "loglikelihood_rolling":
+        for name in ("system_prompt", "apply_chat_template", "meta_template"):
+            yield name, _none("only the text itself is scored")
+    if not task.has_chat_override:
+        yield "chat_override", _none("the task says nothing of its own for chats")
+
+
+def _none(why: str) -> Honoured:
+    return Honoured(f"no effect here: {why}")
+
+
+def _demos(task: PreparedTask) -> Entry:
+    if task.config.num_fewshot == 0:
+        return _none("the task sets num_fewshot: 0")
+    if task.config.output_type == "loglikelihood_rolling":
+        return _none("only the text itself is scored")
+    return Honoured()
+
+
+def _seed(task: PreparedTask) -> Entry:
+    if not task.num_fewshot:
+        return _none("no demos are drawn")
+    if task.config.fewshot.sampler == "first_n":
+        return _none("the sampler first_n draws nothing")
+    return Honoured("demos are drawn from it; without it from 1234, as lm-eval does")
+
+
+def _turns(options: ExamOptions) -> Entry:
+    is_chat = options.apply_chat_template or options.meta_template is not None
+    if options.demos_as_turns and not is_chat:
+        return Refused("turns are part of a chat, and prompts are one text", "add --apply-chat-template")
+    return Honoured("with a chat template, which shows demos as turns unless told otherwise")
+
+
+def _chats(options: ExamOptions) -> Iterator[tuple[str, Entry]]:
+    if options.chat_template_model is not None and not options.apply_chat_template:
+        why = "it says whose chat template is applied, and none is"
+        yield "chat_template_model", Refused(why, "add --apply-chat-template")
+    if options.meta_template is not None:
+        yield "apply_chat_template", Honoured("by the meta template")

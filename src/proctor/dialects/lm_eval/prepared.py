@@ -1,0 +1,118 @@
+"""A task as one run asks it: its file, what the run changes, its documents, its fields compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from proctor.dialects.lm_eval.chat import chat_options
+from proctor.dialects.lm_eval.config import TaskConfig
+from proctor.dialects.lm_eval.documents import TaskDocuments
+from proctor.dialects.lm_eval.fields import find_text
+from proctor.dialects.lm_eval.generation import generation_arguments
+from proctor.dialects.lm_eval.prompts import ChatOptions
+from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
+from proctor.dialects.lm_eval.task_fields import TaskFields, compiled_fields
+from proctor.recipes.options import ExamOptions
+from proctor.scoring.standard_errors import BOOTSTRAP_RESAMPLES
+
+Document = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentView:
+    """What a task finds in one document.
+
+    Attributes:
+        text: The question, or the position of the right input where there are several.
+        target: The answer: text, a position, or a list.
+        choices: Texts of the choices, where the task has any.
+    """
+
+    doc: Document
+    text: Any
+    target: Any
+    choices: list[str] | None
+
+
+@dataclass(frozen=True)
+class PreparedTask:
+    """What stands behind the exam of a task file: ``Exam.own``, for the asker, the grader, writers and converters.
+
+    Attributes:
+        name: The name under which results are filed.
+        config: The task, with what the run changes.
+        options: What the run changes.
+        documents: Its documents.
+        variant: How it differs from what its file says, in a few words; empty where it does not.
+        has_chat_override: Whether its file says anything of its own for chats.
+    """
+
+    name: str
+    config: TaskConfig
+    options: ExamOptions
+    documents: TaskDocuments
+    variant: str = ""
+    has_chat_override: bool = False
+
+    @property
+    def num_fewshot(self) -> int:
+        """Demos in each prompt. A task that sets 0 keeps 0."""
+        own, asked = self.config.num_fewshot, self.options.num_demos
+        return asked if asked is not None and own != 0 else own or 0
+
+    @property
+    def seed(self) -> int:
+        """Seed of the stream that demos are drawn from."""
+        return DEFAULT_SEED if self.options.seed is None else self.options.seed
+
+    @property
+    def resamples(self) -> int:
+        """Bootstrap resamples behind a standard error."""
+        given = self.options.resamples
+        return BOOTSTRAP_RESAMPLES if given is None else given
+
+    @property
+    def is_chat(self) -> bool:
+        """Whether prompts are laid out as chats."""
+        return self.options.apply_chat_template or self.options.meta_template is not None
+
+    @cached_property
+    def chat(self) -> ChatOptions | None:
+        """How chats are laid out; ``None`` for plain text."""
+        return chat_options(self.options)
+
+    @cached_property
+    def fields(self) -> TaskFields:
+        """What the task takes from its documents; compiled on first use."""
+        return compiled_fields(self.config, self.documents.columns())
+
+    def view(self, doc: Document) -> DocumentView:
+        """Return what the task finds in a document."""
+        fields = self.fields.asked
+        choices = None if fields.choices is None else fields.choices(doc)
+        return DocumentView(doc, fields.text(doc), fields.target(doc), choices)
+
+    def decontamination_query(self, doc: Document) -> str | None:
+        """Return the text to look for in training data, where the task asks for decontamination."""
+        config = self.config
+        if not config.should_decontaminate:
+            return None
+        spec = config.doc_to_decontamination_query
+        if spec is None:
+            return str(self.view(doc).text)
+        return str(find_text(spec, self.documents.columns(), "doc_to_decontamination_query", positions=False)(doc))
+
+
+def with_options(config: TaskConfig, options: ExamOptions) -> TaskConfig:
+    """Return a task with the keys that options of a run replace."""
+    changed = copy(config)
+    if options.decoding and config.output_type == "generate_until":
+        changed.generation_kwargs = {**(config.generation_kwargs or {}), **generation_arguments(options.decoding)}
+    if options.predict_only:
+        changed.metric_list = [{"metric": "bypass"}]
+        changed.process_results = None
+    return changed

@@ -1,0 +1,73 @@
+"""The rows and the demos of a task's exam."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from proctor.data.streams import MultiStream
+from proctor.dialects.lm_eval.fields import value_of
+from proctor.dialects.lm_eval.prepared import PreparedTask
+from proctor.dialects.lm_eval.samplers import DEFAULT_SEED, make_sampler
+from proctor.ir.question import Ask
+from proctor.recipes.exam import Demos
+from proctor.recipes.selection import Opened, Selection
+
+
+class TaskRows:
+    """The documents that a task asks about, and those that its demos come from.
+
+    Args:
+        task: The task.
+    """
+
+    def __init__(self, task: PreparedTask) -> None:
+        self._task = task
+
+    def open(self, selection: Selection) -> Opened:
+        """Return the documents; the pool only where demos are shown, since its split need not be there otherwise."""
+        del selection
+        documents = self._task.documents
+        asked = documents.asked()
+        return Opened(asked, lambda: len(asked), documents.shown_pool() if self._task.num_fewshot else ())
+
+    def stages(self) -> Iterator[tuple[str, MultiStream]]:
+        """Yield the documents as they are loaded, as ``process_docs`` leaves them, and the pool of demos."""
+        documents, config = self._task.documents, self._task.config
+        split = documents.eval_split
+        yield "the dataset is loaded", MultiStream.from_iterables({split: documents.split(split, None)})
+        if config.process_docs is not None:
+            yield "process_docs", MultiStream.from_iterables({split: documents.asked()})
+        if self._task.num_fewshot:
+            streams = {split: documents.asked(), "demos": documents.shown_pool()}
+            yield "the pool of demos", MultiStream.from_iterables(streams)
+
+
+class TaskDraw:
+    """Draws demos as lm-eval does: one stream of random numbers over the documents that are asked about.
+
+    Args:
+        task: The task.
+    """
+
+    def __init__(self, task: PreparedTask) -> None:
+        self._task = task
+
+    def bind(self, opened: Opened, seed: int | None) -> Callable[[Ask, Mapping[str, Any]], Demos]:
+        """Return a function from a document to places of its demos in the pool.
+
+        Raises:
+            DemosError: There is no such sampler.
+            TrustError: The sampler is code, and code is not trusted.
+        """
+        count, fewshot = self._task.num_fewshot, self._task.config.fewshot
+        if not count:
+            return lambda ask, doc: ()
+        sampler = make_sampler(
+            value_of(fewshot.sampler, "fewshot_config.sampler"),
+            opened.pool,
+            DEFAULT_SEED if seed is None else seed,
+            own_split=fewshot.split == self._task.config.test_split,
+            label=self._task.fields.demo.target,
+        )
+        return lambda ask, doc: tuple(sampler.draw(count, doc))
