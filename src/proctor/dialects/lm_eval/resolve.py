@@ -133,8 +133,8 @@ _OUR_TASK = "proctor.integrations.lm_eval.ProctorTask"
 def _recipe_exam(name: str, recipe: str, options: ExamOptions, *, is_ours: bool) -> Exam:
     """Return the exam of a recipe; like lm-eval, an answer ends with its line, unless the task is one of ours."""
     from proctor.artifacts import fetch_artifact
+    from proctor.dialects.unitxt.resolve import exam_of as recipe_exam
     from proctor.recipes.recipe import DatasetRecipe
-    from proctor.recipes.recipe_exam import RecipeExam
 
     fetched = fetch_artifact(recipe)
     if not isinstance(fetched, DatasetRecipe):
@@ -142,7 +142,7 @@ def _recipe_exam(name: str, recipe: str, options: ExamOptions, *, is_ours: bool)
     decoding = options.decoding
     if not is_ours:
         decoding = {"stop": ("\n",), "max_tokens": DEFAULT_MAX_TOKENS, **decoding}
-    return RecipeExam(name, fetched, replace(options, decoding=decoding))  # type: ignore[return-value]
+    return recipe_exam(name, fetched, replace(options, decoding=decoding))
 
 
 def _with_keys(leaf: Leaf, keys: Mapping[str, Any]) -> Leaf:
