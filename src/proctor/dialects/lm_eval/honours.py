@@ -39,7 +39,7 @@ _HOW = {
 def class_honours(options: ExamOptions) -> Honours:
     """Return what a task that is a Python class honours: an entry for every option."""
     entries: dict[str, Entry] = {name: Honoured(_HOW.get(name, "")) for name in OPTIONS}
-    entries.update({name: Refused(why) for name, why in _CLASS_REFUSES.items()})
+    entries.update({name: Refused(why) for name, why in _CLASS_REFUSES.items() if name in OPTIONS})
     entries["demos_as_turns"] = _turns(options)
     entries.update(_chats(options))
     entries["limit"] = entries["samples"] = Honoured("the class selects its documents itself")
@@ -71,7 +71,7 @@ def _entries(task: PreparedTask) -> Iterator[tuple[str, Entry]]:
     if kind != "multiple_choice" and not task.variant:
         yield "choices_as_text", _none(f"a task of output_type {kind} compares no choices")
     if kind == "loglikelihood_rolling":
-        for name in ("system_prompt", "apply_chat_template", "meta_template"):
+        for name in ("num_demos", "seed", "system_prompt", "apply_chat_template", "meta_template"):
             yield name, _none("only the text itself is scored")
     if not task.has_chat_override:
         yield "chat_override", _none("the task says nothing of its own for chats")
@@ -84,8 +84,6 @@ def _none(why: str) -> Honoured:
 def _demos(task: PreparedTask) -> Entry:
     if task.config.num_fewshot == 0:
         return _none("the task sets num_fewshot: 0")
-    if task.config.output_type == "loglikelihood_rolling":
-        return _none("only the text itself is scored")
     return Honoured()
 
 

@@ -153,7 +153,7 @@ class ClassRows:
 
     def stages(self) -> Iterator[tuple[str, MultiStream]]:
         """Yield the documents that the class gives."""
-        docs = [_row(doc) for doc in self._task.task.eval_docs]
+        docs = [dict(_row(doc)) for doc in self._task.task.eval_docs]
         yield "the class loads its documents", MultiStream.from_iterables({"test": docs})
 
 

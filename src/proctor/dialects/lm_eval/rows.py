@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from proctor.data.streams import MultiStream
+from proctor.dialects.lm_eval.documents import Documents
 from proctor.dialects.lm_eval.fields import value_of
 from proctor.dialects.lm_eval.prepared import PreparedTask
 from proctor.dialects.lm_eval.samplers import DEFAULT_SEED, make_sampler
@@ -35,12 +37,15 @@ class TaskRows:
         """Yield the documents as they are loaded, as ``process_docs`` leaves them, and the pool of demos."""
         documents, config = self._task.documents, self._task.config
         split = documents.eval_split
-        yield "the dataset is loaded", MultiStream.from_iterables({split: documents.split(split, None)})
+        yield "the dataset is loaded", _streams({split: documents.split(split, None)})
         if config.process_docs is not None:
-            yield "process_docs", MultiStream.from_iterables({split: documents.asked()})
+            yield "process_docs", _streams({split: documents.asked()})
         if self._task.num_fewshot:
-            streams = {split: documents.asked(), "demos": documents.shown_pool()}
-            yield "the pool of demos", MultiStream.from_iterables(streams)
+            yield "the pool of demos", _streams({split: documents.asked(), "demos": documents.shown_pool()})
+
+
+def _streams(splits: Mapping[str, Documents]) -> MultiStream:
+    return MultiStream.from_generators({name: partial(map, dict, docs) for name, docs in splits.items()})
 
 
 class TaskDraw:

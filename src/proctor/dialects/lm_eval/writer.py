@@ -105,7 +105,7 @@ def _write_samples(path: Path, exam: Exam, answered: Iterable[Answered]) -> str:
 
 def results_document(exams: Sequence[Exam], grades: Mapping[str, Grade], model: ModelDescription) -> dict[str, Any]:
     """Return what ``results_*.json`` holds."""
-    groups = {group.name: group for exam in exams for group in exam.groups}
+    groups = {each.name: each for exam in exams for each in exam.groups if isinstance(each, Group)}
     scores = {name: grade.scores for name, grade in grades.items()}
     results = {exam.name: _task_row(exam, grades[exam.name]) for exam in exams}
     group_rows = {name: _group_row(group, scores) for name, group in groups.items() if group.metrics}
