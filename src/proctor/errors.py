@@ -22,6 +22,7 @@ The tree::
     ├── EngineError              a model that cannot be loaded or reached
     │   └── UnsupportedRequestError  a kind of request the engine cannot answer
     ├── MissingExtraError        an optional package that is not installed
+    ├── PluginError              an installed package whose entry points cannot be used
     ├── LogError                 a response log that cannot be read or written
     ├── OutputError              a run folder that cannot be written
     ├── RunInterruptedError      a run that was stopped before its end; running again goes on
@@ -227,6 +228,10 @@ class MissingExtraError(ProctorError):
             f"{purpose} needs the package '{package}', which is not installed",
             hint=f"pip install 'proctor[{extra}]'",
         )
+
+
+class PluginError(ProctorError):
+    """An installed package whose entry points cannot be used."""
 
 
 class LogError(ProctorError):

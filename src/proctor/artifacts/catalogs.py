@@ -2,7 +2,7 @@
 
 A name is a path: ``templates.qa.open`` is ``templates/qa/open.json`` in the catalog's folder. When several catalogs
 have a name, the first of these wins: paths of ``PROCTOR_CATALOGS`` from last to first, then catalogs registered in
-the program from newest to oldest, then the user's own catalog, then the built-in one.
+the program from newest to oldest, then the user's own catalog, then the built-in one, then those of installed packages.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 from proctor.artifacts.names import is_name
 from proctor.errors import ArtifactError, Location, UnknownArtifactError, did_you_mean
+from proctor.plugins import exam_folders
 from proctor.settings import settings
 
 
@@ -103,6 +104,28 @@ def _catalog_at(path: str, title: str = "") -> LocalCatalog:
     return LocalCatalog(path, title=title)
 
 
+class BroughtCatalog:
+    """What installed packages bring; they are searched for when no other catalog has a name, because that takes time.
+
+    Attributes:
+        title: What people call it.
+    """
+
+    title = "of installed packages"
+
+    def path_of(self, name: str) -> Path | None:
+        """Return the file of an artifact, or ``None``."""
+        return next((path for each in self._catalogs() if (path := each.path_of(name)) is not None), None)
+
+    def names(self) -> Iterator[str]:
+        """Yield every name in alphabetical order."""
+        yield from sorted({name for each in self._catalogs() for name in each.names()})
+
+    def _catalogs(self) -> Iterator[LocalCatalog]:
+        return (_catalog_at(str(folder)) for folder in exam_folders())
+
+
+BROUGHT = BroughtCatalog()
 _registered: list[Catalog] = []
 
 
@@ -140,7 +163,7 @@ def catalogs() -> list[Catalog]:
     paths = [path for path in str(settings.catalogs or "").split(":") if path]
     foreign = [path for path in os.environ.get("UNITXT_CATALOGS", "").split(":") if path]
     named: list[Catalog] = [_catalog_at(path) for path in reversed(foreign + paths)]
-    return [*named, *_registered, user_catalog(), builtin_catalog()]
+    return [*named, *_registered, user_catalog(), builtin_catalog(), BROUGHT]
 
 
 def find(name: str, among: list[Catalog] | None = None) -> Path:

@@ -14,7 +14,8 @@ from importlib.resources import files
 from typing import Any
 
 from proctor.artifacts.names import snake_case
-from proctor.errors import ArtifactError, UnknownTypeError, did_you_mean
+from proctor.errors import ArtifactError, PluginError, UnknownTypeError, did_you_mean
+from proctor.plugins import Plugin, plugins
 
 
 @cache
@@ -61,6 +62,8 @@ class Registry:
         if (cls := self._classes.get(name)) is not None:
             return cls
         if (place := self._lazy.get(name)) is None:
+            if (plugin := plugins("metrics").get(name)) is not None:
+                return self._of_plugin(plugin)
             raise UnknownTypeError(
                 f"no class is registered under the type '{name}'",
                 hint=did_you_mean(name, self) or "define or import a class of that name before loading the file",
@@ -72,8 +75,19 @@ class Registry:
         self._classes[name] = found
         return found  # type: ignore[no-any-return]
 
+    def _of_plugin(self, plugin: Plugin) -> type[Any]:
+        found = plugin.load()
+        if not isinstance(found, type):
+            raise PluginError(
+                f"the plugin '{plugin.name}' of {plugin.package} is not a class",
+                why=f"{plugin.place} is a {type(found).__name__}",
+                hint="point the entry to a class that derives from one of Proctor's (a metric, an operator …)",
+            )
+        self._classes[plugin.name] = found
+        return found
+
     def __contains__(self, name: str) -> bool:
-        return name in self._classes or name in self._lazy
+        return name in self._classes or name in self._lazy or name in plugins("metrics")
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted({*self._classes, *self._lazy}))

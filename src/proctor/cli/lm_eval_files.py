@@ -6,16 +6,15 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from proctor.cli.exporters import Written
 from proctor.dialects.lm_eval.exam import task_of
 from proctor.dialects.lm_eval.writer import ModelDescription, write_files
-from proctor.engines.engine import Engine
 from proctor.errors import UsageError
 from proctor.ir import Failure
 from proctor.recipes.exam import Answered, Exam
 from proctor.running.log import ResponseLog
 from proctor.running.plan import Filed, answered
-from proctor.running.run import RunResult
-from proctor.running.spec import RunSpec, without_secrets
+from proctor.running.spec import without_secrets
 
 _MISSING = Failure("missing", "the response log holds no answer")
 
@@ -34,11 +33,10 @@ def check_lm_eval(exams: Sequence[Exam]) -> None:
             )
 
 
-def write_lm_eval(
-    result: RunResult, exams: Sequence[Exam], engine: Engine, log: Path | None, spec: RunSpec
-) -> list[Path]:
+def write_lm_eval(run: Written) -> list[Path]:
     """Write the files into the run folder and return their paths; answers are read from the response log."""
-    with ResponseLog(log) as open_log:
+    result, engine, spec = run.result, run.engine, run.spec
+    with ResponseLog(run.log) as open_log:
         number = open_log.engine_number(engine.identity, engine.label, without_secrets(engine.identity_values()))
         filed = Filed(open_log, number, with_failures=True)
 
@@ -54,4 +52,4 @@ def write_lm_eval(
             started=datetime.fromisoformat(started).timestamp() if started else 0.0,
         )
         folder = result.output or Path()
-        return write_files(folder, exams, result.grades, model, answers if spec.log_samples else None)
+        return write_files(folder, run.exams, result.grades, model, answers if spec.log_samples else None)

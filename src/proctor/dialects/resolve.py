@@ -6,11 +6,13 @@ Each dialect answers for the names it knows. The catalog is asked first, so a ba
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from proctor.artifacts.catalogs import missing_catalogs
 from proctor.dialects.unitxt.resolve import resolve_name as resolve_recipe
-from proctor.errors import Diagnostic, ProctorError, UnknownArtifactError, UsageError, did_you_mean
+from proctor.errors import Diagnostic, PluginError, ProctorError, UnknownArtifactError, UsageError, did_you_mean
+from proctor.plugins import Plugin, exam_folders, plugins
 from proctor.recipes.exam import Exam, add_groups
 from proctor.recipes.options import ExamOptions
 
@@ -29,6 +31,8 @@ def resolve_tasks(names: Sequence[str], options: ExamOptions | None = None) -> l
         ProctorError: Every name that means nothing, all at once, with the closest names there are.
     """
     chosen = options or ExamOptions()
+    if brought := tuple(map(str, exam_folders())):
+        chosen = replace(chosen, include_paths=(*chosen.include_paths, *brought))
     exams: dict[str, Exam] = {}
     problems: list[ProctorError] = []
     for name in names:
@@ -120,8 +124,21 @@ def _unknown(name: str, options: ExamOptions) -> UnknownArtifactError:
 
 
 def foreign_resolvers() -> tuple[Resolver, ...]:
-    """Return the resolvers of the other dialects."""
-    return (_from_lm_eval, _from_aisbench)
+    """Return the resolvers of the other dialects, then those of installed packages."""
+    return (_from_lm_eval, _from_aisbench, *map(_of_plugin, plugins("dialects").values()))
+
+
+def _of_plugin(plugin: Plugin) -> Resolver:
+    def resolve(name: str, options: ExamOptions) -> list[Exam] | None:
+        found = plugin.load()
+        if not callable(found):
+            raise PluginError(
+                f"the dialect '{plugin.name}' of {plugin.package} is not a function", why=f"{plugin.place} is {found!r}"
+            )
+        exams: list[Exam] | None = found(name, options)
+        return exams
+
+    return resolve
 
 
 def _from_lm_eval(name: str, options: ExamOptions) -> list[Exam] | None:

@@ -19,6 +19,7 @@ from proctor.engines.engine import Engine
 from proctor.engines.http.providers import Provider, providers
 from proctor.engines.substitution import stand_in_for
 from proctor.errors import MissingExtraError, ProctorError, UnknownArtifactError, UsageError, did_you_mean
+from proctor.plugins import plugins
 
 _KEY = re.compile(r"[A-Za-z_][\w.-]*")
 _OPENING, _CLOSING = "[{(", "]})"
@@ -88,8 +89,9 @@ ENGINES: dict[str, EngineName] = {
 
 
 def engine_names() -> list[str]:
-    """Return all short names: engines, then providers."""
-    return [*ENGINES, *(name for name in providers() if name not in ENGINES)]
+    """Return all short names: engines, then providers, then those of installed packages."""
+    own = [*ENGINES, *(name for name in providers() if name not in ENGINES)]
+    return [*own, *(name for name in plugins("engines") if name not in own)]
 
 
 def engine_status(name: str) -> dict[str, Any]:
@@ -97,6 +99,8 @@ def engine_status(name: str) -> dict[str, Any]:
 
     What a provider misses is a key in the environment.
     """
+    if name not in ENGINES and name not in providers():
+        return {"works": True, "description": f"of {plugins('engines')[name].package}", "missing": [], "install": None}
     if name not in ENGINES:
         return _provider_status(providers()[name])
     entry = ENGINES[name]
@@ -145,6 +149,8 @@ def engine_named(name: str | Engine, given: Mapping[str, Any]) -> Engine:
         return _build(name, ENGINES[name], given)
     if any(name == known or name in entry.aliases for known, entry in providers().items()):
         return _build(name, EngineName(builtin_types()[_PROVIDERS_TYPE], "", values={"provider": name}), given)
+    if (plugin := plugins("engines").get(name)) is not None:
+        return _build(name, EngineName(plugin.place, f"of {plugin.package}"), given)
     return _fetch(name, given)
 
 
