@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any, Final, overload
 
@@ -58,34 +58,6 @@ class SparseColumn(Sequence[Any]):
         if not -self._length <= index < self._length:
             raise IndexError(index)
         return self._values.get(index % self._length, self._missing)
-
-    def __len__(self) -> int:
-        return self._length
-
-
-class LazyColumn(Sequence[Any]):
-    """A column that is computed when somebody first reads it."""
-
-    def __init__(self, compute: Callable[[], Sequence[Any]], length: int) -> None:
-        self._compute = compute
-        self._length = length
-        self._entries: Sequence[Any] | None = None
-
-    def entries(self) -> Sequence[Any]:
-        """Return the computed column."""
-        if self._entries is None:
-            self._entries = self._compute()
-        return self._entries
-
-    @overload
-    def __getitem__(self, index: int) -> Any: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Any]: ...
-    def __getitem__(self, index: int | slice) -> Any:
-        return self.entries()[index]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.entries())
 
     def __len__(self) -> int:
         return self._length

@@ -14,10 +14,12 @@ from proctor.data.operator import StreamingOperator
 from proctor.data.streams import ListStream, MultiStream
 from proctor.errors import ScoringError, ValidationError
 from proctor.ir import Failure
-from proctor.scoring.columns import rows_of, to_columns
+from proctor.scoring.columns import ConstantColumn, rows_of, to_columns
+from proctor.scoring.flat import COUNT, MetricScores, bounds_of, merged, read_flat
 from proctor.scoring.grade import Columns
 from proctor.scoring.instance_metric import InstanceMetric
-from proctor.scoring.metric import UNPREFIXED, Metric, MetricScores, Scores, failed, failure_of
+from proctor.scoring.metric import UNPREFIXED, Metric, Scores, failed, failure_of
+from proctor.scoring.score import Score
 
 STREAM = "all_data"
 
@@ -61,7 +63,7 @@ class MetricPipeline(Metric):
     def _measure(self, columns: Columns, *, intervals: bool, instances: bool) -> MetricScores:
         prepared = self._prepared(columns)
         found = self.metric.evaluate(prepared, intervals=intervals, instances=instances or bool(self.postprocess_steps))
-        if found.failure is not None or not found.overall.get("num_of_instances", 1):  # there are no scores to work on
+        if found.failure is not None or not found.overall.get(COUNT, 1):  # there are no scores to work on
             return self._without_scores(found)
         if self.postprocess_steps:
             self._postprocess(prepared, found)
@@ -92,6 +94,7 @@ class MetricPipeline(Metric):
         kept = [row["score"] for row in done if not isinstance(row, Failure)]
         if kept:
             found.overall = kept[0]["global"]
+            found.scores = read_flat(found.overall, found.scores)
         blank = dict.fromkeys(kept[0]["instance"]) if kept else {}
         found.instances = to_columns(
             (blank if isinstance(row, Failure) else row["score"]["instance"] for row in done), len(done)
@@ -101,21 +104,28 @@ class MetricPipeline(Metric):
         return self.main_score if self.main_score in UNPREFIXED else self.metric.score_prefix + self.main_score
 
     def _without_scores(self, found: MetricScores) -> MetricScores:
-        main = self._main()
-        overall = {"num_of_instances": 0, main: math.nan, "score": math.nan, "score_name": main}
-        return MetricScores(overall, failures=found.failures, failure=found.failure)
+        sheet = self.sheet(0)
+        sheet.count()
+        sheet.put(main := self._main(), math.nan)
+        sheet.name_main(main)
+        return sheet.measured(found.failures, found.failure)
 
     def _put_main(self, found: MetricScores) -> None:
+        main = self._main_of(found)
+        if main is None:
+            why = f"it has {', '.join(found.overall)}"
+            raise ScoringError(f"{self.name} has no score '{self._main()}'", why=why)
+        found.main = main.name
+        found.overall.update(score=main.value, score_name=main.name, **bounds_of(main, "score"))
+        if main.name in found.instances:
+            found.instances["score"] = found.instances[main.name]
+            found.instances["score_name"] = ConstantColumn(main.name, len(found.instances[main.name]))
+
+    def _main_of(self, found: MetricScores) -> Score | None:
         main = self._main()
-        if main not in found.overall:
-            raise ScoringError(f"{self.name} has no score '{main}'", why=f"it has {', '.join(found.overall)}")
-        found.overall.update(score=found.overall[main], score_name=main)
-        for bound in ("ci_low", "ci_high"):
-            if f"{main}_{bound}" in found.overall:
-                found.overall[f"score_{bound}"] = found.overall[f"{main}_{bound}"]
-        if main in found.instances:
-            found.instances["score"] = found.instances[main]
-            found.instances["score_name"] = [main] * len(found.instances[main])
+        if main == "score" and (inner := found.score(found.main)) is not None:  # whatever the inner metric calls so
+            found.scores.append(replace(inner, name=main))
+        return found.score(main)
 
 
 def _rows(columns: Columns) -> list[dict[str, Any]]:
@@ -201,15 +211,15 @@ class MetricsEnsemble(InstanceMetric):
         return failed(columns)
 
     def _measure(self, columns: Columns, *, intervals: bool, instances: bool) -> MetricScores:
-        overall: Scores = {}
+        members: list[MetricScores] = []
         parts: dict[str, Sequence[Any]] = {}
         failures: dict[int, Failure] = {}
         for metric in self.metrics:
             found = metric.evaluate(columns, intervals=intervals)
-            overall.update(found.overall)
+            members.append(found)
             parts.update(found.instances)
             failures.update(found.failures)
-            announced, main = metric.score_prefix + metric.main_score, found.overall.get("score_name")
+            announced, main = metric.score_prefix + metric.main_score, found.main
             if announced not in found.instances and main in found.instances:
                 parts[announced] = found.instances[main]  # a judge names its score after its criteria
         ensembled = []
@@ -220,9 +230,8 @@ class MetricsEnsemble(InstanceMetric):
         own = super()._measure(
             Columns(ensembled, columns.references, columns.task_data), intervals=intervals, instances=instances
         )
-        for name in ("score_ci_low", "score_ci_high"):
-            overall.pop(name, None)
-        own.overall = {**overall, **own.overall}
+        own.scores = [*(score for found in members for score in found.scores), *own.scores]
+        own.overall = merged([*(found.overall for found in members), own.overall])
         own.instances = {**{name: part for name, part in parts.items() if name not in UNPREFIXED}, **own.instances}
         own.failures = {**own.failures, **failures}
         return own

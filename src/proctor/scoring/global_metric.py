@@ -13,9 +13,10 @@ from pydantic import Field
 from proctor.errors import ScoringError
 from proctor.ir import Failure
 from proctor.scoring.columns import scatter
+from proctor.scoring.flat import MetricScores, ScoreSheet
 from proctor.scoring.grade import Columns
 from proctor.scoring.intervals import Bootstrap, Indices, Opaque, Resampler
-from proctor.scoring.metric import FATAL, Metric, MetricScores, Scores, failure_of
+from proctor.scoring.metric import FATAL, Metric, Scores, failure_of
 from proctor.settings import settings
 
 
@@ -57,19 +58,21 @@ class GlobalMetric(Metric):
         return Opaque(len(columns), statistic)
 
     def _measure(self, columns: Columns, *, intervals: bool, instances: bool) -> MetricScores:
-        found = MetricScores({})
         alone = [self._alone(columns.select([i])) for i in range(len(columns))] if instances else []
         try:
             scores = self._checked(self.compute(*self._lists(columns)))
         except Exception as error:  # noqa: BLE001 - the reason becomes a value
             whole = failure_of(error)
             return self._without_culprits(columns, whole, intervals, instances)
+        sheet = self.sheet(len(columns))
+        sheet.count()
+        for name, value in self.prefixed(scores).items():
+            sheet.put(name, value)
+        sheet.name_main(self.score_prefix + self.main_score)
+        self._put_intervals(columns, intervals, sheet)
+        found = sheet.measured()
         if instances:
             found.instances = self._columns_of([self._instance_scores(each) for each in alone])
-        found.overall = {"num_of_instances": len(columns), **self.prefixed(scores)}
-        found.overall["score"] = scores[self.main_score]
-        found.overall["score_name"] = self.score_prefix + self.main_score
-        self._put_intervals(columns, intervals, found.overall)
         return found
 
     def _without_culprits(self, columns: Columns, whole: Failure, intervals: bool, instances: bool) -> MetricScores:
@@ -78,9 +81,7 @@ class GlobalMetric(Metric):
         failures = {i: each for i, each in enumerate(tried) if isinstance(each, Failure)}
         kept = [i for i in range(len(columns)) if i not in failures]
         if not failures or not kept:
-            main = self.score_prefix + self.main_score
-            overall = {"num_of_instances": 0, main: math.nan, "score": math.nan, "score_name": main}
-            return MetricScores(overall, failures=failures, failure=whole)
+            return self.nothing(whole, failures)
         found = self._measure(columns.select(kept), intervals=intervals, instances=instances)
         found.instances = {name: scatter(column, kept, len(columns)) for name, column in found.instances.items()}
         found.failures = {**failures, **{kept[i]: failure for i, failure in found.failures.items()}}
@@ -104,7 +105,7 @@ class GlobalMetric(Metric):
             raise ScoringError(f"{self.name} returned no '{self.main_score}'", why=f"it returned {scores!r}"[:200])
         return {name: value for name, value in scores.items() if name not in ("score", "score_name")}
 
-    def _put_intervals(self, columns: Columns, intervals: bool, overall: Scores) -> None:
+    def _put_intervals(self, columns: Columns, intervals: bool, sheet: ScoreSheet) -> None:
         resamples = self.n_resamples or 0
         if not (intervals and self.confidence_interval_calculation and resamples > 1 and len(columns) > 1):
             return
@@ -112,10 +113,9 @@ class GlobalMetric(Metric):
         bootstrap = Bootstrap(resamples, self.confidence_level, self.ci_method, repair=True)
         bounds = bootstrap.intervals(self.resampler(columns, names))
         for name, (low, high) in zip(names, bounds, strict=True):
-            public = self.score_prefix + name
-            overall[f"{public}_ci_low"], overall[f"{public}_ci_high"] = low, high
+            sheet.bound(self.score_prefix + name, low, high)
             if name == self.main_score:
-                overall["score_ci_low"], overall["score_ci_high"] = low, high
+                sheet.bound_main()
 
     def _lists(self, columns: Columns) -> tuple[list[list[Any]], list[Any], list[Any]]:
         return [list(each) for each in columns.references], list(columns.predictions), list(self.fields(columns))

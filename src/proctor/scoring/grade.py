@@ -7,21 +7,23 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from proctor.ir import Failure, Response
-from proctor.scoring.columns import LazyColumn
+from proctor.scoring.score import Score
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What metrics see, one entry per instance. Columns may be lazy sequences; most metrics touch only two.
+    """What metrics see, one entry for each thing that is graded. Columns may be lazy; most metrics touch only two.
 
     Attributes:
         predictions: What is scored. Before processors the raw answer, after them the task's ``prediction_type``. A
             :class:`~proctor.ir.Failure` stands where there is no prediction.
         references: Acceptable answers of each instance.
-        task_data: Fields of the task, with ``metadata``.
+        task_data: Fields of the task, with ``metadata``; of other dialects the row.
         responses: The responses behind each prediction, where a model was asked here.
         classes: Data classification of each instance (``public``, ``proprietary`` …), where it is known.
         rows: Further fields beside these, where instances are rows that no task made.
+        prompts: What was asked, where a scorer needs it.
+        raw: What was answered, before text functions.
     """
 
     predictions: Sequence[Any]
@@ -30,27 +32,25 @@ class Columns:
     responses: Sequence[Sequence[Response]] = ()
     classes: Sequence[Sequence[str]] = ()
     rows: Sequence[Mapping[str, Any]] = ()
+    prompts: Sequence[Any] = ()
+    raw: Sequence[Any] = ()
 
     def __len__(self) -> int:
         return len(self.predictions)
 
     def select(self, positions: Sequence[int]) -> Columns:
-        """Return the instances at ``positions``; the same columns where that is all of them."""
-        if len(positions) == len(self):
+        """Return the entries at ``positions``; the same columns where that is all of them."""
+        if len(positions) == len(self) and _is_everything(positions):
             return self
-        wanted = set(positions)
-        if list(positions) != sorted(wanted):
-            return self._picked(lambda column: [column[i] for i in positions])
-        return self._picked(lambda column: [entry for i, entry in enumerate(column) if i in wanted])
-
-    def _picked(self, pick: Callable[[Sequence[Any]], Sequence[Any]]) -> Columns:
         return Columns(
-            pick(self.predictions),
-            pick(self.references),
-            LazyColumn(lambda: pick(self.task_data), len(pick(self.references))) if self.task_data else (),
-            pick(self.responses) if self.responses else (),
-            pick(self.classes) if self.classes else (),
-            pick(self.rows) if self.rows else (),
+            picked(self.predictions, positions),
+            picked(self.references, positions),
+            picked(self.task_data, positions),
+            picked(self.responses, positions),
+            picked(self.classes, positions),
+            picked(self.rows, positions),
+            picked(self.prompts, positions),
+            picked(self.raw, positions),
         )
 
     def all_fields(self) -> Sequence[Mapping[str, Any]]:
@@ -58,14 +58,53 @@ class Columns:
         return self.task_data or [{}] * len(self)
 
 
+def picked(column: Sequence[Any], positions: Sequence[int]) -> Sequence[Any]:
+    """Return the entries of a column at positions, nothing of a column that is not there."""
+    if not column:
+        return column
+    at: Callable[[Sequence[int]], Sequence[Any]] | None = getattr(column, "at", None)
+    return [column[position] for position in positions] if at is None else at(positions)
+
+
+def _is_everything(positions: Sequence[int]) -> bool:
+    return isinstance(positions, range) or all(place == position for place, position in enumerate(positions))
+
+
+@dataclass(slots=True)
+class Measured:
+    """What a scorer makes of columns. Its columns have one entry for each thing that was graded.
+
+    Attributes:
+        scores: Global scores with their intervals, in the order in which the dialect lists them.
+        main: Name of the main score among them; empty where there is none.
+        instances: Instance scores by name.
+        failures: Position and reason of what could not be scored; it is in no number.
+        failure: Set when the scorer could not do its work at all.
+        broken: Scores that could not be computed while others could, by name.
+        parsed: What each prediction was read as, where the scorer reads it once more.
+    """
+
+    scores: list[Score] = field(default_factory=list)
+    main: str = ""
+    instances: dict[str, Sequence[Any]] = field(default_factory=dict)
+    failures: dict[int, Failure] = field(default_factory=dict)
+    failure: Failure | None = None
+    broken: dict[str, Failure] = field(default_factory=dict)
+    parsed: Sequence[Any] | None = None
+
+    def score(self, name: str) -> Score | None:
+        """Return a score by name, ``None`` where there is none."""
+        return next((score for score in self.scores if score.name == name), None)
+
+
 @dataclass(slots=True)
 class Grade:
     """Scores of a set of instances. Columns have one entry per instance, in order.
 
     Attributes:
-        scores: Global scores: ``score``, ``score_name``, ``score_ci_low``, ``score_ci_high``, every metric's own scores
-            with their ``…_ci_low``/``…_ci_high``, and ``num_of_instances`` (those that were scored; with
-            ``num_of_failures`` beside it where some were not).
+        scores: The scores as files list them, a view of :attr:`table`: ``score``, ``score_name``, ``score_ci_low``,
+            ``score_ci_high``, every score under its name with ``…_ci_low``/``…_ci_high``, and ``num_of_instances``
+            (those that were scored; with ``num_of_failures`` beside it where some were not).
         instance_scores: Scores by name, each a column; an entry is ``None`` where the instance failed, and
             :data:`~proctor.scoring.columns.ABSENT` where the instance does not have that score.
         predictions: What the model answered, raw.
@@ -73,6 +112,8 @@ class Grade:
         processed_references: References after processors.
         failures: Position and reason of every instance that could not be scored.
         metric_failures: Metric and reason, of every metric that could not be computed.
+        table: Every score with its interval, its unit and its n.
+        main: The main score; ``None`` where there is none.
     """
 
     scores: dict[str, Any]
@@ -82,3 +123,5 @@ class Grade:
     processed_references: Sequence[Sequence[Any]] = ()
     failures: dict[int, Failure] = field(default_factory=dict)
     metric_failures: dict[str, Failure] = field(default_factory=dict)
+    table: list[Score] = field(default_factory=list)
+    main: Score | None = None

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
@@ -15,12 +14,17 @@ from proctor.artifacts import NON_POSITIONAL
 from proctor.errors import ScoringError, did_you_mean
 from proctor.ir import Failure
 from proctor.scoring.columns import scatter
+from proctor.scoring.flat import MetricScores, ScoreSheet
 from proctor.scoring.grade import Columns
+from proctor.scoring.grading import Need
 from proctor.scoring.group_mean import read_group_mean
 from proctor.scoring.intervals import Bootstrap, Floats, Maxima, Means, Resampler, as_floats
 from proctor.scoring.map_reduce import chosen_fields
-from proctor.scoring.metric import Metric, MetricScores, Scores, failure_of
+from proctor.scoring.metric import Metric, failure_of
 from proctor.settings import settings
+
+Instances = Mapping[str, Sequence[Any]]
+"""Instance scores by name, each a column."""
 
 
 class ResampledInstancesMetric(Metric):
@@ -53,23 +57,21 @@ class ResampledInstancesMetric(Metric):
                     hint=did_you_mean(name, known) or f"its reductions are {', '.join(known)}",
                 )
 
-    def _mean_scores(self, columns: Mapping[str, Sequence[Any]], names: Sequence[str], overall: Scores) -> None:
+    def _mean_scores(self, columns: Mapping[str, Sequence[Any]], names: Sequence[str], sheet: ScoreSheet) -> None:
         for name in dict.fromkeys(names):
-            self._put(overall, name, self.score_prefix + name, Means(as_floats(columns[self.score_prefix + name])))
+            self._put(sheet, name, self.score_prefix + name, Means(as_floats(columns[self.score_prefix + name])))
 
-    def _put(self, overall: Scores, name: str, public: str, resampler: Resampler) -> None:
-        overall[public] = float(resampler.observed()[0])
+    def _put(self, sheet: ScoreSheet, name: str, public: str, resampler: Resampler) -> None:
+        sheet.put(public, float(resampler.observed()[0]))
         if name == self.main_score:
-            overall["score"] = overall[public]
-            overall["score_name"] = public
+            sheet.name_main(public)
 
     def _put_interval(
-        self, overall: Scores, bootstrap: Bootstrap, name: str, public: str, resampler: Resampler
+        self, sheet: ScoreSheet, bootstrap: Bootstrap, name: str, public: str, resampler: Resampler
     ) -> None:
-        low, high = bootstrap.intervals(resampler)[0]
-        overall[f"{public}_ci_low"], overall[f"{public}_ci_high"] = low, high
+        sheet.bound(public, *bootstrap.intervals(resampler)[0])
         if name == self.main_score:
-            overall["score_ci_low"], overall["score_ci_high"] = low, high
+            sheet.bound_main()
 
 
 class InstanceMetric(ResampledInstancesMetric):
@@ -94,6 +96,12 @@ class InstanceMetric(ResampledInstancesMetric):
         """Return the scores of one instance."""
         raise ScoringError(f"{type(self).__name__} does not override compute")
 
+    @property
+    def needs(self) -> frozenset[Need]:
+        """Which further columns the metric reads."""
+        own = self.prediction_field == "prediction" and self.reference_field == "references"
+        return super().needs if own else frozenset({"fields"})
+
     def inputs(self, columns: Columns) -> Columns:
         """Return predictions and references, taken from other fields where the metric says so."""
         return chosen_fields(columns, self.prediction_field, self.reference_field)
@@ -102,15 +110,16 @@ class InstanceMetric(ResampledInstancesMetric):
         self._check_reductions(self.implemented_reductions)
         rows, failures = self._compute_all(columns)
         kept = [i for i in range(len(columns)) if i not in failures]
-        found = MetricScores({"num_of_instances": len(kept)}, failures=failures)
         if not kept:
-            found.overall.update(_nothing(self))
-            return found
+            return self.nothing(failures=failures)
+        sheet = self.sheet(len(kept))
+        sheet.count()
         scores = self._columns_of([rows[i] for i in kept])
-        found.instances = {name: scatter(column, kept, len(columns)) for name, column in scores.items()}
         for kind, parameters in self.reduction_map.items():
             reduce = {"mean": self._reduce_mean, "max": self._reduce_max, "group_mean": self._reduce_groups}[kind]
-            reduce(scores, parameters, columns.select(kept), intervals, found.overall)
+            reduce(scores, parameters, columns.select(kept), intervals, sheet)
+        found = sheet.measured(failures)
+        found.instances = {name: scatter(column, kept, len(columns)) for name, column in scores.items()}
         return found
 
     def _compute_all(self, columns: Columns) -> tuple[dict[int, dict[str, Any]], dict[int, Failure]]:
@@ -125,34 +134,44 @@ class InstanceMetric(ResampledInstancesMetric):
         return rows, failures
 
     def _reduce_mean(
-        self, scores: Mapping[str, Sequence[Any]], names: list[str], columns: Columns, intervals: bool, overall: Scores
+        self,
+        scores: Mapping[str, Sequence[Any]],
+        names: list[str],
+        columns: Columns,
+        intervals: bool,
+        sheet: ScoreSheet,
     ) -> None:
-        self._mean_scores(scores, names, overall)
-        self._intervals(scores, lambda name: Means(as_floats(scores[name])), intervals, overall)
+        self._mean_scores(scores, names, sheet)
+        self._intervals(scores, lambda name: Means(as_floats(scores[name])), intervals, sheet)
 
     def _reduce_max(
-        self, scores: Mapping[str, Sequence[Any]], names: list[str], columns: Columns, intervals: bool, overall: Scores
+        self,
+        scores: Mapping[str, Sequence[Any]],
+        names: list[str],
+        columns: Columns,
+        intervals: bool,
+        sheet: ScoreSheet,
     ) -> None:
         for name in dict.fromkeys(names):
             public = self.score_prefix + name
-            self._put(overall, name, public, Maxima(as_floats(scores[public])))
-        self._intervals(scores, lambda name: Maxima(as_floats(scores[name])), intervals, overall)
+            self._put(sheet, name, public, Maxima(as_floats(scores[public])))
+        self._intervals(scores, lambda name: Maxima(as_floats(scores[name])), intervals, sheet)
 
     def _intervals(
         self,
         scores: Mapping[str, Sequence[Any]],
         resampler: Callable[[str], Resampler],
         intervals: bool,
-        overall: Scores,
+        sheet: ScoreSheet,
     ) -> None:
         bootstrap = self._bootstrap(len(next(iter(scores.values()))), intervals)
         for name in dict.fromkeys(self.ci_scores or ()) if bootstrap else ():
             public = self.score_prefix + name
             if bootstrap and not all_equal(as_floats(scores[public])):
-                self._put_interval(overall, bootstrap, name, public, resampler(public))
+                self._put_interval(sheet, bootstrap, name, public, resampler(public))
 
     def _reduce_groups(
-        self, scores: Mapping[str, Sequence[Any]], parameters: Any, columns: Columns, intervals: bool, overall: Scores
+        self, scores: Instances, parameters: Any, columns: Columns, intervals: bool, sheet: ScoreSheet
     ) -> None:
         reduction = read_group_mean(parameters, self.name)
         groups = [self._group_field(fields, "group_id") for fields in columns.all_fields()]
@@ -163,10 +182,10 @@ class InstanceMetric(ResampledInstancesMetric):
             public = reduction.prefix + self.score_prefix + name
             values = list(scores[self.score_prefix + name])
             resampler, units = reduction.resampler(values, groups, subgroups)
-            self._put(overall, name, public, resampler)
+            self._put(sheet, name, public, resampler)
             bootstrap = self._bootstrap(len(units), intervals)
             if bootstrap and name in (self.ci_scores or ()) and not all_equal(as_floats(units)):
-                self._put_interval(overall, bootstrap, name, public, resampler)
+                self._put_interval(sheet, bootstrap, name, public, resampler)
 
     def _group_field(self, fields: Mapping[str, Any], name: str) -> str:
         if name not in fields:
@@ -208,22 +227,24 @@ class BulkInstanceMetric(ResampledInstancesMetric):
         rows, unscored = self._compute_all(columns)
         kept = [i for i in range(len(columns)) if i not in unscored]
         failures = {i: each.failure if isinstance(each, Unscored) else each for i, each in unscored.items()}
-        found = MetricScores({"num_of_instances": len(kept)}, failures=failures)
         details = {i: self.prefixed(each.details) for i, each in unscored.items() if isinstance(each, Unscored)}
         if not kept:
-            found.overall.update(_nothing(self))
+            found = self.nothing(failures=failures)
             found.instances = _with_details({}, details, len(columns))
             return found
+        sheet = self.sheet(len(kept))
+        sheet.count()
         scores = self._columns_of([rows[i] for i in kept])
-        spread = {name: scatter(column, kept, len(columns)) for name, column in scores.items()}
-        found.instances = _with_details(spread, details, len(columns))
         for kind, names in self.reduction_map.items():
             if kind == "mean":
-                self._mean_scores(scores, names, found.overall)
-                self._mean_intervals(scores, intervals, found.overall)
+                self._mean_scores(scores, names, sheet)
+                self._mean_intervals(scores, intervals, sheet)
             else:
                 for name in names:
-                    self._win_rate(scores[self.score_prefix + name], name, found.overall)
+                    self._win_rate(scores[self.score_prefix + name], name, sheet)
+        found = sheet.measured(failures)
+        spread = {name: scatter(column, kept, len(columns)) for name, column in scores.items()}
+        found.instances = _with_details(spread, details, len(columns))
         return found
 
     def _compute_all(self, columns: Columns) -> tuple[dict[int, dict[str, Any]], dict[int, Failure | Unscored]]:
@@ -259,21 +280,20 @@ class BulkInstanceMetric(ResampledInstancesMetric):
             raise ScoringError(f"{self.name} returned {len(rows)} scores for {len(columns)} instances")
         return [row if isinstance(row, (Failure, Unscored)) else _checked(row, self) for row in rows]
 
-    def _mean_intervals(self, scores: Mapping[str, Sequence[Any]], intervals: bool, overall: Scores) -> None:
+    def _mean_intervals(self, scores: Mapping[str, Sequence[Any]], intervals: bool, sheet: ScoreSheet) -> None:
         names = self.ci_scores if self.ci_scores is not None else [self.main_score]
         bootstrap = self._bootstrap(len(next(iter(scores.values()))), intervals)
         for name in dict.fromkeys(names) if bootstrap else ():
             values = as_floats(scores[self.score_prefix + name])
             if bootstrap and not all_equal(values):
-                self._put_interval(overall, bootstrap, name, self.score_prefix + name, Means(values))
+                self._put_interval(sheet, bootstrap, name, self.score_prefix + name, Means(values))
 
-    def _win_rate(self, values: Sequence[Any], name: str, overall: Scores) -> None:
+    def _win_rate(self, values: Sequence[Any], name: str, sheet: ScoreSheet) -> None:
         wins = sum(1 if value == 0 else max(value, 0) for value in values)
         battles = sum(2 if value == 0 else abs(value) for value in values)
-        overall[self.score_prefix + name] = wins / battles
+        sheet.put(self.score_prefix + name, wins / battles)
         if name == self.main_score:
-            overall["score"] = wins / battles
-            overall["score_name"] = self.score_prefix + name
+            sheet.name_main(self.score_prefix + name)
 
 
 def all_equal(values: Floats) -> bool:
@@ -306,8 +326,3 @@ def _with_details(
             for position in range(length)
         ]
     return more
-
-
-def _nothing(metric: Metric) -> Scores:
-    main = metric.score_prefix + metric.main_score
-    return {main: math.nan, "score": math.nan, "score_name": main}

@@ -15,9 +15,11 @@ from proctor.artifacts import NON_POSITIONAL
 from proctor.errors import ScoringError
 from proctor.ir import Failure
 from proctor.scoring.columns import scatter
+from proctor.scoring.flat import MetricScores, ScoreSheet
 from proctor.scoring.grade import Columns
-from proctor.scoring.intervals import Bootstrap, Indices, Opaque, Resampler
-from proctor.scoring.metric import Metric, MetricScores, Scores, failure_of
+from proctor.scoring.grading import Need
+from proctor.scoring.intervals import Bootstrap, Indices, Interval, Opaque, Resampler
+from proctor.scoring.metric import Metric, Scores, failure_of
 from proctor.scoring.reductions import AggregationReduction, GroupMean, GroupReduction
 
 Prediction = TypeVar("Prediction")
@@ -89,6 +91,12 @@ class MapReduceMetric(Metric, Generic[Prediction, Intermediate]):
 
         return Opaque(len(intermediates), statistic)
 
+    @property
+    def needs(self) -> frozenset[Need]:
+        """Which further columns the metric reads."""
+        own = self.prediction_field == "prediction" and self.reference_field == "references"
+        return super().needs if own else frozenset({"fields"})
+
     def inputs(self, columns: Columns) -> Columns:
         """Return predictions and references, taken from other fields where the metric says so."""
         return chosen_fields(columns, self.prediction_field, self.reference_field)
@@ -102,57 +110,61 @@ class MapReduceMetric(Metric, Generic[Prediction, Intermediate]):
         failures = {position: each for position, each in enumerate(mapped) if isinstance(each, Failure)}
         kept = [i for i in range(len(mapped)) if i not in failures] if failures else range(len(mapped))
         intermediates = [mapped[i] for i in kept] if failures else mapped
-        found = MetricScores({}, failures=failures)
+        columns_of_instances: dict[str, Sequence[Any]] = {}
         if instances:
-            found.instances = {
+            columns_of_instances = {
                 name: scatter(column, kept, len(mapped))
                 for name, column in self._instance_columns(intermediates).items()
             }
+        failure: Failure | None = None
+        scores: Scores = {self.main_score: math.nan}
+        bounds: dict[str, Interval] = {}
         try:
-            overall = self._reduce_all(intermediates, intervals)
+            scores, bounds = self._reduce_all(intermediates, intervals)
         except Exception as error:  # noqa: BLE001 - the reason becomes a value: this metric fails, others count
-            overall, found.failure = {self.main_score: math.nan}, failure_of(error)
-        found.overall = self._annotated(overall, len(intermediates))
+            failure = failure_of(error)
+        found = self._listed(scores, bounds, len(intermediates)).measured(failures, failure)
+        found.instances = columns_of_instances
         return found
 
     def _instance_columns(self, intermediates: list[Intermediate]) -> dict[str, Sequence[Any]]:
         return self._columns_from(map(self.reduce_one, intermediates), len(intermediates))
 
-    def _reduce_all(self, intermediates: list[Intermediate], intervals: bool) -> Scores:
+    def _reduce_all(self, intermediates: list[Intermediate], intervals: bool) -> tuple[Scores, dict[str, Interval]]:
         if not intermediates:
-            return {self.main_score: math.nan}
+            return {self.main_score: math.nan}, {}
         scores = self.reduce(intermediates)
         wanted = intervals and self.return_confidence_interval and self.n_resamples
         if not wanted or len(intermediates) <= 1:
-            return scores
+            return scores, {}
         names = self.ci_score_names
         if names is None:
             names = [name for name, value in scores.items() if isinstance(value, float)]
-        return {**scores, **self._intervals(intermediates, names)}
+        return scores, self._intervals(intermediates, names)
 
-    def _intervals(self, intermediates: list[Intermediate], names: list[str]) -> Scores:
+    def _intervals(self, intermediates: list[Intermediate], names: list[str]) -> dict[str, Interval]:
         if not names:
             return {}
         bootstrap = Bootstrap(self.n_resamples or 0, self.confidence_level, self.ci_method)
         resampler = self.resampler(intermediates, names)
-        bounds: Scores = {}
+        bounds: dict[str, Interval] = {}
         for name, interval, value in zip(names, bootstrap.intervals(resampler), resampler.observed(), strict=True):
             low, high = interval
             if math.isnan(low) and math.isnan(high) and _is_constant(bootstrap, resampler, names.index(name)):
                 low = high = float(value)
-            bounds[f"{name}_ci_low"], bounds[f"{name}_ci_high"] = low, high
+            bounds[name] = Interval(low, high)
         return bounds
 
-    def _annotated(self, scores: Scores, count: int) -> Scores:
-        main = self.main_score
-        overall = {self.score_prefix + name: value for name, value in scores.items()}
-        overall["score_name"] = self.score_prefix + main
-        overall["score"] = scores[main]
-        for level in ("high", "low"):
-            if (bound := f"{main}_ci_{level}") in scores:
-                overall[f"score_ci_{level}"] = scores[bound]
-        overall["num_of_instances"] = count
-        return overall
+    def _listed(self, scores: Scores, bounds: Mapping[str, Interval], count: int) -> ScoreSheet:
+        sheet = self.sheet(count)
+        for name, value in scores.items():
+            sheet.put(self.score_prefix + name, value)
+        for name, interval in bounds.items():
+            sheet.bound(self.score_prefix + name, *interval)
+        sheet.name_main(self.score_prefix + self.main_score, backwards=True)
+        sheet.bound_main(backwards=True)
+        sheet.count()
+        return sheet
 
 
 def _kept_once(found: Any, seen: dict[Any, Any]) -> Any:

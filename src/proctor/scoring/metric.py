@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from proctor.artifacts import Artifact
@@ -20,6 +20,7 @@ from proctor.data.policy import POLICY_FIELD, check_policy, classes_of, policy_o
 from proctor.data.streams import GeneratorStream, MultiStream
 from proctor.errors import (
     ArtifactError,
+    Diagnostic,
     EngineError,
     MissingExtraError,
     PolicyError,
@@ -31,30 +32,16 @@ from proctor.errors import (
 )
 from proctor.ir import Failure
 from proctor.scoring.columns import ConstantColumn, rows_of, scatter, to_columns
+from proctor.scoring.flat import MetricScores, ScoreSheet, merged
 from proctor.scoring.grade import Columns
+from proctor.scoring.grading import Need
+from proctor.scoring.score import Unit
 
 UNPREFIXED = frozenset({"score", "score_name", "num_of_instances"})
 FATAL = (MissingExtraError, PolicyError, TrustError, SettingsError, ArtifactError, EngineError, UsageError)
 """Errors that concern the whole evaluation, not one instance: they are raised, not counted."""
 
 Scores = dict[str, Any]
-
-
-@dataclass(slots=True)
-class MetricScores:
-    """What a metric returns.
-
-    Attributes:
-        overall: Global scores, with intervals.
-        instances: Instance scores by name, each a column over all instances.
-        failures: Position and reason of instances that could not be scored; they are in no number.
-        failure: Set when the metric could not be computed at all.
-    """
-
-    overall: Scores
-    instances: dict[str, Sequence[Any]] = field(default_factory=dict)
-    failures: dict[int, Failure] = field(default_factory=dict)
-    failure: Failure | None = None
 
 
 class Metric(StreamingOperator):
@@ -72,6 +59,12 @@ class Metric(StreamingOperator):
 
     reads_task_data: ClassVar[bool] = True
     """Whether the metric looks at fields of the task; where it does not, they need not even be decoded."""
+
+    unit: ClassVar[Unit] = "raw"
+    """``share`` where the main score is bounded by 0 and 1."""
+
+    higher_is_better: ClassVar[bool | None] = None
+    """Whether more is better, where that is known."""
 
     main_score: str
     prediction_type: object = Any
@@ -110,14 +103,28 @@ class Metric(StreamingOperator):
         nothing = found.failure is not None or len(failures) == len(columns)
         scored = found.instances
         if instances and nothing and "score" not in scored:  # every instance says that it has no score
-            main = str(found.overall.get("score_name", self.score_prefix + self.main_score))
+            main = found.main or self.score_prefix + self.main_score
             scored = {**scored, main: [None] * len(kept), "score": [None] * len(kept), "score_name": [main] * len(kept)}
-        return MetricScores(
-            overall=found.overall,
+        return replace(
+            found,
             instances={name: scatter(column, kept, len(columns)) for name, column in scored.items()},
             failures=failures,
-            failure=found.failure,
         )
+
+    # -- as a scorer of any dialect's exam -----------------------------------------------------------------------
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """Which further columns the metric reads."""
+        return frozenset({"fields"}) if self.reads_task_data or policy_of(self) else frozenset()
+
+    def check(self) -> Iterator[Diagnostic]:
+        """Yield what is known to go wrong before anybody is asked; a metric that could be made has nothing to say."""
+        return iter(())
+
+    def measure(self, columns: Columns, *, intervals: bool = True, instances: bool = True) -> MetricScores:
+        """Return the scores of columns, as :meth:`evaluate` does."""
+        return self.evaluate(columns, intervals=intervals, instances=instances)
 
     def _explained(self, failure: Failure, references: Sequence[Any]) -> Failure:
         """Return why an instance failed: a metric that stumbles where there is no reference needs one."""
@@ -135,10 +142,19 @@ class Metric(StreamingOperator):
             failure = Failure("metric", f"{type(error).__name__}: {error}")
         except Exception as error:  # noqa: BLE001 - the reason becomes a value: this metric fails, others count
             failure = failure_of(error)
-        main = self.score_prefix + self.main_score
-        return MetricScores(
-            {"num_of_instances": 0, main: math.nan, "score": math.nan, "score_name": main}, failure=failure
-        )
+        return self.nothing(failure)
+
+    def sheet(self, n: int) -> ScoreSheet:
+        """Return what takes the scores of ``n`` instances."""
+        return ScoreSheet(self.name, n, self.unit, self.higher_is_better)
+
+    def nothing(self, failure: Failure | None = None, failures: dict[int, Failure] | None = None) -> MetricScores:
+        """Return what the metric says where no instance could be scored: the main score is NaN."""
+        sheet = self.sheet(0)
+        sheet.count()
+        sheet.put(main := self.score_prefix + self.main_score, math.nan)
+        sheet.name_main(main)
+        return sheet.measured(failures, failure)
 
     def __call__(self, streams: MultiStream | None = None) -> MultiStream:
         """Return the streams with scores added to their rows."""
@@ -159,10 +175,7 @@ class Metric(StreamingOperator):
         found = self.evaluate(columns_of_rows(rows))
         for row, own in zip(rows, rows_of(found.instances, len(rows)), strict=True):
             before = row.get("score") or {}
-            overall = {**before.get("global", {}), **found.overall}
-            for bound in ("score_ci_low", "score_ci_high"):
-                if bound not in found.overall:
-                    overall.pop(bound, None)
+            overall = merged([before.get("global", {}), found.overall])
             row["score"] = {**before, "global": overall, "instance": {**before.get("instance", {}), **own}}
             yield row
 

@@ -1,12 +1,15 @@
 """From raw predictions to a grade: processors, then metrics."""
 
+# ruff: noqa: ARG002 - what stands for something that cannot be had takes what that would
+
 from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, overload
 
 from proctor.artifacts import Artifact, fetch_artifact
 from proctor.data.operator import (
@@ -17,10 +20,13 @@ from proctor.data.operator import (
     SequentialMixin,
 )
 from proctor.data.streams import ListStream, MultiStream
-from proctor.errors import ScoringError
+from proctor.errors import Diagnostic, ProctorError, ScoringError
 from proctor.ir import Failure
-from proctor.scoring.grade import Columns, Grade
-from proctor.scoring.metric import Metric, MetricScores, failure_of
+from proctor.ir.question import Answered, Question
+from proctor.scoring.grade import Columns, Grade, Measured
+from proctor.scoring.grader import composed, measure
+from proctor.scoring.grading import Grading, MetricNames, Need, Reading, Scope, Scorer, Step
+from proctor.scoring.metric import Metric, failure_of
 from proctor.scoring.metrics_list import expand_metrics
 from proctor.scoring.processors import PostProcess
 
@@ -55,31 +61,6 @@ def grade(
     return apply_metrics(processed, metrics, raw=columns.predictions, intervals=intervals, instances=instances)
 
 
-def grade_each(
-    columns: Columns,
-    metrics: Sequence[MetricSource],
-    processors: Sequence[Sequence[ProcessorSource]],
-    *,
-    intervals: bool = True,
-    instances: bool = True,
-) -> Grade:
-    """Grade as :func:`grade` does, with processors of each instance's own.
-
-    Args:
-        columns: Raw predictions and references.
-        metrics: Metrics for all instances.
-        processors: The processors of each instance; instances with equal lists are processed together.
-        intervals: Whether to compute confidence intervals.
-        instances: Whether instance scores are wanted.
-
-    Raises:
-        ScoringError: The columns have different lengths, or there is no instance.
-    """
-    check_lengths(columns)
-    processed = process_each(columns, processors)
-    return apply_metrics(processed, metrics, raw=columns.predictions, intervals=intervals, instances=instances)
-
-
 def check_lengths(columns: Columns) -> None:
     """Check that there is something to score, and the same number of everything.
 
@@ -104,11 +85,120 @@ def check_lengths(columns: Columns) -> None:
 # -- processors -----------------------------------------------------------------------------------------------
 
 
+class Processor:
+    """An operator of the catalog as a step between readings and what is scored.
+
+    Args:
+        operator: The operator, not a sequence of operators.
+    """
+
+    def __init__(self, operator: Artifact) -> None:
+        if (
+            isinstance(operator, InstanceFieldOperator) and operator.field is None and operator.field_to_field is None
+        ):  # an operator on values, without a field of its own: on everything
+            operator = PostProcess(operator=operator)
+        self._operator = operator
+
+    @property
+    def name(self) -> str:
+        """How messages call it."""
+        return self._operator.artifact_id or type(self._operator).__name__
+
+    @property
+    def scope(self) -> Scope:
+        """An operator on streams sees everything at once, all others one row at a time."""
+        whole = isinstance(self._operator, MultiStreamOperator) and not isinstance(self._operator, PostProcess)
+        return "column" if whole else "row"
+
+    def process(self, columns: Columns) -> Columns:
+        """Return columns after the operator; a value that it cannot process becomes a failure with the reason."""
+        return self._compiled(columns)
+
+    @cached_property
+    def _compiled(self) -> Callable[[Columns], Columns]:
+        operator = self._operator
+        if isinstance(operator, PostProcess):
+            return _post_processing(operator)
+        if isinstance(operator, InstanceOperator):
+            return partial(_each_row, operator.bind(STREAM), f"processor {self.name}")
+        if isinstance(operator, MultiStreamOperator):
+            return partial(_whole_stream, operator)
+        raise ScoringError(f"{operator!r} is no processor")
+
+
+def processor_steps(sources: Sequence[ProcessorSource]) -> tuple[Processor, ...]:
+    """Return the steps that processors stand for: names, queries, JSON or artifacts, in order.
+
+    Raises:
+        ArtifactError: One cannot be had.
+    """
+    return tuple(Processor(operator) for source in sources for operator in _flatten(fetch_artifact(source)))
+
+
+class Processors(Sequence[Step]):
+    """The processors that a recipe or a config names, looked up when somebody first asks for them.
+
+    Args:
+        sources: Names, queries, JSON or artifacts, in order.
+    """
+
+    def __init__(self, sources: Sequence[ProcessorSource]) -> None:
+        self._sources = list(sources)
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps; in place of one that cannot be had, what says why."""
+        found: list[Step] = []
+        for source in self._sources:
+            try:
+                found += processor_steps([source])
+            except ProctorError as error:
+                found.append(Unavailable(str(source), error))
+        return tuple(found)
+
+    @overload
+    def __getitem__(self, index: int) -> Step: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Step]: ...
+    def __getitem__(self, index: int | slice) -> Step | Sequence[Step]:
+        return self.steps[index]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+
+class ProcessorsOfEach:
+    """The processors of each question, where its template brings them; equal lists give the same steps.
+
+    Args:
+        sources: All that the templates name, to be checked before anybody is asked.
+    """
+
+    def __init__(self, sources: Sequence[ProcessorSource] = ()) -> None:
+        self._all = list(sources)
+        self._known: dict[tuple[str, ...], tuple[Processor, ...]] = {}
+        self._last: tuple[Sequence[ProcessorSource] | None, tuple[Processor, ...]] = (None, ())
+
+    def __call__(self, question: Question) -> tuple[Processor, ...]:
+        """Return the steps of a question."""
+        if question.processors is not self._last[0]:
+            key = tuple(map(_identity, question.processors or ()))
+            if key not in self._known:
+                self._known[key] = processor_steps(question.processors or ())
+            self._last = (question.processors, self._known[key])
+        return self._last[1]
+
+    def check(self) -> Iterator[Diagnostic]:
+        """Yield why a processor cannot be had."""
+        for step in Processors(self._all):
+            if isinstance(step, Unavailable):
+                yield from step.check()
+
+
 def process(columns: Columns, postprocessors: Sequence[ProcessorSource]) -> Columns:
     """Return columns after processors; a value that one cannot process becomes a failure with the reason."""
-    for source in postprocessors:
-        for operator in _flatten(fetch_artifact(source)):
-            columns = _apply(operator, columns)
+    for step in processor_steps(postprocessors):
+        columns = step.process(columns)
     return columns
 
 
@@ -157,61 +247,68 @@ def _flatten(operator: Artifact) -> list[Artifact]:
     return [operator]
 
 
-def _apply(operator: Artifact, columns: Columns) -> Columns:
-    if isinstance(operator, InstanceFieldOperator) and operator.field is None and operator.field_to_field is None:
-        operator = PostProcess(operator=operator)  # an operator on values, without a field of its own: on everything
-    if isinstance(operator, PostProcess):
-        return _post_process(operator, columns)
-    rows = [
+def _each_row(step: Callable[[dict[str, Any]], Any], name: str, columns: Columns) -> Columns:
+    return _with_rows(columns, [_safely(step, row, name) for row in _rows(columns)])
+
+
+def _whole_stream(operator: MultiStreamOperator, columns: Columns) -> Columns:
+    rows = _rows(columns)
+    outcome = list(operator(MultiStream({STREAM: ListStream(rows)}))[STREAM])
+    if len(outcome) != len(rows):
+        raise ScoringError(f"the processor {operator!r} changed the number of instances")
+    return _with_rows(columns, outcome)
+
+
+def _rows(columns: Columns) -> list[dict[str, Any]]:
+    return [
         {"prediction": prediction, "references": references, "task_data": fields}
         for prediction, references, fields in zip(
             columns.predictions, columns.references, columns.all_fields(), strict=True
         )
     ]
-    if isinstance(operator, InstanceOperator):
-        step = operator.bind(STREAM)
-        outcome = [_safely(step, row, operator) for row in rows]
-    elif isinstance(operator, MultiStreamOperator):
-        outcome = list(operator(MultiStream({STREAM: ListStream(rows)}))[STREAM])
-        if len(outcome) != len(rows):
-            raise ScoringError(f"the processor {operator!r} changed the number of instances")
-    else:
-        raise ScoringError(f"{operator!r} is no processor")
+
+
+def _with_rows(columns: Columns, rows: Sequence[Any]) -> Columns:
     return replace(
         columns,
-        predictions=[each if isinstance(each, Failure) else each["prediction"] for each in outcome],
+        predictions=[each if isinstance(each, Failure) else each["prediction"] for each in rows],
         references=[
             columns.references[position] if isinstance(each, Failure) else each["references"]
-            for position, each in enumerate(outcome)
+            for position, each in enumerate(rows)
         ],
     )
 
 
-def _safely(step: Any, row: dict[str, Any], operator: Artifact) -> Any:
+def _safely(step: Callable[[dict[str, Any]], Any], row: dict[str, Any], name: str) -> Any:
     if isinstance(row["prediction"], Failure):
         return row["prediction"]
     try:
         return step(row)
     except Exception as error:  # noqa: BLE001 - the reason becomes a value: this instance fails, the rest count
-        return failure_of(error, f"processor {operator.artifact_id or type(operator).__name__}")
+        return failure_of(error, name)
 
 
-def _post_process(operator: PostProcess, columns: Columns) -> Columns:
+def _post_processing(operator: PostProcess) -> Callable[[Columns], Columns]:
     convert = operator.converter()
     name = f"processor {operator.artifact_id or type(operator.operator).__name__}"
-    predictions: Sequence[Any] = columns.predictions
-    references: Sequence[Any] = columns.references
-    rows: Sequence[dict[str, Any]] = [{}] * len(columns)
-    if _sees_the_row(operator.operator):
-        rows = [{"task_data": fields} for fields in columns.all_fields()]
-    if operator.process_prediction:
-        predictions = [_convert(convert, value, row, name) for value, row in zip(predictions, rows, strict=True)]
-    if operator.process_references:
-        references = [
-            values if isinstance(values, Failure) else _convert_all(convert, values, row, name)
-            for values, row in zip(references, rows, strict=True)
-        ]
-    return replace(columns, predictions=predictions, references=references)
+    sees_the_row = _sees_the_row(operator.operator)
+
+    def process(columns: Columns) -> Columns:
+        predictions: Sequence[Any] = columns.predictions
+        references: Sequence[Any] = columns.references
+        rows: Sequence[dict[str, Any]] = [{}] * len(columns)
+        if sees_the_row:
+            rows = [{"task_data": fields} for fields in columns.all_fields()]
+        if operator.process_prediction:
+            predictions = [_convert(convert, value, row, name) for value, row in zip(predictions, rows, strict=True)]
+        if operator.process_references:
+            references = [
+                values if isinstance(values, Failure) else _convert_all(convert, values, row, name)
+                for values, row in zip(references, rows, strict=True)
+            ]
+        return replace(columns, predictions=predictions, references=references)
+
+    return process
 
 
 def _sees_the_row(operator: InstanceFieldOperator) -> bool:
@@ -261,26 +358,100 @@ def apply_metrics(
     Raises:
         ScoringError: No metric is given.
     """
-    chosen = expand_metrics(metrics)
-    if not chosen:
+    scorers = expand_metrics(metrics)
+    if not scorers:
         raise ScoringError("no metric is given", hint="name metrics in the task, the recipe or the call")
-    result = Grade({}, {}, raw, columns.predictions, columns.references)
-    for metric in reversed(chosen):
-        _add(result, metric, metric.evaluate(columns, intervals=intervals, instances=instances))
-    if failed := len(result.failures):
-        result.scores["num_of_failures"] = failed
-    if result.metric_failures:
-        reasons = {name: failure.message for name, failure in result.metric_failures.items()}
-        result.scores["metric_failures"] = reasons
+    grading = Grading("", _nothing_read, scorers=scorers)
+    marks = measure(columns, grading, intervals=intervals, instances=instances)
+    result = composed(marks, MetricNames(), len(columns))
+    result.predictions = raw
+    result.processed_predictions, result.processed_references = columns.predictions, columns.references
     return result
 
 
-def _add(result: Grade, metric: Metric, found: MetricScores) -> None:
-    result.scores.update(found.overall)
-    for bound in ("score_ci_low", "score_ci_high"):
-        if bound not in found.overall:
-            result.scores.pop(bound, None)
-    result.instance_scores.update(found.instances)
-    result.failures.update(found.failures)
-    if found.failure is not None:
-        result.metric_failures[metric.name] = found.failure
+def _nothing_read(answered: Answered) -> Sequence[Reading]:
+    del answered
+    return ()
+
+
+class MetricScorers(Sequence[Scorer]):
+    """The metrics that a recipe or a config names, looked up when somebody first asks for them.
+
+    Args:
+        sources: Metrics, or their catalog names, queries or JSON.
+    """
+
+    def __init__(self, sources: Sequence[MetricSource]) -> None:
+        self._sources = list(sources)
+
+    @cached_property
+    def metrics(self) -> Sequence[Scorer]:
+        """The metrics; in place of one that cannot be had, what says why."""
+        found: list[Scorer] = []
+        for source in self._sources:
+            try:
+                found += expand_metrics([source])
+            except ProctorError as error:
+                found.append(Unavailable(str(source), error))
+        return found
+
+    @property
+    def leading(self) -> int:
+        """How many metrics the first source stands for."""
+        try:
+            return len(expand_metrics(self._sources[:1]))
+        except ProctorError:  # which `check` tells
+            return 1
+
+    @overload
+    def __getitem__(self, index: int) -> Scorer: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Scorer]: ...
+    def __getitem__(self, index: int | slice) -> Scorer | Sequence[Scorer]:
+        return self.metrics[index]
+
+    def __len__(self) -> int:
+        return len(self.metrics)
+
+
+@dataclass(frozen=True, slots=True)
+class Unavailable:
+    """Stands for a metric or processor that cannot be had.
+
+    Attributes:
+        name: What somebody wrote.
+        error: Why it cannot be had.
+    """
+
+    name: str
+    error: ProctorError
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """Nothing."""
+        return frozenset()
+
+    @property
+    def scope(self) -> Scope:
+        """It looks at nothing."""
+        return "row"
+
+    def check(self) -> Iterator[Diagnostic]:
+        """Yield why there is no such thing."""
+        yield from self.error.diagnostics
+
+    def process(self, columns: Columns) -> Columns:
+        """Raise the reason.
+
+        Raises:
+            ProctorError: Always.
+        """
+        raise self.error
+
+    def measure(self, columns: Columns, *, intervals: bool = True, instances: bool = True) -> Measured:
+        """Raise the reason.
+
+        Raises:
+            ProctorError: Always.
+        """
+        raise self.error

@@ -12,11 +12,11 @@ from proctor.ir import Choose, Decoding, Generate, Pair, Request
 from proctor.ir.question import Ask, Question
 from proctor.randomness import seeded
 from proctor.recipes.exam import Context, Demos, Kind
-from proctor.recipes.group_scores import values_of
 from proctor.recipes.plan import Instance
 from proctor.recipes.prompts import Prompts, Rendered
 from proctor.recipes.rows import task_data_of
 from proctor.recipes.selection import Opened, Row
+from proctor.scoring.groupings import values_of
 
 
 @dataclass(frozen=True)

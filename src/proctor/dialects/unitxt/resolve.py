@@ -8,16 +8,15 @@ from dataclasses import asdict, replace
 from proctor.artifacts import Artifact, to_data
 from proctor.dialects.unitxt import reader
 from proctor.dialects.unitxt.asker import RecipeAsker
-from proctor.dialects.unitxt.gradings import RecipeGrader
+from proctor.dialects.unitxt.gradings import recipe_grader
 from proctor.dialects.unitxt.options import decoding_of, honours_of, longest_of, with_options
 from proctor.dialects.unitxt.rows import RecipeDraw, RecipeRows
 from proctor.errors import DataError
 from proctor.recipes.benchmark import Benchmark
-from proctor.recipes.exam import Exam, Grader
-from proctor.recipes.group_scores import BenchmarkScores, Groupings, varied_of
+from proctor.recipes.exam import Exam
+from proctor.recipes.group_scores import BenchmarkScores
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.pipeline import Pipeline
-from proctor.recipes.predict_only import PredictOnly
 from proctor.recipes.recipe import DatasetRecipe, Recipe
 from proctor.settings import settings
 
@@ -71,7 +70,8 @@ def exam_of(name: str, recipe: DatasetRecipe, options: ExamOptions | None = None
 
 def _made(name: str, recipe: DatasetRecipe, options: ExamOptions, ceiling: int | None) -> Exam:
     pipeline = recipe.compile()
-    exam = Exam(
+    grader = recipe_grader(recipe, [each for template in pipeline.plan.templates for each in template.postprocessors])
+    return Exam(
         name=name,
         description=recipe.description or (recipe.card.description if recipe.card else None) or "",
         dialect="unitxt",
@@ -79,14 +79,13 @@ def _made(name: str, recipe: DatasetRecipe, options: ExamOptions, ceiling: int |
         rows=RecipeRows(name, pipeline, recipe.split, options.seed),
         draw=RecipeDraw(pipeline.draw),
         asker=_asker(name, recipe, pipeline, options),
-        grader=PredictOnly(),
+        grader=grader.without_scorers() if options.predict_only else grader,
         options=options,
         honours=honours_of(recipe, options),
         ceiling=ceiling,
         longest=longest_of(options),
         own=recipe,
     )
-    return exam if options.predict_only else replace(exam, grader=_grader(recipe, pipeline, exam))
 
 
 def _source(recipe: DatasetRecipe, options: ExamOptions) -> dict[str, object]:
@@ -105,18 +104,6 @@ def _asker(name: str, recipe: DatasetRecipe, pipeline: Pipeline, options: ExamOp
         seed=options.seed,
         repeats=options.repeats or 1,
         needed=tuple(name for each in recipe.group_by for name in ([each] if isinstance(each, str) else each)),
-    )
-
-
-def _grader(recipe: DatasetRecipe, pipeline: Pipeline, asked: Exam) -> Grader:
-    grouped_by, varied = list(recipe.group_by), varied_of(recipe)
-    return RecipeGrader(
-        metrics=list(recipe.metrics if recipe.metrics is not None else recipe.used_task.metric_names),
-        processors=recipe.postprocessors,
-        of_templates=[each for template in pipeline.plan.templates for each in template.postprocessors],
-        is_choice=recipe.request == "choose",
-        groupings=lambda: Groupings(grouped_by, varied),
-        questions=asked.questions,
     )
 
 

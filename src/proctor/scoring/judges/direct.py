@@ -9,6 +9,7 @@ from typing import Any
 
 from proctor.data.policy import classes_of
 from proctor.ir import Failure
+from proctor.scoring.flat import MetricScores
 from proctor.scoring.grade import Columns
 from proctor.scoring.instance_metric import Computed, Unscored
 from proctor.scoring.judges.criteria import Criteria, CriteriaWithOptions
@@ -20,7 +21,7 @@ from proctor.scoring.judges.steps import (
     user,
     without_blanks,
 )
-from proctor.scoring.metric import MetricScores, failure_of
+from proctor.scoring.metric import failure_of
 
 DEFAULT_SCORE = "llm_as_judge"
 

@@ -11,11 +11,12 @@ from typing import Any
 from proctor.data.policy import classes_of
 from proctor.errors import ScoringError
 from proctor.ir import Failure
+from proctor.scoring.flat import MetricScores
 from proctor.scoring.grade import Columns
 from proctor.scoring.instance_metric import Computed, Unscored
 from proctor.scoring.judges.criteria import Criteria
 from proctor.scoring.judges.steps import LLMJudge, chosen_option, reply, user, without_blanks
-from proctor.scoring.metric import MetricScores, failure_of
+from proctor.scoring.metric import failure_of
 
 
 @dataclass(slots=True)

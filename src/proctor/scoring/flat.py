@@ -1,0 +1,144 @@
+"""The flat dictionary of scores (``f1``, ``f1_ci_low``, ``score``, ``score_name`` …): a view of typed scores.
+
+Files, Unitxt programs and tables know this shape. It is written here, from :class:`~proctor.scoring.score.Score`, and
+read back in one place only: :func:`read_flat`, for operators that get and return such a dictionary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from proctor.ir import Failure
+from proctor.scoring.grade import Measured
+from proctor.scoring.score import Score, Unit
+
+COUNT, FAILED = "num_of_instances", "num_of_failures"
+LOW, HIGH = "_ci_low", "_ci_high"
+MAIN_BOUNDS = (f"score{LOW}", f"score{HIGH}")
+
+Flat = dict[str, Any]
+
+
+@dataclass(slots=True)
+class MetricScores(Measured):
+    """What a metric returns: typed scores, and their flat view in the order in which Unitxt lists them.
+
+    Attributes:
+        overall: The flat view.
+    """
+
+    overall: Flat = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class ScoreSheet:
+    """Takes scores while a metric makes them; the flat view lists them in the order in which they come.
+
+    Attributes:
+        metric: Name of the metric.
+        n: Instances behind the scores.
+        unit: Unit of the scores.
+        higher_is_better: Whether more is better, where that is known.
+        scores: The scores by name.
+        main: Name of the main score.
+        flat: The view.
+    """
+
+    metric: str
+    n: int
+    unit: Unit = "raw"
+    higher_is_better: bool | None = None
+    scores: dict[str, Score] = field(default_factory=dict)
+    main: str = ""
+    flat: Flat = field(default_factory=dict)
+
+    def count(self) -> None:
+        """List the number of instances."""
+        self.flat[COUNT] = self.n
+
+    def put(self, name: str, value: object) -> None:
+        """List a score."""
+        self.scores[name] = Score(
+            name, value, n=self.n, unit=self.unit, higher_is_better=self.higher_is_better, metric=self.metric
+        )
+        self.flat[name] = value
+
+    def bound(self, name: str, low: float, high: float) -> None:
+        """List the interval of a score."""
+        if name in self.scores:
+            self.scores[name] = replace(self.scores[name], low=low, high=high)
+        self.flat[f"{name}{LOW}"], self.flat[f"{name}{HIGH}"] = low, high
+
+    def name_main(self, name: str, *, backwards: bool = False) -> None:
+        """List a score as the main one; ``backwards`` its name before its value, as Unitxt's reducing metrics do."""
+        self.main = name
+        entries = [("score", self.scores[name].value), ("score_name", name)]
+        self.flat.update(reversed(entries) if backwards else entries)
+
+    def bound_main(self, *, backwards: bool = False) -> None:
+        """List the interval of the main score, where it has one; ``backwards`` its upper bound first."""
+        bounds = list(bounds_of(self.scores[self.main], "score").items())
+        self.flat.update(reversed(bounds) if backwards else bounds)
+
+    def measured(self, failures: dict[int, Failure] | None = None, failure: Failure | None = None) -> MetricScores:
+        """Return what is listed."""
+        return MetricScores(
+            list(self.scores.values()), self.main, failures=failures or {}, failure=failure, overall=self.flat
+        )
+
+
+def flat_view(measured: Measured) -> Flat:
+    """Return the flat view of what any scorer measured."""
+    if isinstance(measured, MetricScores):
+        return measured.overall
+    flat: Flat = {}
+    for score in measured.scores:
+        flat[score.name] = score.value
+        flat.update(bounds_of(score, score.name))
+    main = measured.score(measured.main)
+    return flat if main is None else {**flat, "score": main.value, "score_name": main.name, **bounds_of(main, "score")}
+
+
+def bounds_of(score: Score, name: str) -> Flat:
+    """Return the interval of a score as entries of the flat view, nothing where it has none."""
+    if score.low is None or score.high is None:
+        return {}
+    return {f"{name}{LOW}": score.low, f"{name}{HIGH}": score.high}
+
+
+def merged(views: Iterable[Mapping[str, Any]]) -> Flat:
+    """Return one flat view of several; of entries with one name the last counts, and the last one is the main score."""
+    flat: Flat = {}
+    for view in views:
+        flat.update(view)
+        for bound in MAIN_BOUNDS:
+            if bound not in view:
+                flat.pop(bound, None)
+    return flat
+
+
+_SUMMARY = frozenset({"score", "score_name", COUNT, FAILED, "metric_failures"})
+
+
+def read_flat(flat: Mapping[str, Any], known: Iterable[Score]) -> list[Score]:
+    """Return the scores of a flat dictionary that operators have changed.
+
+    This is the only place where such a dictionary is read: the steps of a ``MetricPipeline`` work on rows with
+    ``score/global/…``, and what they leave there is all that there is.
+
+    Args:
+        flat: What the operators left.
+        known: The scores before: what a dictionary does not say (unit, n, direction) is taken from the one of a name.
+    """
+    before = {score.name: score for score in known}
+    model = next(iter(before.values()), Score("", None))
+    found = []
+    for name, value in flat.items():
+        if name in _SUMMARY or (name.endswith((LOW, HIGH)) and name.removesuffix(LOW).removesuffix(HIGH) in flat):
+            continue
+        low, high = flat.get(f"{name}{LOW}"), flat.get(f"{name}{HIGH}")
+        base = before.get(name, replace(model, name=name))
+        found.append(replace(base, value=value, low=low, high=high))
+    return found
