@@ -17,7 +17,7 @@ from typing import Any
 from proctor.dialects.aisbench.components import RETRIEVERS, TEMPLATES
 from proctor.dialects.aisbench.config import INFERENCERS
 from proctor.dialects.aisbench.datasets import project_of
-from proctor.dialects.aisbench.datasets.shape_table import shape_of
+from proctor.dialects.aisbench.datasets.dataset_specs import spec_of
 from proctor.dialects.aisbench.evaluators import is_known
 from proctor.dialects.aisbench.judges import READERS
 from proctor.dialects.aisbench.postprocessors import postprocessor_names
@@ -35,7 +35,7 @@ _PROCESSORS = ("pred_postprocessor", "dataset_postprocessor")
 def unknown(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield kind and name of everything in a dataset config that Proctor does not know."""
     kind, infer, evaluation = config.get("type"), config.get("infer_cfg") or {}, config.get("eval_cfg") or {}
-    if shape_of(dotted_name(kind), project_of(kind)) is None:
+    if spec_of(dotted_name(kind), project_of(kind)) is None:
         yield "dataset", short_name(kind)
     for part, known in (("retriever", RETRIEVERS), ("inferencer", INFERENCERS)):
         name = short_name((infer.get(part) or {}).get("type", ""))

@@ -20,10 +20,14 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.aisbench.exam import DatasetExam, DatasetOptions
+from proctor.dialects.aisbench.config import DatasetConfig
+from proctor.dialects.aisbench.datasets import DatasetRows
+from proctor.dialects.aisbench.exam import dataset_exam
 from proctor.dialects.aisbench.index import config_entries
-from proctor.dialects.aisbench.plain import described
+from proctor.dialects.aisbench.options import DatasetOptions
 from proctor.dialects.aisbench.resolve import configs_of
+from proctor.dialects.aisbench.rows import ConfigRows
+from proctor.dialects.aisbench.values import as_data
 from proctor.errors import ProctorError
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Generate, Likelihood, Prompt, Rolling
@@ -51,29 +55,30 @@ def ours(path: Path, limit: int) -> list[dict[str, Any]]:
     """Return for every dataset of a config its rows and the prompts that Proctor makes of them."""
     found = []
     for config in configs_of(str(path)):
-        base = DatasetExam(config)
-        if not len(base.rows.test):
+        rows = ConfigRows(config).dataset
+        if not len(rows.test):
             continue
-        prompts = {name: _prompts(base, options, limit) for name, options in LAYOUTS.items()}
         entry = {
             "config": str(path),
             "abbr": config.abbr,
             "kind": config.inferencer.kind,
-            "values": described(config.values),
-            "rows": [dict(row) for row in base.rows.test[:limit]],
-            "index": [dict(row) for row in base.rows.index],
-            "prompts": prompts,
+            "values": as_data(config.values),
+            "rows": [dict(row) for row in rows.test[:limit]],
+            "index": [dict(row) for row in rows.index],
+            "prompts": {name: _prompts(config, rows, options, limit) for name, options in LAYOUTS.items()},
         }
         found.append(entry)
     return found
 
 
-def _prompts(base: DatasetExam, options: DatasetOptions, limit: int) -> Any:
-    exam = DatasetExam(base.config, options, base.rows)
+def _prompts(config: DatasetConfig, rows: DatasetRows, options: DatasetOptions, limit: int) -> Any:
+    exam = dataset_exam(config, changed=options, rows=rows)
     found: list[Any] = []
     try:
-        for item, _ in zip(exam.items(), range(limit), strict=False):
-            found.append([_payload(each) for each in item.requests])
+        for question, _ in zip(exam.questions(), range(limit), strict=False):
+            if question.failure is not None:
+                return {"error": question.failure.message}
+            found.append([_payload(each) for each in question.requests])
     except ProctorError as error:
         return {"error": str(error.diagnostics[0].what)}
     return found

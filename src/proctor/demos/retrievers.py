@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, overload
+from typing import Annotated, Any, ClassVar, Self, overload
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.demos.samplers import Instance, Sampler, instance_stream
@@ -28,8 +28,8 @@ class Corpus:
         text: Returns the words of a row that are compared.
     """
 
-    rows: Sequence[Row]
-    text: Callable[[Row], str]
+    rows: Sequence[Any]
+    text: Callable[[Any], str]
 
     @property
     def texts(self) -> list[str]:
@@ -96,12 +96,16 @@ class Retriever(Sampler):
     """Base of all retrievers.
 
     Attributes:
+        is_random: Whether it draws; it has a ``seed`` then.
+        compares: Whether it reads the rows, rather than only counting them.
         ice_separator: Between examples that are texts.
         ice_eos_token: After the last example, where examples are texts.
         ice_num: How many examples a test row is shown.
         fields: As a sampler: the input fields that are compared; all where ``None``.
     """
 
+    is_random: ClassVar[bool] = False
+    compares: ClassVar[bool] = True
     ice_separator: str = "\n"
     ice_eos_token: str = "\n"  # noqa: S105 - a text of prompts
     ice_num: int = 1
@@ -129,6 +133,10 @@ class Retriever(Sampler):
         index, test = Corpus(instances_pool, self._words), Corpus([instance], self._words)
         return [instances_pool[position] for position in chooser.retrieve(index, test)[0]]
 
+    def seeded(self, seed: int) -> Self:
+        """Return a retriever that draws from another seed; the same one where nothing is drawn."""
+        return self.model_copy(update={"seed": seed}) if self.is_random else self
+
     def _words(self, instance: Row) -> str:
         given = instance["input_fields"]
         return field_text(self.fields if self.fields is not None else list(given))(given)
@@ -145,6 +153,7 @@ class Retriever(Sampler):
 class ZeroRetriever(Retriever):
     """No examples."""
 
+    compares: ClassVar[bool] = False
     ice_separator: str = ""
     ice_eos_token: str = ""
     ice_num: int = 0
@@ -158,6 +167,7 @@ class ZeroRetriever(Retriever):
 class FixKRetriever(Retriever):
     """The same examples for everybody."""
 
+    compares: ClassVar[bool] = False
     fix_id_list: list[int]
 
     def retrieve(self, index: Corpus, test: Corpus, label_prompts: LabelPrompts | None = None) -> Sequence[Positions]:
@@ -188,6 +198,8 @@ class FixKRetriever(Retriever):
 class RandomRetriever(Retriever):
     """Other random examples for every test row; the draws are those of NumPy's ``RandomState``."""
 
+    compares: ClassVar[bool] = False
+    is_random: ClassVar[bool] = True
     seed: int = 43
 
     def retrieve(self, index: Corpus, test: Corpus, label_prompts: LabelPrompts | None = None) -> Sequence[Positions]:
@@ -214,6 +226,7 @@ class RandomRetriever(Retriever):
 class SlidingWindowRetriever(Retriever):
     """The ``k`` rows before a test row; the first ones are shown the last rows of the index, too."""
 
+    compares: ClassVar[bool] = False
     k: int
 
     def retrieve(self, index: Corpus, test: Corpus, label_prompts: LabelPrompts | None = None) -> Sequence[Positions]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from random import Random
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
+from proctor.artifacts import NON_POSITIONAL
 from proctor.demos.ranking import Ranker, RankingRetriever
 from proctor.demos.retrievers import Corpus, LabelPrompts, Positions, Repeated
 from proctor.errors import DemosError, MissingExtraError
@@ -146,9 +147,12 @@ class VotekRetriever(TopkRetriever):
 
     Attributes:
         votek_k: For how many of its neighbours each row votes.
+        seed: Of the draw that fills up where too few are elected; upstream's is fixed.
     """
 
+    is_random: ClassVar[bool] = True
     votek_k: int = 3
+    seed: Annotated[int, NON_POSITIONAL] = 0
 
     def retrieve(self, index: Corpus, test: Corpus, label_prompts: LabelPrompts | None = None) -> Sequence[Positions]:
         """Return the same rows for everybody."""
@@ -156,16 +160,17 @@ class VotekRetriever(TopkRetriever):
         self._check_size(self.ice_num, index)
         if not len(test):
             return []
-        return Repeated(tuple(elected(self.embed(index.texts), self.ice_num, self.votek_k)), len(test))
+        return Repeated(tuple(elected(self.embed(index.texts), self.ice_num, self.votek_k, self.seed)), len(test))
 
 
-def elected(embeddings: Any, count: int, votes_each: int) -> list[int]:
-    """Return the rows with most votes whose voters are not all taken; the rest is drawn with a fixed seed.
+def elected(embeddings: Any, count: int, votes_each: int, seed: int = 0) -> list[int]:
+    """Return the rows with most votes whose voters are not all taken; the rest is drawn.
 
     Args:
         embeddings: One row each.
         count: How many rows.
         votes_each: For how many neighbours a row votes.
+        seed: Of the draw.
     """
     voters: dict[int, list[int]] = {}
     for row, neighbours in enumerate(_neighbours(embeddings, votes_each)):
@@ -185,7 +190,7 @@ def elected(embeddings: Any, count: int, votes_each: int) -> list[int]:
     if len(chosen) < count:
         taken = set(chosen)
         rest = [row for row in range(len(embeddings)) if row not in taken]
-        chosen += Random(0).sample(rest, count - len(chosen))
+        chosen += Random(seed).sample(rest, count - len(chosen))
     return chosen
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from proctor.demos.retrievers import Corpus, LabelPrompts, Positions
 from proctor.demos.retrievers_dense import Nearest, TopkRetriever
@@ -26,6 +26,7 @@ class MDLRetriever(TopkRetriever):
         seed: Seed of the random choices.
     """
 
+    is_random: ClassVar[bool] = True
     candidate_num: int = 1
     ce_model_name: str = "gpt2-xl"
     select_time: int = 5

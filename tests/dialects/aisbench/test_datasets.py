@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -9,12 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor.dialects.aisbench.datasets import dataset_splits, open_dataset
+from proctor.dialects.aisbench.datasets.dataset_spec import joined
+from proctor.dialects.aisbench.datasets.dataset_specs import spec_names, spec_of
 from proctor.dialects.aisbench.datasets.files import hub_source, local_path
+from proctor.dialects.aisbench.datasets.lazy_rows import uniform
 from proctor.dialects.aisbench.datasets.reader import partial
-from proctor.dialects.aisbench.datasets.shape_table import shape_names, shape_of
-from proctor.dialects.aisbench.datasets.shapes import joined, uniform
 from proctor.dialects.aisbench.values import ConfigDict, Reference
 from proctor.errors import DataError, DatasetNotFoundError, Location, MissingFieldError, TrustError
+from proctor.ir import Failure
 from proctor.settings import settings
 
 HUB = Path(os.environ.get("PROCTOR_TEST_HUB", Path(__file__).parents[4] / "shared" / "data" / "hub"))
@@ -41,6 +44,7 @@ def config(kind: str, top: str = OPENCOMPASS, **values) -> ConfigDict:
     )
 
 
+NO_COLUMNS = {"input_columns": []}
 READER = {"input_columns": ["question"], "output_column": "answer"}
 
 
@@ -217,25 +221,28 @@ def test_a_file_that_is_no_json_lines_is_located(tmp_path, text):
     path = tmp_path / "data/gsm8k/test.jsonl"
     path.parent.mkdir(parents=True)
     path.write_text(text)
-    with pytest.raises(DataError, match=r"test\.jsonl:\d"):
-        open_dataset(config("GSM8KDataset", path="data/gsm8k", reader_cfg=READER))
+    failure = open_dataset(config("GSM8KDataset", path="data/gsm8k", reader_cfg=NO_COLUMNS)).test[-1]
+    assert isinstance(failure, Failure)
+    assert re.search(r"test\.jsonl:\d", failure.message)
 
 
-def test_a_row_of_another_form_is_one_message(tmp_path):
+def test_a_row_of_another_form_is_a_failure(tmp_path):
     write_lines(
         tmp_path / "rows.jsonl",
         [{"query": "a: b", "choices": ["1", "2", "3", "4"], "gold": 1}, {"query": "a: b", "choices": ["1"], "gold": 1}],
     )
-    with pytest.raises(DataError, match=r"does not have the form(.|\n)*IndexError"):
-        open_dataset(config("HellaswagDataset", path="rows.jsonl", reader_cfg=READER))
+    good, bad = open_dataset(config("HellaswagDataset", path="rows.jsonl", reader_cfg=NO_COLUMNS)).test
+    assert good["A"] == "1"
+    assert isinstance(bad, Failure)
+    assert re.search(r"rows\[1\] does not have the form.*IndexError", bad.message)
 
 
 def test_a_table_with_a_short_line_is_located(tmp_path):
     path = tmp_path / "data/mmlu/test/law_test.csv"
     path.parent.mkdir(parents=True)
     path.write_text("q,a,b,c,d,A\nq,a,b\n")
-    with pytest.raises(DataError, match=r"a line has 3 columns(.|\n)*law_test\.csv:2"):
-        open_dataset(config("MMLUDataset", path="data/mmlu", name="law", reader_cfg=READER))
+    failure = open_dataset(config("MMLUDataset", path="data/mmlu", name="law", reader_cfg=NO_COLUMNS)).test[1]
+    assert re.search(r"a line has 3 columns(.|\n)*law_test\.csv:2", failure.message)
 
 
 # -- ranges -------------------------------------------------------------------------------------------------------
@@ -389,8 +396,8 @@ def test_a_class_object_runs_only_where_code_is_trusted():
 def test_every_known_type_has_a_shape_that_compiles():
     from proctor.safe_python import compile_expression
 
-    for name in shape_names():
-        shapes = [shape for project in ("opencompass", "aisbench") if (shape := shape_of(name, project)) is not None]
+    for name in spec_names():
+        shapes = [shape for project in ("opencompass", "aisbench") if (shape := spec_of(name, project)) is not None]
         assert shapes
         for shape in shapes:
             for text in [

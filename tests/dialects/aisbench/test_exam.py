@@ -6,7 +6,7 @@ import pytest
 
 from proctor.dialects.aisbench.config import abbr_of, checked, dataset_config
 from proctor.dialects.aisbench.datasets import DatasetRows
-from proctor.dialects.aisbench.exam import DatasetExam, DatasetOptions
+from proctor.dialects.aisbench.exam import dataset_exam
 from proctor.dialects.aisbench.resolve import resolve_name
 from proctor.dialects.aisbench.values import Reference
 from proctor.engines.scripted import ScriptedEngine
@@ -36,7 +36,7 @@ def dataset(template, inferencer="GenInferencer", **more):
 
 
 def exam_of(values, rows=ROWS, index=ROWS, **options):
-    return DatasetExam(dataset_config(values), DatasetOptions(**options), DatasetRows(rows, index))
+    return dataset_exam(dataset_config(values), ExamOptions(**options), rows=DatasetRows(rows, index))
 
 
 def run(exam, engine, tmp_path):
@@ -61,7 +61,7 @@ class TestGeneration:
         values = dataset(DIALOGUE)
         values["infer_cfg"]["ice_template"] = {"type": "PromptTemplate", "template": DIALOGUE}
         values["infer_cfg"]["prompt_template"] |= {"template": {"begin": ["</E>"], **DIALOGUE}, "ice_token": "</E>"}
-        exam = exam_of(values, limit=0.5, num_demos=1, system_prompt="Add.", as_messages=True)
+        exam = exam_of(values, limit=0.5, num_demos=1, system_prompt="Add.", apply_chat_template=True)
         items = list(exam.questions())
         assert len(items) == 3
         assert list(items[1].requests[0].prompt.payload) == [
@@ -226,9 +226,10 @@ class TestProblems:
         values = dataset(DIALOGUE, "MultiTurnGenInferencer")
         values["infer_cfg"]["prompt_template"]["type"] = "MultiTurnPromptTemplate"
         rows = [{"question": ["a?"], "answer": ["b"]}, {"question": "a?", "answer": ["b"]}]
-        with pytest.raises(ProctorError, match="'question' of a conversation has to be a list") as raised:
-            list(exam_of(values, rows).questions())
-        assert raised.value.diagnostics[0].path == "sums[1] $.question"
+        good, bad = exam_of(values, rows).questions()
+        assert good.failure is None
+        assert "'question' of a conversation has to be a list" in bad.failure.message
+        assert "sums[1] $.question" in bad.failure.message
 
     def test_different_datasets_of_one_name(self, tmp_path, monkeypatch, caplog):
         monkeypatch.setattr(get_logger(), "propagate", True)

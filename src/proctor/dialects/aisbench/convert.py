@@ -16,11 +16,11 @@ from typing import Any
 
 import yaml
 
-from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL
-from proctor.dialects.aisbench.exam import DatasetExam
+from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, DatasetConfig
+from proctor.dialects.aisbench.exam import ConfigExam
 from proctor.dialects.aisbench.values import short_name
 from proctor.errors import UsageError, did_you_mean
-from proctor.ir import Choose, Generate, Prompt
+from proctor.ir import Choose, Failure, Generate, Prompt
 from proctor.recipes.exam import Exam
 
 TARGETS = ("lm-eval", "unitxt")
@@ -62,7 +62,7 @@ class ConvertedConfig:
         return "".join(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in self.rows)
 
 
-def convert_dataset(exam: DatasetExam, to: str) -> ConvertedConfig:
+def convert_dataset(exam: Exam, to: str) -> ConvertedConfig:
     """Return a dataset of a config as an lm-eval task or a Unitxt recipe.
 
     Raises:
@@ -71,35 +71,38 @@ def convert_dataset(exam: DatasetExam, to: str) -> ConvertedConfig:
     """
     if to not in TARGETS:
         raise UsageError(f"there is no form '{to}'", hint=did_you_mean(to, TARGETS) or f"choose {' or '.join(TARGETS)}")
-    kind = exam.config.inferencer.kind
+    own = exam.own
+    if not isinstance(own, ConfigExam):
+        raise UsageError(f"'{exam.name}' is not a dataset of a config")
+    kind = own.config.inferencer.kind
     if kind in (CHAT, CLP, LL):
         raise UsageError(
             f"'{exam.name}' cannot be converted",
             why={CHAT: "conversations", CLP: "probabilities of choices", LL: "likelihoods of one text by context"}[kind]
             + " have no counterpart in the other form",
         )
-    source = _Source(exam)
+    source = _Source(exam, own)
     return source.to_lm_eval() if to == "lm-eval" else source.to_unitxt()
 
 
 class _Source:
     """A dataset, its rows and its prompts with holes."""
 
-    def __init__(self, exam: DatasetExam) -> None:
-        self.exam, self.config = exam, exam.config
+    def __init__(self, exam: Exam, own: ConfigExam) -> None:
+        self.exam, self.own, self.config = exam, own, own.config
         self.name = re.sub(r"\W+", "_", exam.name).strip("_").lower() or "dataset"
-        rows = exam.rows.test
+        rows = self.test = [row for row in own.rows.dataset.test if not isinstance(row, Failure)]
         if not rows:
             raise UsageError(f"'{exam.name}' has no rows to convert")
         self.columns = {column: _identifier(column, place) for place, column in enumerate(rows[0])}
         self.lost: list[str] = []
-        demos = exam.builder.retrieve(rows[:2])
-        if any(list(each) != list(demos[0]) for each in demos) or _retriever(exam) not in ("", "Zero", "FixK"):
+        demos = own.builder.retrieve(rows[:2])
+        if any(list(each) != list(demos[0]) for each in demos) or _retriever(self.config) not in ("", "Zero", "FixK"):
             self.lost.append(
-                f"{_retriever(exam)}Retriever: every row has examples of its own; those of the first are kept"
+                f"{_retriever(self.config)}Retriever: every row has examples of its own; those of the first are kept"
             )
         self.demos = demos[0]
-        if exam.options.as_messages:
+        if own.options.as_messages:
             raise UsageError(
                 "prompts of chat messages cannot be converted", hint="convert without --apply-chat-template"
             )
@@ -112,18 +115,18 @@ class _Source:
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the rows with names that templates can use."""
-        return [{self.columns[key]: row[key] for key in self.columns if key in row} for row in self.exam.rows.test]
+        return [{self.columns[key]: row[key] for key in self.columns if key in row} for row in self.test]
 
     def _marked(self) -> dict[str, Any]:
         return {column: f"\x02{place}\x03" for place, column in enumerate(self.columns)}
 
     def generated(self) -> list[str]:
         """Return the prompt as pieces: text, column, text, column … text; rows it does not hold for are named."""
-        pieces = self._pieces(self.exam.builder.generate(self._marked(), self.demos).text)
+        pieces = self._pieces(self.own.builder.generate(self._marked(), self.demos).text)
         different = [
             number
-            for number, (row, renamed) in enumerate(zip(self.exam.rows.test, self.rows(), strict=True))
-            if self.exam.builder.generate(row, self.demos).text != _filled(pieces, renamed)
+            for number, (row, renamed) in enumerate(zip(self.test, self.rows(), strict=True))
+            if self.own.builder.generate(row, self.demos).text != _filled(pieces, renamed)
         ]
         if different:
             self.lost.append(f"the prompts of {len(different)} rows (the first is {different[0]}) come out differently")
@@ -131,7 +134,7 @@ class _Source:
 
     def labelled(self) -> tuple[list[str], dict[Any, list[str]]]:
         """Return what the prompts of all labels begin with, and how each ends, as pieces."""
-        prompts = {label: self.exam.builder.labelled(self._marked(), self.demos, label).text for label in self.labels}
+        prompts = {label: self.own.builder.labelled(self._marked(), self.demos, label).text for label in self.labels}
         shared = _shared_beginning(list(prompts.values()))
         cut = shared.rfind("\x02")
         if cut > shared.rfind("\x03"):
@@ -141,7 +144,7 @@ class _Source:
     @property
     def labels(self) -> tuple[Any, ...]:
         """The labels that are compared."""
-        return self.exam.asking.labels
+        return self.own.labels
 
     def _pieces(self, text: str) -> list[str]:
         names = list(self.columns.values())
@@ -254,8 +257,8 @@ def _shared_beginning(texts: Sequence[str]) -> str:
     return next((low[:place] for place, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), low)
 
 
-def _retriever(exam: DatasetExam) -> str:
-    return short_name((exam.config.inference.get("retriever") or {}).get("type", "")).removesuffix("Retriever")
+def _retriever(config: DatasetConfig) -> str:
+    return short_name((config.inference.get("retriever") or {}).get("type", "")).removesuffix("Retriever")
 
 
 def _identifier(column: str, place: int) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypeVar
 
 from proctor.demos.retrievers import Retriever
 from proctor.dialects.aisbench import origins
 from proctor.dialects.aisbench.components import AnyTemplate
-from proctor.dialects.aisbench.memo import kept
 from proctor.errors import DemosError, TemplateError
 from proctor.formats.dialogue_layout import DialogueLayout, joined
+from proctor.ir import Failure
 from proctor.templates.prompt_list import PromptList
 from proctor.templates.prompt_template import BasePromptTemplate
 from proctor.templates.prompt_template import Examples as InWords
@@ -19,6 +19,24 @@ Row = Mapping[str, Any]
 Chosen = tuple[int, ...]
 """Positions of examples in the index."""
 Kind = Literal["none", "text", "dialogue", "messages"]
+
+MOST_KEPT = 4096
+"""Values that are kept of one kind; then all of them are made anew. Exams show few different sets of examples, or every
+row its own, which are not needed twice."""
+
+_T = TypeVar("_T")
+
+
+def kept(memo: dict[Any, _T], key: Any, make: Callable[[Any], _T]) -> _T:
+    """Return the value of a key, made where it is new."""
+    try:
+        return memo[key]
+    except KeyError:
+        pass
+    if len(memo) >= MOST_KEPT:
+        memo.clear()
+    value = memo[key] = make(key)
+    return value
 
 
 class Examples:
@@ -36,7 +54,7 @@ class Examples:
         self,
         template: AnyTemplate | None,
         retriever: Retriever,
-        rows: Sequence[Row],
+        rows: Sequence[Row | Failure],
         output_column: str | None,
         layout: DialogueLayout | None,
     ) -> None:
@@ -65,6 +83,8 @@ class Examples:
         if not 0 <= position < len(self.rows):
             raise DemosError(f"there is no example {position}", why=f"the index has {len(self.rows)} rows")
         row = self.rows[position]
+        if isinstance(row, Failure):
+            raise DemosError(f"the example {position} cannot be used", why=row.message)
         return self._template.generate_ice_item(row, row.get(self._column))
 
     def together(self, chosen: Chosen) -> InWords:
@@ -117,6 +137,8 @@ class Examples:
         template = self._template
         for number, position in enumerate(chosen):
             row = self.rows[position]
+            if isinstance(row, Failure):  # it was never shown
+                continue
             if number:
                 made.append((self._separator, "layout"))
             if isinstance(template, BasePromptTemplate):

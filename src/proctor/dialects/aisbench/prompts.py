@@ -11,20 +11,19 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
-from proctor.demos.retrievers import Corpus, LabelPrompts, ZeroRetriever, field_text
+from proctor.demos.retrievers import Corpus, FixKRetriever, LabelPrompts, ZeroRetriever, field_text
 from proctor.demos.retrievers_mdl import MDLRetriever
 from proctor.dialects.aisbench import conversations, origins
 from proctor.dialects.aisbench.compiler import Compiler
 from proctor.dialects.aisbench.components import AnyTemplate, build_retriever, build_template
 from proctor.dialects.aisbench.conversations import MultiTurn
-from proctor.dialects.aisbench.examples import Chosen, Examples
-from proctor.dialects.aisbench.memo import kept
+from proctor.dialects.aisbench.examples import Chosen, Examples, kept
 from proctor.dialects.aisbench.prompt_frames import ChatFrame, TextFrame
 from proctor.dialects.aisbench.values import location_of
 from proctor.errors import DataError, DemosError, Diagnostic, MissingFieldError, TemplateError, did_you_mean
 from proctor.formats.dialogue_layout import Mode, Said, content_of, joined, merged
 from proctor.formats.meta_template import CHAT, MetaTemplate, chat_role, spans_of, turns_of
-from proctor.ir import Prompt, Span, Turn
+from proctor.ir import Failure, Prompt, Span, Turn
 from proctor.templates import MMPromptTemplate, MultiTurnPromptTemplate, PromptTemplate, RawPromptTemplate
 from proctor.templates.multimodal import check_base64
 from proctor.templates.prompt_list import PromptList
@@ -51,7 +50,7 @@ class PromptBuilder:
         self,
         infer_cfg: Mapping[str, Any],
         reader_cfg: Mapping[str, Any],
-        index_rows: Sequence[Row] = (),
+        index_rows: Sequence[Row | Failure] = (),
         *,
         meta_template: MetaTemplate | None = None,
         as_messages: bool = False,
@@ -109,18 +108,30 @@ class PromptBuilder:
         why = f"{type(self.retriever).__name__} chooses examples"
         return TemplateError([Diagnostic(what, self._place, f"$.infer_cfg.{part}", why, hint)])
 
+    @property
+    def shows_same(self) -> bool:
+        """Whether every row is shown the same examples, so that no row has to be read to choose them."""
+        return isinstance(self.retriever, ZeroRetriever | FixKRetriever)
+
     # -- examples ---------------------------------------------------------------------------------------------
 
-    def retrieve(self, test_rows: Sequence[Row]) -> Sequence[Sequence[int]]:
+    def retrieve(self, test_rows: Sequence[Row | Failure], seed: int | None = None) -> Sequence[Sequence[int]]:
         """Return for every test row the positions of its examples in the index.
+
+        Args:
+            test_rows: The rows, copies included.
+            seed: Of what is drawn; ``None`` for the retriever's own.
 
         Raises:
             DemosError: The retriever cannot choose.
         """
         text = field_text(self.input_columns)
-        label_prompts = self._label_prompts() if isinstance(self.retriever, MDLRetriever) else None
+        retriever = self.retriever if seed is None else self.retriever.seeded(seed)
+        label_prompts = self._label_prompts() if isinstance(retriever, MDLRetriever) else None
+        index = Corpus(self.index_rows, lambda row: text(_usable(row)))
+        test = Corpus(test_rows, lambda row: "" if isinstance(row, Failure) else text(row))
         try:
-            return self.retriever.retrieve(Corpus(self.index_rows, text), Corpus(test_rows, text), label_prompts)
+            return retriever.retrieve(index, test, label_prompts)
         except DemosError as error:
             raise error.located(self._retriever_place) from None
 
@@ -138,7 +149,9 @@ class PromptBuilder:
             partial(builder._label_texts, labels),
         )
 
-    def _label_texts(self, labels: Sequence[Any], row: Row, examples: str) -> list[str]:
+    def _label_texts(self, labels: Sequence[Any], row: Row | Failure, examples: str) -> list[str]:
+        if isinstance(row, Failure):  # it is shown nothing, and drawn for all the same
+            return [examples for _ in labels]
         template = self._asking()
         return [str(template.generate_label_prompt_item(row, examples, label)) for label in labels]
 
@@ -171,7 +184,8 @@ class PromptBuilder:
         if self.output_column is None:
             return []
         column = self.output_column
-        return list({repr(row[column]): row[column] for row in self.index_rows if column in row}.values())
+        usable = (row for row in self.index_rows if not isinstance(row, Failure))
+        return list({repr(row[column]): row[column] for row in usable if column in row}.values())
 
     def labelled(self, row: Row, demos: Sequence[int], label: Any, normalizing: str | None = None) -> Prompt:
         """Return the prompt whose likelihood stands for a label.
@@ -361,6 +375,14 @@ class PromptBuilder:
         part = template.for_generation() if mode == "gen" else template.for_label(label)
         known = masked(row, self.output_column, self._mask) if mode == "gen" else row
         return list(origins.text_spans(part, template.ice_token, self._examples.labelled(demos), known))
+
+
+def _usable(row: Row | Failure) -> Row:
+    if isinstance(row, Failure):
+        raise DemosError(
+            "the retriever compares all rows of the index, and one of them cannot be used", why=row.message
+        )
+    return row
 
 
 def _has_token(template: AnyTemplate) -> bool:

@@ -14,16 +14,15 @@ from typing import Any
 
 from proctor.dialects.aisbench.config import DatasetConfig, abbr_of, checked, dataset_config
 from proctor.dialects.aisbench.datasets.custom import custom_dataset
-from proctor.dialects.aisbench.exam import DatasetExam, DatasetOptions
+from proctor.dialects.aisbench.exam import dataset_exam
 from proctor.dialects.aisbench.index import DATASET, EXAMS, config_entries, find_config
-from proctor.dialects.aisbench.models import ModelConfig, find_models, model_config
+from proctor.dialects.aisbench.options import dataset_options
 from proctor.dialects.aisbench.reader import datasets_of, read_config, summarizer_of
 from proctor.dialects.aisbench.summary import SummaryGroup, summary_groups
 from proctor.dialects.aisbench.values import location_of
 from proctor.errors import ProctorError, UnknownArtifactError, UsageError, did_you_mean
-from proctor.formats.meta_template import MetaTemplate
 from proctor.logs import get_logger
-from proctor.recipes.exam import Exam
+from proctor.recipes.exam import Exam, add_groups
 from proctor.recipes.options import ExamOptions
 
 SOURCES = ("opencompass", "aisbench")
@@ -40,14 +39,14 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
     if "=" in base or not base:
         return None
     if base.endswith((".jsonl", ".csv")) and Path(base).is_file():
-        return [DatasetExam(dataset_config(custom_dataset({"path": base})), dataset_options(options))]  # type: ignore[list-item]
+        return [dataset_exam(dataset_config(custom_dataset({"path": base})), options)]
     paths = _paths(base, options.include_paths)
     if paths is None:
         return None
     exams: dict[str, Exam] = {}
     for path in paths:
         for exam in exams_of_config(path, wanted, options):
-            exams.setdefault(exam.name, exam)  # type: ignore[arg-type]
+            exams.setdefault(exam.name, exam)
     return list(exams.values())
 
 
@@ -76,7 +75,7 @@ def _paths(base: str, include_paths: Sequence[str]) -> list[Path] | None:
     return None if path is None else [path]
 
 
-def exams_of_config(path: Path, wanted: str, options: ExamOptions) -> list[DatasetExam]:
+def exams_of_config(path: Path, wanted: str, options: ExamOptions) -> list[Exam]:
     """Return the exams of a config file; each knows the summary groups that it belongs to.
 
     Args:
@@ -94,11 +93,9 @@ def exams_of_config(path: Path, wanted: str, options: ExamOptions) -> list[Datas
         raise _nothing(path, wanted, found)
     _warn_of_duplicates(path, chosen)
     changed = dataset_options(options)
-    exams = [DatasetExam(config, changed) for config in checked(chosen)]
     groups = groups_of(values)
-    for exam in exams:
-        exam.groups = tuple(group for group in groups if exam.name in group.members)
-    return exams
+    exams = (dataset_exam(config, options, changed) for config in checked(chosen))
+    return [add_groups(exam, [group for group in groups if exam.name in group.members]) for exam in exams]
 
 
 def _warn_of_duplicates(path: Path, chosen: Sequence[Mapping[str, Any]]) -> None:
@@ -134,46 +131,6 @@ def _nothing(path: Path, wanted: str, found: Sequence[Mapping[str, Any]]) -> Pro
         f"the config {path} has no dataset '{wanted}'",
         hint=did_you_mean(wanted, names) or f"there are {', '.join(names[:20])}",
     )
-
-
-def dataset_options(options: ExamOptions) -> DatasetOptions:
-    """Return what a run's options mean for datasets; what a model's config says comes before defaults.
-
-    Raises:
-        ProctorError: The model's config or the meta template cannot be read.
-    """
-    model = model_of(options.model_config)
-    template = options.meta_template or (model.meta_template if model is not None else None)
-    return DatasetOptions(
-        limit=options.limit,
-        num_demos=options.num_demos,
-        system_prompt=options.system_prompt,
-        meta_template=None if template is None else MetaTemplate.from_config(template),
-        as_messages=options.apply_chat_template or (model is not None and model.as_messages),
-        max_seq_len=model.max_seq_len if model is not None else None,
-        max_out_len=model.max_out_len if model is not None else None,
-        decoding={**(model.decoding if model is not None else {}), **options.decoding},
-        stop=model.stop if model is not None else (),
-        model_postprocessor=model.postprocessor if model is not None else None,
-    )
-
-
-def model_of(text: str | None) -> ModelConfig | None:
-    """Return the model that ``FILE.py::ABBR`` means.
-
-    Raises:
-        UsageError: It means none, or several.
-    """
-    if text is None:
-        return None
-    found = find_models(text)
-    if not found:
-        raise UsageError(f"there is no model config '{text}'", hint="FILE.py::ABBR names a model of a config")
-    if len(found) > 1:
-        raise UsageError(
-            f"'{text}' has {len(found)} models", hint=f"choose one: {', '.join(name for name, _ in found)}"
-        )
-    return model_config(found[0][1])
 
 
 def configs_of(name: str, include_paths: Sequence[str] = ()) -> list[DatasetConfig]:

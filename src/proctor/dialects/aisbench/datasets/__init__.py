@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from proctor.data.fields import Row
+from proctor.dialects.aisbench.datasets.dataset_specs import spec_names, spec_of
 from proctor.dialects.aisbench.datasets.hub_loads import loaded_splits
+from proctor.dialects.aisbench.datasets.lazy_rows import AnyRow, LazyRows, RepeatedRows
 from proctor.dialects.aisbench.datasets.mapping import VARIABLE, mapped_dataset
-from proctor.dialects.aisbench.datasets.reader import LazyRows, check_columns, mapped_splits
-from proctor.dialects.aisbench.datasets.shape_table import shape_names, shape_of
+from proctor.dialects.aisbench.datasets.reader import check_columns, mapped_splits
 from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
 from proctor.dialects.aisbench.datasets.trusted import class_splits, imported
 from proctor.dialects.aisbench.values import Reference, dotted_name
@@ -33,10 +33,12 @@ class DatasetRows:
     Attributes:
         test: The rows that are asked about; with ``n`` runs, in the order in which upstream repeats them.
         index: The rows that examples are taken from; read when they are looked at.
+        in_blocks: Whether the whole was repeated, rather than each row.
     """
 
-    test: Sequence[Row]
-    index: Sequence[Row]
+    test: Sequence[AnyRow]
+    index: Sequence[Any]
+    in_blocks: bool = False
 
 
 def open_dataset(config: Mapping[str, Any], dataset_map: str | None = None) -> DatasetRows:
@@ -59,7 +61,9 @@ def open_dataset(config: Mapping[str, Any], dataset_map: str | None = None) -> D
     mapped = mapped_splits(replicas.before_ranges(splits), reader, place)
     test = replicas.after_ranges(mapped["test"](), "test")
     check_columns(test, reader, config.get("infer_cfg"), place)
-    return DatasetRows(test, LazyRows(lambda: replicas.after_ranges(mapped["train"](), "train")))
+    replicas.check(len(test) if replicas.in_blocks and replicas.runs > 1 else 0, place)
+    index = LazyRows(lambda: replicas.after_ranges(mapped["train"](), "train"))
+    return DatasetRows(test, index, replicas.in_blocks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,25 +91,37 @@ class Replicas:
             raise DataError(f"k is {k!r} and n is {runs!r}", location=place, why="no k may be larger than n")
         return cls(str(config.get("abbr", "dataset")), runs, project_of(config.get("type")))
 
+    @property
+    def in_blocks(self) -> bool:
+        """Whether the whole is repeated, rather than each row."""
+        return self.project != "aisbench"
+
     def before_ranges(self, splits: Splits) -> Splits:
         """Return splits as ``reader_cfg`` finds them: in OpenCompass with the whole of each repeated."""
-        if self.project == "aisbench":
+        if not self.in_blocks:
             return splits
-        return {name: partial(self._blocks, read, name) for name, read in splits.items()}
+        return {name: partial(self._repeated, read, name) for name, read in splits.items()}
 
-    def _blocks(self, read: Callable[[], Sequence[Row]], split: str) -> list[Row]:
-        named = _numbered(read(), self.abbr if split == WHOLE else f"{self.abbr}_{split}")
-        return [row for _ in range(self.runs) for row in named]
+    def _repeated(self, read: Callable[[], Sequence[AnyRow]], split: str) -> Sequence[AnyRow]:
+        return RepeatedRows(read(), self.abbr if split == WHOLE else f"{self.abbr}_{split}", self.runs, in_blocks=True)
 
-    def after_ranges(self, rows: Sequence[Row], name: str) -> Sequence[Row]:
+    def after_ranges(self, rows: Sequence[AnyRow], name: str) -> Sequence[AnyRow]:
         """Return the rows that a ``reader_cfg`` chose: in AISBench with each one repeated."""
-        if self.project != "aisbench":
-            return rows
-        return [row for row in _numbered(rows, f"{self.abbr}_{name}") for _ in range(self.runs)]
+        return rows if self.in_blocks else RepeatedRows(rows, f"{self.abbr}_{name}", self.runs)
 
+    def check(self, count: int, place: Location | None) -> None:
+        """Refuse rows that do not make the runs.
 
-def _numbered(rows: Sequence[Row], subdivision: str) -> list[Row]:
-    return [{**row, "subdivision": subdivision, "idx": index} for index, row in enumerate(rows)]
+        Raises:
+            DataError: They do not.
+        """
+        if count % self.runs:
+            raise DataError(
+                f"{count} rows do not make {self.runs} runs of the same rows",
+                location=place,
+                why="OpenCompass repeats the whole before test_range is taken, and the range cuts a run in two",
+                hint="leave test_range out, or leave n out",
+            )
 
 
 def project_of(kind: Any) -> str:
@@ -126,7 +142,7 @@ def dataset_splits(config: Mapping[str, Any], dataset_map: str | None = None) ->
     names = [str(each) for each in (config.get("abbr"), name.rpartition(".")[2], name, config.get("path")) if each]
     if (mapped := mapped_dataset(names, dataset_map)) is not None:
         return mapped
-    known = shape_of(name, project_of(kind)) if _is_upstream(name) else None
+    known = spec_of(name, project_of(kind)) if _is_upstream(name) else None
     if known is not None:
         if known.files is not None:
             return known.splits(arguments, place)
@@ -151,5 +167,5 @@ def _unknown(name: str, names: Sequence[str], place: Location | None) -> DataErr
         location=place,
         why="its class would have to run to give the rows; that needs --trust-code, and its package installed",
         hint=f'write the rows to a file and name it in a JSON file: {{"{names[0]}": "rows.jsonl"}}, '
-        f"then set {VARIABLE} to that JSON file. {did_you_mean(short, shape_names())}".rstrip(),
+        f"then set {VARIABLE} to that JSON file. {did_you_mean(short, spec_names())}".rstrip(),
     )

@@ -25,6 +25,7 @@ from typing import IO, Any
 from proctor.data import hub
 from proctor.data.fields import Row
 from proctor.errors import DataError, DatasetNotFoundError, Location
+from proctor.ir import Failure
 from proctor.safe_python import compile_expression
 
 _ROOT_VARIABLES = ("COMPASS_DATA_CACHE", "AIS_BENCH_DATASETS_CACHE")
@@ -126,24 +127,48 @@ def file_rows(path: str, layout: FileFormat = FileFormat(), place: Location | No
         DatasetNotFoundError: There is neither the file nor a hub dataset known to have its rows.
         DataError: The file is not what its name says.
     """
+    rows: list[Row] = []
+    for row in iter_rows(path, layout, place):
+        if isinstance(row, Failure):
+            raise DataError(row.message)
+        rows.append(row)
+    return rows
+
+
+def iter_rows(path: str, layout: FileFormat = FileFormat(), place: Location | None = None) -> Iterator[Row | Failure]:
+    """Yield the rows of a file of the data folder; a line of JSON that is damaged is a failure.
+
+    Args:
+        path: The file; relative ones are looked for in :func:`roots`.
+        layout: How to read it.
+        place: Where the config names it.
+
+    Raises:
+        DatasetNotFoundError: There is neither the file nor a hub dataset known to have its rows.
+        DataError: The file is not what its name says.
+    """
     found = find_file(path, place)
     if found is not None and found.is_file():
-        return list(read_rows(found, layout))
+        return read_rows(found, layout, passing=True)
     source = hub_source(path)
     if source is not None and not Path(path).is_absolute():
-        try:
-            return list(source.rows(path))
-        except DatasetNotFoundError as error:
-            problem = error.diagnostics[0]
-            raise DatasetNotFoundError(
-                f"there is no file '{path}', and {problem.what}",
-                location=place,
-                why=f"{_looked_in(path, place)}; {problem.why}",
-                hint=f"{_HINT}; or {problem.hint}",
-            ) from error
+        return _hub_rows(source, path, place)
     if glob.has_magic(path) and (files := _matching(path, place)):
-        return [row for file in files for row in read_rows(file, layout)]
-    return list(read_rows(found_file(path, place), layout))
+        return (row for file in files for row in read_rows(file, layout, passing=True))
+    return read_rows(found_file(path, place), layout, passing=True)
+
+
+def _hub_rows(source: HubSource, path: str, place: Location | None) -> Iterator[Row]:
+    try:
+        yield from source.rows(path)
+    except DatasetNotFoundError as error:
+        problem = error.diagnostics[0]
+        raise DatasetNotFoundError(
+            f"there is no file '{path}', and {problem.what}",
+            location=place,
+            why=f"{_looked_in(path, place)}; {problem.why}",
+            hint=f"{_HINT}; or {problem.hint}",
+        ) from error
 
 
 def _matching(pattern: str, place: Location | None) -> list[Path]:
@@ -160,8 +185,13 @@ def _looked_in(path: str, place: Location | None) -> str:
 # -- real files ---------------------------------------------------------------------------------------------------
 
 
-def read_rows(path: Path, layout: FileFormat = FileFormat()) -> Iterator[Row]:
+def read_rows(path: Path, layout: FileFormat = FileFormat(), *, passing: bool = False) -> Iterator[Any]:
     """Yield the rows of a file: JSON lines, JSON, CSV, TSV, parquet; of any other file, its lines as ``line``.
+
+    Args:
+        path: The file.
+        layout: How to read it.
+        passing: Whether a damaged line is passed on as a :class:`~proctor.ir.Failure`, rather than an error.
 
     Raises:
         DataError: The file is not what its name says.
@@ -178,11 +208,11 @@ def read_rows(path: Path, layout: FileFormat = FileFormat()) -> Iterator[Row]:
         elif layout.text:
             yield from _text_lines(path, layout)
         elif layout.lines or (suffix == ".jsonl" and not layout.document):
-            yield from _json_lines(path, layout)
+            yield from _json_lines(path, layout, passing=passing)
         elif suffix == ".json" or layout.document:
             yield from _json_rows(path, layout)
         elif suffix in (".csv", ".tsv") or layout.delimiter:
-            yield from _table_rows(path, layout)
+            yield from _table_rows(path, layout, passing=passing)
         else:
             yield from _text_lines(path, layout)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
@@ -206,11 +236,17 @@ def _text_lines(path: Path, layout: FileFormat) -> Iterator[Row]:
         yield from ({"line": line.rstrip("\r\n")} for line in file)
 
 
-def _json_lines(path: Path, layout: FileFormat) -> Iterator[Row]:
+def _json_lines(path: Path, layout: FileFormat, *, passing: bool) -> Iterator[Row | Failure]:
     with _opened(path, layout, "ignore") as file:
         for number, line in enumerate(file, 1):
-            if line.strip():
+            if not line.strip():
+                continue
+            try:
                 yield _object(_parsed(line, path, number), path, number)
+            except DataError as error:
+                if not passing:
+                    raise
+                yield Failure("row", str(error), retryable=False)
 
 
 def _json_rows(path: Path, layout: FileFormat) -> Iterator[Row]:
@@ -242,7 +278,7 @@ def _object(value: Any, path: Path, line: int) -> Row:
     return value
 
 
-def _table_rows(path: Path, layout: FileFormat) -> Iterator[Row]:
+def _table_rows(path: Path, layout: FileFormat, *, passing: bool) -> Iterator[Row | Failure]:
     delimiter = layout.delimiter or ("\t" if path.suffix.lower() == ".tsv" else ",")
     with path.open(encoding=layout.encoding) as file:  # line ends inside a cell become "\n", as upstream
         lines = csv.reader(file, delimiter=delimiter)
@@ -254,11 +290,15 @@ def _table_rows(path: Path, layout: FileFormat) -> Iterator[Row]:
         header = list(layout.header) or next(lines, [])
         for line in lines:
             if layout.header and len(line) != len(header):
-                raise DataError(
+                error = DataError(
                     f"a line has {len(line)} columns; there should be {len(header)}",
                     location=Location(str(path), lines.line_num),
                     why=f"the columns are {', '.join(header)}",
                 )
+                if not passing:
+                    raise error
+                yield Failure("row", str(error), retryable=False)
+                continue
             yield dict(zip(header, line, strict=False))
 
 

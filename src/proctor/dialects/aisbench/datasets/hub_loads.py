@@ -9,6 +9,7 @@ from typing import Any
 from proctor.data import hub
 from proctor.data.fields import Row
 from proctor.dialects.aisbench.datasets.files import find_file, hub_id, hub_source, local_path
+from proctor.dialects.aisbench.datasets.lazy_rows import read_through
 from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
 from proctor.errors import DataError, DatasetNotFoundError, Location
 
@@ -94,5 +95,5 @@ def _folder_or_id(path: str, place: Location | None) -> str:
     return str(found.resolve()) if found is not None and found.is_dir() else hub_id(local)
 
 
-def _rows(dataset: hub.Dataset, split: str) -> list[Row]:
-    return list(hub.rows(dataset, split))
+def _rows(dataset: hub.Dataset, split: str) -> Sequence[Row]:
+    return read_through(lambda: hub.rows(dataset, split), is_uniform=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,10 @@ from typing import Any
 from proctor.data import hub
 from proctor.data.fields import Row
 from proctor.dialects.aisbench.datasets.files import read_rows
+from proctor.dialects.aisbench.datasets.lazy_rows import AnyRow, read_through
 from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
 from proctor.errors import DataError, Location
+from proctor.ir import Failure
 from proctor.safe_python import compile_expression
 
 VARIABLE = "PROCTOR_DATASET_MAP"
@@ -67,7 +69,7 @@ def mapped_dataset(names: Sequence[str], path: str | Path | None = None) -> Spli
     return {split: partial(_rows, read, columns) for split, read in readers.items()}
 
 
-def _readers(entry: Mapping[str, Any], folder: Path, name: str) -> Mapping[str, Callable[[], Sequence[Row]]]:
+def _readers(entry: Mapping[str, Any], folder: Path, name: str) -> Mapping[str, Callable[[], Iterator[AnyRow]]]:
     if "file" in entry:
         files = entry["file"] if isinstance(entry["file"], Mapping) else {WHOLE: entry["file"]}
         if all(isinstance(file, str) for file in files.values()):
@@ -79,13 +81,24 @@ def _readers(entry: Mapping[str, Any], folder: Path, name: str) -> Mapping[str, 
     raise DataError(f"the map of datasets has no 'file' and no 'hub' for '{name}'")
 
 
-def _file(path: Path) -> list[Row]:
-    return list(read_rows(path.expanduser()))
+def _file(path: Path) -> Iterator[AnyRow]:
+    return read_rows(path.expanduser(), passing=True)
 
 
-def _hub(dataset: hub.Dataset, split: str) -> list[Row]:
-    return list(hub.rows(dataset, split))
+def _hub(dataset: hub.Dataset, split: str) -> Iterator[Row]:
+    return hub.rows(dataset, split)
 
 
-def _rows(read: Callable[[], Sequence[Row]], columns: Mapping[str, Callable[[Row], Any]]) -> list[Row]:
-    return [{**row, **{name: make(row) for name, make in columns.items()}} for row in read()]
+def _rows(read: Callable[[], Iterator[AnyRow]], columns: Mapping[str, Callable[[Row], Any]]) -> Sequence[AnyRow]:
+    return read_through(lambda: (_with_columns(row, columns) for row in read()), is_uniform=True)
+
+
+def _with_columns(row: AnyRow, columns: Mapping[str, Callable[[Row], Any]]) -> AnyRow:
+    if isinstance(row, Failure) or not columns:
+        return row
+    try:
+        return {**row, **{name: make(row) for name, make in columns.items()}}
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, DataError) as error:
+        return Failure(
+            "row", f"the map of datasets makes no row of it: {type(error).__name__}: {error}", retryable=False
+        )

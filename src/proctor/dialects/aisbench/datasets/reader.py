@@ -5,41 +5,22 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, overload
+from itertools import islice
+from typing import Any
 
-from proctor.data.fields import Row
-from proctor.dialects.aisbench.datasets.shapes import pick, shuffled_positions
+from proctor.dialects.aisbench.datasets.dataset_spec import shuffled_positions
+from proctor.dialects.aisbench.datasets.lazy_rows import AnyRow, LazyRows, picked
 from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
 from proctor.errors import DataError, Location, MissingFieldError, did_you_mean
+from proctor.ir import Failure
 from proctor.logs import get_logger
 
 _BLIND_RETRIEVERS = {"ZeroRetriever", "FixKRetriever", "RandomRetriever", "SlidingWindowRetriever"}
 _TEMPLATES = ("prompt_template", "ice_template")
 _OPTIONAL = {"max_out_len", "timestamp", "model_answer"}
 """Columns that upstream names in ``input_columns`` and uses where the data has them."""
-
-
-class LazyRows(Sequence[Row]):
-    """Rows that are read when somebody looks at them."""
-
-    def __init__(self, read: Callable[[], Sequence[Row]]) -> None:
-        self._read = read
-        self._rows: Sequence[Row] | None = None
-
-    def _loaded(self) -> Sequence[Row]:
-        if self._rows is None:
-            self._rows = self._read()
-        return self._rows
-
-    @overload
-    def __getitem__(self, index: int) -> Row: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Row]: ...
-    def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
-        return self._loaded()[index]
-
-    def __len__(self) -> int:
-        return len(self._loaded())
+_LOOKED_AT = 10
+"""Rows among which one is looked for that can be used; without one among the first ten the exam is refused anyway."""
 
 
 def columns_of(reader: Mapping[str, Any], place: Location | None = None) -> tuple[list[str], str | None]:
@@ -60,7 +41,7 @@ def columns_of(reader: Mapping[str, Any], place: Location | None = None) -> tupl
 
 
 def check_columns(
-    rows: Sequence[Row],
+    rows: Sequence[AnyRow],
     reader: Mapping[str, Any],
     infer: Mapping[str, Any] | None = None,
     place: Location | None = None,
@@ -78,11 +59,12 @@ def check_columns(
     Raises:
         MissingFieldError: They lack one.
     """
-    if not rows:
+    row = next((row for row in islice(rows, _LOOKED_AT) if not isinstance(row, Failure)), None)
+    if row is None:
         return
     inputs, output = columns_of(reader, place)
     wanted = [*inputs, *([output] if output else [])]
-    missing = [name for name in dict.fromkeys(wanted) if name not in rows[0] and name not in _OPTIONAL]
+    missing = [name for name in dict.fromkeys(wanted) if name not in row and name not in _OPTIONAL]
     unread = [name for name in missing if name != output and not _reads(infer, name)]
     if unread:
         listed = ", ".join(map(repr, unread))
@@ -93,8 +75,8 @@ def check_columns(
         raise MissingFieldError(
             f"the data has no column {', '.join(map(repr, missing))}, which the {kind} names",
             location=place,
-            why=f"the columns are {', '.join(map(repr, rows[0]))}",
-            hint=did_you_mean(missing[0], map(str, rows[0])),
+            why=f"the columns are {', '.join(map(repr, row))}",
+            hint=did_you_mean(missing[0], map(str, row)),
         )
 
 
@@ -107,7 +89,7 @@ def _reads(infer: Mapping[str, Any] | None, column: str) -> bool:
     return name not in _BLIND_RETRIEVERS or f"{{{column}}}" in str([infer.get(part) for part in _TEMPLATES])
 
 
-def partial(rows: Sequence[Row], size: Any, name: str, place: Location | None = None) -> Sequence[Row]:
+def partial(rows: Sequence[AnyRow], size: Any, name: str, place: Location | None = None) -> Sequence[Any]:
     """Return the part of a split that ``test_range`` or ``train_range`` names.
 
     Args:
@@ -123,7 +105,7 @@ def partial(rows: Sequence[Row], size: Any, name: str, place: Location | None = 
     if size is None:
         return rows
     if isinstance(size, str):
-        return pick(_positions(size, len(rows), name, place), rows)
+        return picked(_positions(size, len(rows), name, place), rows)
     if isinstance(size, bool) or not isinstance(size, int | float):
         raise DataError(f"{name} is {size!r}", location=place, why="it is a count, a fraction, or text as in '[0:100]'")
     if size >= len(rows) or size <= 0:
@@ -131,7 +113,7 @@ def partial(rows: Sequence[Row], size: Any, name: str, place: Location | None = 
     count = int(size * len(rows)) if size < 1 else size
     if not isinstance(count, int):
         raise DataError(f"{name} is {size!r}", location=place, why="a fraction lies between 0 and 1")
-    return pick(shuffled_positions(len(rows), count), rows)
+    return picked(shuffled_positions(len(rows), count), rows)
 
 
 def _positions(text: str, count: int, name: str, place: Location | None) -> list[int]:
@@ -171,7 +153,7 @@ def _step(node: ast.expr, positions: list[int], wrong: DataError) -> list[int]:
 
 def mapped_splits(
     splits: Splits, reader: Mapping[str, Any], place: Location | None = None
-) -> dict[str, Callable[[], Sequence[Row]]]:
+) -> dict[str, Callable[[], Sequence[Any]]]:
     """Return ``train`` and ``test`` as a ``reader_cfg`` makes them of a dataset's splits.
 
     A dataset without splits is both. The train split is made first, and a dataset's split of that name is then the part
@@ -195,8 +177,8 @@ def mapped_splits(
     return available
 
 
-def _absent(origin: str, mapped: str, known: Sequence[str], place: Location | None) -> Callable[[], Sequence[Row]]:
-    def read() -> Sequence[Row]:
+def _absent(origin: str, mapped: str, known: Sequence[str], place: Location | None) -> Callable[[], Sequence[Any]]:
+    def read() -> Sequence[Any]:
         raise DataError(
             f"the dataset has no split '{origin}'",
             location=place,

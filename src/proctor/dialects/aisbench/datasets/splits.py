@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from proctor.data.fields import Row
-
-Splits = Mapping[str, Callable[[], Sequence[Row]]]
-"""Splits of a dataset, each a function that reads it."""
+Splits = Mapping[str, Callable[[], Sequence[Any]]]
+"""Splits of a dataset, each a function that reads its rows; a failure stands for one that cannot be used."""
 
 WHOLE = ""
 """Name of the only split of a dataset that has none."""

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from proctor.data.fields import Row
-from proctor.dialects.aisbench.datasets.makers import Source
+from proctor.dialects.aisbench.datasets.generators import Source
 from proctor.dialects.aisbench.datasets.row_functions import with_circular_options
 from proctor.dialects.aisbench.datasets.upstream_texts import constants
 from proctor.errors import DataError

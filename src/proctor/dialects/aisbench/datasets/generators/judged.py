@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from proctor.data.fields import Row
 from proctor.dialects.aisbench.datasets.files import local_path
-from proctor.dialects.aisbench.datasets.makers import Source
+from proctor.dialects.aisbench.datasets.generators import Source
 
 _ALIGNBENCH = """你是一个擅长评价文本质量的助手。
 请你以公正的评判者的身份，评估一个AI助手对于用户提问的回答的质量。由于您评估的回答类型是{category}，因此你需要从下面的几个维度对回答进行评估:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from proctor.data.fields import Row
-from proctor.dialects.aisbench.datasets.makers import Source
-from proctor.dialects.aisbench.datasets.makers.tokens import any_tokenizer
+from proctor.dialects.aisbench.datasets.generators import Source
+from proctor.dialects.aisbench.datasets.generators.tokens import any_tokenizer
 from proctor.errors import DataError, MissingExtraError
 
 _TRIES = 1000

@@ -1,7 +1,7 @@
 """Functions that make a dataset's rows where no table can say it: texts built around a needle, folders of documents.
 
-A maker takes what it reads with (:class:`Source`) and the name of a split, and returns the split's rows. Tables name it
-as ``module:function``.
+A generator takes what it reads with (:class:`Source`) and the name of a split, and returns the split's rows. Tables
+name it as ``module:function``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PLAIN = FileFormat()
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a maker reads with.
+    """What a generator reads with.
 
     Attributes:
         arguments: Of the dataset's config; paths are places in the data folder.
@@ -86,11 +86,11 @@ class Source:
         return list(loaded_splits(arguments, self.place)[WHOLE]())
 
 
-Maker = Callable[[Source, str], list[Row]]
+Generator = Callable[[Source, str], list[Row]]
 
 
-def maker(place: str) -> Maker:
-    """Return a maker by ``module:function``."""
+def generator(place: str) -> Generator:
+    """Return a generator by ``module:function``."""
     module, _, function = place.partition(":")
-    found: Maker = getattr(import_module(f"{__package__}.{module}"), function)
+    found: Generator = getattr(import_module(f"{__package__}.{module}"), function)
     return found

@@ -9,7 +9,7 @@ from typing import Any
 
 from proctor.data.fields import Row
 from proctor.dialects.aisbench.datasets.files import FileFormat
-from proctor.dialects.aisbench.datasets.makers import Source
+from proctor.dialects.aisbench.datasets.generators import Source
 from proctor.dialects.aisbench.datasets.upstream_texts import constants, package_yaml
 from proctor.errors import DataError
 

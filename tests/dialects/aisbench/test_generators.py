@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from proctor.dialects.aisbench.datasets import dataset_splits, upstream_texts
-from proctor.dialects.aisbench.datasets.makers import tokens
+from proctor.dialects.aisbench.datasets.dataset_specs import spec_of
+from proctor.dialects.aisbench.datasets.generators import tokens
 from proctor.dialects.aisbench.datasets.rows_code import packed_text
-from proctor.dialects.aisbench.datasets.shape_table import shape_of
 from proctor.dialects.aisbench.evaluators import is_known
 from proctor.dialects.aisbench.values import Reference
 from proctor.errors import DataError, DatasetNotFoundError, MissingExtraError
@@ -151,10 +151,10 @@ def test_tables_have_the_types_that_pandas_finds():
 
 def test_one_name_may_mean_several_classes():
     kinds = {
-        name: shape_of(f"opencompass.datasets.{name}.NeedleBenchATCDataset", "opencompass")
+        name: spec_of(f"opencompass.datasets.{name}.NeedleBenchATCDataset", "opencompass")
         for name in ("needlebench.atc", "needlebench.atc_choice", "needlebench_v2.atc")
     }
-    assert len({shape.maker for shape in kinds.values() if shape is not None}) == 3
+    assert len({spec.generator for spec in kinds.values() if spec is not None}) == 3
     for version in ("needlebench", "needlebench_v2"):
         assert is_known({"type": Reference(f"opencompass.datasets.{version}.origin.NeedleBenchOriginEvaluator")})
 

@@ -14,8 +14,8 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from proctor.dialects.aisbench.datasets.dataset_spec import DatasetSpec
 from proctor.dialects.aisbench.datasets.files import FileFormat
-from proctor.dialects.aisbench.datasets.shapes import Shape
 
 _LAYOUT = {each.name for each in fields(FileFormat)}
 _PROJECT_NAMES = ("opencompass", "aisbench")
@@ -28,14 +28,14 @@ def _entries() -> dict[str, Any]:
 
 
 @cache
-def _shapes() -> Mapping[str, Mapping[str, Shape]]:
-    table: dict[str, dict[str, Shape]] = {}
+def _specs() -> Mapping[str, Mapping[str, DatasetSpec]]:
+    table: dict[str, dict[str, DatasetSpec]] = {}
     entries = _entries()
     for name, entry in entries.items():
         base = _inherited(entry, entries)
         common = {key: value for key, value in base.items() if key not in (*_PROJECT_NAMES, "like", "only")}
         projects = [entry["only"]] if "only" in entry else list(_PROJECT_NAMES)
-        table[name] = {project: _shape({**common, **base.get(project, {})}) for project in projects}
+        table[name] = {project: _spec({**common, **base.get(project, {})}) for project in projects}
     return table
 
 
@@ -43,18 +43,18 @@ def _inherited(entry: Mapping[str, Any], entries: Mapping[str, Any]) -> dict[str
     return {**_inherited(entries[entry["like"]], entries), **entry} if "like" in entry else dict(entry)
 
 
-def _shape(entry: Mapping[str, Any]) -> Shape:
+def _spec(entry: Mapping[str, Any]) -> DatasetSpec:
     layout = FileFormat(**{key: value for key, value in entry.items() if key in _LAYOUT})
-    return Shape(layout=layout, **{key: value for key, value in entry.items() if key not in _LAYOUT})
+    return DatasetSpec(layout=layout, **{key: value for key, value in entry.items() if key not in _LAYOUT})
 
 
-def shape_of(name: str, project: str) -> Shape | None:
+def spec_of(name: str, project: str) -> DatasetSpec | None:
     """Return how a project's class makes its rows, by its name or dotted name; ``None`` where that is not known."""
     parts = name.rpartition(".datasets.")[2].split(".")
-    known = (_shapes().get(".".join(parts[i:]), {}) for i in range(len(parts)))
+    known = (_specs().get(".".join(parts[i:]), {}) for i in range(len(parts)))
     return next((found for found in known if found), {}).get(project)
 
 
-def shape_names() -> list[str]:
+def spec_names() -> list[str]:
     """Return the names of all classes that are known, some with their module."""
-    return sorted(_shapes())
+    return sorted(_specs())

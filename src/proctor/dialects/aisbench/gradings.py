@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL
+from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, DatasetConfig
 from proctor.dialects.aisbench.evaluators import evaluate
-from proctor.errors import ProctorError
+from proctor.dialects.aisbench.options import DatasetOptions
+from proctor.errors import Diagnostic, ProctorError
 from proctor.ir import Failure, Prompt, Request, Response, Rolling
 from proctor.recipes.exam import Answered
 from proctor.scoring.evaluators.evaluation import Evaluation
 from proctor.scoring.grade import Grade
 from proctor.scoring.intervals import Bootstrap, Interval, Means, as_floats, wilson
-
-if TYPE_CHECKING:
-    from proctor.dialects.aisbench.exam import DatasetExam
 
 _CLOSE = 1e-6
 
@@ -44,8 +42,30 @@ class _Answers:
         self.owners.append(len(self.raw) - 1)
 
 
-def grade(exam: DatasetExam, answered: Iterable[Answered]) -> Grade:
-    """Return the scores of a dataset; what could not be answered is a failure, and not scored as wrong."""
+@dataclass(frozen=True, slots=True)
+class ConfigGrader:
+    """Grades as the dataset's ``eval_cfg`` says.
+
+    Attributes:
+        config: The dataset.
+        options: What the run changes.
+        is_scored: Whether answers are scored, rather than only recorded.
+    """
+
+    config: DatasetConfig
+    options: DatasetOptions
+    is_scored: bool = True
+
+    def check(self) -> Iterator[Diagnostic]:
+        """Yield what can be known before anybody is asked."""
+        yield from ()
+
+    def grade(self, answered: Iterable[Answered]) -> Grade:
+        """Turn responses into predictions and scores; what could not be answered is a failure, not a wrong answer."""
+        return _grade(self, answered)
+
+
+def _grade(exam: ConfigGrader, answered: Iterable[Answered]) -> Grade:
     answers = _collect(exam, answered)
     result = Grade(
         scores={},
@@ -55,7 +75,7 @@ def grade(exam: DatasetExam, answered: Iterable[Answered]) -> Grade:
         failures=answers.failures,
     )
     try:
-        if len(answers.failures) < len(answers.raw):
+        if exam.is_scored and len(answers.failures) < len(answers.raw):
             _file(result, _evaluated(exam, answers), answers)
     except ProctorError as error:
         name = str((exam.config.evaluation.get("evaluator") or {}).get("type", "evaluator"))
@@ -66,7 +86,7 @@ def grade(exam: DatasetExam, answered: Iterable[Answered]) -> Grade:
     return result
 
 
-def _evaluated(exam: DatasetExam, answers: _Answers) -> Evaluation:
+def _evaluated(exam: ConfigGrader, answers: _Answers) -> Evaluation:
     return evaluate(
         exam.config.evaluation,
         answers.predictions,
@@ -78,16 +98,15 @@ def _evaluated(exam: DatasetExam, answers: _Answers) -> Evaluation:
     )
 
 
-def _collect(exam: DatasetExam, answered: Iterable[Answered]) -> _Answers:
+def _collect(exam: ConfigGrader, answered: Iterable[Answered]) -> _Answers:
     found = _Answers()
     output = exam.config.reader.get("output_column")
     kind = exam.config.inferencer.kind
-    labels = exam.asking.labels if kind in (PPL, LL) else ()
     for each in answered:
         found.raw.append(None)
         row = each.question.instance
         found.golds.append(row.get(output) if output else None)
-        failure = next((response.failure for response in each.responses if response.failure is not None), None)
+        failure = each.failure
         if failure is not None:
             found.failures[len(found.raw) - 1] = failure
             found.raw[-1] = failure
@@ -95,7 +114,7 @@ def _collect(exam: DatasetExam, answered: Iterable[Answered]) -> _Answers:
         elif kind == CHAT:
             _add_turns(found, each)
         else:
-            prediction = _READ[kind](each, labels)
+            prediction = _READ[kind](each, each.question.labels)
             found.raw[-1] = prediction
             found.add(prediction, found.golds[-1], row, _prompt_of(each.question.requests[0]))
     return found

@@ -1,6 +1,6 @@
 """From the rows of files to the rows that a dataset class of OpenCompass or AISBench gives.
 
-Tables say it for every class by name (:mod:`shape_table`): which files make which splits, and the columns as
+Tables say it for every class by name (:mod:`dataset_specs`): which files make which splits, and the columns as
 expressions over the files' columns. Beside them expressions may use ``row`` (the whole row), ``file`` (as the file has
 it), ``args`` (the arguments of the config), ``split``, ``position`` (of the row in the files) and ``index`` (among
 those that ``where`` leaves).
@@ -16,11 +16,13 @@ from functools import partial
 from typing import Any
 
 from proctor.data.fields import Row
-from proctor.dialects.aisbench.datasets.files import FileFormat, file_rows, local_path
-from proctor.dialects.aisbench.datasets.makers import Source, maker
+from proctor.dialects.aisbench.datasets.files import FileFormat, iter_rows, local_path
+from proctor.dialects.aisbench.datasets.generators import Source, generator
+from proctor.dialects.aisbench.datasets.lazy_rows import AnyRow, read_through, uniform
 from proctor.dialects.aisbench.datasets.row_functions import COLUMN_FUNCTIONS, ROW_FUNCTIONS, circular
 from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
 from proctor.errors import DataError, Location
+from proctor.ir import Failure
 from proctor.safe_python import compile_expression
 
 _MODULES = ("re", "json", "math")
@@ -29,15 +31,15 @@ _ALL = "*"
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class DatasetSpec:
     """How a dataset class makes its rows.
 
     Attributes:
         files: ``None`` where ``datasets.load_dataset`` loads the rows. Otherwise path templates over the arguments: one
             for a dataset without splits, or one for each split; ``@name`` is the argument of that name. A list joins
             the lines of several files into rows; an empty path is one row without columns.
-        maker: A function of :mod:`makers` that gives a split's rows, where no table can say it; ``files`` then only
-            names the splits.
+        generator: A function of :mod:`generators` that gives a split's rows, where no table can say it; ``files`` then
+            only names the splits.
         takes: Split → the one that ``datasets.load_dataset`` gives under another name. Empty: all that it gives.
         load: Arguments of ``datasets.load_dataset``, as expressions over the config's; empty: all of them.
         defaults: Arguments that configs may leave out.
@@ -64,7 +66,7 @@ class Shape:
     """
 
     files: Any = None
-    maker: str = ""
+    generator: str = ""
     takes: Mapping[str, str] = field(default_factory=dict)
     load: Mapping[str, str] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
@@ -118,23 +120,34 @@ class Shape:
             return arguments
         return {name: compile_expression(text, _MODULES)(arguments) for name, text in self.load.items()}
 
+    @property
+    def _is_flowing(self) -> bool:
+        """Whether every row is made of one row of the files, so that they need not be in memory together."""
+        whole = self.generator or self.sample or self.repeat_whole[0] or self.function or self.circular
+        return not whole
+
     def _read(
         self, paths: str | Sequence[str], split: str, arguments: Mapping[str, Any], place: Location | None
-    ) -> list[Row]:
-        if self.maker:
-            return uniform(self._rows(self._maker_rows(Source(arguments, place), split), split, arguments))
+    ) -> Sequence[AnyRow]:
+        if self.generator:
+            return uniform(self._whole(self._generated(Source(arguments, place), split), split, arguments))
         if isinstance(paths, str) and paths.startswith("@"):
             paths = arguments[paths[1:]]
         names = [paths] if isinstance(paths, str) else list(paths)
-        read: list[list[Row]] = [
-            [{}] if not name else file_rows(_filled(name, arguments, place), self.layout, place) for name in names
-        ]
+        files = [_filled(name, arguments, place) if name else "" for name in names]
+        if self._is_flowing and (len(files) == 1 or self.chain):
+            return read_through(lambda: self._made(self._lines(files, place), split, arguments))
+        read = [list(self._lines([file], place)) for file in files]
         raw = [row for rows in read for row in rows] if self.chain else joined(read, names)
-        return uniform(self._rows(raw, split, arguments))
+        return uniform(self._whole(raw, split, arguments))
 
-    def _maker_rows(self, source: Source, split: str) -> list[Row]:
+    def _lines(self, files: Sequence[str], place: Location | None) -> Iterator[AnyRow]:
+        for file in files:
+            yield from iter_rows(file, self.layout, place) if file else [{}]
+
+    def _generated(self, source: Source, split: str) -> list[Row]:
         try:
-            return maker(self.maker)(source, split)
+            return generator(self.generator)(source, split)
         except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
             raise DataError(
                 "the files do not have the form that the dataset type reads",
@@ -143,13 +156,17 @@ class Shape:
                 why=f"{type(error).__name__}: {error}",
             ) from error
 
-    def _loaded(self, read: Callable[[], Sequence[Row]], split: str, arguments: Mapping[str, Any]) -> list[Row]:
-        return self._rows(read(), split, arguments)
+    def _loaded(
+        self, read: Callable[[], Sequence[AnyRow]], split: str, arguments: Mapping[str, Any]
+    ) -> Sequence[AnyRow]:
+        if self._is_flowing:
+            rows = read()
+            return read_through(lambda: self._made(rows, split, arguments), is_uniform=True)
+        return self._whole(read(), split, arguments)
 
-    def _rows(self, raw: Iterable[Row], split: str, arguments: Mapping[str, Any]) -> list[Row]:
-        made = list(self._made(raw, split, arguments))
-        if self.repeat:
-            made = [row for row in made for _ in range(int(arguments.get(self.repeat, 1)))]
+    def _whole(self, raw: Iterable[AnyRow], split: str, arguments: Mapping[str, Any]) -> list[Row]:
+        """Return rows that are made of all rows of the files together."""
+        made = list(_usable(self._made(raw, split, arguments)))
         if self.sample:
             made = _drawn(made, self.sample, split, arguments)
         name, of_split = self.repeat_whole
@@ -169,50 +186,106 @@ class Shape:
                 why=f"{type(error).__name__}: {error}",
             ) from error
 
-    def _made(self, raw: Iterable[Row], split: str, arguments: Mapping[str, Any]) -> Iterator[Row]:
-        position = 0
-        try:
-            for position, made in self._numbered(raw, split, arguments):  # noqa: B007 - named in the error
-                yield made
-        except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-            raise DataError(
-                "a row does not have the form that the dataset type reads",
-                path=f"{split or 'rows'}[{position}] or after",
-                why=f"{type(error).__name__}: {error}",
-            ) from error
+    def _made(self, raw: Iterable[AnyRow], split: str, arguments: Mapping[str, Any]) -> Iterator[AnyRow]:
+        """Yield the rows that each row of the files stands for; one that has another form is a failure."""
+        if self._is_plain:
+            return iter(raw)
+        times = int(arguments.get(self.repeat, 1)) if self.repeat else 1
+        made = _RowMaker(self, arguments, split).over(raw)
+        return made if times == 1 else (row for row in made for _ in range(times))
 
-    def _numbered(self, raw: Iterable[Row], split: str, arguments: Mapping[str, Any]) -> Iterator[tuple[int, Row]]:
-        where, keep = (compile_expression(text or "True", _MODULES) for text in (self.where, self.keep))
-        each = compile_expression(self.each, _MODULES) if self.each else None
-        index = 0
+    @property
+    def _is_plain(self) -> bool:
+        """Whether rows are the files' rows."""
+        plain = DatasetSpec()
+        return all(getattr(self, name) == getattr(plain, name) for name in _OF_ROWS)
+
+
+_OF_ROWS = (
+    "fill",
+    "literal",
+    "where",
+    "each",
+    "columns",
+    "update",
+    "apply",
+    "also",
+    "rename",
+    "drop",
+    "keep",
+    "repeat",
+)
+"""Fields of a specification that change single rows."""
+
+_Expression = Callable[[Mapping[str, Any]], Any]
+
+
+class _RowMaker:
+    """Makes rows of the files' rows; expressions are compiled once."""
+
+    def __init__(self, spec: DatasetSpec, arguments: Mapping[str, Any], split: str) -> None:
+        self._spec, self._arguments, self._split = spec, arguments, split
+        self._where, self._keep = (compile_expression(text or "True", _MODULES) for text in (spec.where, spec.keep))
+        self._each = compile_expression(spec.each, _MODULES) if spec.each else None
+        self._also = compile_expression(spec.also, _MODULES) if spec.also else None
+        self._columns, self._update = _compiled(spec.columns), _compiled(spec.update)
+        self._index = 0
+
+    def over(self, raw: Iterable[AnyRow]) -> Iterator[AnyRow]:
+        """Yield the rows that each row of the files stands for."""
         for position, row in enumerate(raw):
-            read = row if self.fill is None else {k: self.fill if v is None else v for k, v in row.items()}
-            read = {**read, **{name: COLUMN_FUNCTIONS["literal"](read[name]) for name in self.literal}}
-            names = {**read, "row": read, "file": read, "args": arguments, "split": split}
-            names |= {"position": position, "index": index}
-            if not where(names):
+            if isinstance(row, Failure):
+                yield row
                 continue
-            index += 1
-            for part in each(names) if each else [read]:
-                made = self._columns(part, {**names, **part, "row": part})
-                if keep({**made, "row": made, "args": arguments}):
-                    yield position, made
+            try:
+                yield from self._of_row(position, row)
+            except (ValueError, KeyError, IndexError, TypeError, AttributeError, DataError) as error:
+                why = f"{type(error).__name__}: {error}"
+                what = f"{self._split or 'rows'}[{position}] does not have the form that the dataset type reads: {why}"
+                yield Failure("row", what, retryable=False)
 
-    def _columns(self, part: Row, names: Mapping[str, Any]) -> Row:
-        made = {name: make(names) for name, make in self._compiled(self.columns)} if self.columns else dict(part)
-        for name, make in self._compiled(self.update):
+    def _of_row(self, position: int, row: Row) -> list[Row]:
+        spec = self._spec
+        read = row if spec.fill is None else {k: spec.fill if v is None else v for k, v in row.items()}
+        read = {**read, **{name: COLUMN_FUNCTIONS["literal"](read[name]) for name in spec.literal}}
+        names = {**read, "row": read, "file": read, "args": self._arguments, "split": self._split}
+        names |= {"position": position, "index": self._index}
+        if not self._where(names):
+            return []
+        self._index += 1
+        made = (
+            self._row(part, {**names, **part, "row": part}) for part in (self._each(names) if self._each else [read])
+        )
+        return [each for each in made if self._keep({**each, "row": each, "args": self._arguments})]
+
+    def _row(self, part: Row, names: Mapping[str, Any]) -> Row:
+        spec = self._spec
+        made = {name: make(names) for name, make in self._columns} if self._columns else dict(part)
+        for name, make in self._update:
             made[name] = make({**names, **made, "row": made})
-        for name, function in self.apply.items():
+        for name, function in spec.apply.items():
             made[name] = COLUMN_FUNCTIONS[function](made[name])
-        if self.also:
-            made.update(compile_expression(self.also, _MODULES)({**names, **made, "row": made}))
-        for name in self.drop:
+        if self._also is not None:
+            made.update(self._also({**names, **made, "row": made}))
+        for name in spec.drop:
             made.pop(name, None)
-        return {self.rename.get(name, name): value for name, value in made.items()} if self.rename else made
+        return {spec.rename.get(name, name): value for name, value in made.items()} if spec.rename else made
 
-    @staticmethod
-    def _compiled(columns: Mapping[str, str]) -> Iterator[tuple[str, Callable[[Mapping[str, Any]], Any]]]:
-        return ((name, compile_expression(text, _MODULES)) for name, text in columns.items())
+
+def _compiled(columns: Mapping[str, str]) -> list[tuple[str, _Expression]]:
+    return [(name, compile_expression(text, _MODULES)) for name, text in columns.items()]
+
+
+def _usable(rows: Iterable[AnyRow]) -> Iterator[Row]:
+    """Yield rows that have to be seen together.
+
+    Raises:
+        DataError: One of them cannot be used.
+    """
+    for row in rows:
+        if isinstance(row, Failure):
+            raise DataError(row.message, why="the dataset type makes its rows of all rows together")
+        yield row
 
 
 def _filled(template: str, arguments: Mapping[str, Any], place: Location | None) -> str:
@@ -227,7 +300,7 @@ def _filled(template: str, arguments: Mapping[str, Any], place: Location | None)
         ) from None
 
 
-def joined(read: Sequence[Sequence[Row]], names: Sequence[str]) -> list[Row]:
+def joined(read: Sequence[Sequence[AnyRow]], names: Sequence[str]) -> list[AnyRow]:
     """Return rows whose columns come from several files, line by line; lines of text are ``line0``, ``line1`` ….
 
     Raises:
@@ -238,36 +311,16 @@ def joined(read: Sequence[Sequence[Row]], names: Sequence[str]) -> list[Row]:
     if len({len(rows) for rows in read}) != 1:
         lengths = ", ".join(f"{name} has {len(rows)}" for name, rows in zip(names, read, strict=True))
         raise DataError("files that belong together differ in their number of lines", why=lengths)
-    numbered = [
-        [{f"line{file}" if key == "line" else key: value for key, value in row.items()} for row in rows]
-        for file, rows in enumerate(read)
-    ]
-    return [{key: value for row in parts for key, value in row.items()} for parts in zip(*numbered, strict=True)]
+    return [_beside(parts) for parts in zip(*read, strict=True)]
 
 
-def uniform(rows: Sequence[Row]) -> list[Row]:
-    """Return rows that all have the first one's columns, numbers of one column of one kind.
-
-    Upstream keeps rows in Arrow tables, which do both: a missing value is ``None``, and a column with a fraction in it
-    holds floats only.
-    """
-    if not rows:
-        return []
-    names = list(rows[0])
-    mixed = [name for name in names if _mixed({type(row.get(name)) for row in rows})]
-    same = all(len(row) == len(names) and list(row) == names for row in rows)
-    if same and not mixed:
-        return list(rows)
-    made = [{name: row.get(name) for name in names} for row in rows]
-    for name in mixed:
-        for row in made:
-            value = row[name]
-            row[name] = float(value) if isinstance(value, int) else value
+def _beside(parts: Sequence[AnyRow]) -> AnyRow:
+    made: dict[str, Any] = {}
+    for file, row in enumerate(parts):
+        if isinstance(row, Failure):
+            return row
+        made |= {f"line{file}" if key == "line" else key: value for key, value in row.items()}
     return made
-
-
-def _mixed(kinds: set[type]) -> bool:
-    return int in kinds and float in kinds and kinds <= {int, float, type(None)}
 
 
 def _drawn(rows: list[Row], sample: Sequence[Any], split: str, arguments: Mapping[str, Any]) -> list[Row]:
@@ -290,11 +343,6 @@ def _split_of(splits: Splits, name: str) -> Callable[[], Sequence[Row]]:
         return splits[name]()
 
     return read
-
-
-def pick(positions: Sequence[int], rows: Sequence[Row]) -> list[Row]:
-    """Return the rows at positions."""
-    return [rows[position] for position in positions]
 
 
 def shuffled_positions(count: int, size: int) -> list[int]:

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from proctor.data.fields import Row
-from proctor.dialects.aisbench.datasets.makers import Source
-from proctor.dialects.aisbench.datasets.makers.ruler_task import NOISE, SHORT, Made, Task, word_lists
+from proctor.dialects.aisbench.datasets.generators import Source
+from proctor.dialects.aisbench.datasets.generators.ruler_task import NOISE, SHORT, Made, Task, word_lists
 
 # -- common words -------------------------------------------------------------------------------------------------
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from proctor.data.fields import Row
 from proctor.dialects.aisbench.datasets.files import FileFormat
-from proctor.dialects.aisbench.datasets.makers import Source
-from proctor.dialects.aisbench.datasets.makers.ancestors import all_names, told
-from proctor.dialects.aisbench.datasets.makers.tokens import Tokenizer, tokenizer
+from proctor.dialects.aisbench.datasets.generators import Source
+from proctor.dialects.aisbench.datasets.generators.ancestors import all_names, told
+from proctor.dialects.aisbench.datasets.generators.tokens import Tokenizer, tokenizer
 from proctor.dialects.aisbench.datasets.upstream_texts import constants
 from proctor.errors import DataError
 from proctor.randomness import random_stream

@@ -1,28 +1,140 @@
-"""What is asked about a row: one request of a kind for each inferencer."""
+"""What is asked about a row: one request of a kind for each inferencer, and the demos that its prompt shows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 from msgspec import structs
 
 from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, DatasetConfig
+from proctor.dialects.aisbench.options import DatasetOptions, changed_inference, decoding_of
 from proctor.dialects.aisbench.prompts import PromptBuilder
 from proctor.errors import DataError, MissingFieldError
-from proctor.ir import Choose, Converse, Decoding, Generate, Likelihood, Message, Pair, Prompt, Request, Rolling
-from proctor.recipes.options import ExamOptions
-
-if TYPE_CHECKING:
-    from proctor.dialects.aisbench.exam import DatasetOptions
+from proctor.ir import (
+    Choose,
+    Converse,
+    Exchange,
+    Generate,
+    Likelihood,
+    Message,
+    Pair,
+    Prompt,
+    Request,
+    Rolling,
+    turn,
+)
+from proctor.ir.question import Ask, Question
+from proctor.recipes.exam import Context, Demos, Kind
+from proctor.recipes.selection import Opened
 
 Row = Mapping[str, Any]
 Fits = Callable[[Prompt], bool]
 """Whether a prompt is short enough for the model."""
-DEFAULT_MAX_TOKENS = 512
-"""Tokens of an answer where neither dataset nor model says: what upstream's models have."""
-_GENERATION_NAMES = {"max_new_tokens": "max_tokens", "max_out_len": "max_tokens"}
+
+
+class Prompts:
+    """What makes the prompts of a dataset; the draw of demos and the asker share it.
+
+    Args:
+        config: The dataset.
+        options: What the run changes.
+    """
+
+    def __init__(self, config: DatasetConfig, options: DatasetOptions) -> None:
+        self._config, self._options = config, options
+        self._known: tuple[Sequence[Any], PromptBuilder] | None = None
+
+    def over(self, pool: Sequence[Any]) -> PromptBuilder:
+        """Return what makes prompts with demos from a pool; compiled once.
+
+        Raises:
+            ProctorError: A template or a retriever cannot be built, or they do not fit together.
+        """
+        if self._known is None or self._known[0] is not pool:
+            builder = PromptBuilder(
+                changed_inference(self._config.inference, self._options),
+                self._config.reader,
+                pool,
+                meta_template=self._options.meta_template,
+                as_messages=self._options.as_messages,
+            )
+            self._known = pool, builder
+        return self._known[1]
+
+
+class RetrieverDraw:
+    """The demos that a dataset's retriever chooses: for all rows at once, copies included, before any limit.
+
+    Args:
+        prompts: What makes the prompts; some retrievers try them out.
+    """
+
+    def __init__(self, prompts: Prompts) -> None:
+        self._prompts = prompts
+        self._known: tuple[Opened, int | None, Sequence[Sequence[int]]] | None = None
+
+    def bind(self, opened: Opened, seed: int | None) -> Callable[[Ask, Row], Demos]:
+        """Return a function from a row to its demos.
+
+        Args:
+            opened: All rows and the pool.
+            seed: Seed of what is drawn; ``None`` for the retriever's own.
+
+        Raises:
+            DemosError: The retriever cannot choose.
+        """
+        builder = self._prompts.over(opened.pool)
+        if builder.shows_same:
+            same = tuple(builder.retrieve([{}], seed)[0])
+            return lambda ask, row: same
+        if self._known is None or self._known[0] is not opened or self._known[1] != seed:
+            rows = opened.rows if isinstance(opened.rows, Sequence) else list(opened.rows)
+            self._known = opened, seed, builder.retrieve(rows, seed)
+        chosen = self._known[2]
+        return lambda ask, row: tuple(chosen[ask.place])
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigAsker:
+    """Asks as the dataset's inferencer does.
+
+    Attributes:
+        config: The dataset.
+        options: What the run changes.
+        prompts: What makes the prompts.
+    """
+
+    config: DatasetConfig
+    options: DatasetOptions
+    prompts: Prompts
+
+    @property
+    def kinds(self) -> frozenset[Kind]:
+        """What is asked of a model."""
+        own = self.config.inferencer
+        if own.kind == PPL:
+            return frozenset({"rolling" if own.normalizing is None else "likelihood"})
+        if own.kind == CHAT:
+            return frozenset({"converse" if own.mode == "every" else "generate"})
+        return frozenset({_KINDS[own.kind]})
+
+    def compile(self, opened: Opened, context: Context) -> Callable[[Ask, Row, Demos], Question]:
+        """Return a function from a row and its demos to a question.
+
+        Raises:
+            ProctorError: A template or a retriever cannot be built, or the prompts cannot be asked so.
+        """
+        asking = RowAsker(self.config, self.options, self.prompts.over(opened.pool), context.fits)
+
+        def ask(each: Ask, row: Row, demos: Demos) -> Question:
+            return asking.ask(row, demos, each)
+
+        return ask
+
+
+_KINDS: Mapping[str, Kind] = {GENERATE: "generate", LL: "likelihood", CLP: "choose"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +154,8 @@ class AskedRow:
     labels: tuple[Any, ...] = ()
 
 
-class Questions:
-    """Turns rows into requests.
+class RowAsker:
+    """Turns rows into questions.
 
     Args:
         config: The dataset.
@@ -69,12 +181,21 @@ class Questions:
         """The labels that are compared, for perplexities and likelihoods."""
         return self._inferencer.labels or tuple(self._builder.labels)
 
-    def ask(self, row: Row, demos: Sequence[int], run: int = 0) -> AskedRow:
-        """Return what is asked about a row that is shown the examples at ``demos``, for the ``run``-th time."""
-        question = self._ask(row, demos)
-        return (
-            question if not run else replace(question, requests=tuple(_again(each, run) for each in question.requests))
+    def ask(self, row: Row, demos: Sequence[int], ask: Ask) -> Question:
+        """Return what is asked about a row that is shown the examples at ``demos``.
+
+        Raises:
+            ProctorError: The row cannot be asked about.
+        """
+        asked = self._ask(row, demos)
+        requests = asked.requests if not ask.repeat else tuple(_again(each, ask.repeat) for each in asked.requests)
+        exchange = Exchange(
+            question=(turn("user", asked.text),),
+            references=reference_texts(asked.gold),
+            choices=tuple(str(label) for label in asked.labels),
+            gold=asked.labels.index(asked.gold) if asked.gold in asked.labels else None,
         )
+        return Question(ask.listed, row, exchange, requests, labels=asked.labels)
 
     def _gold(self, row: Row) -> Any:
         return None if self._output is None else row.get(self._output)
@@ -165,23 +286,10 @@ def _first_text(requests: Sequence[Request]) -> str:
     return first.text if isinstance(first, Rolling) else first.context.text if isinstance(first, Likelihood) else ""
 
 
-def decoding_of(config: DatasetConfig, options: DatasetOptions) -> Callable[[int | None], Decoding]:
-    """Return a function from a row's own limit of tokens to how the model is to write.
-
-    The row's limit comes first, then the dataset's, then the model's; what the command line says replaces them all.
-    """
-    own = config.inferencer
-    given = {_GENERATION_NAMES.get(key, key): value for key, value in options.decoding.items()}
-    if given.pop("do_sample", None) is False:
-        given["temperature"] = 0.0
-    override = ExamOptions(decoding=given)
-    known: dict[int | None, Decoding] = {}
-
-    def decode(limit: int | None) -> Decoding:
-        if limit not in known:
-            tokens = limit or own.max_out_len or options.max_out_len or DEFAULT_MAX_TOKENS
-            base = Decoding(max_tokens=tokens, stop=(*own.stop, *options.stop))
-            known[limit] = override.decode(base)
-        return known[limit]
-
-    return decode
+def reference_texts(gold: Any) -> tuple[str, ...]:
+    """Return the acceptable answers of a row as texts."""
+    if gold is None:
+        return ()
+    if isinstance(gold, Sequence) and not isinstance(gold, str):
+        return tuple(str(each) for each in gold)
+    return (str(gold),)

@@ -1,0 +1,240 @@
+"""Rows that are not all in memory: read when somebody looks, read again where they are many, repeated and picked."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, overload
+
+from proctor.data.fields import Row
+from proctor.ir import Failure
+
+MOST_KEPT = 100_000
+"""Rows of a split that stay in memory: so many short ones take some 60 MB, and reading them again takes time. More are
+read again whenever somebody looks, so that a million of them cost no memory."""
+
+AnyRow = Row | Failure
+"""A row, or why it cannot be used."""
+
+
+class _Rows(Sequence[Any]):
+    """Base: what has a length and can be iterated from any place."""
+
+    def starting(self, place: int) -> Iterator[AnyRow]:
+        """Yield the rows from a place on."""
+        return islice(iter(self), place, None)
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Any]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return picked(range(len(self))[index], self)
+        return self._row(range(len(self))[index])
+
+    def _row(self, place: int) -> AnyRow:
+        return next(self.starting(place))
+
+
+class LazyRows(_Rows):
+    """Rows that are read when somebody looks at them.
+
+    Args:
+        read: Reads them; called once.
+    """
+
+    def __init__(self, read: Callable[[], Sequence[AnyRow]]) -> None:
+        self._read = read
+        self._rows: Sequence[AnyRow] | None = None
+
+    @property
+    def _loaded(self) -> Sequence[AnyRow]:
+        if self._rows is None:
+            self._rows = self._read()
+        return self._rows
+
+    def __len__(self) -> int:
+        return len(self._loaded)
+
+    def __iter__(self) -> Iterator[AnyRow]:
+        return iter(self._loaded)
+
+    def _row(self, place: int) -> AnyRow:
+        return self._loaded[place]
+
+
+def read_through(read: Callable[[], Iterator[AnyRow]], *, is_uniform: bool = False) -> Sequence[Any]:
+    """Read rows once; return them where they are few, and where they are many what reads them again.
+
+    Args:
+        read: Starts reading from the beginning.
+        is_uniform: Whether the rows are of one form already (:class:`Form`).
+    """
+    kept: list[AnyRow] = []
+    count, form = 0, None if is_uniform else Form()
+    for row in read():
+        count += 1
+        if form is not None:
+            form.see(row)
+        if count <= MOST_KEPT:
+            kept.append(row)
+        else:
+            kept.clear()
+    if count > MOST_KEPT:
+        return RereadRows(read, count, form)
+    return kept if form is None else list(form.over(kept))
+
+
+class RereadRows(_Rows):
+    """Many rows, read again by everybody who looks; one after the other, forwards, costs one reading.
+
+    Args:
+        read: Starts reading from the beginning.
+        count: How many there are.
+        form: Their form, where they are brought into one.
+    """
+
+    def __init__(self, read: Callable[[], Iterator[AnyRow]], count: int, form: Form | None) -> None:
+        self._read, self._count, self._form = read, count, form
+        self._cursor: Iterator[AnyRow] = iter(())
+        self._next = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[AnyRow]:
+        rows = self._read()
+        return rows if self._form is None else self._form.over(rows)
+
+    def _row(self, place: int) -> AnyRow:
+        if place < self._next or not self._next:
+            self._cursor, self._next = iter(self), 0
+        row = next(islice(self._cursor, place - self._next, None))
+        self._next = place + 1
+        return row
+
+
+class Form:
+    """The form that all rows of a split have: the first one's columns, numbers of one column of one kind.
+
+    Upstream keeps rows in Arrow tables, which do both: a missing value is ``None``, and a column with a fraction in it
+    holds floats only.
+    """
+
+    def __init__(self) -> None:
+        self._columns: dict[str, set[type]] = {}
+        self._names: list[str] = []
+        self._is_same = True
+
+    def see(self, row: AnyRow) -> None:
+        """Take notice of a row."""
+        if isinstance(row, Failure):
+            return
+        names = list(row)
+        if not self._columns:
+            self._names = names
+            self._columns = {name: set() for name in names}
+        if names != self._names:
+            self._is_same = False
+            for name, kinds in self._columns.items():
+                kinds.add(type(row.get(name)))
+            return
+        for value, kinds in zip(row.values(), self._columns.values(), strict=True):
+            kinds.add(type(value))
+
+    def over(self, rows: Iterable[AnyRow]) -> Iterator[AnyRow]:
+        """Yield rows in this form; those that cannot be used stay as they are."""
+        mixed = [name for name, kinds in self._columns.items() if _is_mixed(kinds)]
+        if self._is_same and not mixed:
+            return iter(rows)
+        return (row if isinstance(row, Failure) else self._formed(row, mixed) for row in rows)
+
+    def _formed(self, row: Row, mixed: Sequence[str]) -> Row:
+        made = {name: row.get(name) for name in self._names}
+        for name in mixed:
+            value = made[name]
+            made[name] = float(value) if isinstance(value, int) else value
+        return made
+
+
+def uniform(rows: Sequence[Row]) -> list[Any]:
+    """Return rows in one form (:class:`Form`)."""
+    form = Form()
+    for row in rows:
+        form.see(row)
+    return list(form.over(rows))
+
+
+def _is_mixed(kinds: set[type]) -> bool:
+    return int in kinds and float in kinds and kinds <= {int, float, type(None)}
+
+
+class PickedRows(_Rows):
+    """Some of many rows, at growing places.
+
+    Args:
+        places: Where they are.
+        rows: All rows.
+    """
+
+    def __init__(self, places: Sequence[int], rows: Sequence[AnyRow]) -> None:
+        self._places = places if isinstance(places, range) else array("q", places)
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __iter__(self) -> Iterator[AnyRow]:
+        rows, position = iter(self._rows), 0
+        for place in self._places:
+            yield next(islice(rows, place - position, None))
+            position = place + 1
+
+    def _row(self, place: int) -> AnyRow:
+        return self._rows[self._places[place]]
+
+
+def picked(places: Sequence[int], rows: Sequence[AnyRow]) -> Sequence[Any]:
+    """Return the rows at places, in the order of the places; only those are in memory, or none of them."""
+    if isinstance(rows, list | tuple) or len(rows) <= MOST_KEPT:
+        return [rows[place] for place in places]
+    if all(a < b for a, b in zip(places, islice(places, 1, None), strict=False)):
+        return PickedRows(places, rows)
+    wanted = set(places)
+    found = {place: row for place, row in enumerate(rows) if place in wanted}
+    return [found[place] for place in places]
+
+
+class RepeatedRows(_Rows):
+    """Rows, each asked about several times, with the two columns that upstream adds.
+
+    Args:
+        rows: Each instance once.
+        subdivision: Value of the column of that name.
+        times: How often each is asked about.
+        in_blocks: Whether the whole is repeated, rather than each row.
+    """
+
+    def __init__(self, rows: Sequence[AnyRow], subdivision: str, times: int = 1, *, in_blocks: bool = False) -> None:
+        self._rows, self._subdivision = rows, subdivision
+        self._times, self._in_blocks = times, in_blocks
+
+    def __len__(self) -> int:
+        return len(self._rows) * self._times
+
+    def __iter__(self) -> Iterator[AnyRow]:
+        outer, inner = (self._times, 1) if self._in_blocks else (1, self._times)
+        for _ in range(outer):
+            for index, row in enumerate(self._rows):
+                made = self._numbered(row, index)
+                for _ in range(inner):
+                    yield made
+
+    def _row(self, place: int) -> AnyRow:
+        index = place % len(self._rows) if self._in_blocks else place // self._times
+        return self._numbered(self._rows[index], index)
+
+    def _numbered(self, row: AnyRow, index: int) -> AnyRow:
+        return row if isinstance(row, Failure) else {**row, "subdivision": self._subdivision, "idx": index}

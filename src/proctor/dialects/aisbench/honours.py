@@ -1,0 +1,149 @@
+"""Which options of a run a dataset of a config honours: each has its effect, has none here and why, or is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from proctor.dialects.aisbench.components import build_retriever
+from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, DatasetConfig
+from proctor.dialects.aisbench.options import DatasetOptions, changed_inference
+from proctor.dialects.aisbench.values import short_name
+from proctor.recipes.honours import Honoured, Honours, Refused
+from proctor.recipes.options import ExamOptions
+
+Entry = Honoured | Refused
+_ASKS_BY = {
+    GENERATE: "the model writes its answer",
+    PPL: "losses of prompts are compared",
+    LL: "likelihoods of a text are compared",
+    CLP: "probabilities of choices are compared",
+    CHAT: "the model takes its turns in a conversation",
+}
+
+
+def honours_of(config: DatasetConfig, options: ExamOptions, changed: DatasetOptions) -> Honours:
+    """Return an entry for every option of a run.
+
+    Args:
+        config: The dataset.
+        options: What the run gives.
+        changed: What that means for the dataset.
+    """
+    return {
+        "limit": Honoured("the first rows, before they are repeated n times"),
+        "samples": Honoured("the rows at these positions, with all their repeats"),
+        "num_demos": _num_demos(config, options),
+        "seed": _seed(config, changed),
+        "apply_chat_template": _chat_template(config),
+        "chat_template_model": Refused(
+            "prompts of configs become chat messages, which the engine lays out itself",
+            "--apply-chat-template without a model, or --meta-template for a text",
+        ),
+        "meta_template": _meta_template(config),
+        "model_config": Honoured("the model's meta template, limits, stop words and post-processor"),
+        "demos_as_turns": _demos_as_turns(config, options, changed),
+        "system_prompt": _system_prompt(config),
+        "template": Refused("a dataset of a config has one way to ask", "choose another config of the dataset"),
+        "decoding": _decoding(config),
+        "predict_only": Honoured("answers are recorded, and not scored"),
+        "choices_as_text": _choices_as_text(config, options),
+        "chat_override": Refused("chat_override is a key of lm-eval's tasks"),
+        "metadata": Refused("metadata is for the code of lm-eval's tasks"),
+        "resamples": Refused("no standard error is bootstrapped here"),
+        "keys": Refused("keys are those of lm-eval's task files", "write a config that reads this one as its base"),
+    }
+
+
+def _kind(config: DatasetConfig) -> str:
+    return config.inferencer.kind
+
+
+def _part(config: DatasetConfig, name: str) -> Mapping[str, object]:
+    found = config.inference.get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _has_demos(config: DatasetConfig, changed: DatasetOptions) -> bool:
+    retriever = changed_inference(config.inference, changed).get("retriever") or {}
+    return _kind(config) != CHAT and short_name(retriever.get("type", "ZeroRetriever")) != "ZeroRetriever"
+
+
+def _is_dialogue(template: Mapping[str, object]) -> bool:
+    own = template.get("template")
+    return "messages" in template or (
+        isinstance(own, Mapping) and bool(own) and own.keys() <= {"begin", "round", "end"}
+    )
+
+
+def _num_demos(config: DatasetConfig, options: ExamOptions) -> Entry:
+    if _kind(config) == CHAT:
+        return Refused("a conversation has no demos")
+    if not options.num_demos or _part(config, "ice_template"):
+        return Honoured("so many of the examples that the retriever chooses")
+    return Refused(
+        "the dataset has no ice_template, which says how demos are written", "choose a few-shot config of it"
+    )
+
+
+def _seed(config: DatasetConfig, changed: DatasetOptions) -> Entry:
+    retriever = changed_inference(config.inference, changed).get("retriever")
+    name = short_name((retriever or {}).get("type", "ZeroRetriever"))
+    if not _has_demos(config, changed):
+        return Honoured("no effect here: no demos are drawn")
+    if not build_retriever(retriever).is_random:
+        return Honoured(f"no effect here: {name} draws nothing at random")
+    return Honoured(f"{name} draws from it; rows that a test_range draws stay those of the config")
+
+
+def _chat_template(config: DatasetConfig) -> Entry:
+    if _kind(config) in (PPL, LL):
+        return Refused(
+            f"{_ASKS_BY[_kind(config)]}, and those are of texts, not of chat messages",
+            "choose the config that lets the model write (…_gen)",
+        )
+    return Honoured("no effect here: a conversation is chat messages already" if _kind(config) == CHAT else "")
+
+
+def _meta_template(config: DatasetConfig) -> Entry:
+    templates = [each for name in ("prompt_template", "ice_template") if (each := _part(config, name))]
+    if any(_is_dialogue(each) or _maps_labels_to_dialogues(each) for each in templates):
+        return Honoured("lays the dialogues of prompts out")
+    return Honoured("no effect here: the prompts are texts, not dialogues")
+
+
+def _maps_labels_to_dialogues(template: Mapping[str, object]) -> bool:
+    own = template.get("template")
+    return isinstance(own, Mapping) and any(isinstance(each, Mapping) for each in own.values())
+
+
+def _demos_as_turns(config: DatasetConfig, options: ExamOptions, changed: DatasetOptions) -> Entry:
+    if not _has_demos(config, changed):
+        return Honoured("no effect here: no demos are shown")
+    if not changed.as_messages:
+        return Honoured("no effect here: prompts are texts without --apply-chat-template")
+    is_dialogue = _is_dialogue(_part(config, "ice_template"))
+    if is_dialogue is (options.demos_as_turns is not False):
+        return Honoured(
+            "no effect here: the demos are turns already" if is_dialogue else "no effect here: they are not"
+        )
+    if is_dialogue:
+        return Refused("the ice_template writes each demo as turns", "choose a config whose ice_template is a text")
+    return Refused("the ice_template writes each demo as a text", "choose a config whose ice_template is a dialogue")
+
+
+def _system_prompt(config: DatasetConfig) -> Entry:
+    if _kind(config) == CHAT and not _is_dialogue(_part(config, "prompt_template")):
+        return Refused("the conversation stands in the rows, and no template opens it")
+    return Honoured("opens every prompt")
+
+
+def _decoding(config: DatasetConfig) -> Entry:
+    if _kind(config) in (GENERATE, CHAT):
+        return Honoured("replaces what the dataset and the model say")
+    return Honoured(f"no effect here: nothing is written, {_ASKS_BY[_kind(config)]}")
+
+
+def _choices_as_text(config: DatasetConfig, options: ExamOptions) -> Entry:
+    if _kind(config) in (GENERATE, CHAT) or options.choices_as_text is False:
+        return Honoured(f"no effect here: {_ASKS_BY[_kind(config)]}")
+    return Refused(f"{_ASKS_BY[_kind(config)]}", "choose the config that lets the model write (…_gen)")

@@ -1,0 +1,166 @@
+"""What a run changes about a dataset of a config: the command line's options and the model's config, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from proctor.dialects.aisbench.config import DatasetConfig
+from proctor.dialects.aisbench.models import ModelConfig, find_models, model_config
+from proctor.dialects.aisbench.values import ConfigDict, as_data, location_of, short_name
+from proctor.errors import UsageError
+from proctor.formats.meta_template import MetaTemplate
+from proctor.ir import Decoding
+from proctor.recipes.options import ExamOptions
+
+DEFAULT_MAX_TOKENS = 512
+"""Tokens of an answer where neither dataset nor model says: what upstream's models have."""
+_GENERATION_NAMES = {"max_new_tokens": "max_tokens", "max_out_len": "max_tokens"}
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetOptions:
+    """What a run changes about a dataset; ``None`` leaves what the config says.
+
+    Attributes:
+        num_demos: Examples in each prompt.
+        system_prompt: Said before everything.
+        meta_template: How the model wants dialogues laid out.
+        as_messages: Whether prompts are chat messages rather than one string.
+        max_seq_len: Longest prompt in tokens, where the dataset does not say (the model's ``max_seq_len``).
+        max_out_len: Tokens of an answer where the dataset does not say (the model's ``max_out_len``).
+        decoding: Fields of :class:`~proctor.ir.Decoding` that replace everything else.
+        stop: Texts that end an answer of this model.
+        model_postprocessor: What is done to this model's answers before the dataset's own post-processing.
+    """
+
+    num_demos: int | None = None
+    system_prompt: str | None = None
+    meta_template: MetaTemplate | None = None
+    as_messages: bool = False
+    max_seq_len: int | None = None
+    max_out_len: int | None = None
+    decoding: Mapping[str, Any] = field(default_factory=dict)
+    stop: tuple[str, ...] = ()
+    model_postprocessor: Mapping[str, Any] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is changed, as JSON-like data."""
+        changed = {
+            "num_demos": self.num_demos,
+            "system_prompt": self.system_prompt,
+            "meta_template": self.meta_template.to_dict() if self.meta_template is not None else None,
+            "as_messages": self.as_messages or None,
+            "max_seq_len": self.max_seq_len,
+            "max_out_len": self.max_out_len,
+            "decoding": dict(self.decoding) or None,
+            "stop": list(self.stop) or None,
+            "model_postprocessor": self.model_postprocessor,
+        }
+        return {key: as_data(value) for key, value in changed.items() if value is not None}
+
+
+def dataset_options(options: ExamOptions) -> DatasetOptions:
+    """Return what a run's options mean for datasets; what a model's config says comes before defaults.
+
+    Raises:
+        ProctorError: The model's config or the meta template cannot be read.
+    """
+    model = model_of(options.model_config)
+    template = options.meta_template or (model.meta_template if model is not None else None)
+    return DatasetOptions(
+        num_demos=options.num_demos,
+        system_prompt=options.system_prompt,
+        meta_template=None if template is None else MetaTemplate.from_config(template),
+        as_messages=options.apply_chat_template or (model is not None and model.as_messages),
+        max_seq_len=model.max_seq_len if model is not None else None,
+        max_out_len=model.max_out_len if model is not None else None,
+        decoding={**(model.decoding if model is not None else {}), **options.decoding},
+        stop=model.stop if model is not None else (),
+        model_postprocessor=model.postprocessor if model is not None else None,
+    )
+
+
+def model_of(text: str | None) -> ModelConfig | None:
+    """Return the model that ``FILE.py::ABBR`` means.
+
+    Raises:
+        UsageError: It means none, or several.
+    """
+    if text is None:
+        return None
+    found = find_models(text)
+    if not found:
+        raise UsageError(f"there is no model config '{text}'", hint="FILE.py::ABBR names a model of a config")
+    if len(found) > 1:
+        raise UsageError(
+            f"'{text}' has {len(found)} models", hint=f"choose one: {', '.join(name for name, _ in found)}"
+        )
+    return model_config(found[0][1])
+
+
+def decoding_of(config: DatasetConfig, options: DatasetOptions) -> Callable[[int | None], Decoding]:
+    """Return a function from a row's own limit of tokens to how the model is to write.
+
+    The row's limit comes first, then the dataset's, then the model's; what the command line says replaces them all.
+    """
+    own = config.inferencer
+    given = {_GENERATION_NAMES.get(key, key): value for key, value in options.decoding.items()}
+    override = ExamOptions(decoding=given)
+    known: dict[int | None, Decoding] = {}
+
+    def decode(limit: int | None) -> Decoding:
+        if limit not in known:
+            tokens = limit or own.max_out_len or options.max_out_len or DEFAULT_MAX_TOKENS
+            base = Decoding(max_tokens=tokens, stop=(*own.stop, *options.stop))
+            known[limit] = override.decode(base)
+        return known[limit]
+
+    return decode
+
+
+def changed_inference(inference: Mapping[str, Any], options: DatasetOptions) -> Mapping[str, Any]:
+    """Return ``infer_cfg`` with the examples and the system prompt that a run asks for."""
+    changed = dict(inference)
+    if options.num_demos is not None:
+        changed["retriever"] = _with_demos(inference.get("retriever") or {}, options.num_demos)
+    if options.system_prompt is not None:
+        name = "prompt_template" if inference.get("prompt_template") else "ice_template"
+        changed[name] = _with_system(inference[name], options.system_prompt)
+    return changed
+
+
+def _with_demos(retriever: Mapping[str, Any], count: int) -> Mapping[str, Any]:
+    name = short_name(retriever.get("type", "ZeroRetriever"))
+    if not count:
+        return {"type": "ZeroRetriever"}
+    if name == "ZeroRetriever":
+        return {"type": "FixKRetriever", "fix_id_list": list(range(count))}
+    if name == "FixKRetriever":
+        own = list(retriever.get("fix_id_list") or ())
+        more = (place for place in range(count + len(own)) if place not in own)
+        return {**retriever, "fix_id_list": [*own[:count], *(next(more) for _ in range(count - len(own)))]}
+    return {**retriever, "k" if name == "SlidingWindowRetriever" else "ice_num": count}
+
+
+def _with_system(template: Mapping[str, Any], text: str) -> Mapping[str, Any]:
+    return ConfigDict({**template, **_opened_by(template, text)}, location=location_of(template))
+
+
+def _opened_by(template: Mapping[str, Any], text: str) -> Mapping[str, Any]:
+    """Return the part of a template that changes where a text opens its prompts."""
+    own, messages = template.get("template"), template.get("messages")
+    if isinstance(messages, list):  # RawPromptTemplate
+        first: Any = messages[0] if messages else None
+        if isinstance(first, Mapping) and first.get("role") == "system":
+            return {"messages": [{**first, "content": f"{text}\n{first.get('content')}"}, *messages[1:]]}
+        return {"messages": [{"role": "system", "content": text}, *messages]}
+    if isinstance(own, Mapping) and "round" in own:
+        begin = own.get("begin") or []
+        opening = {"role": "SYSTEM", "fallback_role": "HUMAN", "prompt": text}
+        rest = [begin] if isinstance(begin, str | Mapping) else begin
+        return {"template": {**own, "begin": [opening, *rest]}}
+    if isinstance(own, Mapping):
+        return {"template": {label: _opened_by({"template": each}, text)["template"] for label, each in own.items()}}
+    return {"template": f"{text}\n{own}" if isinstance(own, str) else own}
