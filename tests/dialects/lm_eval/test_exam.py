@@ -16,7 +16,6 @@ from proctor.errors import (
     ScoringError,
     TemplateError,
     TrustError,
-    UnsupportedRequestError,
     UsageError,
     ValidationError,
 )
@@ -341,7 +340,7 @@ class TestEnginesWithoutLikelihoods:
     def test_it_can_be_refused(self, exam, tmp_path):
         made = exam(CHOICE, choices_as_text=False)
         assert made.suited_to(ScriptedEngine(answer="B")) is made
-        with pytest.raises(UnsupportedRequestError):
+        with pytest.raises(UsageError, match="'scripted' cannot sit 't'"):
             run_exams([made], ScriptedEngine(answer="B"), log=tmp_path / "log.db")
 
     def test_generation_arguments_reach_it(self, exam):
@@ -682,6 +681,55 @@ def broken(doc):
                 "custom_dataset: !function data.make\nmetadata: {size: 3}\ntest_split: test\ndoc_to_text: question\ndoc_to_target: answerKey"
             )
             assert [each.prompt.text for each in requests(made)] == ["C0", "C1", "C2"]
+
+
+class TestRowsThatCannotBeUsed:
+    """They are failed instances; the exam goes on."""
+
+    @pytest.fixture
+    def broken(self, folder, exam):
+        def make(change, place, text, **options):
+            rows = [change(dict(row)) if number == place else row for number, row in enumerate(ROWS)]
+            (folder / "rows.py").write_text(f"def make(**more):\n    return {{'test': {rows!r}, 'train': {DEMOS!r}}}\n")
+            with settings.context(trust_code=True):
+                made = exam(
+                    f"custom_dataset: !function rows.make\ntest_split: test\ntraining_split: train\n{text}", **options
+                )
+                return made, list(made.questions())
+
+        return make
+
+    def test_a_missing_column(self, broken):
+        text = "doc_to_text: question\ndoc_to_target: answerKey"
+        made, found = broken(lambda row: {key: row[key] for key in row if key != "question"}, 2, text)
+        assert [question.failure is None for question in found] == [True, True, False, True, True, True]
+        message = found[2].failure.message
+        assert "doc_to_text is 'question', and the document has no such column" in message
+        assert "t[2] split 'test', doc_to_text" in message
+        assert found[2].number == 2
+        grade = answer(made, lambda item, each: says(item.instance["answerKey"]))
+        assert grade.scores["exact_match"] == 1.0
+        assert list(grade.failures) == [2]
+
+    def test_a_value_of_the_wrong_type(self, broken):
+        text = "doc_to_text: '{{question.lower()}}'\ndoc_to_target: answerKey"
+        _, found = broken(lambda row: {**row, "question": 5}, 1, text)
+        assert "t[1] split 'test', doc_to_text" in found[1].failure.message
+
+    def test_draws_go_on_as_if_the_row_were_there(self, broken, exam):
+        text = "doc_to_text: '{{question.lower()}}'\ndoc_to_target: answerKey"
+        _, found = broken(lambda row: {**row, "question": 5}, 1, text, num_demos=2)
+        _, whole = broken(lambda row: row, 1, text, num_demos=2)
+        assert [each.requests for each in found[2:]] == [each.requests for each in whole[2:]]
+
+    def test_none_that_can_be_used_refuses_the_exam(self, exam):
+        with pytest.raises(TemplateError, match=r"t\[0\] split 'test', doc_to_text"):
+            exam(TEXT.replace("{{question}}", "{{question.nope()}}")).questions()
+
+    def test_a_demo_whose_answer_is_none_of_its_choices(self, exam):
+        made = exam(f"{CHOICE}\nfewshot_config: {{doc_to_target: 7}}", num_demos=1)
+        with pytest.raises(TemplateError, match="the answer of a demo is choice 7, counted from 0, and there are 3"):
+            made.questions()
 
 
 class TestBadInput:

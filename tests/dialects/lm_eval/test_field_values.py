@@ -132,16 +132,17 @@ def test_templates_for_questions_need_no_choices(task):
 @pytest.mark.parametrize("choices, what", [(None, "not a list"), ([], "an empty list")])
 def test_a_document_without_choices_is_named(task, template, choices, what):
     path = task(template + FIELDS, [ROW, {**ROW, "flat": choices}])
-    (problem,) = problems_of(path)
-    assert what in problem.what
-    assert problem.path == "mine[1].doc_to_choice"
-    assert problem.location is not None
+    first, second = list(resolve([str(path)])[0].questions())
+    assert first.failure is None
+    assert what in second.failure.message
+    assert "@ mine[1] split 'test', doc_to_choice" in second.failure.message
+    assert "mine.yaml:" in second.failure.message
 
 
 def test_an_answer_outside_the_choices_leads_to_its_line(task):
-    (problem,) = problems_of(task(f"template: mcq\n{FIELDS}", [ROW, {**ROW, "answer": 7}]))
-    assert problem.path == "mine[1].doc_to_target"
-    assert str(problem.location).endswith("mine.yaml:9:1")
+    (exam,) = resolve([str(task(f"template: mcq\n{FIELDS}", [ROW, {**ROW, "answer": 7}]))])
+    *_, last = exam.questions()
+    assert "mine.yaml:9:1 @ mine[1] split 'test', doc_to_target" in last.failure.message
 
 
 def test_fields_inside_a_template_serve_other_templates(task):
@@ -175,7 +176,7 @@ def test_templates_convert_by_name():
 def test_a_file_without_rows_is_a_task_without_documents(task, process):
     path = task(f"{FIELDS}{process}", [])
     (problem,) = problems_of(path)
-    assert problem.what == "the task 'mine' has no document"
+    assert problem.what == "the exam 'mine' has no instance"
     assert str(problem.location).endswith("mine.yaml:2:1")
 
 

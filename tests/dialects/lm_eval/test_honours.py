@@ -61,6 +61,7 @@ GIVEN = {
     "decoding": {"max_tokens": 3},
     "choices_as_text": True,
     "chat_override": True,
+    "repeats": 2,
     "keys": {"doc_to_text": "Other {{q}}", "doc_to_target": "{{q}}!", "doc_to_choice": None},
 }
 """Options that change the requests of an exam, unless it says that they have no effect."""
@@ -130,9 +131,9 @@ def test_classes_refuse_what_is_their_own(exam, tmp_path):
     (tmp_path / "task.py").write_text(CLASS)
     (tmp_path / "own.yaml").write_text("task: own\nclass: !function task.Written\n")
     with settings.context(trust_code=True):
-        given = {"decoding": {"max_tokens": 3}, "chat_override": True, "choices_as_text": True}
+        given = {"repeats": 2, "decoding": {"max_tokens": 3}, "chat_override": True, "choices_as_text": True}
         made = exam("own", limit=2, system_prompt="S", **given)
     assert set(made.honours) == set(OPTIONS)
     named = {problem.what.rpartition(" ")[2] for problem in made.refused()}
-    assert named == {"--decoding", "--chat-override", "--choices-as-text"}
+    assert named == {"--repeats", "--decoding", "--chat-override", "--choices-as-text"}
     assert isinstance(made.honours["template"], Refused)

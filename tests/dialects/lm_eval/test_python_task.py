@@ -221,6 +221,14 @@ def test_nothing_answered_gives_no_scores(exam):
     assert grade.scores == {"num_of_instances": 1}
 
 
+def test_predictions_only(exam):
+    made = exam("Written", limit=2, predict_only=True)
+    grade = made.grade(Answered(item, (Response(texts=("x",)),)) for item in made.questions())
+    assert grade.scores["bypass"] == 999
+    assert "exact" not in grade.scores
+    assert grade.predictions == ["x", "x"]
+
+
 def test_groups_hold_them(exam, tmp_path):
     exam("Written")
     (tmp_path / "g.yaml").write_text("group: g\ntask: [t]\naggregate_metric_list: [{metric: exact}]")

@@ -45,7 +45,7 @@ def find_text(spec: Any, columns: Collection[str], purpose: str, *, positions: b
     if not isinstance(spec, str):
         raise TemplateError(f"{purpose} is {spec!r}", hint="a column name, a template, or a function")
     if spec in columns:
-        return lambda doc: doc[spec]
+        return _column(spec, purpose)
     _refuse_missing_column(spec, columns, purpose)
     render = _renderer(spec)
     if not positions:
@@ -62,7 +62,7 @@ def find_target(spec: Any, columns: Collection[str], purpose: str, *, positions:
     if not isinstance(spec, str):
         raise TemplateError(f"{purpose} is {spec!r}", hint="a column name, a template, a list, or a function")
     if spec in columns:
-        return lambda doc: doc[spec]
+        return _column(spec, purpose)
     render = _renderer(spec)
 
     def interpret(text: str) -> Any:
@@ -90,7 +90,7 @@ def find_choices(spec: Any, columns: Collection[str], purpose: str) -> Find:
     if not isinstance(spec, str):
         raise TemplateError(f"{purpose} is {spec!r}", hint="a list, a column name, a template, or a function")
     if spec in columns:
-        return lambda doc: doc[spec]
+        return _column(spec, purpose)
     return _literal(spec, purpose)
 
 
@@ -102,7 +102,7 @@ def find_literal(spec: Any, columns: Collection[str], purpose: str) -> Find:
     if (function := as_function(spec, purpose)) is not None:
         return function
     if isinstance(spec, str) and spec in columns:
-        return lambda doc: doc[spec]
+        return _column(spec, purpose)
     return _literal(str(spec), purpose)
 
 
@@ -117,6 +117,19 @@ def find_plain(spec: Any, purpose: str) -> Find | None:
     if is_template(text):
         return render
     return lambda doc: doc.get(text, text)
+
+
+def _column(name: str, purpose: str) -> Find:
+    def find(doc: Document) -> Any:
+        try:
+            return doc[name]
+        except KeyError:
+            raise TemplateError(
+                f"{purpose} is '{name}', and the document has no such column",
+                why=f"the columns are {', '.join(map(str, doc))}",
+            ) from None
+
+    return find
 
 
 def _refuse_missing_column(spec: str, columns: Collection[str], purpose: str) -> None:

@@ -27,6 +27,7 @@ _HOW = {
     "predict_only": "the only score is 'bypass'",
     "template": "one of the task's templates, or any template by its name",
     "keys": "keys of the task file; mappings are merged",
+    "repeats": "separate answers to each document, instead of what the task says",
     "resamples": "resamples behind the standard errors of corpus metrics",
     "metadata": "reaches the task's Python, and its version",
     "system_prompt": "before description and demos",
@@ -53,7 +54,6 @@ _CLASS_REFUSES = {
     "template": "a Python class makes its own prompts",
     "decoding": "a Python class says itself how answers are generated",
     "repeats": "a Python class says itself how often it asks",
-    "predict_only": "a Python class scores as it likes",
     "chat_override": "a Python class has no chat_override",
 }
 

@@ -112,6 +112,8 @@ def with_options(config: TaskConfig, options: ExamOptions) -> TaskConfig:
     changed = copy(config)
     if options.decoding and config.output_type == "generate_until":
         changed.generation_kwargs = {**(config.generation_kwargs or {}), **generation_arguments(options.decoding)}
+    if options.repeats is not None:
+        changed.repeats = options.repeats
     if options.predict_only:
         changed.metric_list = [{"metric": "bypass"}]
         changed.process_results = None

@@ -42,7 +42,7 @@ from proctor.ir.question import Answered, Ask, Question
 from proctor.recipes.exam import Context, Demos, Exam, Kind
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.selection import Opened, Selection
-from proctor.scoring.aggregations import mean
+from proctor.scoring.aggregations import bypass, mean
 from proctor.scoring.grade import Grade
 from proctor.scoring.standard_errors import BOOTSTRAP_RESAMPLES
 
@@ -237,6 +237,9 @@ class ClassGrader:
         task._instances = [each for instances in good.values() for each in instances]  # noqa: SLF001 - filters read it
         if not good:
             return scores, columns, broken
+        if self._task.options.predict_only:
+            nothing: list[Values | None] = [{"bypass": None} if place in good else None for place in range(count)]
+            return scores, columns, add_scores(scores, columns, "none", nothing, Measure({"bypass": bypass}, 0))
         guarded(task.apply_filters, f"the filters of '{name}'")()
         aggregates = {metric: _aggregate(each) for metric, each in task.aggregation().items()}
         measure = Measure(aggregates, BOOTSTRAP_RESAMPLES if resamples is None else resamples)

@@ -11,6 +11,7 @@ from proctor.dialects.lm_eval.documents import Documents
 from proctor.dialects.lm_eval.fields import value_of
 from proctor.dialects.lm_eval.prepared import PreparedTask
 from proctor.dialects.lm_eval.samplers import DEFAULT_SEED, make_sampler
+from proctor.errors import DataError
 from proctor.ir.question import Ask
 from proctor.recipes.exam import Demos
 from proctor.recipes.selection import Opened, Selection
@@ -27,11 +28,25 @@ class TaskRows:
         self._task = task
 
     def open(self, selection: Selection) -> Opened:
-        """Return the documents; the pool only where demos are shown, since its split need not be there otherwise."""
+        """Return the documents; the pool only where demos are shown, since its split need not be there otherwise.
+
+        Raises:
+            DataError: There is no document.
+        """
         del selection
         documents = self._task.documents
         asked = documents.asked()
+        if not asked:
+            raise self._empty()
         return Opened(asked, lambda: len(asked), documents.shown_pool() if self._task.num_fewshot else ())
+
+    def _empty(self) -> DataError:
+        source = self._task.config.source
+        return DataError(
+            f"the exam '{self._task.name}' has no instance",
+            why=f"its split '{self._task.documents.eval_split}' is empty, or process_docs leaves nothing of it",
+            location=None if source is None else source.location("dataset_path"),
+        )
 
     def stages(self) -> Iterator[tuple[str, MultiStream]]:
         """Yield the documents as they are loaded, as ``process_docs`` leaves them, and the pool of demos."""

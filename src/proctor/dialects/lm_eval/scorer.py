@@ -49,6 +49,7 @@ class _Answer:
     responses: Sequence[Response] = ()
     filtered: dict[str, list[Any]] = field(default_factory=dict)
     problems: dict[str, Failure] = field(default_factory=dict)
+    is_unusable: bool = False
 
 
 def metrics_of(config: TaskConfig) -> list[Metric]:
@@ -159,9 +160,10 @@ class TaskScorer:
         doc = answered.question.instance
         requests: list[list[Any]] = []
         texts: list[str] = []
+        if (failure := answered.failure) is not None:
+            is_unusable = answered.question.failure is not None
+            return _Answer(doc, [], failure, answered.responses, is_unusable=is_unusable)
         for response in answered.responses:
-            if response.failure is not None:
-                return _Answer(doc, [], response.failure, answered.responses)
             if self.config.output_type == "generate_until":
                 texts += list(response.texts) or [""]
             else:
@@ -229,6 +231,8 @@ class TaskScorer:
         return filtered[0] if len(filtered) == 1 else filtered
 
     def _gold(self, answer: _Answer) -> Sequence[Any]:
+        if answer.is_unusable:
+            return ()
         target = self.view(answer.doc).target
         return target if isinstance(target, list) else [target]
 
