@@ -293,7 +293,7 @@ def test_samples_that_nothing_would_come_of_are_refused(invoke):
     given = ("run", "--model", "dummy", "--tasks", "samples.science", "--samples")
     code, _, err = invoke(*given, '{"samples.scince": [0], "x": [1]}')
     assert code == 2
-    assert "--samples names 'samples.scince', which is none of the exams" in err
+    assert "--samples names 'samples.scince', which is not one of the exams" in err
     assert "did you mean 'samples.science'?" in err
     assert "--samples names 'x'" in err
-    assert "no task of lm-eval" in invoke(*given, '{"samples.science": [0]}')[2]
+    assert "has no instance 9999" in invoke(*given, '{"samples.science": [9999]}')[2]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -90,6 +90,11 @@ def _read_seed(_context: click.Context, _parameter: click.Parameter, text: str |
     return parse_seeds(text)
 
 
+def _read_groupings(texts: Sequence[str]) -> tuple[str | tuple[str, ...], ...]:
+    groupings = [tuple(name.strip() for name in text.split(",") if name.strip()) for text in texts]
+    return tuple(names[0] if len(names) == 1 else names for names in groupings if names)
+
+
 def _read_meta_template(text: str) -> dict[str, Any]:
     from proctor.dialects.aisbench.meta_templates import read_meta_template
 
@@ -97,9 +102,13 @@ def _read_meta_template(text: str) -> dict[str, Any]:
 
 
 _OPTIONS = [
-    click.option("--limit", "-L", type=Limit(), help="Only the first N documents of each exam, or that share of them."),
+    click.option("--limit", "-L", type=Limit(), help="Only the first N instances of each exam, or that share of them."),
     click.option(
-        "--seed", metavar="N", callback=_read_seed, help="Every random choice derives from it.  [default: 42]"
+        "--seed",
+        metavar="N",
+        callback=_read_seed,
+        help="What an exam draws (demos, orders, templates) derives from it; intervals do not.  "
+        "[default: the exam's own: recipes 42, lm-eval 1234, configs their retrievers']",
     ),
     click.option(
         "--num-demos",
@@ -136,10 +145,18 @@ _OPTIONS = [
     click.option(
         "--gen-kwargs", metavar="K=V,…", help="The same with lm-eval's names: until, max_gen_toks, do_sample …"
     ),
-    click.option("--samples", metavar="JSON|FILE", help='Only these documents of lm-eval tasks: {"task": [0, 3]}.'),
-    click.option("--metadata", metavar="K=V,…", help="More metadata for lm-eval tasks."),
-    click.option("--predict-only", is_flag=True, default=None, help="Ask, but score nothing (lm-eval tasks)."),
-    click.option("--chat-override", is_flag=True, default=None, help="Use what lm-eval tasks say for chat models."),
+    click.option("--samples", metavar="JSON|FILE", help='Only these instances of exams: {"exam": [0, 3]}.'),
+    click.option("--repeats", type=click.IntRange(min=1), metavar="N", help="Ask each question N times."),
+    click.option(
+        "--group-by",
+        multiple=True,
+        metavar="FIELD[,FIELD]",
+        callback=lambda _context, _parameter, texts: _read_groupings(texts),
+        help="Scores by the values of a field (or of several together); may be repeated.",
+    ),
+    click.option("--metadata", metavar="K=V,…", help="More metadata, for exams whose code reads it."),
+    click.option("--predict-only", is_flag=True, default=None, help="Ask, but score nothing."),
+    click.option("--chat-override", is_flag=True, default=None, help="Use what exams say for chat models."),
     click.option(
         "--decoding",
         "decoding",

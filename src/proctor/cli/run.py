@@ -210,6 +210,8 @@ _OVERRIDES = (
     "metadata",
     "predict_only",
     "chat_override",
+    "group_by",
+    "repeats",
 )
 
 
@@ -219,6 +221,7 @@ def run_spec(spec: RunSpec, execution: Execution) -> RunResult:
     from proctor.dialects.run_file import exams_of_spec
     from proctor.engines.engine_registry import make_engine
     from proctor.recipes.exam import suited
+    from proctor.recipes.honours import without_effect
     from proctor.running.budget import price_table
     from proctor.running.executors import distribute
     from proctor.running.progress import observer_for
@@ -230,6 +233,9 @@ def run_spec(spec: RunSpec, execution: Execution) -> RunResult:
         settings.trust_code = True
     engine = make_engine(spec.model, spec.model_args)
     exams = suited(exams_of_spec(spec), engine)
+    for exam in exams:
+        for note in without_effect(exam.name, exam.honours, exam.options):
+            say(note)
     folder = execution.output or default_output(spec, exams, engine)
     if execution.write_out:
         from proctor.cli.console import console

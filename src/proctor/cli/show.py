@@ -51,13 +51,19 @@ def print_requests(exams: Iterable[Exam], target: Console, docs: int = 1, skip: 
     from proctor.cli.error_reporting import say
     from proctor.cli.prompts import RequestPrinter, legend, origins_of
     from proctor.prompts.preview import first_items
+    from proctor.recipes.honours import without_effect
+    from proctor.recipes.options import ExamOptions
 
     printer = RequestPrinter(target)
     for exam in exams:
         items = list(first_items(exam, docs, skip))
         if not items:
             say(f"{exam.name} has no document after the first {skip}")
-        elif printer.coloured:
+        if getattr(exam, "seed", None) is not None:
+            say(f"{exam.name} draws with seed {exam.seed}{'' if exam.options.seed is not None else ', its own'}")
+        for note in without_effect(exam.name, getattr(exam, "honours", {}), getattr(exam, "options", ExamOptions())):
+            say(note)
+        if items and printer.coloured:
             target.print(
                 legend(origin for item in items for each in item.requests for origin in origins_of(each)),
                 soft_wrap=True,

@@ -157,6 +157,7 @@ class Exam:
         variant: How it differs from what its file says, in a few words.
         groups: The groups that it was chosen with, outermost first; their scores are made of their members' scores.
         context: What is known of who is asked.
+        own_seed: Seed of its draws where the run gives none; ``None`` where it draws nothing, or each part has its own.
         own: The dialect's own object behind the exam, for converters of the same dialect.
     """
 
@@ -176,6 +177,7 @@ class Exam:
     variant: str = ""
     groups: tuple[ScoredGroup, ...] = ()
     context: Context = field(default_factory=Context)
+    own_seed: int | None = None
     own: object = None
 
     # -- what is asked ----------------------------------------------------------------------------------------
@@ -184,6 +186,11 @@ class Exam:
     def selection(self) -> Selection:
         """Which instances are asked about."""
         return Selection(self.options.limit, self.options.places_of(self.name), self.ceiling)
+
+    @property
+    def seed(self) -> int | None:
+        """The seed of what it draws: the run's, else its own."""
+        return self.own_seed if self.options.seed is None else self.options.seed
 
     @cached_property
     def opened(self) -> Opened:
@@ -271,7 +278,7 @@ class Exam:
 
     def specification(self) -> dict[str, Any]:
         """Return JSON-like data that describes the exam fully, for ``run.yaml``."""
-        return dict(self.source)
+        return dict(self.source) if self.seed is None else {**self.source, "seed": self.seed}
 
 
 def _unusable(ask: Ask, row: Row, failure: Failure) -> Question:

@@ -51,6 +51,29 @@ def refusals(exam: str, honours: Honours, options: ExamOptions) -> Iterator[Diag
             yield Diagnostic(f"'{exam}' cannot honour {flag_of(name)}", why=found.why, hint=found.hint)
 
 
+NO_EFFECT = "no effect here: "
+"""How the entry of an option begins that an exam accepts and has no use for: runs give one option to many exams."""
+
+
+def no_effect(why: str) -> Honoured:
+    """Return the entry of an option that this exam has no use for; whoever gives it is told why."""
+    return Honoured(f"{NO_EFFECT}{why}")
+
+
+def without_effect(exam: str, honours: Honours, options: ExamOptions) -> Iterator[str]:
+    """Yield a sentence on each option that was given and that an exam has no use for.
+
+    Args:
+        exam: The exam's name.
+        honours: What it honours.
+        options: What the run gives.
+    """
+    for name in given_options(options):
+        found = honours.get(name)
+        if isinstance(found, Honoured) and found.how.startswith(NO_EFFECT):
+            yield f"{flag_of(name)} has {found.how.replace(':', f' on {exam}:', 1)}"
+
+
 def flag_of(name: str) -> str:
     """Return an option as the command line spells it."""
     return f"--{_FLAGS.get(name, name).replace('_', '-')}"

@@ -8,7 +8,7 @@ from proctor.formats import Format
 from proctor.formats.chat import ChatAPIFormat
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Decoding
-from proctor.recipes.honours import Honoured, Honours, Refused, all_honoured
+from proctor.recipes.honours import Honoured, Honours, Refused, all_honoured, no_effect
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.recipe import DatasetRecipe, default_format
 
@@ -31,13 +31,15 @@ _WITH_EFFECT = (
 )
 
 
-def honours_of(recipe: DatasetRecipe, options: ExamOptions) -> Honours:
+def honours_of(recipe: DatasetRecipe, changed: DatasetRecipe, options: ExamOptions) -> Honours:
     """Return which options a recipe honours; options that exclude each other are refused, too.
 
     Args:
-        recipe: The recipe, changed by the options.
+        recipe: The recipe.
+        changed: The recipe as the options change it.
         options: What the run changes.
     """
+    compares = changed.request == "choose"
     write_it = "write it into the recipe: NAME[field=value]"
     return {
         **all_honoured(_WITH_EFFECT),
@@ -47,10 +49,10 @@ def honours_of(recipe: DatasetRecipe, options: ExamOptions) -> Honours:
         "chat_template_model": _unless(
             not options.apply_chat_template, "no chat template is applied", "add --apply-chat-template"
         ),
-        "demos_as_turns": _turns(_format_of(recipe)),
-        "decoding": Honoured("where the model writes"),
-        "choices_as_text": Honoured("choices are compared only where the recipe says request=choose"),
-        "repeats": _unless(recipe.request == "choose", "it compares log-probabilities, which do not vary"),
+        "demos_as_turns": _turns(_format_of(changed)),
+        "decoding": no_effect("it compares choices and writes nothing") if compares else Honoured(),
+        "choices_as_text": Honoured() if recipe.request == "choose" else no_effect("it compares no choices"),
+        "repeats": _unless(compares, "it compares log-probabilities, which do not vary"),
         "model_config": Honoured("limits and stop words of the model"),
         "chat_override": Refused("a recipe says nothing of its own for chat models"),
         "metadata": Refused("no code of a recipe reads metadata"),

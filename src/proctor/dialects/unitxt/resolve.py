@@ -59,7 +59,7 @@ def exam_of(name: str, recipe: DatasetRecipe, options: ExamOptions | None = None
     """
     options = options or ExamOptions()
     changed = with_options(recipe, options)
-    exam = _made(name, changed, options, ceiling)
+    exam = replace(_made(name, changed, options, ceiling), honours=honours_of(recipe, changed, options))
     if recipe.request == "choose" and changed.request != "choose":
         return replace(exam, variant=AS_TEXT)
     if changed.request == "choose" and options.choices_as_text is None:
@@ -81,17 +81,16 @@ def _made(name: str, recipe: DatasetRecipe, options: ExamOptions, ceiling: int |
         asker=_asker(name, recipe, pipeline, options),
         grader=grader.without_scorers() if options.predict_only else grader,
         options=options,
-        honours=honours_of(recipe, options),
         ceiling=ceiling,
         longest=longest_of(options),
+        own_seed=settings.seed,
         own=recipe,
     )
 
 
 def _source(recipe: DatasetRecipe, options: ExamOptions) -> dict[str, object]:
     changed = {key: to_data(value) for key, value in asdict(options).items() if value not in (None, (), {}, False)}
-    seed = settings.seed if options.seed is None else options.seed
-    return {"recipe": recipe.to_dict(), "split": recipe.split, "seed": seed, "options": changed}
+    return {"recipe": recipe.to_dict(), "split": recipe.split, "options": changed}
 
 
 def _asker(name: str, recipe: DatasetRecipe, pipeline: Pipeline, options: ExamOptions) -> RecipeAsker:
