@@ -19,9 +19,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from proctor.data.files import LoadJsonFile
-from proctor.engines.engine import Answers, Engine
+from proctor.engines.engine import Engine
 from proctor.engines.scripted import ScriptedEngine
-from proctor.ir import Decoding, Exchange, Generate, Prompt, Response, Timing, Usage, turn
+from proctor.ir import Answers, Decoding, Exchange, Generate, Prompt, Response, Timing, Usage, turn
 from proctor.recipes import DatasetRecipe
 from proctor.recipes.exam import Answered, Exam, Question
 from proctor.recipes.recipe_exam import RecipeExam

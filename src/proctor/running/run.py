@@ -16,7 +16,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from proctor.engines.engine import Engine
-from proctor.engines.substitution import stand_in_for
 from proctor.errors import ProctorError, RunInterruptedError, UsageError
 from proctor.ir import Failure, Usage
 from proctor.jsonable import jsonable
@@ -91,7 +90,7 @@ def run_exams(
         UsageError, LogError, OutputError, EngineError, DataError: With what was answered so far kept in the log.
     """
     _check_names(exams)
-    engine = stand_in_for(engine)
+    engine = engine.answering()
     exams = suited(exams, engine)
     _announce_variants(exams, engine)
     observer = observer or SilentObserver()
