@@ -20,9 +20,9 @@ from typing import Any
 
 from proctor.data.files import LoadJsonFile
 from proctor.dialects.unitxt.resolve import exam_of
-from proctor.engines.engine import Answers, Engine
+from proctor.engines.engine import Engine
 from proctor.engines.scripted import ScriptedEngine
-from proctor.ir import Decoding, Exchange, Generate, Prompt, Response, Timing, Usage, turn
+from proctor.ir import Answers, Decoding, Exchange, Generate, Prompt, Response, Timing, Usage, turn
 from proctor.recipes import DatasetRecipe
 from proctor.recipes.exam import Answered, Exam, Question
 from proctor.running import run_exams

@@ -17,8 +17,9 @@ from typing import Any, ClassVar
 from conformance.own.cases import Case
 
 from proctor.dialects.resolve import resolve_tasks
-from proctor.engines.engine import Answers, Engine
+from proctor.engines.engine import Engine
 from proctor.ir import (
+    Answers,
     Choose,
     Converse,
     Failure,

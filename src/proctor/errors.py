@@ -213,6 +213,14 @@ class ScoringError(ProctorError):
 class EngineError(ProctorError):
     """A model that cannot be loaded or reached."""
 
+    @classmethod
+    def without_log_probabilities(cls, label: str) -> EngineError:
+        """Say that an engine was asked for the log-probabilities of tokens and gave none."""
+        return cls(
+            f"the engine '{label}' gave no log-probabilities of tokens",
+            hint="use hf, smollm2, or a server that returns logprobs",
+        )
+
 
 class UnsupportedRequestError(EngineError):
     """A kind of request that the engine cannot answer."""

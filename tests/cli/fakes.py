@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from types import ModuleType
 from typing import Any
 
-from proctor.engines.engine import Answers, Engine
+from proctor.engines.engine import Engine
 from proctor.engines.engine_registry import parse_model_args
 from proctor.errors import UnknownArtifactError, UsageError, did_you_mean
 from proctor.ir import (
+    Answers,
     Choose,
     Decoding,
     Exchange,

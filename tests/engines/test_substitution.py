@@ -5,7 +5,7 @@ import pytest
 from proctor.compat.unitxt_engines.providers import CrossProviderInferenceEngine, WMLInferenceEngine
 from proctor.engines.engine_registry import make_engine
 from proctor.engines.scripted import ScriptedEngine
-from proctor.engines.substitution import engine_map, stand_in_for
+from proctor.engines.substitution import engine_map
 from proctor.errors import PolicyError, SettingsError
 from proctor.ir import Decoding, Generate, Prompt
 from proctor.settings import settings
@@ -38,9 +38,9 @@ def test_a_provider_need_not_be_named():
 
 def test_without_a_map_nothing_changes():
     engine = ScriptedEngine(answer="a")
-    assert stand_in_for(engine) is engine
+    assert engine.answering() is engine
     with settings.context(engine_map="other=scripted"):
-        assert stand_in_for(engine) is engine
+        assert engine.answering() is engine
 
 
 def test_the_decoding_of_the_engine_that_was_asked_for():
@@ -68,7 +68,7 @@ def test_identity_is_of_the_engine_that_answers():
     found = set()
     for text in ("m=scripted[answer=a]", "m=scripted[answer=b]"):
         with settings.context(engine_map=text):
-            found.add(stand_in_for(engine).identity)
+            found.add(engine.answering().identity)
     assert len({*found, engine.identity}) == 3
 
 

@@ -27,8 +27,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from running_fakes import ToyEngine, ToyExam, answer, choice, question, talk
 
-from proctor.engines.engine import Answers
 from proctor.errors import ProctorError
+from proctor.ir import Answers
 from proctor.recipes.exam import Exam
 from proctor.running import ResponseLog, run_exams
 from proctor.running.log import Key

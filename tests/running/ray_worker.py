@@ -8,9 +8,9 @@ from pathlib import Path
 
 from running_fakes import answer
 
-from proctor.engines.engine import Answers, Engine
+from proctor.engines.engine import Engine
 from proctor.errors import EngineError
-from proctor.ir import Generate
+from proctor.ir import Answers, Generate
 
 
 class NotingSlowEngine(Engine):

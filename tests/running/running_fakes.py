@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from proctor.engines.engine import Answers, Engine
+from proctor.engines.engine import Engine
 from proctor.ir import (
+    Answers,
     Choose,
     Converse,
     Exchange,

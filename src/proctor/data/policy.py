@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from proctor.artifacts import Artifact
@@ -83,3 +83,16 @@ def check_policy(policy: Sequence[str] | None, row: Mapping[str, Any], name: str
             why=f"the data is {', '.join(map(str, classes))}; '{name}' is allowed {', '.join(policy)}",
             hint="change data_classification_policy of the component, or set PROCTOR_DATA_CLASSIFICATION_POLICY",
         )
+
+
+def check_policies(policy: Sequence[str] | None, rows: Iterable[Mapping[str, Any]], name: str) -> None:
+    """Refuse rows that a component may not see; one warning for all that do not say what they are.
+
+    Raises:
+        PolicyError: As in :func:`check_policy`, of the first row that is refused.
+    """
+    has_warned = False
+    for row in rows:
+        if row.get(POLICY_FIELD) or not has_warned:
+            check_policy(policy, row, name)
+            has_warned = has_warned or not row.get(POLICY_FIELD)

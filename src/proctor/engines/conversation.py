@@ -12,8 +12,8 @@ from itertools import islice
 
 from msgspec import structs
 
-from proctor.engines.engine import Answers, Engine
-from proctor.ir import Converse, Generate, Message, Prompt, Response, Timing, Usage
+from proctor.engines.engine import Engine
+from proctor.ir import Answers, Converse, Generate, Message, Prompt, Response, Timing, Usage
 
 WINDOW = 1024
 """Conversations in flight at once."""

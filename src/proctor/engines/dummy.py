@@ -7,8 +7,8 @@ from hashlib import blake2b
 from typing import Annotated, ClassVar
 
 from proctor.artifacts import NON_POSITIONAL
-from proctor.engines.engine import Answers, Engine
-from proctor.ir import Generate, Pair, Prompt, Response, Rolling, Score, Scored, Usage
+from proctor.engines.engine import Engine
+from proctor.ir import Answers, Generate, Pair, Prompt, Response, Rolling, Score, Scored, Usage
 
 _DIGITS = 8
 

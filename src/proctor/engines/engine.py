@@ -8,21 +8,20 @@ cannot work at all raises :class:`~proctor.errors.EngineError`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, ClassVar
 
-from proctor.artifacts import NON_POSITIONAL, Artifact, to_data
+from proctor.artifacts import NON_POSITIONAL, Artifact, registry, to_data
+from proctor.data.policy import policy_of
+from proctor.engines.inference import Predicting
 from proctor.errors import UnsupportedRequestError
-from proctor.ir import Generate, Prompt, Response, Score, content_key
+from proctor.ir import Answers, Generate, Prompt, Response, Score, content_key
+from proctor.settings import settings
 
-if TYPE_CHECKING:
-    from proctor.engines.inference import OnFailure, Predictions, Row
-
-Answers = Iterator[tuple[int, Response]]
-"""Position of a request in what was passed in, and its response."""
+_TOP_TOKENS = 5
 
 
-class Engine(Artifact):
+class Engine(Predicting, Artifact):
     """A model backend.
 
     Subclasses name in ``transient_fields`` what changes how fast answers come but not what they are (batch size,
@@ -79,9 +78,34 @@ class Engine(Artifact):
     @property
     def policy(self) -> list[str] | None:
         """The classes of data that may be sent to this engine; ``None`` where all may."""
-        from proctor.data.policy import policy_of
-
         return policy_of(self)
+
+    @property
+    def top_tokens(self) -> int:
+        """How many alternatives to each token are asked for, where somebody wants log-probabilities."""
+        return _TOP_TOKENS
+
+    def answering(self) -> Engine:
+        """Return who answers what this engine is asked: itself, or what ``settings.engine_map`` puts in its place."""
+        if not (settings.engine_map or settings.mock_inference_mode):
+            return self
+        return registry.get("stand_in").in_place_of(self)  # type: ignore[no-any-return]
+
+    def about(self, response: Response) -> Mapping[str, Any]:
+        """Return what is known about an answer, by the fields of ``TextGenerationInferenceOutput``."""
+        known: dict[str, Any] = {}
+        if response.failure is None:
+            known = {
+                "input_tokens": response.usage.prompt_tokens,
+                "output_tokens": response.usage.completion_tokens,
+                "stop_reason": response.finish_reasons[0] if response.finish_reasons else None,
+            }
+        about = {
+            "seed": getattr(self, "seed", None),
+            "model_name": self.label,
+            "inference_type": str(getattr(self, "inference_label", None) or self.type_name()),
+        }
+        return {name: value for name, value in {**known, **about}.items() if value is not None}
 
     def decoding_defaults(self) -> Mapping[str, Any]:
         """Return how to decode what a request leaves open, by the names of :class:`~proctor.ir.Decoding`."""
@@ -103,36 +127,6 @@ class Engine(Artifact):
             hint="use hf, smollm2, vllm, or openai with endpoint=completions on a server that echoes (vLLM, SGLang); "
             "or the generate form of the exam, where it has one",
         )
-
-    # -- predictions for a dataset; see proctor.engines.inference ------------------------------------------------
-
-    def __call__(
-        self, dataset: Iterable[Row], return_meta_data: bool = False, on_failure: OnFailure = "raise"
-    ) -> Predictions[Any]:
-        """Return a prediction for each row; see :func:`proctor.engines.inference.infer`."""
-        return self.infer(dataset, return_meta_data, on_failure)
-
-    def infer(
-        self, dataset: Iterable[Row], return_meta_data: bool = False, on_failure: OnFailure = "raise"
-    ) -> Predictions[Any]:
-        """Return a prediction for each row; see :func:`proctor.engines.inference.infer`."""
-        from proctor.engines.inference import infer
-
-        return infer(self, dataset, return_meta_data, on_failure)
-
-    def infer_log_probs(
-        self, dataset: Iterable[Row], return_meta_data: bool = False, on_failure: OnFailure = "raise"
-    ) -> Predictions[Any]:
-        """Return the generated tokens of each row; see :func:`proctor.engines.inference.infer_log_probs`."""
-        from proctor.engines.inference import infer_log_probs
-
-        return infer_log_probs(self, dataset, return_meta_data, on_failure)
-
-    def select(self, dataset: Iterable[Row], on_failure: OnFailure = "raise") -> list[dict[str, Any]]:
-        """Return the rows with their most likely option; see :func:`proctor.engines.inference.select`."""
-        from proctor.engines.inference import select
-
-        return select(self, dataset, on_failure)
 
     def close(self) -> None:
         """Release what the engine holds (memory, connections); it may be used again afterwards."""

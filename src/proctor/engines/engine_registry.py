@@ -17,7 +17,6 @@ from proctor.artifacts.query import is_assignments
 from proctor.artifacts.registry import builtin_types
 from proctor.engines.engine import Engine
 from proctor.engines.http.providers import Provider, providers
-from proctor.engines.substitution import stand_in_for
 from proctor.errors import MissingExtraError, ProctorError, UnknownArtifactError, UsageError, did_you_mean
 from proctor.plugins import plugins
 
@@ -138,7 +137,8 @@ def make_engine(name: str | Engine, args: Mapping[str, Any] | None = None) -> En
         UsageError: The name or an argument is unknown.
         MissingExtraError: The engine needs packages that are not installed.
     """
-    return stand_in_for(engine_named(name, {key.replace("-", "_"): value for key, value in (args or {}).items()}))
+    given = {key.replace("-", "_"): value for key, value in (args or {}).items()}
+    return engine_named(name, given).answering()
 
 
 def engine_named(name: str | Engine, given: Mapping[str, Any]) -> Engine:

@@ -13,27 +13,30 @@ A dataset is a list of rows, or a Hugging Face ``Dataset``, with ``source``: a s
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
-from proctor.data.policy import POLICY_FIELD, check_policy
-from proctor.engines.substitution import stand_in_for
+from proctor.data.policy import check_policies
 from proctor.errors import EngineError, FieldTypeError, MissingFieldError
-from proctor.ir import Choose, Decoding, Failure, Generate, Pair, Prompt, Response, TokenLogProbability
-
-if TYPE_CHECKING:
-    from proctor.engines.engine import Answers, Engine
-
-    Asking = Callable[[Engine, Iterable[Generate]], Answers]
+from proctor.ir import (
+    Choose,
+    Decoding,
+    Failure,
+    Generate,
+    KnownAnswerer,
+    Pair,
+    Prompt,
+    Response,
+    in_order,
+    prompt_of_source,
+)
 
 Row = Mapping[str, Any]
 OnFailure = Literal["raise", "keep"]
 T = TypeVar("T")
-_CHAT_TEXT = ('[{"role":', '[{"content":')
 _PICTURE = "<unitxt-img"
-_TOP_TOKENS = 5
 
 
 @dataclass
@@ -72,82 +75,81 @@ class Predictions(list[T], Generic[T]):
         self.metadata = metadata
 
 
-def infer(
-    engine: Engine,
-    dataset: Iterable[Row],
-    return_meta_data: bool = False,
-    on_failure: OnFailure = "raise",
-    *,
-    asking: Asking | None = None,
-) -> Predictions[Any]:
-    """Return a prediction for each row, in order.
+class SavedAnswerer(KnownAnswerer, Protocol):
+    """An answerer that can be written down."""
 
-    Args:
-        engine: Who predicts.
-        dataset: Rows with ``source``; tools for the model may be in ``task_data["__tools__"]``.
-        return_meta_data: Return :class:`TextGenerationInferenceOutput` instead of strings.
-        on_failure: ``raise``, or ``keep`` to get ``None`` for rows that failed.
-        asking: Puts the requests to the engine, where something stands between the two (a log); by default the
-            engine gets them as they are. It is called after every row was checked.
+    def answering(self) -> SavedAnswerer:
+        """Return who answers: itself, or what the user put in its place."""
 
-    Raises:
-        EngineError: A row failed; the message counts the failures and shows the first.
-        PolicyError: The engine may not see a row. Nothing was sent.
-    """
-    engine = stand_in_for(engine)
-    rows = checked_rows(engine, dataset)
-    responses = _generate(engine, rows, {}, on_failure, asking)
-    found = [_output(engine, row, response, _text(response)) for row, response in zip(rows, responses, strict=True)]
-    return Predictions(found if return_meta_data else [each.prediction for each in found], metadata_of(engine))
+    def to_dict(self) -> dict[str, Any]:
+        """Return the artifact as JSON-like data."""
 
 
-def infer_log_probs(
-    engine: Engine,
-    dataset: Iterable[Row],
-    return_meta_data: bool = False,
-    on_failure: OnFailure = "raise",
-    *,
-    asking: Asking | None = None,
-) -> Predictions[Any]:
-    """Return the generated tokens of each row: ``{"text", "logprob", "top_tokens": [{"text", "logprob"}, …]}``.
+class Predicting:
+    """What users call on engines: predictions for the rows of a dataset."""
 
-    Arguments and errors as in :func:`infer`; an engine that gives no log-probabilities is an error, too.
-    """
-    engine = stand_in_for(engine)
-    rows = checked_rows(engine, dataset)
-    top = getattr(engine, "top_logprobs", None) or getattr(engine, "n_top_tokens", None) or _TOP_TOKENS
-    responses = _generate(engine, rows, {"logprobs": True, "top_logprobs": top}, on_failure, asking)
-    if any(response.failure is None and not response.tokens for response in responses):
-        raise EngineError(
-            f"the engine '{engine.label}' gave no log-probabilities of tokens",
-            hint="use hf, smollm2, or a server that returns logprobs",
+    def __call__(
+        self: SavedAnswerer, dataset: Iterable[Row], return_meta_data: bool = False, on_failure: OnFailure = "raise"
+    ) -> Predictions[Any]:
+        """Return a prediction for each row; see :meth:`infer`."""
+        return self.infer(dataset, return_meta_data, on_failure)  # type: ignore[attr-defined, no-any-return]
+
+    def infer(
+        self: SavedAnswerer, dataset: Iterable[Row], return_meta_data: bool = False, on_failure: OnFailure = "raise"
+    ) -> Predictions[Any]:
+        """Return a prediction for each row, in order.
+
+        Args:
+            dataset: Rows with ``source``; tools for the model may be in ``task_data["__tools__"]``.
+            return_meta_data: Return :class:`TextGenerationInferenceOutput` instead of strings.
+            on_failure: ``raise``, or ``keep`` to get ``None`` for rows that failed.
+
+        Raises:
+            EngineError: A row failed; the message counts the failures and shows the first.
+            PolicyError: The engine may not see a row. Nothing was sent.
+        """
+        engine = self.answering()
+        rows = checked_rows(engine, dataset)
+        responses = _generate(engine, rows, {}, on_failure)
+        found = [_output(engine, row, response, _text(response)) for row, response in zip(rows, responses, strict=True)]
+        return Predictions(found if return_meta_data else [each.prediction for each in found], metadata_of(engine))
+
+    def infer_log_probs(
+        self: SavedAnswerer, dataset: Iterable[Row], return_meta_data: bool = False, on_failure: OnFailure = "raise"
+    ) -> Predictions[Any]:
+        """Return the generated tokens of each row: ``{"text", "logprob", "top_tokens": [{"text", "logprob"}, …]}``.
+
+        Arguments and errors as in :meth:`infer`; an engine that gives no log-probabilities is an error, too.
+        """
+        engine = self.answering()
+        rows = checked_rows(engine, dataset)
+        responses = _generate(engine, rows, {"logprobs": True, "top_logprobs": engine.top_tokens}, on_failure)
+        if any(response.failure is None and not response.tokens for response in responses):
+            raise EngineError.without_log_probabilities(engine.label)
+        found = [
+            _output(engine, row, response, _tokens(response)) for row, response in zip(rows, responses, strict=True)
+        ]
+        return Predictions(found if return_meta_data else [each.prediction for each in found], metadata_of(engine))
+
+    def select(self: SavedAnswerer, dataset: Iterable[Row], on_failure: OnFailure = "raise") -> list[dict[str, Any]]:
+        """Return the rows with ``prediction``: which of ``task_data["options"]`` is most likely after ``source``.
+
+        The likelihood of an option is the sum over its tokens; of equal options the first wins. Errors as in
+        :meth:`infer`; an engine that cannot score continuations raises ``UnsupportedRequestError``.
+        """
+        engine = self.answering()
+        rows = checked_rows(engine, dataset)
+        options = [_options(row, position) for position, row in enumerate(rows)]
+        requests = (
+            Choose(tuple(Pair(prompt_of(row), option) for option in offered))
+            for row, offered in zip(rows, options, strict=True)
         )
-    found = [
-        _output(engine, row, response, [token_data(token) for token in response.tokens[0]] if response.tokens else None)
-        for row, response in zip(rows, responses, strict=True)
-    ]
-    return Predictions(found if return_meta_data else [each.prediction for each in found], metadata_of(engine))
-
-
-def select(engine: Engine, dataset: Iterable[Row], on_failure: OnFailure = "raise") -> list[dict[str, Any]]:
-    """Return the rows with ``prediction``: the one of ``task_data["options"]`` that is most likely after ``source``.
-
-    The likelihood of an option is the sum over its tokens; of equal options the first wins. Errors as in
-    :func:`infer`; an engine that cannot score continuations raises ``UnsupportedRequestError``.
-    """
-    engine = stand_in_for(engine)
-    rows = checked_rows(engine, dataset)
-    options = [_options(row, position) for position, row in enumerate(rows)]
-    requests = (
-        Choose(tuple(Pair(prompt_of(row), option) for option in offered))
-        for row, offered in zip(rows, options, strict=True)
-    )
-    responses = _in_order(engine.score(requests), len(rows))
-    _raise_failures(engine, responses, on_failure)
-    return [
-        {**row, "prediction": _best(response, offered)}
-        for row, response, offered in zip(rows, responses, options, strict=True)
-    ]
+        responses = in_order(engine.score(requests), len(rows))
+        _raise_failures(engine, responses, on_failure)
+        return [
+            {**row, "prediction": _best(response, offered)}
+            for row, response, offered in zip(rows, responses, options, strict=True)
+        ]
 
 
 def prompt_of(row: Row) -> Prompt:
@@ -156,22 +158,15 @@ def prompt_of(row: Row) -> Prompt:
     A string with tags for pictures, which are under ``media``, becomes one user message with the pictures in place.
     """
     source = row["source"]
-    if isinstance(source, str) and source.startswith(_CHAT_TEXT):
-        source = json.loads(source)
-    if isinstance(source, str) and _PICTURE in source and (media := row.get("media")):
+    prompt = prompt_of_source(source)
+    if not prompt.is_chat and _PICTURE in source and (media := row.get("media")):
         from proctor.formats.chat import to_content
 
         return Prompt([{"role": "user", "content": to_content(source, media)}])
-    return Prompt(source)
+    return prompt
 
 
-def token_data(token: TokenLogProbability) -> dict[str, Any]:
-    """Return a token as the dict that metrics on log-probabilities read."""
-    top = [{"text": text, "logprob": value} for text, value in token.top]
-    return {"text": token.token, "logprob": token.log_probability, "top_tokens": top}
-
-
-def checked_rows(engine: Engine, dataset: Iterable[Row]) -> list[Row]:
+def checked_rows(engine: KnownAnswerer, dataset: Iterable[Row]) -> list[Row]:
     """Return the rows of a dataset, once each has a source and may be seen by the engine."""
     rows = list(dataset)
     for position, row in enumerate(rows):
@@ -181,24 +176,14 @@ def checked_rows(engine: Engine, dataset: Iterable[Row]) -> list[Row]:
             raise MissingFieldError(f"row {position} has no 'source'", why=f"it has {', '.join(map(str, row))}")
         if not isinstance(row["source"], (str, list, tuple)):
             raise FieldTypeError(f"'source' of row {position} is neither a string nor chat messages")
-    _check_policy(engine, rows)
+    check_policies(engine.policy, rows, engine.label)
     return rows
 
 
-def _check_policy(engine: Engine, rows: Sequence[Row]) -> None:
-    policy = engine.policy
-    unclassified = False
-    for row in rows:
-        if row.get(POLICY_FIELD) or not unclassified:  # one warning for all rows that do not say what they are
-            check_policy(policy, row, engine.label)
-            unclassified = unclassified or not row.get(POLICY_FIELD)
-
-
 def _generate(
-    engine: Engine, rows: Sequence[Row], extra: Mapping[str, Any], on_failure: OnFailure, asking: Asking | None
+    engine: KnownAnswerer, rows: Sequence[Row], extra: Mapping[str, Any], on_failure: OnFailure
 ) -> list[Response]:
-    requests = (_request(row, extra) for row in rows)
-    responses = _in_order(asking(engine, requests) if asking else engine.generate(requests), len(rows))
+    responses = in_order(engine.generate(_request(row, extra) for row in rows), len(rows))
     _raise_failures(engine, responses, on_failure)
     return responses
 
@@ -222,13 +207,7 @@ def _options(row: Row, position: int) -> list[str]:
     return [str(option) for option in options]
 
 
-def _in_order(answers: Iterable[tuple[int, Response]], count: int) -> list[Response]:
-    found = dict(answers)
-    missing = Response(failure=Failure("engine", "the engine ended without answering this request"))
-    return [found.get(position, missing) for position in range(count)]
-
-
-def _raise_failures(engine: Engine, responses: Sequence[Response], on_failure: OnFailure) -> None:
+def _raise_failures(engine: KnownAnswerer, responses: Sequence[Response], on_failure: OnFailure) -> None:
     failed = [(position, each.failure) for position, each in enumerate(responses) if each.failure is not None]
     if not failed or on_failure == "keep":
         return
@@ -244,6 +223,10 @@ def _text(response: Response) -> str | None:
     return None if response.failure is not None else response.text
 
 
+def _tokens(response: Response) -> list[dict[str, Any]] | None:
+    return [token.as_data() for token in response.tokens[0]] if response.tokens else None
+
+
 def _best(response: Response, options: Sequence[str]) -> str | None:
     if response.failure is not None:
         return None
@@ -252,28 +235,18 @@ def _best(response: Response, options: Sequence[str]) -> str | None:
 
 
 def _output(
-    engine: Engine, row: Row, response: Response, prediction: str | list[dict[str, Any]] | None
+    engine: KnownAnswerer, row: Row, response: Response, prediction: str | list[dict[str, Any]] | None
 ) -> TextGenerationInferenceOutput:
-    output = TextGenerationInferenceOutput(
+    return TextGenerationInferenceOutput(
         prediction=prediction,
         generated_text=_text(response),
         input_text=row["source"],
-        model_name=engine.label,
-        inference_type=str(getattr(engine, "inference_label", None) or engine.type_name()),
-        seed=getattr(engine, "seed", None),
         failure=response.failure,
-    )
-    if response.failure is not None:
-        return output
-    return replace(
-        output,
-        input_tokens=response.usage.prompt_tokens,
-        output_tokens=response.usage.completion_tokens,
-        stop_reason=response.finish_reasons[0] if response.finish_reasons else None,
+        **engine.about(response),
     )
 
 
-def metadata_of(engine: Engine) -> dict[str, Any]:
+def metadata_of(engine: SavedAnswerer) -> dict[str, Any]:
     """Return who predicted, for :attr:`Predictions.metadata`."""
     return {
         "init_dict": engine.to_dict(),

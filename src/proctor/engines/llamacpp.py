@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from proctor.artifacts import NON_POSITIONAL
-from proctor.engines.engine import Answers
 from proctor.engines.http.openai_engine import OpenAIEngine
 from proctor.errors import EngineError, MissingExtraError, UnsupportedRequestError
-from proctor.ir import Generate, Score
+from proctor.ir import Answers, Generate, Score
 
 if TYPE_CHECKING:
     from xllamacpp import Server

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from proctor.artifacts import NON_POSITIONAL
-from proctor.engines.engine import Answers, Engine
+from proctor.engines.engine import Engine
 from proctor.errors import DataError, EngineError, Location
-from proctor.ir import Failure, Generate, Pair, Prompt, Response, Rolling, Score, Scored, content_key
+from proctor.ir import Answers, Failure, Generate, Pair, Prompt, Response, Rolling, Score, Scored, content_key
 
 PROMPT_FIELDS = ("prompt", "source", "messages", "input_text", "model_input")
 OUTPUT_FIELDS = ("output", "outputs", "generated_text", "raw_prediction", "prediction", "response", "text")

@@ -10,9 +10,10 @@ from types import CodeType
 from typing import Annotated, Any
 
 from proctor.artifacts import NON_POSITIONAL
-from proctor.engines.engine import Answers, Engine
+from proctor.engines.engine import Engine
 from proctor.errors import ValidationError
 from proctor.ir import (
+    Answers,
     Failure,
     Generate,
     Pair,

@@ -15,9 +15,10 @@ from msgspec import structs
 
 from proctor.artifacts.query import parse_query
 from proctor.engines.decoding import with_defaults
-from proctor.engines.engine import Answers, Engine
+from proctor.engines.engine import Engine
+from proctor.engines.engine_registry import engine_named, engine_names
 from proctor.errors import SettingsError, UsageError
-from proctor.ir import Generate, Score
+from proctor.ir import Answers, Generate, Score
 from proctor.settings import settings
 
 _ANY = "*"
@@ -43,19 +44,6 @@ def engine_map() -> Mapping[str, str]:
     return table
 
 
-def stand_in_for(engine: Engine) -> Engine:
-    """Return the engine that ``settings.engine_map`` puts in place of this one; the engine itself where it does not."""
-    if isinstance(engine, StandIn):
-        return engine
-    if settings.mock_inference_mode:
-        return _mocked(engine)
-    if not (table := engine_map()):
-        return engine
-    known = list(_names(engine))
-    wanted = next((table[name] for name in known if name in table), table.get(_ANY) if known else None)
-    return engine if wanted is None else StandIn.of(engine, engine_from(wanted))
-
-
 def _names(engine: Engine) -> Iterator[str]:
     """Yield what a model may be called in the map: its name, and what its provider calls it, where one is named."""
     for attribute in ("model", "model_name", "served_model"):
@@ -64,16 +52,8 @@ def _names(engine: Engine) -> Iterator[str]:
                 yield str(name)
 
 
-def _mocked(engine: Engine) -> Engine:
-    from proctor.engines.engine_registry import engine_named
-
-    return StandIn.of(engine, engine_named("scripted", {"answer": "[[10]]"}))
-
-
 def engine_from(text: str) -> Engine:
     """Return the engine of ``name`` or ``name[key=value,…]``, by short name or catalog name."""
-    from proctor.engines.engine_registry import engine_named, engine_names
-
     query = parse_query(text)
     return engine_named(query.name, query.overwrites) if query.name in engine_names() else engine_named(text, {})
 
@@ -85,12 +65,29 @@ class StandIn(Engine):
     _answering: Engine
 
     @classmethod
+    def in_place_of(cls, engine: Engine) -> Engine:
+        """Return what ``settings.engine_map`` puts in place of an engine; the engine itself where it does not."""
+        if isinstance(engine, StandIn):
+            return engine
+        if settings.mock_inference_mode:
+            return cls.of(engine, engine_named("scripted", {"answer": "[[10]]"}))
+        if not (table := engine_map()):
+            return engine
+        known = list(_names(engine))
+        wanted = next((table[name] for name in known if name in table), table.get(_ANY) if known else None)
+        return engine if wanted is None else cls.of(engine, engine_from(wanted))
+
+    @classmethod
     def of(cls, asked: Engine, answering: Engine) -> StandIn:
         """Return ``answering`` in place of ``asked``."""
         stand_in = cls()
         stand_in._asked, stand_in._answering = asked, answering
         object.__setattr__(stand_in, "can_score", answering.can_score)
         return stand_in
+
+    def answering(self) -> Engine:
+        """Return this engine: what stands in for another is not stood in for."""
+        return self
 
     @property
     def label(self) -> str:

@@ -1,7 +1,8 @@
 """What flows through the pipeline: frozen, slotted values without behaviour that touches the outside."""
 
+from proctor.ir.answerer import Answerer, Answers, KnownAnswerer, in_order
 from proctor.ir.exchange import Exchange
-from proctor.ir.prompt import Message, Prompt, message_text
+from proctor.ir.prompt import Message, Prompt, message_text, prompt_of_source
 from proctor.ir.requests import (
     Choose,
     Converse,
@@ -18,12 +19,15 @@ from proctor.ir.responses import Failure, Response, Scored, Timing, TokenLogProb
 from proctor.ir.spans import Media, Origin, Part, Span, Turn, turn
 
 __all__ = [
+    "Answerer",
+    "Answers",
     "Choose",
     "Converse",
     "Decoding",
     "Exchange",
     "Failure",
     "Generate",
+    "KnownAnswerer",
     "Likelihood",
     "Media",
     "Message",
@@ -42,6 +46,8 @@ __all__ = [
     "Turn",
     "Usage",
     "content_key",
+    "in_order",
     "message_text",
+    "prompt_of_source",
     "turn",
 ]

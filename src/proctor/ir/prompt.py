@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,6 +10,9 @@ from proctor.ir.spans import Span, Turn
 
 Message = dict[str, Any]
 """A chat message: ``{"role": str, "content": str | list of typed parts}``, as chat APIs take it."""
+
+_CHAT_TEXT = ('[{"role":', '[{"content":')
+"""How messages begin that were written as JSON, as Unitxt writes them into datasets."""
 
 
 class Prompt:
@@ -73,6 +77,13 @@ class Prompt:
 
     def __repr__(self) -> str:
         return f"Prompt({self.payload!r})"
+
+
+def prompt_of_source(source: str | Sequence[Message]) -> Prompt:
+    """Return the prompt in a row's ``source``: a string, messages, or messages written as JSON."""
+    if isinstance(source, str) and source.startswith(_CHAT_TEXT):
+        source = json.loads(source)
+    return Prompt(source)
 
 
 def message_text(message: Message) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import Struct
 
 
@@ -59,6 +61,11 @@ class TokenLogProbability(Struct, frozen=True, omit_defaults=True):
     token: str
     log_probability: float
     top: tuple[tuple[str, float], ...] = ()
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the token as the dict that metrics on log-probabilities read."""
+        top = [{"text": text, "logprob": value} for text, value in self.top]
+        return {"text": self.token, "logprob": self.log_probability, "top_tokens": top}
 
 
 class Response(Struct, frozen=True, omit_defaults=True):

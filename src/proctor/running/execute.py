@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from proctor.data.policy import POLICY_FIELD, check_policy, classes_of
-from proctor.engines.engine import Answers, Engine
+from proctor.engines.engine import Engine
 from proctor.errors import EngineError
-from proctor.ir import Failure, Response
+from proctor.ir import Answers, Failure, Response
 from proctor.recipes.exam import NEED_SCORES, Exam, Question
 from proctor.running.budget import PriceTable
 from proctor.running.log import Key, ResponseLog

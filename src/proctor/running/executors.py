@@ -13,9 +13,9 @@ from itertools import islice
 from typing import Annotated, Any, ClassVar
 
 from proctor.artifacts import NON_POSITIONAL
-from proctor.engines.engine import Answers, Engine
+from proctor.engines.engine import Engine
 from proctor.errors import EngineError, MissingExtraError, ProctorError, UsageError, did_you_mean
-from proctor.ir import Choose, Failure, Generate, Likelihood, Pair, Prompt, Response, Score
+from proctor.ir import Answers, Choose, Failure, Generate, Likelihood, Pair, Prompt, Response, Score
 from proctor.running.plan import Kind, Single
 
 EXECUTORS = ("local", "ray")

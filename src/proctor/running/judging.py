@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from proctor.engines.engine import Answers, Engine
-from proctor.ir import Failure, Generate, Response
+from proctor.engines.engine import Engine
+from proctor.ir import Answers, Failure, Generate, KnownAnswerer, Response
 from proctor.running.progress import Progress
 from proctor.scoring.judges.judge_client import asking_through, is_asked_through
 
 if TYPE_CHECKING:
-    from proctor.engines.inference import OnFailure, Predictions, Row
     from proctor.running.budget import PriceTable
     from proctor.running.execute import Budget
     from proctor.running.log import Key, ResponseLog
@@ -80,10 +79,11 @@ class Judging:
         self._prices = prices
         self._watch = watch
 
-    def wrapped(self, engine: Any) -> Any:
-        """Return what asks an engine through the log; an artifact that predicts in a way of its own asks by itself."""
-        own_way = not isinstance(engine, Engine) or type(engine).infer is not Engine.infer
-        return engine if own_way else _ThroughLog(engine, self)
+    def ask(self, engine: KnownAnswerer, requests: Iterable[Generate]) -> Answers:
+        """Yield the answer to each request; an engine that predicts in a way of its own is asked without the log."""
+        if not isinstance(engine, Engine) or type(engine).infer is not Engine.infer:
+            return engine.generate(requests)
+        return self.answer(engine, requests)
 
     def summary(self) -> dict[str, dict[str, int]]:
         """Return the counts by judge, as JSON-like data."""
@@ -176,30 +176,6 @@ class Judging:
         return self._open
 
 
-class _ThroughLog:
-    """An engine as a judge sees it: predictions for rows, with the log in between."""
-
-    def __init__(self, engine: Engine, judging: Judging) -> None:
-        self._engine = engine
-        self._judging = judging
-
-    def infer(
-        self, dataset: Sequence[Row], return_meta_data: bool = False, on_failure: OnFailure = "raise"
-    ) -> Predictions[Any]:
-        """Return a prediction for each row; see :func:`proctor.engines.inference.infer`."""
-        from proctor.engines.inference import infer
-
-        return infer(self._engine, dataset, return_meta_data, on_failure, asking=self._judging.answer)
-
-    def infer_log_probs(
-        self, dataset: Sequence[Row], return_meta_data: bool = False, on_failure: OnFailure = "raise"
-    ) -> Predictions[Any]:
-        """Return the generated tokens of each row; see :func:`proctor.engines.inference.infer_log_probs`."""
-        from proctor.engines.inference import infer_log_probs
-
-        return infer_log_probs(self._engine, dataset, return_meta_data, on_failure, asking=self._judging.answer)
-
-
 @contextmanager
 def judges_through(
     log: ResponseLog | str | Path | None = None,
@@ -218,7 +194,7 @@ def judges_through(
         yield judging
         return
     try:
-        with asking_through(judging.wrapped):
+        with asking_through(judging.ask):
             yield judging
     finally:
         judging.close()

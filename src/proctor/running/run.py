@@ -16,7 +16,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from proctor.engines.engine import Engine
-from proctor.engines.substitution import stand_in_for
 from proctor.errors import LogError, OutputError, ProctorError, RunInterruptedError, ScoringError
 from proctor.ir import Failure, Usage
 from proctor.jsonable import jsonable
@@ -91,7 +90,7 @@ def run_exams(
         RunInterruptedError: The user stopped the run; it says how to go on.
         UsageError, LogError, OutputError, EngineError, DataError: With what was answered so far kept in the log.
     """
-    engine = stand_in_for(engine)
+    engine = engine.answering()
     exams = suited([limited(exam, limit) for exam in exams], engine)
     check_exams(exams, engine)
     _announce_variants(exams, engine)

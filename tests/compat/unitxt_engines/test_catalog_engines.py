@@ -6,7 +6,6 @@ from proctor.artifacts import builtin_catalog, fetch_artifact
 from proctor.compat.unitxt_engines.lmms import LMMSEvalInferenceEngine
 from proctor.engines.engine import Engine
 from proctor.engines.scripted import ScriptedEngine
-from proctor.engines.substitution import stand_in_for
 from proctor.settings import settings
 
 NAMES = sorted(name for name in builtin_catalog().names() if name.startswith("engines."))
@@ -34,4 +33,4 @@ def test_lmms_eval():
     assert engine.source().name == "llava-hf/llava-1.5-7b-hf"
     assert engine.decoding_defaults()["stop"] == ("\n\n",)
     with settings.context(engine_map="liuhaotian/llava-v1.5-7b=scripted[answer=a]"):
-        assert isinstance(stand_in_for(engine)._answering, ScriptedEngine)
+        assert isinstance(engine.answering()._answering, ScriptedEngine)

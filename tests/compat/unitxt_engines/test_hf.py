@@ -20,7 +20,7 @@ ROWS = [{"source": "the cat sat"}, {"source": [{"role": "user", "content": "why"
 
 @pytest.fixture(autouse=True)
 def _every_engine_may_see_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proctor.engines.inference.check_policy", lambda *_: None)
+    monkeypatch.setattr("proctor.engines.inference.check_policies", lambda *_: None)
 
 
 @pytest.mark.parametrize("cls", [HFPipelineBasedInferenceEngine, HFAutoModelInferenceEngine])

@@ -7,9 +7,11 @@ from proctor.dialects.unitxt.resolve import exams_of
 from proctor.engines.inference import TextGenerationInferenceOutput
 from proctor.errors import EngineError, PolicyError, UsageError
 from proctor.recipes import load_recipe
+from proctor.running.judging import judges_through
 from proctor.running.log import ResponseLog
 from proctor.running.maintenance import engines
 from proctor.running.run import run_exams
+from proctor.scoring.judges.judge_client import Answer, JudgePrompt, ask
 
 ROWS = [{"source": "a", "task_data": {"x": 1}}, {"source": [{"role": "user", "content": "b"}]}]
 
@@ -112,3 +114,35 @@ def test_no_text_is_a_failure_of_one_request(tmp_path):
     exams = exams_of("s", load_recipe("samples.sentiment"))
     result = run_exams(exams, Odd(found=["positive", None]), limit=2, log=tmp_path / "log.db")
     assert result.results["s"]["num_of_failures"] == 1
+
+
+class TestAsJudges:
+    """What a judge asks an engine of a user's own, and what it hears of the answer."""
+
+    def test_texts(self):
+        engine = Echo(word="yes", cache_batch_size=2)
+        answers = ask(engine, [JudgePrompt(source) for source in "abc"])
+        assert [[row["source"] for row in rows] for rows in engine.seen] == [["a", "b"], ["c"]]
+        assert answers == [Answer("yes", {"model_name": "m_echo", "inference_type": engine.type_name()})] * 3
+
+    def test_details_of_its_own(self):
+        [answer] = ask(Detailed(), [JudgePrompt("a")])
+        assert (answer.prediction, answer.metadata["stop_reason"]) == ("a", "done")
+
+    def test_tokens(self):
+        [answer] = ask(Echo(), [JudgePrompt("a")], log_probabilities=True)
+        assert answer.prediction == [{"text": "t", "logprob": -1.0, "top_tokens": []}]
+        tokens = [{"text": "x", "logprob": -2.0, "top_tokens": [{"text": "y", "logprob": -0.5}]}]
+        [answer] = ask(OddTokens(found=[tokens]), [JudgePrompt("a")], log_probabilities=True)
+        assert answer.prediction == tokens
+
+    def test_none_where_it_gives_none(self):
+        with pytest.raises(EngineError, match="no log-probabilities"):
+            ask(Odd(found=["a"]), [JudgePrompt("a")], log_probabilities=True)
+
+    def test_the_log_is_left_out(self, tmp_path):
+        engine = Echo(word="yes")
+        for _ in range(2):
+            with judges_through(tmp_path / "log.db"):
+                ask(engine, [JudgePrompt("a")])
+        assert len(engine.seen) == 2

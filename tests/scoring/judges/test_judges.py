@@ -170,12 +170,12 @@ def test_swapped_answers_turn_the_verdict():
 def test_a_judge_may_be_asked_through_something():
     asked = []
 
-    def wrapper(engine):
+    def asking(engine, requests):
         asked.append(engine)
-        return ScriptedEngine(answer="[[2]]")
+        return ScriptedEngine(answer="[[2]]").generate(requests)
 
     judge = make_rater(lambda prompt: "[[9]]")
-    with asking_through(wrapper):
+    with asking_through(asking):
         assert apply_metrics(columns_of(["a"]), [judge]).scores["rating"] == 0.2
     assert len(asked) == 1
     assert apply_metrics(columns_of(["a"]), [judge]).scores["rating"] == 0.9
@@ -507,13 +507,10 @@ def test_an_ensemble_fails_where_a_member_does():
 def test_groups_ask_a_judge_nothing_new():
     asked = []
 
-    class Counting:
-        def __init__(self, engine):
-            self.engine = engine
-
-        def infer(self, rows, **options):
-            asked.extend(rows)
-            return self.engine.infer(rows, **options)
+    def counting(engine, requests):
+        listed = list(requests)
+        asked.extend(listed)
+        return engine.generate(listed)
 
     judge = make_rater(lambda prompt: "[[5]]")
     rows = [
@@ -527,7 +524,7 @@ def test_groups_ask_a_judge_nothing_new():
         }
         for number in range(6)
     ]
-    with asking_through(Counting):
+    with asking_through(counting):
         results = evaluate(["a"] * 6, rows)
         assert len(asked) == 6
         assert results.groups_scores["kind"][1]["score"] == 0.5

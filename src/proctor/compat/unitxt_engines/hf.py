@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from proctor.artifacts import NON_POSITIONAL
-from proctor.engines.engine import Answers
 from proctor.engines.hf.hf_engine import HFEngine
 from proctor.engines.hf.loading import Family, ModelSource
 from proctor.engines.inference import OnFailure, Predictions, Row
 from proctor.errors import EngineError, UnsupportedRequestError, ValidationError
-from proctor.ir import Generate
+from proctor.ir import Answers, Generate
 from proctor.settings import model_folder, settings
 
 _GENERATION = ("num_beams", "repetition_penalty", "pad_token_id", "eos_token_id")
@@ -87,6 +86,11 @@ class UnitxtHFEngine(HFEngine):
     def model_name(self) -> str:
         """The model, as Unitxt calls the field."""
         return self.model
+
+    @property
+    def top_tokens(self) -> int:
+        """How many alternatives to each token are asked for: ``n_top_tokens``."""
+        return self.n_top_tokens or super().top_tokens
 
     def get_engine_id(self) -> str:
         """Return the name that Unitxt would file this engine under."""

@@ -13,11 +13,11 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from proctor.artifacts import NON_POSITIONAL
-from proctor.engines.engine import Answers, Engine
+from proctor.engines.engine import Engine
 from proctor.engines.http.provider_engine import ProviderEngine
 from proctor.engines.http.providers import provider_named
 from proctor.errors import UsageError, ValidationError
-from proctor.ir import Generate, Response, Score, TokenLogProbability
+from proctor.ir import Answers, Generate, Response, Score, TokenLogProbability
 from proctor.settings import settings
 
 Policy = Annotated[list[str] | None, NON_POSITIONAL]

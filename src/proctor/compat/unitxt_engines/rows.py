@@ -14,16 +14,15 @@ Such an engine answers programs, judges and runs. Rows that a program passes arr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from proctor.artifacts import NON_POSITIONAL
-from proctor.engines.engine import Answers, Engine
+from proctor.engines.engine import Engine
 from proctor.engines.inference import Predictions, TextGenerationInferenceOutput, checked_rows, metadata_of
-from proctor.engines.substitution import stand_in_for
 from proctor.errors import EngineError, ProctorError, UsageError
-from proctor.ir import Failure, Generate, Response
+from proctor.ir import Answers, Failure, Generate, Response, TokenLogProbability, Usage
 
 if TYPE_CHECKING:
     from proctor.engines.inference import OnFailure, Row
@@ -71,7 +70,7 @@ class InferenceEngine(Engine):
             EngineError: ``_infer`` failed, or returned another number of predictions.
             PolicyError: The engine may not see a row. Nothing was sent.
         """
-        engine = stand_in_for(self)
+        engine = self.answering()
         if engine is not self:
             return engine.infer(dataset, return_meta_data, on_failure)
         rows = checked_rows(self, dataset)
@@ -82,12 +81,25 @@ class InferenceEngine(Engine):
         return Predictions(found, metadata_of(self))
 
     def generate(self, requests: Iterable[Generate]) -> Answers:
-        """Answer the requests of a run, some at once."""
+        """Answer the requests of a run or a judge, some at once."""
         waiting, position = iter(requests), 0
         while batch := list(islice(waiting, self.cache_batch_size)):
-            for each in self.infer([_row(request) for request in batch], on_failure="keep"):
-                yield position, _response(each)
-                position += 1
+            for wants_tokens, group in groupby(batch, _wants_tokens):
+                for response in self._answers(list(group), wants_tokens=wants_tokens):
+                    yield position, response
+                    position += 1
+
+    def about(self, response: Response) -> Mapping[str, Any]:
+        """Return what is known about an answer; what the user's own engine did not count is left out."""
+        known = {name: value for name, value in super().about(response).items() if value}
+        return {**known, "model_name": self.get_engine_id()}
+
+    def _answers(self, requests: Sequence[Generate], *, wants_tokens: bool) -> Iterator[Response]:
+        rows = [_row(request) for request in requests]
+        engine: object = self  # whose class inherits both bases, in either order
+        if wants_tokens and isinstance(engine, LogProbInferenceEngine):
+            return map(_with_tokens, engine.infer_log_probs(rows))
+        return map(_response, self.infer(rows, return_meta_data=True, on_failure="keep"))
 
     def _detailed(self, row: Row, found: Any) -> TextGenerationInferenceOutput:
         if not isinstance(found, str) and hasattr(found, "prediction"):
@@ -109,11 +121,15 @@ class LogProbInferenceEngine(Engine):
             hint="implement _infer_log_probs(self, dataset, return_meta_data=False)",
         )
 
+    def generate(self, requests: Iterable[Generate]) -> Answers:
+        """Answer requests with the tokens of their answers."""
+        return enumerate(map(_with_tokens, self.infer_log_probs([_row(request) for request in requests])))
+
     def infer_log_probs(
         self, dataset: Iterable[Row], return_meta_data: bool = False, on_failure: OnFailure = "raise"
     ) -> Predictions[Any]:
         """Return the tokens of each row; errors as in :meth:`InferenceEngine.infer`."""
-        engine = stand_in_for(self)
+        engine = self.answering()
         if engine is not self:
             return engine.infer_log_probs(dataset, return_meta_data, on_failure)
         rows = checked_rows(self, dataset)
@@ -148,8 +164,25 @@ def _row(request: Generate) -> dict[str, Any]:
     return {"source": payload if isinstance(payload, str) else list(payload)}
 
 
+def _wants_tokens(request: Generate) -> bool:
+    return bool(request.decoding.extra.get("logprobs"))
+
+
 def _response(found: Any) -> Response:
-    text = getattr(found, "prediction", found)
-    if isinstance(text, str):
-        return Response((text,))
-    return Response(failure=Failure("engine", "the engine gave no text for this request"))
+    if not isinstance(text := getattr(found, "prediction", None), str):
+        return Response(failure=Failure("engine", "the engine gave no text for this request"))
+    reason = getattr(found, "stop_reason", None)
+    usage = Usage(getattr(found, "input_tokens", None) or 0, getattr(found, "output_tokens", None) or 0)
+    return Response((text,), finish_reasons=(str(reason),) if reason else (), usage=usage)
+
+
+def _with_tokens(found: Sequence[Mapping[str, Any]]) -> Response:
+    tokens = tuple(
+        TokenLogProbability(
+            each["text"],
+            each["logprob"],
+            tuple((top["text"], top["logprob"]) for top in each.get("top_tokens") or ()),
+        )
+        for each in found
+    )
+    return Response(("".join(token.token for token in tokens),), tokens=(tokens,))

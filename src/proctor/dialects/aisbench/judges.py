@@ -18,7 +18,7 @@ from proctor.errors import ScoringError, did_you_mean
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict, share
-from proctor.scoring.judges.judge_client import ask
+from proctor.scoring.judges.judge_client import JudgePrompt, ask
 
 _MODEL, _KEY, _BASE = "OC_JUDGE_MODEL", "OC_JUDGE_API_KEY", "OC_JUDGE_API_BASE"
 
@@ -147,7 +147,7 @@ def _engine(judge: ModelConfig) -> Engine:
     return make_engine(engine, known) if known else engine
 
 
-def _questions(cases: Cases, template: Mapping[str, Any], judge: ModelConfig) -> list[dict[str, Any]]:
+def _questions(cases: Cases, template: Mapping[str, Any], judge: ModelConfig) -> list[JudgePrompt]:
     builder = PromptBuilder(
         {"prompt_template": template, "retriever": {"type": "ZeroRetriever"}, "inferencer": {"type": "GenInferencer"}},
         {"input_columns": ["prediction"], "output_column": "reference"},
@@ -160,7 +160,7 @@ def _questions(cases: Cases, template: Mapping[str, Any], judge: ModelConfig) ->
         for row, given, gold in zip(rows, cases.predictions, cases.references, strict=True)
     ]
     prompts = [builder.generate(row) for row in asked]
-    return [{"source": [*prompt.messages] if prompt.is_chat else prompt.text} for prompt in prompts]
+    return [JudgePrompt([*prompt.messages] if prompt.is_chat else prompt.text) for prompt in prompts]
 
 
 # -- reading judgements -------------------------------------------------------------------------------------------

@@ -150,6 +150,6 @@ def longest_of(options: ExamOptions) -> int | None:
 def _model(options: ExamOptions) -> ModelConfig | None:
     if options.model_config is None:
         return None
-    from proctor.dialects.aisbench.resolve import model_of  # configs are read by their own dialect
+    from proctor.dialects.aisbench.options import model_of  # configs are read by their own dialect
 
     return model_of(options.model_config)

@@ -13,7 +13,6 @@ from msgspec import structs
 
 from proctor.engines.decoding import with_defaults
 from proctor.engines.encoder import Encoder, Ids, RefusedError, Scorable
-from proctor.engines.engine import Answers
 from proctor.engines.hf.batches import OUT_OF_MEMORY, Budget, free_memory, is_out_of_memory, run_batches
 from proctor.engines.hf.generate import Draft, Written, is_sampled, write
 from proctor.engines.hf.loading import LoadedModel
@@ -22,7 +21,20 @@ from proctor.engines.hf.padded_scoring import score_batch
 from proctor.engines.hf.pictures import encode_pictures, has_pictures
 from proctor.engines.hf.prefix_plan import Limits
 from proctor.engines.truncation import fitted_pair, fitted_prompt
-from proctor.ir import Decoding, Failure, Generate, Pair, Prompt, Response, Rolling, Score, Scored, Timing, Usage
+from proctor.ir import (
+    Answers,
+    Decoding,
+    Failure,
+    Generate,
+    Pair,
+    Prompt,
+    Response,
+    Rolling,
+    Score,
+    Scored,
+    Timing,
+    Usage,
+)
 from proctor.randomness import random_stream
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from typing import Any, ClassVar, Protocol, TypeVar
 from pydantic import model_validator
 
 from proctor.engines.encoder import Encoder
-from proctor.engines.engine import Answers, Engine
+from proctor.engines.engine import Engine
 from proctor.engines.hf.loading import Family, LoadedModel, ModelSource, load_model
 from proctor.engines.truncation import Truncate
 from proctor.errors import EngineError, ValidationError
-from proctor.ir import Generate, Prompt, Score
+from proctor.ir import Answers, Generate, Prompt, Score
 
 WINDOW = 1024
 """Requests that are read ahead, to sort by length and to find what they share."""

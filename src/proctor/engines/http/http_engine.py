@@ -14,14 +14,14 @@ from msgspec import structs
 from pydantic import Field, SecretStr
 
 from proctor.artifacts import NON_POSITIONAL
-from proctor.engines.engine import Answers, Engine
+from proctor.engines.engine import Engine
 from proctor.engines.http.background import answer_in_background
 from proctor.engines.http.rate_limits import AUTO_MOST, AUTO_START, Concurrency, Pace, Pacing
 from proctor.engines.http.retry import PATIENCE, RetryPolicy
 from proctor.engines.http.retrying_client import SHORTER_HINT, Authorize, Caller, CallError
 from proctor.engines.http.transport import AiohttpTransport, Transport
 from proctor.engines.truncation import shorter_requests
-from proctor.ir import Request, Response
+from proctor.ir import Answers, Request, Response
 
 _SECRET = re.compile(r"auth|key|token|secret|cookie", re.IGNORECASE)
 Answering = Callable[[Caller, Any], Awaitable[Response]]

@@ -11,11 +11,10 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from proctor.artifacts import NON_POSITIONAL
-from proctor.engines.engine import Answers
 from proctor.engines.http.http_engine import HTTPEngine
 from proctor.engines.http.protocols.openai import OpenAIProtocol
 from proctor.engines.http.protocols.protocol import ProviderProtocol
-from proctor.ir import Generate, Score
+from proctor.ir import Answers, Generate, Score
 
 DEFAULT_URL = "https://api.openai.com/v1"
 _VERSION = re.compile(r"v\d")
@@ -106,6 +105,11 @@ class OpenAIEngine(HTTPEngine):
 
     def _key_variables(self) -> tuple[str, ...]:
         return ("OPENAI_API_KEY",)
+
+    @property
+    def top_tokens(self) -> int:
+        """How many alternatives to each token are asked for: ``top_logprobs`` where it is given."""
+        return self.top_logprobs or super().top_tokens
 
     def decoding_defaults(self) -> dict[str, Any]:
         """Return the decoding that the fields ask for."""

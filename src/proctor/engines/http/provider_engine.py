@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from proctor.artifacts import NON_POSITIONAL
-from proctor.engines.engine import Answers, Engine
+from proctor.engines.engine import Engine
 from proctor.engines.http.openai_engine import OpenAIEngine, normal_url
 from proctor.engines.http.protocols.anthropic import AnthropicProtocol
 from proctor.engines.http.protocols.bedrock import BedrockProtocol
@@ -19,7 +19,7 @@ from proctor.engines.http.protocols.replicate import ReplicateProtocol
 from proctor.engines.http.protocols.text_generation import TextGenerationProtocol
 from proctor.engines.http.providers import Connection, connection_to, provider_named
 from proctor.engines.http.retrying_client import Authorize
-from proctor.ir import Generate, Score
+from proctor.ir import Answers, Generate, Score
 
 PROTOCOLS: dict[str, type[ProviderProtocol]] = {
     "anthropic": AnthropicProtocol,

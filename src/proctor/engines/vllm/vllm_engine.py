@@ -16,13 +16,13 @@ from pydantic import Field, model_validator
 from proctor.artifacts import NON_POSITIONAL
 from proctor.engines.decoding import with_defaults
 from proctor.engines.encoder import Encoder, RefusedError, Scorable
-from proctor.engines.engine import Answers, Engine
+from proctor.engines.engine import Engine
 from proctor.engines.http.provider_errors import is_too_long
 from proctor.engines.truncation import Truncate, fitted_prompt
 from proctor.engines.vllm.conversion import answer_of, refusal, scorables, score_of, total, windows
 from proctor.engines.vllm.failures import MEMORY_HINT, deaths, load_hint, refusals
 from proctor.errors import EngineError, MissingExtraError
-from proctor.ir import Decoding, Generate, Response, Score, Scored
+from proctor.ir import Answers, Decoding, Generate, Response, Score, Scored
 
 _LOADING = (
     "max_num_seqs", "max_num_batched_tokens", "max_logprobs", "max_lora_rank", "enable_prefix_caching",

@@ -1,29 +1,40 @@
-"""How judges ask: any artifact that predicts for a dataset is an engine here.
+"""How judges ask: generation requests to an engine, which scoring knows by its two methods only.
 
-Scoring and engines are siblings, so a judge's engine is known by what it can do. Whoever runs an evaluation may put
-something between judge and engine (the response log, a budget) with :func:`asking_through`.
+Whoever runs an evaluation may put something between judge and engine (the response log, a budget) with
+:func:`asking_through`.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, cast
 
 from proctor.artifacts import Artifact
-from proctor.errors import UsageError, ValidationError
-from proctor.ir import Failure
+from proctor.data.policy import POLICY_FIELD, check_policies
+from proctor.errors import EngineError, UsageError, ValidationError
+from proctor.ir import (
+    Answerer,
+    Answers,
+    Decoding,
+    Failure,
+    Generate,
+    KnownAnswerer,
+    Message,
+    Response,
+    in_order,
+    prompt_of_source,
+)
 
 
-@runtime_checkable
-class JudgeEngine(Protocol):
-    """What a judge needs of an engine."""
+class JudgePrompt(NamedTuple):
+    """What a judge is asked: a text or chat messages, and the classes of the data in it."""
 
-    def infer(self, dataset: Any, *args: Any, **kwargs: Any) -> Sequence[Any]:
-        """Return an output for each row, with ``prediction`` and ``failure``."""
+    source: str | Sequence[Message]
+    classes: Sequence[str] = ()
 
 
 class Answer(NamedTuple):
@@ -33,24 +44,25 @@ class Answer(NamedTuple):
     metadata: Mapping[str, Any]
 
 
-Wrapper = Callable[[Any], Any]
-_wrapper: ContextVar[Wrapper | None] = ContextVar("proctor_judge_wrapper", default=None)
+Asking = Callable[[KnownAnswerer, Iterable[Generate]], Answers]
+"""Puts requests to an engine."""
+_asking: ContextVar[Asking | None] = ContextVar("proctor_judge_asking", default=None)
 _memory: ContextVar[dict[str, Answer] | None] = ContextVar("proctor_judge_memory", default=None)
 
 
 @contextmanager
-def asking_through(wrapper: Wrapper) -> Iterator[None]:
-    """Let judges ask what ``wrapper`` makes of their engine."""
-    token = _wrapper.set(wrapper)
+def asking_through(asking: Asking) -> Iterator[None]:
+    """Let the requests of judges go through ``asking``."""
+    token = _asking.set(asking)
     try:
         yield
     finally:
-        _wrapper.reset(token)
+        _asking.reset(token)
 
 
 def is_asked_through() -> bool:
     """Whether something stands between judges and their engines."""
-    return _wrapper.get() is not None
+    return _asking.get() is not None
 
 
 @contextmanager
@@ -69,7 +81,7 @@ def check_engine(engine: Artifact, owner: str) -> None:
     Raises:
         ValidationError: It cannot.
     """
-    if not isinstance(engine, JudgeEngine):
+    if not isinstance(engine, Answerer):
         raise ValidationError(f"the engine of {owner} is a {type(engine).__name__}, which cannot predict")
 
 
@@ -83,38 +95,39 @@ def engine_name(engine: Artifact) -> str:
     return type(engine).__name__
 
 
-def ask(engine: Artifact, rows: Sequence[Mapping[str, Any]], *, log_probabilities: bool = False) -> list[Answer]:
-    """Ask all rows at once, so that the engine may answer them together.
+def ask(engine: Artifact, prompts: Sequence[JudgePrompt], *, log_probabilities: bool = False) -> list[Answer]:
+    """Ask all prompts at once, so that the engine may answer them together.
 
     Args:
         engine: The judge's engine.
-        rows: Rows with ``source``: a string or chat messages.
+        prompts: What it is asked.
         log_probabilities: Ask for tokens with their log-probabilities.
 
     Returns:
-        An answer for each row; its prediction is a failure where there is none.
+        An answer to each prompt; its prediction is a failure where there is none.
 
     Raises:
-        PolicyError: The engine may not see a row.
-        EngineError: The engine cannot work at all.
+        PolicyError: The engine may not see a prompt.
+        EngineError: The engine cannot work at all, or gives no log-probabilities.
+        ValidationError: The artifact is not an engine.
     """
     memory = _memory.get()
     if memory is None:
-        return _ask(engine, rows, log_probabilities)
-    keys = _keys(engine, rows, log_probabilities)
+        return _ask(engine, prompts, log_probabilities)
+    keys = _keys(engine, prompts, log_probabilities)
     new = [position for position, key in enumerate(keys) if key not in memory]
-    answers = _ask(engine, [rows[position] for position in new], log_probabilities) if new else []
+    answers = _ask(engine, [prompts[position] for position in new], log_probabilities) if new else []
     memory.update(zip((keys[position] for position in new), answers, strict=True))
     return [memory[key] for key in keys]
 
 
-def _keys(engine: Artifact, rows: Sequence[Mapping[str, Any]], log_probabilities: bool) -> list[str]:
+def _keys(engine: Artifact, prompts: Sequence[JudgePrompt], log_probabilities: bool) -> list[str]:
     """Return a key for each question; equal ones of one call are told apart: an engine may answer them differently."""
     who = _identity(engine)
     seen: Counter[str] = Counter()
     keys = []
-    for row in rows:
-        text = json.dumps([who, log_probabilities, row], sort_keys=True, default=str)
+    for prompt in prompts:
+        text = json.dumps([who, log_probabilities, prompt], sort_keys=True, default=str)
         keys.append(f"{seen[text]}:{text}")
         seen[text] += 1
     return keys
@@ -127,20 +140,21 @@ def _identity(engine: Artifact) -> str:
         return engine.to_json()
 
 
-def _ask(engine: Artifact, rows: Sequence[Mapping[str, Any]], log_probabilities: bool) -> list[Answer]:
-    wrapper = _wrapper.get()
-    asked: Any = engine if wrapper is None else wrapper(engine)
-    method = asked.infer_log_probs if log_probabilities else asked.infer
-    outputs = method([dict(row) for row in rows], return_meta_data=True, on_failure="keep")
-    return [_answer(output) for output in outputs]
+def _ask(engine: Artifact, prompts: Sequence[JudgePrompt], log_probabilities: bool) -> list[Answer]:
+    check_engine(engine, "the judge")
+    who = cast("KnownAnswerer", engine).answering()
+    check_policies(who.policy, ({POLICY_FIELD: prompt.classes} for prompt in prompts), who.label)
+    extra = {"logprobs": True, "top_logprobs": who.top_tokens} if log_probabilities else {}
+    requests = (Generate(prompt_of_source(prompt.source), Decoding(extra=dict(extra))) for prompt in prompts)
+    asking = _asking.get()
+    answers = asking(who, requests) if asking is not None else who.generate(requests)
+    responses = in_order(answers, len(prompts))
+    if log_probabilities and any(each.failure is None and not each.tokens for each in responses):
+        raise EngineError.without_log_probabilities(who.label)
+    return [Answer(_said(each, log_probabilities), who.about(each)) for each in responses]
 
 
-def _answer(output: Any) -> Answer:
-    if isinstance(output, str) or not hasattr(output, "prediction"):
-        return Answer(output, {})
-    failure = getattr(output, "failure", None)
-    if failure is None and output.prediction is None:
-        failure = Failure("refused", "the judge gave no answer")
-    names = ("input_tokens", "output_tokens", "stop_reason", "seed", "model_name", "inference_type")
-    metadata = {name: getattr(output, name) for name in names if getattr(output, name, None) is not None}
-    return Answer(failure if failure is not None else output.prediction, metadata)
+def _said(response: Response, log_probabilities: bool) -> str | list[dict[str, Any]] | Failure:
+    if response.failure is not None:
+        return response.failure
+    return [token.as_data() for token in response.tokens[0]] if log_probabilities else response.text

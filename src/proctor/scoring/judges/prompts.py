@@ -16,7 +16,7 @@ from proctor.data.streams import INFERENCE_STREAM
 from proctor.formats import Format
 from proctor.ir import Failure
 from proctor.scoring.grade import Columns
-from proctor.scoring.judges.judge_client import Answer, ask
+from proctor.scoring.judges.judge_client import Answer, JudgePrompt, ask
 from proctor.scoring.pipeline import process
 from proctor.scoring.processors import PostProcess
 from proctor.tasks.task import Task
@@ -80,11 +80,8 @@ class Bench:
         prompts = [self._prompt(instance) for instance in instances]
         for position, messages in enumerate(previous):
             prompts[position] = [*messages, *_as_messages(prompts[position])]
-        rows = [
-            {"source": prompt, POLICY_FIELD: case.get(POLICY_FIELD) or []}
-            for prompt, case in zip(prompts, cases, strict=True)
-        ]
-        answers = ask(self.engine, rows, log_probabilities=log_probabilities)
+        asked = [JudgePrompt(prompt, case.get(POLICY_FIELD) or ()) for prompt, case in zip(prompts, cases, strict=True)]
+        answers = ask(self.engine, asked, log_probabilities=log_probabilities)
         if log_probabilities:  # processors read them from JSON text
             answers = [
                 each if isinstance(each.prediction, Failure) else each._replace(prediction=json.dumps(each.prediction))

@@ -7,12 +7,11 @@ from difflib import get_close_matches
 from typing import Any
 
 from proctor.artifacts import Artifact
-from proctor.data.policy import POLICY_FIELD
 from proctor.errors import ArtifactError, ScoringError, UsageError, ValidationError, did_you_mean
 from proctor.ir import Failure
 from proctor.scoring.instance_metric import BulkInstanceMetric
 from proctor.scoring.judges.criteria import Criteria, fetch_criteria
-from proctor.scoring.judges.judge_client import Answer, ask, check_engine, engine_name
+from proctor.scoring.judges.judge_client import Answer, JudgePrompt, ask, check_engine, engine_name
 from proctor.scoring.map_reduce import field_of
 
 CLOSE_ENOUGH = 0.6
@@ -106,8 +105,7 @@ class LLMJudge(BulkInstanceMetric):
     def converse(self, prompts: Sequence[tuple[Any, Sequence[str]]]) -> list[Answer]:
         """Ask the judge prompts with the classes of their data; a failure stands where the prompt is one already."""
         asked = [position for position, (prompt, _) in enumerate(prompts) if not isinstance(prompt, Failure)]
-        rows = [{"source": prompts[position][0], POLICY_FIELD: list(prompts[position][1])} for position in asked]
-        answers = ask(self.inference_engine, rows) if asked else []
+        answers = ask(self.inference_engine, [JudgePrompt(*prompts[position]) for position in asked]) if asked else []
         found = dict(zip(asked, answers, strict=True))
         return [found[i] if i in found else Answer(prompt, {}) for i, (prompt, _) in enumerate(prompts)]
 

@@ -22,7 +22,7 @@ from proctor.ir import Failure
 from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.instance_metric import BulkInstanceMetric
 from proctor.scoring.intervals import Means, Resampler, nan_mean
-from proctor.scoring.judges.judge_client import ask
+from proctor.scoring.judges.judge_client import JudgePrompt, ask
 from proctor.scoring.map_reduce import EvaluationInput, MapReduceMetric
 from proctor.settings import model_folder
 
@@ -196,7 +196,7 @@ class IsCodeMixed(BulkInstanceMetric):
                 hint="metrics.is_code_mixed[inference_model=<engine>]; Nexusflow/Starling-LM-7B-beta was tried with it",
             )
         question = "Text: {}\nIn which language is the text written?\nThe text is written in "
-        answers = ask(self.inference_model, [{"source": question.format(text)} for text in predictions])
+        answers = ask(self.inference_model, [JudgePrompt(question.format(text)) for text in predictions])
         texts = [str(answer.prediction).strip().split(" ")[0] for answer in answers]
         return [{self.main_score: int(text.isnumeric())} for text in texts]
 

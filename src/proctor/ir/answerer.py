@@ -1,0 +1,52 @@
+"""Who answers requests: the seam between whatever asks (a run, a judge, a program) and models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Protocol, runtime_checkable
+
+from proctor.ir.requests import Generate, Score
+from proctor.ir.responses import Failure, Response
+
+Answers = Iterator[tuple[int, Response]]
+"""Position of a request in what was passed in, and its response; in the order in which answers arrive."""
+
+
+@runtime_checkable
+class Answerer(Protocol):
+    """Whatever answers requests: at most these two methods."""
+
+    def generate(self, requests: Iterable[Generate]) -> Answers:
+        """Answer generation requests."""
+
+    def score(self, requests: Iterable[Score]) -> Answers:
+        """Answer requests for log-likelihoods."""
+
+
+class KnownAnswerer(Answerer, Protocol):
+    """An answerer that says who it is: what those need of an engine who are no engines themselves (judges)."""
+
+    @property
+    def label(self) -> str:
+        """What people call it."""
+
+    @property
+    def policy(self) -> list[str] | None:
+        """The classes of data that it may see; ``None`` where all."""
+
+    @property
+    def top_tokens(self) -> int:
+        """How many alternatives to a token it is asked for, where log-probabilities are wanted."""
+
+    def answering(self) -> KnownAnswerer:
+        """Return who answers: itself, or what the user put in its place."""
+
+    def about(self, response: Response) -> Mapping[str, Any]:
+        """Return what is known about an answer: tokens, why it ended, who gave it."""
+
+
+def in_order(answers: Iterable[tuple[int, Response]], count: int) -> list[Response]:
+    """Return ``count`` responses in the order of their requests; a failure for each request without an answer."""
+    found = dict(answers)
+    missing = Response(failure=Failure("engine", "the engine ended without answering this request"))
+    return [found.get(position, missing) for position in range(count)]
