@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -14,6 +14,7 @@ from proctor.errors import ScoringError
 from proctor.ir import Failure
 from proctor.results.rows import Table
 from proctor.results.scores import GlobalScores, GroupsScores, InstanceScores, SubsetsScores
+from proctor.scoring.answer_prefix import strip_prefix
 from proctor.scoring.columns import rows_of
 from proctor.scoring.grade import Columns, Grade
 from proctor.scoring.intervals import nan_mean
@@ -112,7 +113,7 @@ def evaluate(
     for fields, source in zip(task_data, table.get("source", ""), strict=True):
         fields["source"] = source
     processed = _processed(columns, table["postprocessors"])
-    with remembering():
+    with remembering():  # groups ask a judge nothing new
         scores, instance_scores, failures = _scores(processed, table, calc_confidence_intervals)
     rows = _rows(table, columns, processed, instance_scores, scores, failures)
     return EvaluationResults(rows, {"creation_time": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")})
@@ -154,19 +155,37 @@ def _processed(columns: Columns, postprocessors: Sequence[Sequence[str]]) -> Col
 
 
 def _without_prefixes(columns: Columns) -> list[Any]:
-    prefixes: dict[str, str] = {}
-    predictions = list(columns.predictions)
-    for position, (prediction, fields) in enumerate(zip(predictions, columns.all_fields(), strict=True)):
+    """Return predictions as a run reads them: nothing is no prediction, and what an answer starts with is left out."""
+    prefix_of = _Prefixes()
+    rows = zip(columns.predictions, columns.all_fields(), strict=True)
+    return [
+        strip_prefix(prediction, prefix_of(fields)) if isinstance(prediction, str) else _present(prediction)
+        for prediction, fields in rows
+    ]
+
+
+def _present(prediction: Any) -> Any:
+    """Return a prediction, and a failure where it is ``None`` or NaN, which is how tables write that there is none."""
+    if prediction is None or (isinstance(prediction, float) and math.isnan(prediction)):
+        return Failure("no_prediction", f"there is no prediction ({prediction})", retryable=False)
+    return prediction
+
+
+class _Prefixes:
+    """What answers start with, by the template of each instance; a template is fetched once."""
+
+    def __init__(self) -> None:
+        self._templates: dict[str, Callable[[dict[str, Any]], str] | None] = {}
+
+    def __call__(self, fields: Mapping[str, Any]) -> str:
         template = (fields.get("metadata") or {}).get("template")
-        if template is None or not isinstance(prediction, str):
-            continue
+        if template is None:
+            return ""
         key = template if isinstance(template, str) else json.dumps(template, sort_keys=True)
-        if key not in prefixes:
-            prefixes[key] = getattr(fetch_artifact(template), "target_prefix", None) or ""
-        if prefixes[key]:
-            text = prefixes[key].format(**fields)
-            predictions[position] = re.sub(rf"^\s*{re.escape(text)}\s*", "", prediction)
-    return predictions
+        if key not in self._templates:
+            self._templates[key] = getattr(fetch_artifact(template), "answer_prefix_of", None)
+        prefix_of = self._templates[key]
+        return "" if prefix_of is None else prefix_of(dict(fields))
 
 
 # -- scores ---------------------------------------------------------------------------------------------------

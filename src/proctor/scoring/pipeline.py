@@ -26,11 +26,11 @@ from proctor.ir.question import Answered, Question
 from proctor.scoring.grade import Columns, Grade, Measured
 from proctor.scoring.grader import composed, measure
 from proctor.scoring.grading import Grading, MetricNames, Need, Reading, Scope, Scorer, Step
-from proctor.scoring.metric import Metric, failure_of
+from proctor.scoring.metric import failure_of
 from proctor.scoring.metrics_list import expand_metrics
 from proctor.scoring.processors import PostProcess
 
-MetricSource = str | Mapping[str, Any] | Metric
+MetricSource = str | Mapping[str, Any] | Artifact
 ProcessorSource = str | Mapping[str, Any] | Artifact
 STREAM = "all_data"
 

@@ -43,6 +43,10 @@ class DialogueParts:
         answer = _words(rounds.pop()) if ends_in_answer else ""
         return cls(opening, tuple(rounds), answer)
 
+    def asked_names(self) -> set[str]:
+        """Return the names that stand in what is said before the answer."""
+        return {match[1] for text in (self.opening, *map(_words, self.turns)) for match in _SLOT.finditer(text)}
+
     def split_answer(self, known: Container[str]) -> tuple[str, str]:
         """Return what stands before the first name that is not known, and the rest."""
         for match in _SLOT.finditer(self.answer):

@@ -189,6 +189,15 @@ class BasePromptTemplate(Template):
             instance["__turns__"] = parts.messages(fields)
         return instance
 
+    def answer_prefix_of(self, fields: Mapping[str, Any]) -> str:
+        """Return the text before the answer: up to the first name that no turn before it shows."""
+        parts = self._parts()
+        if not parts.turns:
+            return super().answer_prefix_of(fields)
+        asked = parts.asked_names()
+        known = {name: value for name, value in fields.items() if name in asked}
+        return fill(parts.split_answer(asked)[0], self.serialize(known, dict(fields)))
+
     def _parts(self) -> DialogueParts:
         return DialogueParts.of(self.for_generation(), self.ice_token)
 

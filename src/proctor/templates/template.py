@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from string import Formatter
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -124,6 +125,11 @@ class Template(InstanceOperator):
         instance["target_prefix"] = self.fill(self.target_prefix, "target_prefix", shown)
         instance["postprocessors"] = self.postprocessors
 
+    def _capitalise_some(self, inputs: Fields) -> None:
+        for field in self.title_fields:
+            if isinstance(value := inputs.get(field), str):
+                inputs[field] = value.title()
+
     def _capitalise(self, inputs: Fields) -> None:
         for field in self.title_fields:
             value = inputs.get(field)
@@ -155,6 +161,20 @@ class Template(InstanceOperator):
             choices=choices,
             gold=gold,
         )
+
+    def answer_prefix_of(self, fields: Mapping[str, Any]) -> str:
+        """Return what an answer was asked to start with, from the task's fields.
+
+        Raises:
+            TemplateError: The prefix names a field that is not there.
+        """
+        prefix = self.target_prefix
+        if "{" not in prefix:
+            return prefix
+        named = {name.partition(".")[0].partition("[")[0] for _, name, _, _ in Formatter().parse(prefix) if name}
+        known = {name: fields[name] for name in named if name in fields}
+        self._capitalise_some(known)
+        return self.fill(prefix, "target_prefix", self.serialize(known, dict(fields)))
 
     def source_spans(self, instance: Mapping[str, Any]) -> tuple[Span, ...]:
         """Return the labelled spans of an instance's source, for people who look."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 from proctor.ir.question import Answered
 from proctor.recipes.group_scores import varied_of
 from proctor.recipes.recipe import DatasetRecipe
+from proctor.scoring.answer_prefix import strip_prefix
 from proctor.scoring.grader import ExamGrader
 from proctor.scoring.grading import Grading, MetricNames, Reading
 from proctor.scoring.groupings import GroupBy
@@ -47,13 +46,3 @@ def read_text(answered: Answered) -> tuple[Reading]:
     exchange = answered.question.exchange
     text = strip_prefix(answered.responses[0].text, exchange.answer_prefix)
     return (Reading(text, exchange.references, answered.question.instance),)
-
-
-def strip_prefix(text: str, prefix: str) -> str:
-    """Return an answer without the prefix that the prompt asked it to start with, should it repeat it."""
-    return _prefix_pattern(prefix).sub("", text) if prefix else text
-
-
-@lru_cache(maxsize=1024)
-def _prefix_pattern(prefix: str) -> re.Pattern[str]:
-    return re.compile(rf"^\s*{re.escape(prefix)}\s*")
