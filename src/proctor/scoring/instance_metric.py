@@ -100,7 +100,7 @@ class InstanceMetric(ResampledInstancesMetric):
     def needs(self) -> frozenset[Need]:
         """Which further columns the metric reads."""
         own = self.prediction_field == "prediction" and self.reference_field == "references"
-        return super().needs if own else frozenset({"fields"})
+        return super().needs if own and "group_mean" not in self.reduction_map else frozenset({"fields"})
 
     def inputs(self, columns: Columns) -> Columns:
         """Return predictions and references, taken from other fields where the metric says so."""
