@@ -137,7 +137,9 @@ def _methods(owner: Any) -> Table:
 def _with_bounds(template: nodes.Template) -> nodes.Template:
     """Count the steps of every loop; measure what is joined, compared and cut before it is."""
     for loop in template.find_all(nodes.For):
-        parts = [each for body in (loop.body, loop.else_) for part in body for each in (part, *part.find_all(nodes.Node))]
+        parts = [
+            each for body in (loop.body, loop.else_) for part in body for each in (part, *part.find_all(nodes.Node))
+        ]
         written = sum(len(each.data) for each in parts if isinstance(each, nodes.TemplateData))
         arguments: list[nodes.Expr] = [nodes.Const(1 + len(parts) // _NODES_PER_STEP), nodes.Const(written)]
         loop.iter = _filtered(loop.iter, "__steps", arguments)
@@ -161,9 +163,7 @@ def _bounded(node: nodes.Node) -> nodes.Node:
     _replace_in(node)
     if isinstance(node, nodes.Concat):
         return _filtered(nodes.List(node.nodes, lineno=node.lineno), "__joined")
-    if isinstance(node, nodes.Compare):
-        node.expr = _measured(node.expr)
-    elif isinstance(node, nodes.Operand):
+    if isinstance(node, nodes.Compare) or isinstance(node, nodes.Operand):
         node.expr = _measured(node.expr)
     elif isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Slice):
         node.node = _filtered(node.node, "__sliced")
