@@ -99,6 +99,17 @@ def chosen(answer: ChoiceAnswer) -> int:
     return first_best(answer.likelihoods)
 
 
+def likelihood_of_gold(answer: ChoiceAnswer) -> float:
+    """Return the likelihood of the right choice; NaN where it is not one of the choices, or several are right."""
+    gold = answer.gold
+    return answer.likelihoods[gold] if isinstance(gold, int) and gold != OUTSIDE else math.nan
+
+
+def gold_and_probabilities(answer: ChoiceAnswer) -> tuple[int | Sequence[int], list[float]]:
+    """Return the right choice and the probabilities of all, for the Brier score."""
+    return answer.gold, probabilities(answer)
+
+
 CHOICE_SCORES: dict[str, Callable[[ChoiceAnswer], float]] = {
     "acc": accuracy,
     "acc_norm": accuracy_per_character,

@@ -1,7 +1,7 @@
-"""Filters: from what a model wrote to what is scored.
+"""lm-eval's filters as text functions: from what a model wrote to what is scored. ``filters.json`` names them.
 
-A filter takes the answers to each request (one, or ``repeats``) and returns as many entries as it got. A pipeline
-usually ends in ``take_first``, which leaves one answer per request.
+Each is made of its arguments. What it is then called with depends on its scope: an answer; an answer and its row; all
+answers to a request; or all answers to all requests, with their rows.
 """
 
 from __future__ import annotations
@@ -9,27 +9,21 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from proctor.errors import ProctorError, ScoringError, did_you_mean
+from proctor.errors import ScoringError
 from proctor.regexes import BoundedPattern, bounded
+from proctor.scoring.repeats import most_frequent
 
-Answers = Sequence[Any]
-Filter = Callable[[Sequence[Answers], Sequence[Mapping[str, Any]]], Sequence[Any]]
-TakesText = Callable[[str], Any]
-
-TAKE_FIRST = "take_first"
-
-
-def _each(function: Callable[[Any], Any]) -> Filter:
-    """Return the filter that treats every answer on its own."""
-    return lambda answers, docs: [[function(each) for each in some] for some in answers]
+OfValue = Callable[[Any], Any]
+OfRow = Callable[[Any, Mapping[str, Any]], Any]
+OfRepeats = Callable[[Sequence[Any]], Any]
+OfColumn = Callable[[Sequence[Sequence[Any]], Sequence[Mapping[str, Any]]], Sequence[Any]]
 
 
-def regex(regex_pattern: str = r"#### (\-?[0-9\.\,]+)", group_select: int = 0, fallback: str = "[invalid]") -> Filter:
+def regex(regex_pattern: str = r"#### (\-?[0-9\.\,]+)", group_select: int = 0, fallback: str = "[invalid]") -> OfValue:
     """Return the filter that finds a pattern; of several groups, the first that holds something."""
     find = _finder(bounded(regex_pattern), group_select)
 
@@ -37,7 +31,7 @@ def regex(regex_pattern: str = r"#### (\-?[0-9\.\,]+)", group_select: int = 0, f
         found = find(text if isinstance(text, str) else "")
         return fallback if found is None else found.strip()
 
-    return _each(extract)
+    return extract
 
 
 def _finder(pattern: BoundedPattern | re.Pattern[str], group_select: int) -> Callable[[str], str | None]:
@@ -56,7 +50,7 @@ _TAGGED_TOKEN = re.compile(r"\('([^']*)', '([^']*)'\)")
 
 def regex_pos(
     regex_pattern: str = r"\['(.*?)'\]", group_select: int = 0, fallback: Sequence[str] | None = None
-) -> Filter:
+) -> OfValue:
     """Return the filter that lists the part-of-speech tags of ``[('word', 'TAG'), …]``."""
     del regex_pattern, group_select
     nothing = ["invalid"] if fallback is None else fallback
@@ -65,7 +59,7 @@ def regex_pos(
         tokens = _TAGGED_TOKEN.findall(answer) if isinstance(answer, str) else answer
         return [tag for _, tag in tokens] or nothing
 
-    return _each(tags)
+    return tags
 
 
 def multi_choice_regex(
@@ -75,7 +69,7 @@ def multi_choice_regex(
     ignore_case: bool = False,
     ignore_punctuation: bool = False,
     regexes_to_ignore: Sequence[str] | None = None,
-) -> Filter:
+) -> OfRow:
     """Return the filter that finds ``(A)``: by the pattern, else by the text of a choice, else by ``: A``.
 
     The choices come from the document's ``choices``.
@@ -101,9 +95,7 @@ def multi_choice_regex(
         letter = _finder(re.compile(rf":[\s]*({'|'.join(names)})"), group_select)(text)
         return f"({letter.strip()})" if letter else fallback
 
-    return lambda answers, docs: [
-        [extract(each, doc) for each in some] for some, doc in zip(answers, docs, strict=True)
-    ]
+    return extract
 
 
 @lru_cache(maxsize=1)
@@ -111,10 +103,10 @@ def _punctuation() -> dict[int, None]:
     return dict.fromkeys(code for code in range(sys.maxunicode) if unicodedata.category(chr(code)).startswith("P"))
 
 
-def mapped(mapping_dict: Mapping[Any, Any] | None = None, default_value: Any = None) -> Filter:
+def mapped(mapping_dict: Mapping[Any, Any] | None = None, default_value: Any = None) -> OfValue:
     """Return the filter that looks answers up."""
     table = dict(mapping_dict or {})
-    return _each(lambda answer: table.get(answer, default_value))
+    return lambda answer: table.get(answer, default_value)
 
 
 _ENTITY_LABELS = {
@@ -152,21 +144,41 @@ def _format_span(answer: str) -> str:
     return " $ ".join(entities)
 
 
-def _take_first(answers: Sequence[Answers], docs: Sequence[Mapping[str, Any]]) -> Sequence[Any]:
-    del docs
-    return [some[0] for some in answers]
+def remove_whitespace() -> OfValue:
+    """Return the filter that takes space away around an answer."""
+    return str.strip
 
 
-def _majority(answers: Sequence[Answers], docs: Sequence[Mapping[str, Any]]) -> Sequence[Any]:
-    del docs
-    return [[Counter(some).most_common(1)[0][0]] for some in answers]
+def lowercase() -> OfValue:
+    """Return the filter that writes an answer in lower case."""
+    return str.lower
 
 
-def take_first_k(k: int) -> Filter:
-    """Return the filter that keeps the first ``k`` answers."""
+def uppercase() -> OfValue:
+    """Return the filter that writes an answer in upper case."""
+    return str.upper
 
-    def take(answers: Sequence[Answers], docs: Sequence[Mapping[str, Any]]) -> Sequence[Any]:
-        del docs
+
+def format_span() -> OfValue:
+    """Return the filter that writes named entities as ``label: value $ label: value``."""
+    return _format_span
+
+
+def take_first() -> OfRepeats:
+    """Return the filter that keeps the first answer."""
+    return lambda answers: answers[0]
+
+
+def majority_vote() -> OfRepeats:
+    """Return the filter that keeps the most frequent answer, of equals the first."""
+    return lambda answers: [most_frequent(answers)]
+
+
+def take_first_k(k: int) -> OfColumn:
+    """Return the filter that keeps the first ``k`` answers to each request."""
+
+    def take(answers: Sequence[Sequence[Any]], rows: Sequence[Mapping[str, Any]]) -> Sequence[Any]:
+        del rows
         if any(len(some) < k for some in answers):
             raise ScoringError(
                 f"take_first_k needs {k} answers to each request, and there are {min(map(len, answers))}",
@@ -177,81 +189,20 @@ def take_first_k(k: int) -> Filter:
     return take
 
 
-def custom(filter_fn: Any) -> Filter:
+def custom(filter_fn: Any) -> OfColumn:
     """Return the filter that a function is: from all answers and their rows to what is left of each."""
     if not callable(filter_fn):
         raise ScoringError(f"filter_fn is {filter_fn!r}, no function", hint="write filter_fn: !function utils.name")
-    return lambda answers, docs: list(filter_fn([list(some) for some in answers], list(docs)))
+    return lambda answers, rows: list(filter_fn([list(some) for some in answers], list(rows)))
 
 
-def _pass(answers: Sequence[Answers], docs: Sequence[Mapping[str, Any]]) -> Sequence[Any]:
-    del docs
-    return answers
-
-
-FILTERS: dict[str, Callable[..., Filter]] = {
-    "regex": regex,
-    "regex_pos": regex_pos,
-    "multi_choice_regex": multi_choice_regex,
-    "remove_whitespace": lambda: _each(str.strip),
-    "lowercase": lambda: _each(str.lower),
-    "uppercase": lambda: _each(str.upper),
-    "map": mapped,
-    "format_span": lambda: _each(_format_span),
-    TAKE_FIRST: lambda: _take_first,
-    "take_first_k": take_first_k,
-    "majority_vote": lambda: _majority,
-    "custom": custom,
-    "decontaminate": lambda path="": _pass,
-}
-"""Filters by name."""
-
-
-def make_filter(step: Mapping[str, Any]) -> Filter:
-    """Return the filter that an entry of a pipeline describes.
-
-    Args:
-        step: ``function``, the name of a filter or a class with ``apply(answers, docs)``, and its arguments.
-
-    Raises:
-        ScoringError: There is no such filter, or it takes no such argument.
-    """
-    arguments = {key: value for key, value in step.items() if key != "function"}
-    name = step["function"]
-    if not isinstance(name, str):
-        return _of_class(name, arguments)
-    if name not in FILTERS:
-        raise ScoringError(
-            f"there is no filter '{name}'", why=f"there are {', '.join(FILTERS)}", hint=did_you_mean(name, FILTERS)
-        )
-    try:
-        return FILTERS[name](**arguments)
-    except TypeError as error:
-        raise ScoringError(f"the filter '{name}' does not take these arguments", why=str(error)) from None
-
-
-def _of_class(kind: Callable[..., Any], arguments: Mapping[str, Any]) -> Filter:
+def of_class(kind: Callable[..., Any], arguments: Mapping[str, Any]) -> OfColumn:
+    """Return the filter of a class with lm-eval's interface: ``apply(answers, docs)``."""
     apply = kind(**arguments).apply
-    return lambda answers, docs: list(apply([list(some) for some in answers], list(docs)))
+    return lambda answers, rows: list(apply([list(some) for some in answers], list(rows)))
 
 
-MakeFilter = Callable[[Mapping[str, Any]], Filter]
-
-
-class FilterPipeline:
-    """A named sequence of filters; each name gives scores of its own."""
-
-    def __init__(self, name: str, steps: Sequence[Mapping[str, Any]], make: MakeFilter = make_filter) -> None:
-        self.name = name
-        self.only_takes_first = [step.get("function") for step in steps] == [TAKE_FIRST]
-        try:
-            self._filters = [make(step) for step in steps]
-        except ProctorError as error:
-            raise error.located(path=f"filter_list '{name}'") from None
-
-    def apply(self, answers: Sequence[Answers], docs: Sequence[Mapping[str, Any]]) -> list[Any]:
-        """Return what is scored, one entry for each request."""
-        found: Sequence[Any] = answers
-        for each in self._filters:
-            found = each(found, docs)
-        return list(found)
+def decontaminate(path: str = "") -> OfColumn:
+    """Return the filter that changes nothing, as lm-eval's own."""
+    del path
+    return lambda answers, rows: answers

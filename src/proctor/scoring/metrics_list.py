@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from proctor.artifacts import Artifact, fetch_artifact
+from proctor.artifacts import Artifact
 from proctor.errors import ScoringError
 from proctor.scoring.metric import Metric
+from proctor.scoring.metric_table import fetch_metric
 
 
 class MetricsList(Artifact):
@@ -34,7 +35,7 @@ def expand_metrics(sources: Sequence[str | Mapping[str, Any] | Artifact]) -> lis
     """
     metrics: list[Metric] = []
     for source in sources:
-        found = fetch_artifact(source)
+        found = fetch_metric(source)
         if isinstance(found, MetricsList):
             metrics.extend(found.items)
         elif isinstance(found, Metric):

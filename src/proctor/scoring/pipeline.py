@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, overload
 
-from proctor.artifacts import Artifact, fetch_artifact
+from proctor.artifacts import Artifact
 from proctor.data.operator import (
     FieldOperator,
     InstanceFieldOperator,
@@ -28,6 +28,7 @@ from proctor.scoring.grader import composed, measure
 from proctor.scoring.grading import Grading, MetricNames, Need, Reading, Scope, Scorer, Step
 from proctor.scoring.metric import failure_of
 from proctor.scoring.metrics_list import expand_metrics
+from proctor.scoring.processor_functions import fetch_processor
 from proctor.scoring.processors import PostProcess
 
 MetricSource = str | Mapping[str, Any] | Artifact
@@ -132,7 +133,7 @@ def processor_steps(sources: Sequence[ProcessorSource]) -> tuple[Processor, ...]
     Raises:
         ArtifactError: One cannot be had.
     """
-    return tuple(Processor(operator) for source in sources for operator in _flatten(fetch_artifact(source)))
+    return tuple(Processor(operator) for source in sources for operator in _flatten(fetch_processor(source)))
 
 
 class Processors(Sequence[Step]):

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Literal
 
 from proctor.errors import TrustError
+from proctor.scoring.repeats import at_least_one_as_product
 from proctor.settings import settings
 
 MEMORY_BYTES = 4 * 1024**3
@@ -143,10 +144,5 @@ def pass_at(counts: Sequence[tuple[int, int]], k: int) -> float | None:
     """
     if not counts or any(total < k for total, _ in counts):
         return None
-    chances = []
-    for total, passed in counts:
-        missed = 1.0
-        for i in range(total - passed + 1, total + 1):
-            missed *= 1.0 - k / i
-        chances.append(1.0 if total - passed < k else 1.0 - missed)
+    chances = [at_least_one_as_product(total, passed, k) for total, passed in counts]
     return sum(chances) / len(chances)

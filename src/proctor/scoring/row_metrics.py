@@ -2,47 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from proctor.errors import MissingExtraError
 from proctor.regexes import bounded
 from proctor.scoring.aggregations import need_scikit_learn
-
-
-class MetricInfo(NamedTuple):
-    """What is known about a metric by name: its aggregation, and whether more is better."""
-
-    aggregation: str
-    higher_is_better: bool
-
-
-METRICS: dict[str, MetricInfo] = {
-    "acc": MetricInfo("mean", higher_is_better=True),
-    "acc_norm": MetricInfo("mean", higher_is_better=True),
-    "acc_bytes": MetricInfo("mean", higher_is_better=True),
-    "acc_mutual_info": MetricInfo("mean", higher_is_better=True),
-    "acc_all": MetricInfo("mean", higher_is_better=True),
-    "exact_match": MetricInfo("mean", higher_is_better=True),
-    "likelihood": MetricInfo("mean", higher_is_better=True),
-    "f1": MetricInfo("f1", higher_is_better=True),
-    "mcc": MetricInfo("matthews_corrcoef", higher_is_better=True),
-    "brier_score": MetricInfo("brier_score", higher_is_better=False),
-    "perplexity": MetricInfo("perplexity", higher_is_better=False),
-    "word_perplexity": MetricInfo("weighted_perplexity", higher_is_better=False),
-    "byte_perplexity": MetricInfo("weighted_perplexity", higher_is_better=False),
-    "bits_per_byte": MetricInfo("bits_per_byte", higher_is_better=False),
-    "bleu": MetricInfo("bleu", higher_is_better=True),
-    "chrf": MetricInfo("chrf", higher_is_better=True),
-    "chrf++": MetricInfo("chrf++", higher_is_better=True),
-    "ter": MetricInfo("ter", higher_is_better=False),
-    "bypass": MetricInfo("bypass", higher_is_better=True),
-    "avg@k": MetricInfo("mean", higher_is_better=True),
-    "maj@k": MetricInfo("mean", higher_is_better=True),
-    "pass@k": MetricInfo("mean", higher_is_better=True),
-}
-"""How each metric is aggregated by default, and its direction."""
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _DIGITS = str.maketrans("", "", string.digits)
@@ -71,12 +38,22 @@ def exact_match(
     return {"exact_match": sum(equal) / len(equal)}
 
 
-def _pair(items: Sequence[Any]) -> Any:
+def pair(items: Sequence[Any]) -> Any:
     """Return gold and prediction as they are, for an aggregation over the whole corpus."""
     return items
 
 
-def _hf_f1(references: Sequence[Any], predictions: Sequence[Any], **arguments: Any) -> dict[str, Any]:
+def nothing(items: Sequence[Any]) -> None:
+    """Return nothing: answers are recorded, not scored."""
+    del items
+
+
+def f1_of_labels(references: Sequence[Any], predictions: Sequence[Any], **arguments: Any) -> dict[str, Any]:
+    """Return the F1 of labels (``evaluate``'s ``f1``).
+
+    Raises:
+        MissingExtraError: scikit-learn is not installed.
+    """
     need_scikit_learn("f1")
     from sklearn.metrics import f1_score
 
@@ -84,21 +61,27 @@ def _hf_f1(references: Sequence[Any], predictions: Sequence[Any], **arguments: A
     return {"f1": float(score) if getattr(score, "size", 1) == 1 else score}
 
 
-def _hf_accuracy(references: Sequence[Any], predictions: Sequence[Any], **arguments: Any) -> dict[str, Any]:
+def accuracy(references: Sequence[Any], predictions: Sequence[Any], **arguments: Any) -> dict[str, Any]:
+    """Return the share of predictions that equal their reference."""
     del arguments
     return {"accuracy": sum(a == b for a, b in zip(references, predictions, strict=True)) / len(references)}
 
 
 TEXT_METRICS: dict[str, Callable[..., Any]] = {
     "exact_match": exact_match,
-    **dict.fromkeys(("acc", "acc_norm", "f1", "mcc", "bleu", "chrf", "chrf++", "ter", "acc_all", "likelihood"), _pair),
-    **dict.fromkeys(("brier_score", "perplexity", "word_perplexity", "byte_perplexity", "bits_per_byte"), _pair),
-    "bypass": lambda items: None,
+    **dict.fromkeys(("acc", "acc_norm", "f1", "mcc", "bleu", "chrf", "chrf++", "ter", "acc_all", "likelihood"), pair),
+    **dict.fromkeys(("brier_score", "perplexity", "word_perplexity", "byte_perplexity", "bits_per_byte"), pair),
+    "bypass": nothing,
 }
 """What each metric makes of gold and prediction of one document; corpus metrics keep both."""
 
 
-def _hf_wer(references: Sequence[Any], predictions: Sequence[Any], **arguments: Any) -> float:
+def word_error_rate(references: Sequence[Any], predictions: Sequence[Any], **arguments: Any) -> float:
+    """Return the share of words that are wrong.
+
+    Raises:
+        MissingExtraError: jiwer is not installed.
+    """
     del arguments
     try:
         from jiwer import wer
@@ -108,9 +91,28 @@ def _hf_wer(references: Sequence[Any], predictions: Sequence[Any], **arguments: 
 
 
 EVALUATE_METRICS: dict[str, Callable[..., Any]] = {
-    "wer": _hf_wer,
+    "wer": word_error_rate,
     "exact_match": exact_match,
-    "f1": _hf_f1,
-    "accuracy": _hf_accuracy,
+    "f1": f1_of_labels,
+    "accuracy": accuracy,
 }
 """What ``hf_evaluate: true`` means here: the metrics of the ``evaluate`` hub that need no download."""
+
+
+# -- of rolling likelihoods -------------------------------------------------------------------------------------------
+
+
+def by_words(likelihood: float, text: str) -> tuple[float, int]:
+    """Return the likelihood of a text with the number of its words."""
+    return likelihood, len(re.split(r"\s+", text))
+
+
+def by_bytes(likelihood: float, text: str) -> tuple[float, int]:
+    """Return the likelihood of a text with the number of its bytes in UTF-8."""
+    return likelihood, len(text.encode())
+
+
+def alone(likelihood: float, text: str) -> float:
+    """Return the likelihood of a text as it is."""
+    del text
+    return likelihood

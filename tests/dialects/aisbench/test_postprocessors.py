@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.dialects.aisbench.postprocessors import _table, postprocessor, postprocessor_names
+from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_names
 from proctor.dialects.aisbench.values import Reference
 from proctor.errors import DataError, ScoringError, TrustError
+from proctor.scoring.registry import OPENCOMPASS
+from proctor.scoring.text_functions import AISBENCH, text_function_table
 from proctor.settings import settings
 
 ARGUMENTS = {
@@ -27,8 +29,9 @@ ARGUMENTS = {
 }
 MAY_FAIL = {"gsm8k_dataset", "gsm8k_dataset_postprocess"}
 NEEDS_JIEBA = {"general_cn", "general_cn_postprocess", "flores-chinese", "flores_postprocess_chinese"}
+OURS = [entry for entry in text_function_table() if entry.system in (OPENCOMPASS, AISBENCH)]
 EACH = sorted(
-    {str(entry): name for name, entry in _table().items() if name not in MAY_FAIL | NEEDS_JIEBA}.values()
+    {entry.target: entry.name for entry in OURS if entry.name not in MAY_FAIL | NEEDS_JIEBA}.values()
 )  # one name of each function
 
 

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import inspect
-import json
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from importlib import import_module, resources
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 from proctor.data.fields import Row
+from proctor.dialects.aisbench.plain import described
 from proctor.dialects.aisbench.postprocessors import postprocessor, project_of
 from proctor.dialects.aisbench.trusted_evaluators import class_evaluator, evaluator_class
 from proctor.dialects.aisbench.values import Reference
-from proctor.errors import MissingExtraError, ProctorError, ScoringError, did_you_mean
+from proctor.errors import Diagnostic, Location, MissingExtraError, ProctorError, ScoringError, did_you_mean
 from proctor.ir import Failure
-from proctor.scoring.evaluators.cases import Cases, Evaluator, Verdict
+from proctor.scoring.evaluators.cases import Cases, Verdict
 from proctor.scoring.evaluators.evaluation import Evaluation, Outcome
+from proctor.scoring.evaluators.metrics import metric_evaluator
+from proctor.scoring.metric_table import MetricEntry, check_metric, metric_entry, metric_of, metric_table
+from proctor.scoring.registered_metric import call_evaluator, check_arguments
+from proctor.scoring.registry import OPENCOMPASS, is_in_catalog, named
+from proctor.scoring.repeats import most_frequent
 from proctor.settings import settings
 
 _UPSTREAM = ("opencompass", "ais_bench")
@@ -67,29 +70,32 @@ def evaluate(
         predictions,
         [model_postprocessor, eval_cfg.get("pred_postprocessor"), config.get("pred_postprocessor")],
         project,
+        rows,
     )
     if eval_cfg.get("sc_size") is not None:
-        parsed = [Counter(each).most_common(1)[0][0] if isinstance(each, list) else each for each in parsed]
-    wanted = _through(references, [eval_cfg.get("dataset_postprocessor")], project)
+        parsed = [most_frequent(each) if isinstance(each, list) else each for each in parsed]
+    wanted = _through(references, [eval_cfg.get("dataset_postprocessor")], project, rows)
     failures = {i: each for i, each in enumerate(zip(parsed, wanted, strict=True)) if _failure(each)}
     cases = Cases(parsed, wanted, rows, prompts, columns or {}, project)
     outcome = Outcome(judge, cases, {i: f for i, pair in failures.items() if (f := _failure(pair))}, runs)
     return outcome.evaluation()
 
 
-def _through(texts: Sequence[Any], configs: Sequence[Mapping[str, Any] | None], project: str) -> list[Any]:
+def _through(
+    texts: Sequence[Any], configs: Sequence[Mapping[str, Any] | None], project: str, rows: Sequence[Row]
+) -> list[Any]:
     functions = [postprocessor(config, project) for config in configs if config]
     values = list(texts)
     for function in functions:
-        values = [_processed(function, value) for value in values]
+        values = [_processed(function, value, row) for value, row in zip(values, rows or repeat({}), strict=False)]
     return values
 
 
-def _processed(function: Callable[[Any], Any], value: Any) -> Any:
+def _processed(function: Callable[[Any, Row], Any], value: Any, row: Row) -> Any:
     if isinstance(value, Failure):
         return value
     try:
-        return [function(each) for each in value] if isinstance(value, list) else function(value)
+        return function(value, row)
     except MissingExtraError:
         raise
     except (ProctorError, ValueError, TypeError, IndexError, KeyError, AttributeError) as error:
@@ -103,17 +109,9 @@ def _failure(pair: tuple[Any, Any]) -> Failure | None:
 # -- evaluators by name -------------------------------------------------------------------------------------------
 
 
-@cache
-def _table() -> Mapping[str, Any]:
-    """Return the evaluators of the core, and those that ask a judge as configs describe it."""
-    core = resources.files("proctor.scoring.evaluators").joinpath("evaluators.json")
-    own = resources.files(__package__).joinpath("evaluators.json")
-    return {**json.loads(core.read_text(encoding="utf-8")), **json.loads(own.read_text(encoding="utf-8"))}
-
-
 def evaluator_names() -> list[str]:
     """Return the names of all evaluators that are known."""
-    return sorted({name.rpartition(".")[2] for name in _table()})
+    return sorted({name.rpartition(".")[2] for name in metric_table().of(OPENCOMPASS)})
 
 
 def evaluator_name(config: Mapping[str, Any]) -> str:
@@ -127,9 +125,23 @@ def evaluator_name(config: Mapping[str, Any]) -> str:
 
 
 def is_known(config: Mapping[str, Any]) -> bool:
-    """Return whether an ``evaluator`` config names an evaluator that works without upstream's class."""
+    """Return whether an ``evaluator`` config names a metric that works without upstream's class."""
+    return _entry(config) is not None or _is_metric(config)
+
+
+def _entry(config: Mapping[str, Any]) -> MetricEntry | None:
+    """Return the evaluator that a config names; classes are known where they come from upstream's packages."""
     whole = evaluator_name(config)
-    return _known_name(whole) in _table() and ("." not in whole or whole.partition(".")[0] in _UPSTREAM)
+    if "." in whole and whole.partition(".")[0] not in _UPSTREAM:
+        return None
+    found = metric_table().find(_known_name(whole), OPENCOMPASS, {OPENCOMPASS})
+    return found if found is not None and found.reads == "columns" else None
+
+
+def _is_metric(config: Mapping[str, Any]) -> bool:
+    """Return whether a config names a metric of another system: by its name in a catalog or in the table."""
+    kind = config.get("type")
+    return isinstance(kind, str) and (is_in_catalog(kind) or metric_entry(named(kind)[0], OPENCOMPASS) is not None)
 
 
 def _known_name(whole: str) -> str:
@@ -137,7 +149,8 @@ def _known_name(whole: str) -> str:
     name = whole.rpartition(".")[2]
     _, folder, rest = whole.rpartition(".datasets.")
     first = rest.partition(".")[0]
-    return next((each for each in (f"{first}.{name}", f"datasets.{name}") if folder and each in _table()), name)
+    known = metric_table().of(OPENCOMPASS) if folder else {}
+    return next((each for each in (f"{first}.{name}", f"datasets.{name}") if each in known), name)
 
 
 def evaluator(config: Mapping[str, Any]) -> Callable[[Cases], Verdict]:
@@ -149,32 +162,60 @@ def evaluator(config: Mapping[str, Any]) -> Callable[[Cases], Verdict]:
     place = getattr(config, "location", None)
     if not config.get("type"):
         raise ScoringError("the eval_cfg names no evaluator", location=place)
-    whole = evaluator_name(config)
-    name = _known_name(whole)
     arguments = {key: value for key, value in config.items() if key not in ("type", "pred_postprocessor")}
-    if not is_known(config):
-        kind = config["type"] if inspect.isclass(config["type"]) else None
-        if settings.trust_code and (kind := kind or evaluator_class(whole)) is not None:
-            return class_evaluator(kind, arguments, place)
-        why = next((text for start, text in _ELSEWHERE.items() if name.startswith(start)), "")
-        raise ScoringError(
-            f"the evaluator '{name}' cannot be computed here",
-            location=place,
-            why=why or "its class would have to run; that needs --trust-code, and its package installed",
-            hint=did_you_mean(name, evaluator_names()) if not why else "",
-        )
-    entry = _table()[name]
-    if isinstance(entry, list):
-        entry, fixed = entry
-        arguments = {**fixed, **arguments}
-    module, _, function = entry.partition(":")
-    found: Evaluator = getattr(import_module(module), function)
+    if (entry := _entry(config)) is not None:
+        return _called(entry, arguments, place)
+    if _is_metric(config):
+        return _metric(str(config["type"]), arguments, place)
+    whole = evaluator_name(config)
+    kind = config["type"] if inspect.isclass(config["type"]) else None
+    if settings.trust_code and (kind := kind or evaluator_class(whole)) is not None:
+        return class_evaluator(kind, arguments, place)
+    raise _unknown(_known_name(whole), place)
 
+
+def _called(entry: MetricEntry, arguments: Mapping[str, Any], place: Location | None) -> Callable[[Cases], Verdict]:
     def judge(cases: Cases) -> Verdict:
         try:
-            return found(cases, **arguments)
-        except (TypeError, AttributeError, ValueError, KeyError, IndexError) as error:
-            why = f"{type(error).__name__}: {error}"
-            raise ScoringError(f"{name} cannot be computed", location=place, why=why) from error
+            return call_evaluator(entry, {**entry.arguments, **arguments}, cases)
+        except ScoringError as error:
+            raise error.located(place) from error.__cause__
 
     return judge
+
+
+def _metric(name: str, arguments: Mapping[str, Any], place: Location | None) -> Callable[[Cases], Verdict]:
+    try:
+        return metric_evaluator(metric_of(name, OPENCOMPASS, described(arguments)))
+    except ProctorError as error:
+        raise error.located(place) from None
+
+
+def _unknown(name: str, place: Location | None) -> ScoringError:
+    why = next((text for start, text in _ELSEWHERE.items() if name.startswith(start)), "")
+    return ScoringError(
+        f"the evaluator '{name}' cannot be computed here",
+        location=place,
+        why=why or "its class would have to run; that needs --trust-code, and its package installed",
+        hint="" if why else did_you_mean(name, [*evaluator_names(), *metric_table().names()]),
+    )
+
+
+def check_evaluator(config: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    """Yield what is wrong with an ``evaluator`` config that can be known before anybody is asked."""
+    place = getattr(config, "location", None)
+    try:
+        evaluator(config)
+        found = list(_checks(config))
+    except ProctorError as error:
+        found = error.diagnostics
+    yield from (each.at(place, "$.eval_cfg.evaluator") for each in found)
+
+
+def _checks(config: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    arguments = {key: value for key, value in config.items() if key not in ("type", "pred_postprocessor")}
+    if (entry := _entry(config)) is not None:
+        yield from entry.check()
+        check_arguments(entry, arguments)
+    elif _is_metric(config):
+        yield from check_metric(config["type"], OPENCOMPASS, described(arguments))

@@ -13,11 +13,8 @@ from proctor.dialects.aisbench.options import DatasetOptions
 from proctor.errors import Diagnostic, ProctorError
 from proctor.ir import Failure, Prompt, Request, Response, Rolling
 from proctor.recipes.exam import Answered
-from proctor.scoring.evaluators.evaluation import Evaluation
+from proctor.scoring.evaluators.evaluation import Evaluation, mean_interval
 from proctor.scoring.grade import Grade
-from proctor.scoring.intervals import Bootstrap, Interval, Means, as_floats, wilson
-
-_CLOSE = 1e-6
 
 
 @dataclass(slots=True)
@@ -192,7 +189,7 @@ def _file(result: Grade, evaluation: Evaluation, answers: _Answers) -> None:
     scores = {name: value for name, value in evaluation.scores.items() if isinstance(value, int | float)}
     for name, value in scores.items():
         result.scores[name] = value
-        if (bounds := _interval(name, float(value), columns)) is not None:
+        if (bounds := evaluation.bounds.get(name) or mean_interval(name, float(value), columns)) is not None:
             result.scores[f"{name}_ci_low"], result.scores[f"{name}_ci_high"] = bounds
     main = evaluation.main if evaluation.main in scores else next(iter(scores), None)
     if main is not None:
@@ -209,22 +206,3 @@ def _per_instance(column: Sequence[Any], owners: Sequence[int], total: int) -> l
         if value is not None:
             sums[owner].append(float(value))
     return [sum(values) / len(values) if values else None for values in sums]
-
-
-def _interval(name: str, value: float, columns: Mapping[str, Sequence[float | None]]) -> Interval | None:
-    """Return the 95% interval of a score that is the mean of a column, or a hundred times it; else ``None``."""
-    column = columns.get(name)
-    known = [] if column is None else [each for each in column if each is not None]
-    if not known:
-        return None
-    mean = sum(known) / len(known)
-    scale = next((scale for scale in (1.0, 100.0) if math.isclose(mean * scale, value, abs_tol=_CLOSE)), None)
-    if scale is None:
-        return None
-    if set(known) <= {0.0, 100.0}:  # first: nearly all scores are percentages, and zeros alone do not tell
-        bounds = Interval(*(bound * 100 for bound in wilson(round(sum(known) / 100), len(known))))
-    elif set(known) <= {0.0, 1.0}:
-        bounds = wilson(int(sum(known)), len(known))
-    else:
-        (bounds,) = Bootstrap().intervals(Means(as_floats(known)[None, :]))
-    return Interval(bounds.low * scale, bounds.high * scale)

@@ -1,27 +1,24 @@
 """Post-processors of configs: by the name that they are registered under, or the function that the config imports.
 
-``scoring/postprocessors/postprocessors.json`` maps both to functions; no upstream code runs.
+The table of text functions maps both to functions of the core; no upstream code runs. Every other text function of the
+table can be named, too.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
-from functools import cache, partial
-from importlib import import_module, resources
+from functools import partial
+from importlib import import_module
 from typing import Any
 
 from proctor.dialects.aisbench.values import Reference
-from proctor.errors import ScoringError, TrustError, did_you_mean
+from proctor.errors import ProctorError, ScoringError, TrustError, did_you_mean
+from proctor.scoring.processor_functions import find_text_function, is_in_catalog
+from proctor.scoring.registry import NOTHING, OPENCOMPASS
+from proctor.scoring.text_functions import AISBENCH, TextFunction, text_function, text_function_table
 from proctor.settings import settings
 
 _PROJECTS = {"opencompass": "opencompass", "ais_bench": "aisbench"}
-
-
-@cache
-def _table() -> Mapping[str, Any]:
-    file = resources.files("proctor.scoring.postprocessors").joinpath("postprocessors.json")
-    return dict(json.loads(file.read_text(encoding="utf-8")))
 
 
 def project_of(name: str, default: str = "opencompass") -> str:
@@ -30,12 +27,13 @@ def project_of(name: str, default: str = "opencompass") -> str:
 
 
 def postprocessor_names() -> list[str]:
-    """Return the names of all post-processors that are known."""
-    return sorted(_table())
+    """Return the names of all post-processors of OpenCompass and AISBench that are known."""
+    table = text_function_table()
+    return sorted({*table.of(OPENCOMPASS), *table.of(AISBENCH)})
 
 
-def postprocessor(config: Mapping[str, Any] | None, project: str = "opencompass") -> Callable[[Any], Any]:
-    """Return the function that a post-processor of a config stands for.
+def postprocessor(config: Mapping[str, Any] | None, project: str = "opencompass") -> Callable[..., Any]:
+    """Return the function that a post-processor of a config stands for, from an answer and its row.
 
     Args:
         config: ``type`` (a registered name, a function that the config imports, or, where code is trusted, a function)
@@ -50,42 +48,48 @@ def postprocessor(config: Mapping[str, Any] | None, project: str = "opencompass"
         return _unchanged
     arguments = {key: value for key, value in config.items() if key != "type"}
     if isinstance(arguments.get("postprocess"), str | Reference):
-        arguments["postprocess"] = _function(arguments["postprocess"], config, project)
-    function = _function(config.get("type"), config, project)
-    return partial(function, **arguments) if arguments else function
+        arguments["postprocess"] = _function(arguments["postprocess"], config, project, {}).of_answer
+    return _function(config.get("type"), config, project, arguments).of_answer
 
 
-def _unchanged(text: Any) -> Any:
-    return text
+def _unchanged(answer: Any, row: Mapping[str, Any] = NOTHING) -> Any:
+    del row
+    return answer
 
 
-def _function(kind: Any, config: Mapping[str, Any], project: str) -> Callable[..., Any]:
+def _function(kind: Any, config: Mapping[str, Any], project: str, arguments: Mapping[str, Any]) -> TextFunction:
     place = getattr(config, "location", None)
     if callable(kind):
         if not settings.trust_code:
             raise TrustError("a post-processor is code", location=place, hint="say --trust-code to run it")
-        function: Callable[..., Any] = kind
-        return function
+        return TextFunction(getattr(kind, "__name__", str(kind)), "value", partial(kind, **arguments))
     name = kind.name if isinstance(kind, Reference) else str(kind)
+    try:
+        return _named(name, project, arguments)
+    except ProctorError as error:
+        if (found := _trusted(name)) is not None:
+            return TextFunction(name, "value", partial(found, **arguments))
+        raise error.located(place) from None
+
+
+def _named(name: str, project: str, arguments: Mapping[str, Any]) -> TextFunction:
+    """Return the function of a name; those of upstream's packages are known by their last part."""
     short = name.rpartition(".")[2]
-    if (name == short or name.partition(".")[0] in _PROJECTS) and short in _table():
-        return _named(short, project_of(name, project))
-    if "." in name and settings.trust_code and (found := _imported(name)) is not None:
-        return found
+    if name.partition(".")[0] in _PROJECTS or name == short:
+        own = (project_of(name, project), OPENCOMPASS)
+        if (found := text_function(short, own, arguments)) is not None:
+            return found
+    if ":" in name or is_in_catalog(name):
+        return find_text_function(name, OPENCOMPASS, arguments)
     raise ScoringError(
         f"the post-processor '{short}' is not known",
-        location=place,
         why="its function would have to run; that needs --trust-code, and its package installed",
-        hint=did_you_mean(short, _table()),
+        hint=did_you_mean(short, text_function_table().names()),
     )
 
 
-def _named(name: str, project: str) -> Callable[..., Any]:
-    entry = _table()[name]
-    place = entry[project] if isinstance(entry, dict) else entry
-    module, _, function = place.partition(":")
-    found: Callable[..., Any] = getattr(import_module(module), function)
-    return found
+def _trusted(name: str) -> Callable[..., Any] | None:
+    return _imported(name) if "." in name and settings.trust_code else None
 
 
 def _imported(name: str) -> Callable[..., Any] | None:

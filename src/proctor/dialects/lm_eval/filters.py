@@ -1,19 +1,25 @@
-"""``filter_list``: filters by name, and code of task files as filters."""
+"""``filter_list``: text functions of every system by name, and code of task files as filters."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
 from proctor.dialects.lm_eval.fields import value_of
 from proctor.dialects.lm_eval.functions import guarded
-from proctor.scoring.filters import FILTERS, TAKE_FIRST, Filter, FilterPipeline
-from proctor.scoring.filters import make_filter as make_core_filter
+from proctor.errors import Diagnostic, ProctorError
+from proctor.scoring.filters import of_class
+from proctor.scoring.processor_functions import find_text_function
+from proctor.scoring.registry import LM_EVAL, is_in_catalog, named
+from proctor.scoring.text_functions import TextFunction, text_function_table
+
+Answers = Sequence[Any]
+TAKE_FIRST = "take_first"
 
 
-def make_filter(step: Mapping[str, Any]) -> Filter:
+def make_filter(step: Mapping[str, Any]) -> TextFunction:
     """Return the filter that an entry of a pipeline describes; ``!function`` may name a class or a function.
 
     Raises:
@@ -22,15 +28,28 @@ def make_filter(step: Mapping[str, Any]) -> Filter:
     """
     name, arguments = step["function"], {key: value for key, value in step.items() if key != "function"}
     if not isinstance(name, str):
-        return make_core_filter({**arguments, "function": _guarded_class(value_of(name, "filter_list"))})
-    if name not in FILTERS and (registered := _registered(name)) is not None:
-        return make_core_filter({**arguments, "function": _guarded_class(registered)})
+        return _of_class(value_of(name, "filter_list"), arguments)
+    if text_function_table().find(name, LM_EVAL) is None and (registered := _registered(name)) is not None:
+        return _of_class(registered, arguments)
     if name == "custom" and "filter_fn" in arguments:
         function = value_of(arguments["filter_fn"], "filter_fn")
-        return make_core_filter(
-            {**step, "filter_fn": guarded(function, "filter_fn") if callable(function) else function}
-        )
-    return make_core_filter(step)
+        arguments["filter_fn"] = guarded(function, "filter_fn") if callable(function) else function
+    if text_function_table().find(named(name)[0], LM_EVAL) is None and not is_in_catalog(name):
+        raise text_function_table().unknown(name, "filter", list(text_function_table().of(LM_EVAL)))
+    return find_text_function(name, LM_EVAL, arguments)
+
+
+def filter_problems(step: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    """Yield what is wrong with an entry of a pipeline that can be known before anybody is asked; no code runs."""
+    if not isinstance(step["function"], str) or step["function"] == "custom":
+        return
+    try:
+        make_filter(step)
+    except ProctorError as error:
+        yield from error.diagnostics
+    else:
+        entry = text_function_table().find(named(step["function"])[0], LM_EVAL)
+        yield from entry.check() if entry is not None else ()
 
 
 def _registered(name: str) -> Any:
@@ -39,15 +58,42 @@ def _registered(name: str) -> Any:
     return registry.get(name) if registry is not None and name in registry else None
 
 
-def _guarded_class(kind: Any) -> Callable[..., Any]:
+def _of_class(kind: Any, arguments: Mapping[str, Any]) -> TextFunction:
+    name = str(getattr(kind, "__name__", kind))
+    return TextFunction(name, "column", of_class(_guarded_class(kind, f"the filter {name}"), arguments))
+
+
+def _guarded_class(kind: Any, what: str) -> Callable[..., Any]:
     """Return a class with lm-eval's interface, ``apply(answers, docs)``, whose failures say whose they are."""
-    what = f"the filter {getattr(kind, '__name__', kind)}"
     make = guarded(kind, what)
     return lambda **arguments: SimpleNamespace(apply=guarded(make(**arguments).apply, what))
+
+
+class FilterPipeline:
+    """A named sequence of filters; each name gives scores of its own.
+
+    A filter takes the answers to each request (one, or ``repeats``) and returns as many entries as it got. A pipeline
+    usually ends in ``take_first``, which leaves one answer per request.
+    """
+
+    def __init__(self, name: str, steps: Sequence[Mapping[str, Any]]) -> None:
+        self.name = name
+        self.only_takes_first = [step.get("function") for step in steps] == [TAKE_FIRST]
+        try:
+            self._filters = [make_filter(step) for step in steps]
+        except ProctorError as error:
+            raise error.located(path=f"filter_list '{name}'") from None
+
+    def apply(self, answers: Sequence[Answers], docs: Sequence[Mapping[str, Any]]) -> list[Any]:
+        """Return what is scored, one entry for each request."""
+        found: Sequence[Any] = answers
+        for each in self._filters:
+            found = each.apply(found, docs)
+        return list(found)
 
 
 def make_pipelines(filter_list: Any) -> list[FilterPipeline]:
     """Return the pipelines of a task; without any, the first answer is taken as it is."""
     if not isinstance(filter_list, list):
-        return [FilterPipeline("none", [{"function": TAKE_FIRST}], make_filter)]
-    return [FilterPipeline(str(each["name"]), each["filter"], make_filter) for each in filter_list]
+        return [FilterPipeline("none", [{"function": TAKE_FIRST}])]
+    return [FilterPipeline(str(each["name"]), each["filter"]) for each in filter_list]

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proctor.dialects.lm_eval.fields import value_of
-from proctor.dialects.lm_eval.scores import CONFIDENCE_95, error_key, number, score_key
+from proctor.dialects.lm_eval.scores import error_key, score_key
 from proctor.dialects.lm_eval.tree import Group, GroupMetric
+from proctor.scoring.aggregated import CONFIDENCE_95, number
 from proctor.scoring.combined import interval_of_mean
 
 Scores = Mapping[str, Any]

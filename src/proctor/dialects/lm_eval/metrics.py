@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from proctor.dialects.lm_eval.fields import value_of
 from proctor.dialects.lm_eval.functions import guarded
 from proctor.dialects.lm_eval.reader import FunctionReference
-from proctor.errors import ScoringError, did_you_mean
+from proctor.dialects.lm_eval.scores import error_key, score_key
+from proctor.errors import Diagnostic, ProctorError, ScoringError
+from proctor.ir import Failure
 from proctor.scoring import aggregations
 from proctor.scoring.aggregations import AGGREGATIONS, Aggregate, mean
-from proctor.scoring.row_metrics import EVALUATE_METRICS, METRICS, TEXT_METRICS
+from proctor.scoring.columns import scatter
+from proctor.scoring.evaluators.metrics import references_of, score_names
+from proctor.scoring.grade import Columns
+from proctor.scoring.metric import Metric
+from proctor.scoring.metric_table import check_metric, metric_of, metric_table
+from proctor.scoring.registry import LM_EVAL, is_in_catalog, named
+from proctor.scoring.row_metrics import EVALUATE_METRICS, TEXT_METRICS
+from proctor.scoring.standard_errors import NO_ERROR
 
 DEFAULT_METRICS: dict[str, tuple[str, ...]] = {
     "loglikelihood": ("perplexity", "acc"),
@@ -30,7 +40,8 @@ def find_aggregation(spec: Any, metric: str) -> Aggregate:
         TrustError: It is a function of the task file, and code is not trusted.
     """
     if spec is None:
-        return AGGREGATIONS[METRICS[metric].aggregation] if metric in METRICS else mean
+        known = metric_table().of(LM_EVAL).get(metric)
+        return mean if known is None else AGGREGATIONS[known.aggregation]
     if isinstance(spec, FunctionReference):
         return guarded(value_of(spec, "aggregation"), f"aggregation ('{spec.name}')", spec.location)
     if callable(spec):
@@ -53,10 +64,125 @@ def find_metric(entry: dict[str, Any]) -> tuple[str, Callable[..., Any], dict[st
         name = getattr(function, "__name__", str(spec))
         return name, guarded(function, f"the metric '{name}'"), arguments
     table = EVALUATE_METRICS if entry.get("hf_evaluate") is True else {**EVALUATE_METRICS, **TEXT_METRICS}
-    if spec not in table:
+    name = str(spec).removeprefix(f"{LM_EVAL}:")
+    if name not in table:
+        raise _no_metric(str(spec), downloads=entry.get("hf_evaluate") is True)
+    return name, table[name], arguments
+
+
+def _no_metric(name: str, *, downloads: bool = False) -> ScoringError:
+    known = sorted({*TEXT_METRICS, *EVALUATE_METRICS})
+    (problem,) = metric_table().unknown(name, known=known).diagnostics
+    why = "metric scripts are not downloaded" if downloads else problem.why
+    return ScoringError(problem.what, why=why, hint=problem.hint)
+
+
+def metric_problems(entry: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    """Yield what is wrong with an entry of a metric list that can be known before anybody is asked; no code runs."""
+    name = str(entry["metric"])
+    try:
+        if is_core_metric(entry):
+            yield from check_metric(core_metric(entry).metric)
+        elif (known := metric_table().find(named(name)[0], LM_EVAL)) is not None:
+            yield from known.check()
+        else:
+            raise _no_metric(name)
+    except ProctorError as error:
+        yield from error.diagnostics
+
+
+def is_core_metric(entry: Mapping[str, Any]) -> bool:
+    """Return whether an entry names a metric of a catalog, of OpenCompass or of a plugin, and not one of lm-eval."""
+    spec = entry["metric"]
+    if not isinstance(spec, str) or entry.get("hf_evaluate") is True:
+        return False
+    known = metric_table().find(named(spec)[0], LM_EVAL)
+    return is_in_catalog(spec) if known is None else known.system != LM_EVAL
+
+
+def core_metric(entry: Mapping[str, Any]) -> CoreMetric:
+    """Return the metric that such an entry names.
+
+    Raises:
+        ScoringError: It takes other arguments, or aggregates itself and is given an aggregation.
+        ArtifactError: The artifact cannot be made.
+    """
+    spec = entry["metric"]
+    if entry.get("aggregation", "mean") != "mean":
         raise ScoringError(
-            f"there is no metric '{spec}'",
-            why=f"there are {', '.join(sorted({*TEXT_METRICS, *EVALUATE_METRICS}))}; metric scripts are not downloaded",
-            hint=did_you_mean(str(spec), {**METRICS, **table}),
+            f"'{spec}' makes its own score of all instances; it takes no aggregation '{entry['aggregation']}'",
+            hint="leave the aggregation out",
         )
-    return str(spec), table[spec], arguments
+    arguments = {key: value for key, value in entry.items() if key not in _KEYS}
+    return CoreMetric(metric_of(spec, LM_EVAL, arguments), entry.get("higher_is_better"))
+
+
+_KEYS = frozenset({"metric", "aggregation", "higher_is_better", "hf_evaluate"})
+
+
+@dataclass(frozen=True, slots=True)
+class CoreMetric:
+    """A metric that sees all answers of a pipeline at once, and makes its scores and intervals itself.
+
+    Attributes:
+        metric: The metric.
+        direction: Whether more is better, where the task says it.
+    """
+
+    metric: Metric
+    direction: bool | None = None
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether more is better: as the task says, as the table says, else yes."""
+        known = getattr(self.metric, "higher_is_better", None)
+        return bool(self.direction if self.direction is not None else known if known is not None else True)
+
+    def add_scores(self, scores: dict[str, Any], columns: dict[str, Sequence[Any]], pipeline: str, seen: Seen) -> None:
+        """Add the metric's scores of a pipeline, under its own names, and those of each document.
+
+        Raises:
+            ScoringError: It cannot be computed.
+        """
+        found = self.metric.evaluate(
+            Columns(seen.predictions, references_of(seen.golds, self.metric.prediction_type), seen.documents)
+        )
+        for place, failure in found.failures.items():
+            seen.failures.setdefault(seen.places[place], failure)
+        if found.failure is not None:
+            raise ScoringError(found.failure.message)
+        for name in score_names(found):
+            key = score_key(name, pipeline)
+            scores[key] = found.overall[name]
+            scores[error_key(name, pipeline)] = NO_ERROR
+            for bound in ("_ci_low", "_ci_high"):
+                if f"{name}{bound}" in found.overall:
+                    scores[f"{key}{bound}"] = found.overall[f"{name}{bound}"]
+            scores[f"{key}_n"] = found.overall.get("num_of_instances", len(seen.places))
+            if name in found.instances:
+                columns[key] = scatter(found.instances[name], seen.places, seen.count)
+
+
+@dataclass(slots=True)
+class Seen:
+    """What the filters of a pipeline left of the answers that there are.
+
+    Attributes:
+        count: All documents.
+        places: Which of them have an answer.
+        failures: Why others have no score; metrics add to it.
+    """
+
+    count: int
+    predictions: list[Any] = field(default_factory=list)
+    golds: list[Any] = field(default_factory=list)
+    documents: list[Mapping[str, Any]] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
+    failures: dict[int, Failure] = field(default_factory=dict)
+
+    def add(self, place: int, prediction: Any, gold: Any, document: Mapping[str, Any]) -> None:
+        """Add the answer to a document."""
+        self.places.append(place)
+        self.predictions.append(prediction)
+        self.golds.append(gold)
+        self.documents.append(document)

@@ -10,20 +10,30 @@ from typing import Any
 
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.fields import as_function
-from proctor.dialects.lm_eval.filters import make_pipelines
-from proctor.dialects.lm_eval.metrics import DEFAULT_METRICS, find_aggregation, find_metric
+from proctor.dialects.lm_eval.filters import FilterPipeline, make_pipelines
+from proctor.dialects.lm_eval.metrics import (
+    DEFAULT_METRICS,
+    CoreMetric,
+    Seen,
+    core_metric,
+    find_aggregation,
+    find_metric,
+    is_core_metric,
+)
 from proctor.dialects.lm_eval.prepared import DocumentView
 from proctor.dialects.lm_eval.reader import FunctionReference
-from proctor.dialects.lm_eval.scores import Measure, Values, add_scores, name_main_score
-from proctor.errors import ProctorError, ScoringError
+from proctor.dialects.lm_eval.scores import Measure, Values, add_scores, name_main_score, score_key
+from proctor.errors import Location, ProctorError, ScoringError
 from proctor.ir import Failure, Response
 from proctor.logs import get_logger
 from proctor.recipes.exam import Answered
 from proctor.scoring.aggregations import Aggregate
 from proctor.scoring.choice import CHOICE_SCORES, OUTSIDE, ChoiceAnswer, chosen, probabilities
-from proctor.scoring.filters import FilterPipeline
 from proctor.scoring.grade import Grade
-from proctor.scoring.row_metrics import METRICS, TEXT_METRICS
+from proctor.scoring.metric_table import metric_table
+from proctor.scoring.registry import LM_EVAL
+from proctor.scoring.repeats import score_of_repeats
+from proctor.scoring.row_metrics import TEXT_METRICS
 
 View = Callable[[Mapping[str, Any]], DocumentView]
 
@@ -63,7 +73,31 @@ def metrics_of(config: TaskConfig) -> list[Metric]:
         given: list[dict[str, Any]] = [{"metric": name} for name in DEFAULT_METRICS[config.output_type]]
     else:
         given = config.metric_list
-    return [_metric(config, entry, number) for number, entry in enumerate(given)]
+    return [_metric(config, entry, number) for number, entry in enumerate(given) if not _is_core(config, entry)]
+
+
+def core_metrics_of(config: TaskConfig) -> list[CoreMetric]:
+    """Return the metrics of a task that score all its answers at once: of catalogs, of OpenCompass, of plugins.
+
+    Raises:
+        ProctorError: One cannot be made.
+    """
+    found = []
+    for number, entry in enumerate(config.metric_list or ()):
+        try:
+            metric = core_metric(entry) if _is_core(config, entry) else None
+        except ProctorError as error:
+            raise error.located(_place(config, number), f"$.metric_list[{number}]") from None
+        found += [] if metric is None else [metric]
+    return found
+
+
+def _is_core(config: TaskConfig, entry: Mapping[str, Any]) -> bool:
+    return config.process_results is None and is_core_metric(entry)
+
+
+def _place(config: TaskConfig, number: int) -> Location | None:
+    return config.source.location(f"metric_list[{number}]") if config.source is not None else None
 
 
 def _metric(config: TaskConfig, entry: dict[str, Any], number: int) -> Metric:
@@ -71,9 +105,9 @@ def _metric(config: TaskConfig, entry: dict[str, Any], number: int) -> Metric:
         name, function, arguments = _named(config, entry)
         aggregate = find_aggregation(entry.get("aggregation"), name)
     except ProctorError as error:
-        place = config.source.location(f"metric_list[{number}]") if config.source is not None else None
-        raise error.located(place, f"$.metric_list[{number}]") from None
-    default = METRICS[name].higher_is_better if name in METRICS else True
+        raise error.located(_place(config, number), f"$.metric_list[{number}]") from None
+    known = metric_table().find(name, LM_EVAL, {LM_EVAL})
+    default = True if known is None else known.higher_is_better
     return Metric(name, function, arguments, aggregate, bool(entry.get("higher_is_better", default)))
 
 
@@ -104,6 +138,7 @@ class TaskScorer:
         self.config = config
         self.view = view
         self.metrics = metrics_of(config)
+        self.core_metrics = core_metrics_of(config)
         self.pipelines = make_pipelines(config.filter_list)
         self._process = as_function(config.process_results, "process_results")
         self._resamples = resamples
@@ -113,7 +148,8 @@ class TaskScorer:
     @property
     def higher_is_better(self) -> dict[str, bool]:
         """Whether more is better, by metric."""
-        return {each.name: each.higher_is_better for each in self.metrics}
+        own = {each.name: each.higher_is_better for each in self.metrics}
+        return {**own, **{each.metric.main_score: each.higher_is_better for each in self.core_metrics}}
 
     # -- columns ----------------------------------------------------------------------------------------------
 
@@ -130,6 +166,7 @@ class TaskScorer:
             self._filter(pipeline, good)
             found = [self._scored(place, each, pipeline.name, failures) for place, each in enumerate(answers)]
             broken.update(add_scores(scores, columns, pipeline.name, found, self._measure()))
+            broken.update(self._add_core_scores(scores, columns, pipeline.name, answers, failures))
         self._warn_of_golds()
         name_main_score(scores)
         scores["num_of_instances"] = len(answers)
@@ -143,6 +180,38 @@ class TaskScorer:
             failures=failures,
             metric_failures=broken,
         )
+
+    def _add_core_scores(
+        self,
+        scores: dict[str, Any],
+        columns: dict[str, Sequence[Any]],
+        pipeline: str,
+        answers: Sequence[_Answer],
+        failures: dict[int, Failure],
+    ) -> dict[str, Failure]:
+        if not self.core_metrics:
+            return {}
+        seen = Seen(len(answers), failures=failures)
+        for place, each in enumerate(answers):
+            if each.failure is None and pipeline not in each.problems:
+                seen.add(place, self._processed(each, pipeline), self._gold_text(each.doc), each.doc)
+        broken = {}
+        for metric in self.core_metrics:
+            try:
+                metric.add_scores(scores, columns, pipeline, seen)
+            except ProctorError as error:
+                broken[score_key(metric.metric.name, pipeline)] = Failure("scoring", str(error), retryable=False)
+        return broken
+
+    def _gold_text(self, doc: Mapping[str, Any]) -> Any:
+        """Return the right answer as text: of several choices, the right one."""
+        view = self.view(doc)
+        target = view.target
+        if self.config.output_type == "multiple_choice" and isinstance(view.text, int):
+            target = view.text
+        if view.choices is None or not isinstance(target, int) or not 0 <= target < len(view.choices):
+            return target
+        return view.choices[target]
 
     def _measure(self) -> Measure:
         return Measure(self._aggregates, self._resamples)
@@ -354,25 +423,9 @@ class TaskScorer:
         right = [any(_truth(_called(compare[1], one, text, compare[2])) for one in golds) for text in texts]
         family = metric.name.partition("@")[0]
         return {
-            f"{family}@{k}": _of_repeats(family, right, texts, k)
+            f"{family}@{k}": score_of_repeats(family, right, texts, k)
             for k in (sizes if isinstance(sizes, list) else [sizes])
         }
-
-
-def _of_repeats(family: str, right: Sequence[bool], texts: Sequence[Any], k: int) -> float:
-    """Return a score of ``k`` of the repeats: the unbiased pass@k (Chen et al., 2021), their mean, or their vote."""
-    count, hits = len(right), sum(right)
-    if k > count:
-        raise ScoringError(f"{family}@{k} needs {k} answers, and there are {count}", hint=f"set repeats: {k}")
-    if family == "pass":
-        return 1.0 - math.comb(count - hits, k) / math.comb(count, k)
-    if family == "avg":
-        return sum(right[:k]) / k
-    votes: dict[str, int] = {}
-    for text in texts[:k]:
-        votes[str(text)] = votes.get(str(text), 0) + 1
-    winner = max(votes, key=lambda text: votes[text])
-    return float(right[[str(text) for text in texts].index(winner)])
 
 
 def _truth(value: Any) -> bool:

@@ -9,12 +9,8 @@ from typing import Any
 from proctor.dialects.lm_eval.config import plain
 from proctor.errors import ProctorError
 from proctor.ir import Failure
+from proctor.scoring.aggregated import aggregated
 from proctor.scoring.aggregations import Aggregate, mean
-from proctor.scoring.intervals import wilson
-from proctor.scoring.standard_errors import standard_error
-
-CONFIDENCE_95 = 1.959963984540054
-"""The 97.5% quantile of the normal distribution."""
 
 Values = dict[str, Any]
 """The metrics of one document, by name."""
@@ -56,18 +52,14 @@ def add_scores(
         columns[key] = [None if each is None else each.get(metric) for each in found]
         aggregate = measure.aggregates.get(metric, mean)
         try:
-            value = number(aggregate(values))
-            error = standard_error(metric, aggregate, values, measure.resamples)
+            made = aggregated(metric, aggregate, values, measure.resamples)
         except (ProctorError, ArithmeticError, LookupError, TypeError, ValueError) as problem:
             broken[key] = Failure(type(problem).__name__, _reason(problem), retryable=False)
             continue
-        scores[key] = value
-        scores[error_key(metric, pipeline)] = error
-        if aggregate is mean and all(each in (0, 1) for each in values):
-            scores[f"{key}_ci_low"], scores[f"{key}_ci_high"] = wilson(int(sum(values)), len(values))[:2]
-        elif isinstance(error, float) and isinstance(value, int | float):
-            scores[f"{key}_ci_low"] = value - CONFIDENCE_95 * error
-            scores[f"{key}_ci_high"] = value + CONFIDENCE_95 * error
+        scores[key] = plain(made.value)
+        scores[error_key(metric, pipeline)] = made.error
+        if made.low is not None:
+            scores[f"{key}_ci_low"], scores[f"{key}_ci_high"] = made.low, made.high
         scores[f"{key}_n"] = len(values)
     return broken
 
@@ -86,12 +78,6 @@ def name_main_score(scores: dict[str, Any]) -> None:
         scores["score_name"], scores["score"] = main, scores[main]
         scores["score_ci_low"] = scores.get(f"{main}_ci_low")
         scores["score_ci_high"] = scores.get(f"{main}_ci_high")
-
-
-def number(value: Any) -> Any:
-    """Return a score as a plain Python number."""
-    item = getattr(value, "item", None)
-    return item() if callable(item) and getattr(value, "size", 2) == 1 else plain(value)
 
 
 def score_key(metric: str, pipeline: str) -> str:

@@ -8,14 +8,14 @@ from typing import Any
 
 from proctor.dialects.lm_eval.checks import OUTPUT_TYPES, group_problems, task_problems
 from proctor.dialects.lm_eval.factory import resolve_template, template_choices
+from proctor.dialects.lm_eval.filters import filter_problems
 from proctor.dialects.lm_eval.index import IGNORED_FOLDERS, TaskIndex, build_index, file_entries
 from proctor.dialects.lm_eval.jinja import compile_text, is_template
+from proctor.dialects.lm_eval.metrics import metric_problems
 from proctor.dialects.lm_eval.reader import FunctionReference, TaskFile, TaskReader
 from proctor.dialects.lm_eval.selection import TaskFinder
 from proctor.errors import Diagnostic, Location, ProctorError, TrustError, did_you_mean
 from proctor.scoring.aggregations import AGGREGATIONS
-from proctor.scoring.filters import FILTERS
-from proctor.scoring.row_metrics import EVALUATE_METRICS, METRICS
 
 _TEMPLATES = (
     "doc_to_text",
@@ -151,11 +151,9 @@ class _Checker:
         computed = values.get("process_results") is not None
         for number, entry in enumerate(values.get("metric_list") or ()):
             metric, how = entry.get("metric"), entry.get("aggregation")
-            known = {**METRICS, **EVALUATE_METRICS}
-            if isinstance(metric, str) and not computed and metric not in known and metric not in registered:
+            if isinstance(metric, str) and not computed and metric not in registered:
                 path = f"metric_list[{number}].metric"
-                hint = did_you_mean(metric, known)
-                yield Diagnostic(f"there is no metric '{metric}'", locate(path), f"$.{path}", hint=hint)
+                yield from (each.at(locate(path), f"$.{path}") for each in metric_problems(entry))
             if isinstance(how, str) and how not in AGGREGATIONS:
                 path = f"metric_list[{number}].aggregation"
                 hint = did_you_mean(how, AGGREGATIONS)
@@ -164,10 +162,9 @@ class _Checker:
         for number, entry in enumerate(filters if isinstance(filters, list) else ()):
             for step, each in enumerate(entry["filter"]):
                 name = each["function"]
-                if isinstance(name, str) and name not in FILTERS and repr(name)[1:-1] not in registered:
+                if isinstance(name, str) and repr(name)[1:-1] not in registered:
                     path = f"filter_list[{number}].filter[{step}].function"
-                    hint = did_you_mean(name, FILTERS)
-                    yield Diagnostic(f"there is no filter '{name}'", locate(path), f"$.{path}", hint=hint)
+                    yield from (each_problem.at(locate(path), f"$.{path}") for each_problem in filter_problems(each))
 
     def _functions(self, value: Any, path: str) -> Iterator[Diagnostic]:
         if isinstance(value, FunctionReference):

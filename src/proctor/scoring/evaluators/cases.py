@@ -8,6 +8,7 @@ from typing import Any
 
 from proctor.errors import ScoringError
 from proctor.ir import Failure
+from proctor.scoring.intervals import Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,8 @@ class Verdict:
         parsed: What each prediction was read as.
         failures: Cases that could not be judged, by position; they are not in the scores.
         described: Whether upstream says something of single cases, if not whether they are right.
+        main: Name of the main score, where the evaluator says which it is.
+        bounds: Confidence intervals of scores, where the evaluator has its own.
     """
 
     scores: dict[str, Any]
@@ -66,6 +69,8 @@ class Verdict:
     parsed: Sequence[Any] = ()
     failures: Mapping[int, Failure] = field(default_factory=dict)
     described: bool = False
+    main: str = ""
+    bounds: Mapping[str, Interval] = field(default_factory=dict)
 
 
 Evaluator = Callable[..., Verdict]

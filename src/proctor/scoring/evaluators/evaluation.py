@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +11,10 @@ from proctor.errors import ScoringError
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict
 from proctor.scoring.evaluators.runs import averaged, over_runs, replica_positions
+from proctor.scoring.intervals import Bootstrap, Interval, Means, as_floats, wilson
+
+_SAME_NUMBER = 1e-6
+"""A score nearer than this to the mean of a column is that mean: both were summed in another order."""
 
 METRIC_ORDER = (
     "score",
@@ -38,6 +43,7 @@ class Evaluation:
         instance_scores: Score columns, one entry per prediction; ``None`` where there was none to judge.
         predictions: After post-processing; a :class:`~proctor.ir.Failure` stands where there is none.
         failures: Position and reason of every prediction that could not be scored; they are not in the scores.
+        bounds: Confidence intervals of scores, where the evaluator has its own.
     """
 
     scores: dict[str, Any]
@@ -45,6 +51,7 @@ class Evaluation:
     instance_scores: dict[str, Sequence[float | None]]
     predictions: Sequence[Any]
     failures: dict[int, Failure] = field(default_factory=dict)
+    bounds: Mapping[str, Interval] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -77,7 +84,9 @@ class Outcome:
         scores = self._scores(verdicts, positions, k, n)
         columns = _scattered(verdicts, positions, count)
         parsed = self._parsed(verdicts, positions)
-        return Evaluation(scores, main_score(scores), columns, parsed, self.failures)
+        main = verdicts[0].main if verdicts[0].main in scores else main_score(scores)
+        bounds = verdicts[0].bounds if n == 1 else {}  # of a mean over runs there is none
+        return Evaluation(scores, main, columns, parsed, self.failures, bounds)
 
     def _scores(
         self, verdicts: Sequence[Verdict], positions: Sequence[Sequence[int]], k: int | Sequence[int], n: int
@@ -133,3 +142,22 @@ def main_score(scores: Mapping[str, Any]) -> str:
             return name
     numbers = (name for name, value in scores.items() if isinstance(value, int | float))
     return next(numbers, next(iter(scores), ""))
+
+
+def mean_interval(name: str, value: float, columns: Mapping[str, Sequence[float | None]]) -> Interval | None:
+    """Return the 95% interval of a score that is the mean of a column, or a hundred times it; else ``None``."""
+    column = columns.get(name)
+    known = [] if column is None else [each for each in column if each is not None]
+    if not known:
+        return None
+    mean = sum(known) / len(known)
+    scale = next((scale for scale in (1.0, 100.0) if math.isclose(mean * scale, value, abs_tol=_SAME_NUMBER)), None)
+    if scale is None:
+        return None
+    if set(known) <= {0.0, 100.0}:  # first: nearly all scores are percentages, and zeros alone do not tell
+        bounds = Interval(*(bound * 100 for bound in wilson(round(sum(known) / 100), len(known))))
+    elif set(known) <= {0.0, 1.0}:
+        bounds = wilson(int(sum(known)), len(known))
+    else:
+        (bounds,) = Bootstrap().intervals(Means(as_floats(known)[None, :]))
+    return Interval(bounds.low * scale, bounds.high * scale)

@@ -6,14 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from proctor.scoring.repeats import at_least_one_as_product
+
 _THRESHOLDS = (0.0, 0.25, 0.5, 0.75, 1.0)
-
-
-def pass_at_k(n: int, c: int, k: int) -> float:
-    """Return the chance that one of ``k`` of ``n`` runs is right, ``c`` being right (Chen et al. 2021)."""
-    if n - c < k:
-        return 1.0
-    return 1.0 - math.prod(1.0 - k / i for i in range(n - c + 1, n + 1))
 
 
 def g_pass_at_k(n: int, c: int, k: int, threshold: float) -> float:
@@ -70,7 +65,7 @@ def _opencompass_row(right: int, sizes: Sequence[int], n: int) -> dict[str, floa
 def _aisbench_row(right: int, sizes: Sequence[int], n: int) -> dict[str, float]:
     scores = {f"avg@{n}": right / n}
     for k in sizes:
-        scores |= {f"pass@{k}": pass_at_k(n, right, k), f"cons@{k}": float(right > k / 2)}
+        scores |= {f"pass@{k}": at_least_one_as_product(n, right, k), f"cons@{k}": float(right > k / 2)}
     return scores
 
 

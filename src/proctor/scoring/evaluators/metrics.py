@@ -1,0 +1,71 @@
+"""Metrics of catalogs, of lm-eval and of plugins where a config names an evaluator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from proctor.artifacts.types import is_of_type
+from proctor.errors import ScoringError
+from proctor.scoring.evaluators.cases import Cases, Verdict
+from proctor.scoring.grade import Columns
+from proctor.scoring.intervals import Interval
+from proctor.scoring.metric import UNPREFIXED, Metric, MetricScores
+
+
+def metric_evaluator(metric: Metric) -> Callable[[Cases], Verdict]:
+    """Return a metric as an evaluator: its scores in its own unit, with its own intervals.
+
+    The whole row is what the metric knows of the task.
+    """
+
+    def judge(cases: Cases) -> Verdict:
+        found = metric.evaluate(columns_of(cases, metric.prediction_type))
+        if found.failure is not None:
+            raise ScoringError(f"{metric.name} cannot be computed", why=found.failure.message)
+        if found.failures and len(found.failures) == len(cases.predictions):
+            raise ScoringError(f"{metric.name} can score no answer", why=next(iter(found.failures.values())).message)
+        return _verdict(found)
+
+    return judge
+
+
+def columns_of(cases: Cases, prediction_type: object) -> Columns:
+    """Return cases as what metrics see; a list of golds is several acceptable answers, unless it is one answer."""
+    return Columns(cases.predictions, references_of(cases.references, prediction_type), list(cases.rows))
+
+
+def references_of(golds: Sequence[Any], prediction_type: object) -> list[list[Any]]:
+    """Return the acceptable answers of each gold, which is one answer or a list of them."""
+    return [
+        list(gold) if isinstance(gold, list | tuple) and not _is_one(gold, prediction_type) else [gold]
+        for gold in golds
+    ]
+
+
+def _is_one(gold: Any, prediction_type: object) -> bool:
+    return prediction_type is not Any and is_of_type(gold, prediction_type)
+
+
+def _verdict(found: MetricScores) -> Verdict:
+    names = score_names(found)
+    bounds = {
+        name: Interval(found.overall[f"{name}_ci_low"], found.overall[f"{name}_ci_high"])
+        for name in names
+        if f"{name}_ci_low" in found.overall
+    }
+    scores = {name: found.overall[name] for name in names}
+    instances = {name: _numbers(column) for name, column in found.instances.items() if name in scores}
+    main = str(found.overall.get("score_name", ""))
+    return Verdict(scores, instances, failures=found.failures, described=True, main=main, bounds=bounds)
+
+
+def score_names(found: MetricScores) -> list[str]:
+    """Return the names of a metric's scores, the main one first."""
+    main = found.overall.get("score_name")
+    names = [name for name in found.overall if name not in UNPREFIXED and not name.endswith(("_ci_low", "_ci_high"))]
+    return sorted(names, key=lambda name: name != main)
+
+
+def _numbers(column: Sequence[Any]) -> list[float | None]:
+    return [float(value) if isinstance(value, int | float) else None for value in column]

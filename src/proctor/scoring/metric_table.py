@@ -1,0 +1,143 @@
+"""The table of metrics: what can be named wherever a metric is named, whoever wrote the exam.
+
+==========================  ===============================================================================
+``metrics.rouge``           an artifact of a catalog (with ``[key=value]``, as everywhere)
+``exact_match``, ``bleu``   a metric of lm-eval; ``lm_eval:exact_match`` where several systems have the name
+``AccEvaluator``            an evaluator of OpenCompass or AISBench; ``opencompass:AccEvaluator``
+==========================  ===============================================================================
+
+:func:`metric_of` makes a :class:`~proctor.scoring.metric.Metric` of any of these.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+from proctor.artifacts import Artifact, fetch_artifact
+from proctor.errors import Diagnostic, ProctorError, ScoringError
+from proctor.scoring.metric import Metric
+from proctor.scoring.registry import (
+    LM_EVAL,
+    NOTHING,
+    OPENCOMPASS,
+    UNITXT,
+    Entry,
+    Own,
+    Table,
+    is_in_catalog,
+    is_word,
+    named,
+)
+from proctor.scoring.score import Unit
+
+Reads = Literal["columns", "text", "pairs", "choices", "likelihood", "repeats"]
+"""What a metric's function is given: all columns; or of one row gold and prediction (``text``: as keywords, to be
+scored at once; ``pairs``: kept for an aggregation), the likelihoods of its choices, that of its text, its repeats."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricEntry(Entry):
+    """A metric by name.
+
+    Attributes:
+        reads: What its function is given.
+        aggregation: What makes one number of the rows' values, where it reads single rows.
+        unit: In which unit its scores are.
+        higher_is_better: Whether more is better.
+        several_references: Whether it takes a list of acceptable answers; others take exactly one.
+    """
+
+    reads: Reads = "columns"
+    aggregation: str = "mean"
+    unit: Unit = "percent"
+    higher_is_better: bool = True
+    several_references: bool = False
+
+
+@cache
+def metric_table() -> Table[MetricEntry]:
+    """Return the table of this process; plugins add theirs with ``register``."""
+    rows = files("proctor.scoring").joinpath("row_metrics.json")
+    evaluators = files("proctor.scoring.evaluators").joinpath("evaluators.json")
+    return Table(
+        "metric",
+        [
+            *_entries(json.loads(rows.read_text(encoding="utf-8")), LM_EVAL, reads="text"),
+            *_entries(json.loads(evaluators.read_text(encoding="utf-8")), OPENCOMPASS),
+        ],
+        catalog_prefix="metrics.",
+    )
+
+
+def _entries(data: Mapping[str, Any], system: str, **defaults: Any) -> Iterator[MetricEntry]:
+    for name, given in data.items():
+        found = {**defaults, **({"target": given} if isinstance(given, str) else given)}
+        found["packages"] = tuple(found.get("packages", ()))
+        yield MetricEntry(name=name, system=system, **found)
+
+
+def metric_entry(name: str, own: Own = UNITXT) -> MetricEntry | None:
+    """Return the entry that a name means; ``None`` where it is not in the table (it may be in a catalog)."""
+    return metric_table().find(name, own)
+
+
+def fetch_metric(source: Any, own: Own = UNITXT, arguments: Mapping[str, Any] = NOTHING) -> Artifact:
+    """Return the artifact that a name, a query, JSON or an artifact means where a metric is wanted.
+
+    Args:
+        source: As anybody writes a metric.
+        own: The system whose names come first.
+        arguments: Further arguments of the metric.
+
+    Raises:
+        ScoringError: No table has the name.
+        ArtifactError: No catalog has the name, or it cannot be made.
+    """
+    if not isinstance(source, str) or (own == UNITXT and is_in_catalog(source)):
+        return fetch_artifact(source, dict(arguments) or None)
+    name, given = named(source)
+    if (entry := metric_table().find(name, own)) is not None:
+        return _registered(entry, {**given, **arguments})
+    if is_word(source):
+        raise metric_table().unknown(name)
+    return fetch_artifact(source, dict(arguments) or None)
+
+
+def _registered(entry: MetricEntry, arguments: dict[str, Any]) -> Metric:
+    from proctor.scoring.registered_metric import RegisteredMetric
+
+    how = arguments.pop("aggregation", None) if entry.reads != "columns" else None
+    return RegisteredMetric(metric=entry.key, arguments=arguments, aggregation=how)
+
+
+def metric_of(source: Any, own: Own = UNITXT, arguments: Mapping[str, Any] = NOTHING) -> Metric:
+    """Return the one metric that a name, a query, JSON or an artifact means (see :func:`fetch_metric`).
+
+    Raises:
+        ScoringError: There is no such metric, or it is a list of metrics, or something else.
+        ArtifactError: It cannot be made.
+    """
+    found = fetch_metric(source, own, arguments)
+    if isinstance(found, Metric):
+        return found
+    raise ScoringError(f"'{source}' is a {type(found).__name__}, not a metric")
+
+
+def check_metric(source: Any, own: Own = UNITXT, arguments: Mapping[str, Any] = NOTHING) -> Iterator[Diagnostic]:
+    """Yield what is wrong with a metric that can be known before anybody is asked.
+
+    There is no such metric, it takes no such argument, a package is missing, it runs code that nobody trusts.
+    """
+    try:
+        metric = metric_of(source, own, arguments)
+    except ProctorError as error:
+        yield from error.diagnostics
+        return
+    check = getattr(metric, "check", None)
+    if callable(check):
+        yield from check()

@@ -1,0 +1,225 @@
+"""Metrics of the table as artifacts: an evaluator or a metric of lm-eval in a recipe, in ``evaluate``, in any exam."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from inspect import Parameter, signature
+from typing import Annotated, Any, ClassVar
+
+from proctor.artifacts import NON_POSITIONAL
+from proctor.errors import Diagnostic, ProctorError, ScoringError, did_you_mean
+from proctor.ir import Failure
+from proctor.scoring.aggregated import Aggregated, aggregated
+from proctor.scoring.aggregations import find_aggregation
+from proctor.scoring.evaluators.cases import Cases, Verdict
+from proctor.scoring.evaluators.evaluation import main_score, mean_interval
+from proctor.scoring.grade import Columns
+from proctor.scoring.metric import Metric, MetricScores, failure_of
+from proctor.scoring.metric_table import MetricEntry, metric_table
+from proctor.scoring.registry import UNITXT
+from proctor.scoring.row_scorer import Instance, row_function
+from proctor.scoring.score import Unit
+from proctor.scoring.standard_errors import BOOTSTRAP_RESAMPLES, NO_ERROR
+
+
+class RegisteredMetric(Metric):
+    """A metric of the table, by name: ``AccEvaluator``, ``lm_eval:exact_match``.
+
+    Attributes:
+        metric: The name, alone or with its system.
+        arguments: What its function takes beside answers and references.
+        aggregation: What makes one number of the instances' values (lm-eval's metrics only); its own where ``None``.
+        project: Whose rules are meant where OpenCompass and AISBench differ.
+        n_resamples: Bootstrap resamples behind a standard error that has no closed form.
+    """
+
+    reads_task_data: ClassVar[bool] = True
+
+    metric: str
+    arguments: dict[str, Any] = {}
+    aggregation: Annotated[str | None, NON_POSITIONAL] = None
+    project: Annotated[str, NON_POSITIONAL] = "opencompass"
+    n_resamples: Annotated[int, NON_POSITIONAL] = BOOTSTRAP_RESAMPLES
+    main_score: str = ""
+
+    def prepare(self) -> None:
+        """Find the metric, and name the main score after it."""
+        super().prepare()
+        entry = self.entry
+        self.single_reference_per_prediction = not entry.several_references and entry.reads == "columns"
+        self.main_score = self.main_score or entry.name
+
+    def verify(self) -> None:
+        """Check that the metric takes the arguments.
+
+        Raises:
+            ScoringError: It does not, or aggregates itself and is given an aggregation.
+        """
+        super().verify()
+        if self.aggregation is not None:
+            find_aggregation(self.aggregation)
+            if self.entry.reads == "columns":
+                raise ScoringError(f"'{self.entry.name}' scores all instances together; it takes no aggregation")
+
+    @property
+    def entry(self) -> MetricEntry:
+        """What the table says of it.
+
+        Raises:
+            ScoringError: The table has no such name.
+        """
+        found = metric_table().find(self.metric, UNITXT)
+        if found is None:
+            raise metric_table().unknown(self.metric)
+        return found
+
+    @property
+    def name(self) -> str:
+        """How messages call it."""
+        return self.artifact_id or self.entry.name
+
+    @property
+    def unit(self) -> Unit:
+        """In which unit its scores are."""
+        return self.entry.unit
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether more is better."""
+        return self.entry.higher_is_better
+
+    def check(self) -> Iterator[Diagnostic]:
+        """Yield what is known before anybody is asked: missing packages, untrusted code, wrong arguments."""
+        yield from self.entry.check()
+        try:
+            if self.entry.reads == "columns":
+                check_arguments(self.entry, self.arguments)
+            else:
+                row_function(self.entry, self.arguments)
+        except ProctorError as error:
+            yield from error.diagnostics
+
+    def _measure(self, columns: Columns, *, intervals: bool, instances: bool) -> MetricScores:
+        del instances  # they are made on the way
+        if not len(columns):
+            raise ScoringError("there are no predictions to evaluate")
+        found = self._of_columns(columns) if self.entry.reads == "columns" else self._of_rows(columns)
+        if not intervals:
+            found.overall = {name: value for name, value in found.overall.items() if "_ci_" not in name}
+        return found
+
+    # -- evaluators: all columns at once ----------------------------------------------------------------------
+
+    def _of_columns(self, columns: Columns) -> MetricScores:
+        entry = self.entry
+        golds = [self._gold(references) for references in columns.references]
+        cases = Cases(columns.predictions, golds, self.fields(columns), project=self.project)
+        verdict = call_evaluator(entry, {**entry.arguments, **self.arguments}, cases)
+        scores = {name: value for name, value in verdict.scores.items() if is_number(value)}
+        bounds = {name: mean_interval(name, float(value), verdict.instances) for name, value in scores.items()}
+        found = {name: Aggregated(value, NO_ERROR, *(bounds[name] or (None, None))) for name, value in scores.items()}
+        main = main_score(scores)
+        count = len(columns) - len(verdict.failures)
+        return self._filed(found, main, count, verdict.instances, dict(verdict.failures))
+
+    def _gold(self, references: Sequence[Any]) -> Any:
+        if self.entry.several_references and not (len(references) == 1 and isinstance(references[0], list)):
+            return list(references)
+        return references[0]
+
+    # -- metrics of single rows, aggregated -------------------------------------------------------------------
+
+    def _of_rows(self, columns: Columns) -> MetricScores:
+        entry = self.entry
+        function = row_function(entry, self.arguments)
+        responses = columns.responses or [()] * len(columns)
+        rows = zip(columns.predictions, columns.references, self.fields(columns), responses, strict=True)
+        values = [_value(function, Instance(*each)) for each in rows]
+        failures = {place: each for place, each in enumerate(values) if isinstance(each, Failure)}
+        good = [each for each in values if not isinstance(each, Failure)]
+        if not good:
+            raise ScoringError(next(iter(failures.values())).message)
+        aggregate = find_aggregation(self.aggregation or entry.aggregation)
+        names = dict.fromkeys(name for each in good for name in each)
+        found = {
+            name: aggregated(name, aggregate, [each[name] for each in good if name in each], self.n_resamples)
+            for name in names
+        }
+        kept = {name: [None if isinstance(each, Failure) else each.get(name) for each in values] for name in names}
+        numbers = {name: column for name, column in kept.items() if all(map(_is_value, column))}
+        return self._filed(found, next(iter(found), entry.name), len(good), numbers, failures)
+
+    # -- both -------------------------------------------------------------------------------------------------
+
+    def _filed(
+        self,
+        found: Mapping[str, Aggregated],
+        main: str,
+        count: int,
+        instances: Mapping[str, Sequence[Any]],
+        failures: dict[int, Failure],
+    ) -> MetricScores:
+        overall: dict[str, Any] = {"num_of_instances": count}
+        for name, each in found.items():
+            public = self.score_prefix + name
+            overall[public] = each.value
+            if each.low is not None:
+                overall[f"{public}_ci_low"], overall[f"{public}_ci_high"] = each.low, each.high
+        best = found[main]
+        overall.update(score=best.value, score_name=self.score_prefix + main)
+        if best.low is not None:
+            overall["score_ci_low"], overall["score_ci_high"] = best.low, best.high
+        columns = {self.score_prefix + name: list(column) for name, column in instances.items()}
+        if (column := columns.get(self.score_prefix + main)) is not None:
+            columns["score"], columns["score_name"] = column, [self.score_prefix + main] * len(column)
+        return MetricScores(overall, dict(columns), failures)
+
+
+def call_evaluator(entry: MetricEntry, arguments: Mapping[str, Any], cases: Cases) -> Verdict:
+    """Return what an evaluator says of cases.
+
+    Raises:
+        ScoringError: It stumbles over them, or does not take these arguments.
+    """
+    function = entry.load()
+    try:
+        verdict: Verdict = function(cases, **arguments)
+    except (TypeError, AttributeError, ValueError, KeyError, IndexError) as error:
+        raise ScoringError(f"{entry.name} cannot be computed", why=f"{type(error).__name__}: {error}") from error
+    return verdict
+
+
+def check_arguments(entry: MetricEntry, arguments: Mapping[str, Any]) -> None:
+    """Check that an evaluator takes the arguments, and is given all that it needs.
+
+    Raises:
+        ScoringError: It does not, or is not.
+    """
+    known = list(signature(entry.load()).parameters.values())[1:]
+    if any(each.kind is Parameter.VAR_KEYWORD for each in known):
+        return
+    names = [each.name for each in known]
+    for name in arguments:
+        if name not in names:
+            why = f"it takes {', '.join(names)}" if names else "it takes none"
+            raise ScoringError(f"'{entry.name}' has no argument '{name}'", why=why, hint=did_you_mean(name, names))
+    given = {**entry.arguments, **arguments}
+    if lacking := [each.name for each in known if each.default is Parameter.empty and each.name not in given]:
+        raise ScoringError(f"'{entry.name}' needs the argument '{lacking[0]}'")
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a score is a number, and not a truth value, a list or a text."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_value(value: Any) -> bool:
+    return value is None or isinstance(value, int | float)
+
+
+def _value(function: Any, instance: Instance) -> Mapping[str, Any] | Failure:
+    try:
+        found: Mapping[str, Any] = function(instance)
+    except (ProctorError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
+        return failure_of(error)
+    return found

@@ -1,0 +1,197 @@
+"""Tables of what can be named from every dialect: a name, the system that it comes from, and where its code is.
+
+A table is data: nothing is imported to be found. A name that several systems have is looked for in the own system
+first, then in the others; ``lm_eval:exact_match`` says which one is meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
+from types import MappingProxyType
+from typing import Any, Generic, TypeVar
+
+from proctor.artifacts.catalogs import catalogs
+from proctor.artifacts.query import parse_query
+from proctor.errors import Diagnostic, QueryError, ScoringError, TrustError, did_you_mean
+from proctor.settings import settings
+
+UNITXT, LM_EVAL, OPENCOMPASS = "unitxt", "lm_eval", "opencompass"
+SYSTEMS = (UNITXT, LM_EVAL, OPENCOMPASS)
+"""Where a name is looked for after the own system; what plugins bring comes last."""
+
+Own = str | tuple[str, ...]
+"""The system whose names come first, or several in order."""
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A name of a table.
+
+    Attributes:
+        name: As its system writes it.
+        system: Whose it is: ``unitxt``, ``lm_eval``, ``opencompass``, or the name of a plugin.
+        target: The function behind it, as ``module:attribute``.
+        arguments: Arguments that the name stands for.
+        packages: What it imports that may be missing: ``module=pip install …``.
+        runs_code: Whether it runs programs that a model wrote.
+    """
+
+    name: str
+    system: str
+    target: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    packages: tuple[str, ...] = ()
+    runs_code: bool = False
+
+    @property
+    def key(self) -> str:
+        """The name with its system, which only this entry has."""
+        return f"{self.system}:{self.name}"
+
+    def load(self) -> Any:
+        """Return the function; its module is imported now.
+
+        Raises:
+            ScoringError: There is no such function.
+        """
+        module, _, attribute = self.target.partition(":")
+        found = getattr(import_module(module), attribute, None)
+        if found is None:
+            raise ScoringError(f"'{self.key}' stands for {self.target}, which does not exist")
+        return found
+
+    def check(self) -> Iterator[Diagnostic]:
+        """Yield what is known to be missing before it is used: packages, and trust in code."""
+        for package in self.packages:
+            module, _, install = package.partition("=")
+            if find_spec(module) is None:
+                yield Diagnostic(f"'{self.name}' needs the package '{module}', which is not installed", hint=install)
+        if self.runs_code and not settings.trust_code:
+            yield untrusted(self.name)
+
+
+def untrusted(name: str) -> Diagnostic:
+    """Return the problem of something that runs programs, where nobody said that it may."""
+    error = TrustError(
+        f"'{name}' runs programs that the model wrote",
+        why="they run with your rights, in a process with a time and a memory limit",
+        hint="say --trust-code to run them; best in a container without a network",
+    )
+    return error.diagnostics[0]
+
+
+E = TypeVar("E", bound=Entry)
+
+
+class Table(Generic[E]):
+    """Entries by name and system. A table is a value: it can be copied, extended and passed.
+
+    Args:
+        kind: What its entries are, for messages: ``metric``, ``text function``.
+        entries: What stands in it.
+        catalog_prefix: Where catalogs keep artifacts that can be named in place of an entry: ``metrics.``.
+    """
+
+    def __init__(self, kind: str, entries: Iterable[E] = (), catalog_prefix: str = "") -> None:
+        self.kind = kind
+        self.catalog_prefix = catalog_prefix
+        self._entries: dict[tuple[str, str], E] = {}
+        for entry in entries:
+            self.register(entry)
+
+    def register(self, entry: E) -> None:
+        """Add an entry; one of the same name and system is replaced."""
+        self._entries[entry.system, entry.name] = entry
+
+    def extended(self, entries: Iterable[E]) -> Table[E]:
+        """Return a table with further entries; this one stays as it is."""
+        return Table(self.kind, [*self._entries.values(), *entries], self.catalog_prefix)
+
+    def __iter__(self) -> Iterator[E]:
+        return iter(self._entries.values())
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def of(self, system: str) -> dict[str, E]:
+        """Return the entries of a system by name."""
+        return {entry.name: entry for entry in self if entry.system == system}
+
+    def find(self, name: str, own: Own, systems: Collection[str] | None = None) -> E | None:
+        """Return the entry that a name means, ``None`` where there is none.
+
+        Args:
+            name: A name, or ``system:name``.
+            own: The system that is looked in first, or several, in order.
+            systems: Look in these systems only.
+        """
+        system, colon, rest = name.partition(":")
+        if colon and (system, rest) in self._entries:
+            return self._entries[system, rest]
+        for each in self._order(own):
+            if (each, name) in self._entries and (systems is None or each in systems):
+                return self._entries[each, name]
+        return None
+
+    def _order(self, own: Own) -> list[str]:
+        first = (own,) if isinstance(own, str) else own
+        return list(dict.fromkeys([*first, *SYSTEMS, *(entry.system for entry in self)]))
+
+    def names(self) -> list[str]:
+        """Return all names, with those of the catalogs."""
+        return [*dict.fromkeys(entry.name for entry in self), *self.catalog_names()]
+
+    def catalog_names(self) -> list[str]:
+        """Return the names of the artifacts in catalogs that can be named in place of an entry."""
+        prefix = self.catalog_prefix
+        if not prefix:
+            return []
+        return sorted({name for catalog in catalogs() for name in catalog.names() if name.startswith(prefix)})
+
+    def unknown(self, name: str, kind: str = "", known: Sequence[str] = ()) -> ScoringError:
+        """Return the error for a name that no table has, with the closest names of all.
+
+        Args:
+            name: The name.
+            kind: How the dialect calls what is named.
+            known: Names of the dialect itself, which are listed where there is a list.
+        """
+        system, colon, rest = name.partition(":")
+        wanted = rest if colon and system in self._order(UNITXT) else name
+        return ScoringError(
+            f"there is no {kind or self.kind} '{name}'",
+            why=f"there are {', '.join(known)}; and those of catalogs and of the other systems" if known else "",
+            hint=did_you_mean(wanted, [*known, *self.names()]),
+        )
+
+
+def named(source: str) -> tuple[str, dict[str, Any]]:
+    """Return the name and the arguments of ``name[key=value]``, ``system:name[key=value]`` or a bare name."""
+    system, colon, rest = source.partition(":")
+    if not colon or "[" in system:
+        system, rest = "", source
+    try:
+        query = parse_query(rest)
+    except QueryError:
+        return source, {}
+    return (f"{system}:{query.name}" if system else query.name), query.overwrites
+
+
+def is_in_catalog(source: str) -> bool:
+    """Return whether a name or query means an artifact of a catalog."""
+    try:
+        name = parse_query(source).name
+    except QueryError:
+        return False
+    return any(catalog.path_of(name) is not None for catalog in catalogs())
+
+
+def is_word(source: str) -> bool:
+    """Return whether a text is a bare name, and not a path of a catalog, a file or JSON."""
+    name = named(source)[0]
+    return bool(name) and not any(sign in name for sign in "./{=,")

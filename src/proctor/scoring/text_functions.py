@@ -1,0 +1,167 @@
+"""The table of text functions: what makes a prediction of an answer, by name, from every dialect.
+
+=============================  =======================================================================
+``processors.lower_case``      an artifact of a catalog (with ``[key=value]``, as everywhere)
+``regex``, ``majority_vote``   a filter of lm-eval; ``lm_eval:regex`` where several systems have the name
+``first_option_postprocess``   a post-processor of OpenCompass or AISBench
+=============================  =======================================================================
+
+In a recipe a name stands in ``postprocessors``, in a YAML task in ``filter_list``, in a config in
+``pred_postprocessor``. Arguments come with it, as each dialect writes them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib.resources import files
+from inspect import signature
+from typing import Any, Literal
+
+from proctor.errors import Diagnostic, ProctorError, ScoringError
+from proctor.scoring.registry import LM_EVAL, NOTHING, OPENCOMPASS, UNITXT, Entry, Own, Table
+
+AISBENCH = "aisbench"
+"""Post-processors that AISBench has changed; its others are those of OpenCompass."""
+
+Scope = Literal["value", "row", "repeats", "column"]
+"""What a text function is called with: an answer; an answer and its row; all answers to a request; everything."""
+
+Values = Sequence[Any]
+Rows = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextFunctionEntry(Entry):
+    """A text function by name.
+
+    Attributes:
+        scope: What it is called with.
+        made: Whether the target makes the function of its arguments; else it is the function, and takes them itself.
+    """
+
+    scope: Scope = "value"
+    made: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TextFunction:
+    """A text function, ready to use.
+
+    Attributes:
+        name: How messages call it.
+        scope: What it is called with.
+        function: The function.
+    """
+
+    name: str
+    scope: Scope
+    function: Callable[..., Any]
+
+    def apply(self, values: Values, rows: Rows) -> Sequence[Any]:
+        """Return what becomes of answers: one entry for each request.
+
+        Args:
+            values: The answers to each request.
+            rows: The row of each request.
+        """
+        if self.scope == "column":
+            return self.function(values, rows)  # type: ignore[no-any-return]
+        if self.scope == "repeats":
+            return [self.function(some) for some in values]
+        if self.scope == "row":
+            return [[self.function(each, row) for each in some] for some, row in zip(values, rows, strict=True)]
+        return [[self.function(each) for each in some] for some in values]
+
+    def of_answer(self, answer: Any, row: Mapping[str, Any] = NOTHING) -> Any:
+        """Return what becomes of one answer; a list is that many answers to one request.
+
+        Raises:
+            ScoringError: It needs the answers to all requests.
+        """
+        if self.scope == "column":
+            made = self.function([answer if isinstance(answer, list) else [answer]], [row])[0]
+            return made if isinstance(answer, list) or not isinstance(made, list) or len(made) != 1 else made[0]
+        if self.scope == "repeats":
+            made = self.function(answer if isinstance(answer, list) else [answer])
+            return made[0] if isinstance(made, list) and len(made) == 1 else made
+        if isinstance(answer, list):
+            return [self._one(each, row) for each in answer]
+        return self._one(answer, row)
+
+    def _one(self, answer: Any, row: Mapping[str, Any]) -> Any:
+        return self.function(answer, row) if self.scope == "row" else self.function(answer)
+
+
+@cache
+def text_function_table() -> Table[TextFunctionEntry]:
+    """Return the table of this process; plugins add theirs with ``register``."""
+    filters = files("proctor.scoring").joinpath("filters.json")
+    postprocessors = files("proctor.scoring.postprocessors").joinpath("postprocessors.json")
+    return Table(
+        "text function",
+        [
+            *_entries(json.loads(filters.read_text(encoding="utf-8")), LM_EVAL, made=True),
+            *_postprocessors(json.loads(postprocessors.read_text(encoding="utf-8"))),
+        ],
+        catalog_prefix="processors.",
+    )
+
+
+def _entries(data: Mapping[str, Any], system: str, **defaults: Any) -> Iterator[TextFunctionEntry]:
+    for name, given in data.items():
+        found = {**defaults, **({"target": given} if isinstance(given, str) else given)}
+        found["packages"] = tuple(found.get("packages", ()))
+        yield TextFunctionEntry(name=name, system=system, **found)
+
+
+def _postprocessors(data: Mapping[str, Any]) -> Iterator[TextFunctionEntry]:
+    for name, given in data.items():
+        by_project = given if isinstance(given, dict) and "target" not in given else {OPENCOMPASS: given}
+        for project, found in by_project.items():
+            yield from _entries({name: found}, project)
+
+
+def text_function(name: str, own: Own = UNITXT, arguments: Mapping[str, Any] = NOTHING) -> TextFunction | None:
+    """Return the text function that a name of the table means; ``None`` where the table has no such name.
+
+    Raises:
+        ScoringError: It does not take these arguments.
+    """
+    entry = text_function_table().find(name, own)
+    return None if entry is None else made_of(entry, arguments)
+
+
+def made_of(entry: TextFunctionEntry, arguments: Mapping[str, Any]) -> TextFunction:
+    """Return the text function of an entry, with arguments.
+
+    Raises:
+        ScoringError: It does not take these arguments.
+    """
+    target = entry.load()
+    given = {**entry.arguments, **arguments}
+    try:
+        if entry.made:
+            function = target(**given)
+        else:
+            signature(target).bind("", **given)
+            function = partial(target, **given) if given else target
+    except TypeError as error:
+        raise ScoringError(f"'{entry.name}' does not take these arguments", why=str(error)) from None
+    return TextFunction(entry.name, entry.scope, function)
+
+
+def check_text_function(source: Any, own: Own = UNITXT, arguments: Mapping[str, Any] = NOTHING) -> Iterator[Diagnostic]:
+    """Yield what is wrong with a text function that can be known before anybody is asked."""
+    from proctor.scoring.processor_functions import find_text_function
+
+    try:
+        find_text_function(source, own, arguments)
+        entry = text_function_table().find(source, own) if isinstance(source, str) else None
+    except ProctorError as error:
+        yield from error.diagnostics
+        return
+    if entry is not None:
+        yield from entry.check()
