@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -226,3 +226,13 @@ def find_exams(names: list[str], options: dict[str, Any]) -> list[Exam]:
     if given.pop("trust_code", False):
         settings.trust_code = True
     return list(resolve_tasks(names, ExamOptions(**given)))
+
+
+def say_what_has_no_effect(exams: Iterable[Exam]) -> None:
+    """Say which of the options that were given an exam has no use for, and why."""
+    from proctor.cli.error_reporting import say
+    from proctor.recipes.honours import without_effect
+
+    for exam in exams:
+        for note in without_effect(exam.name, getattr(exam, "honours", {}), exam.options):
+            say(f"note: {note}")

@@ -14,7 +14,7 @@ import click
 
 from proctor.cli.commands import ProctorCommand
 from proctor.cli.error_reporting import FAILURES, say
-from proctor.cli.exam_options import exam_options, read_options, split_names
+from proctor.cli.exam_options import exam_options, read_options, say_what_has_no_effect, split_names
 from proctor.errors import UsageError
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Execution:
 @click.option("--workers", type=click.IntRange(min=1), help="Ray workers.  [default: one for each node]")
 @click.option("--ray-address", metavar="ADDRESS", help="A Ray cluster.  [default: start one here]")
 @click.option(
-    "--output-format", metavar="NAME", default="proctor", help="lm-eval: its files too; or an exporter of a package."
+    "--output-format", type=click.Choice(["proctor", "lm-eval"]), default="proctor", help="lm-eval: its files too."
 )
 @click.option("--write-out", is_flag=True, help="Print the first document's requests before asking (proctor show).")
 @click.option("--allow-failures", is_flag=True, help="Exit with 0 although instances failed.")
@@ -217,11 +217,10 @@ _OVERRIDES = (
 
 def run_spec(spec: RunSpec, execution: Execution) -> RunResult:
     """Let a model sit exams as a spec says."""
-    from proctor.cli.exporters import Written, exporter
+    from proctor.cli.lm_eval_files import check_lm_eval, write_lm_eval
     from proctor.dialects.run_file import exams_of_spec
     from proctor.engines.engine_registry import make_engine
     from proctor.recipes.exam import suited
-    from proctor.recipes.honours import without_effect
     from proctor.running.budget import price_table
     from proctor.running.executors import distribute
     from proctor.running.progress import observer_for
@@ -233,16 +232,15 @@ def run_spec(spec: RunSpec, execution: Execution) -> RunResult:
         settings.trust_code = True
     engine = make_engine(spec.model, spec.model_args)
     exams = suited(exams_of_spec(spec), engine)
-    for exam in exams:
-        for note in without_effect(exam.name, exam.honours, exam.options):
-            say(note)
+    say_what_has_no_effect(exams)
     folder = execution.output or default_output(spec, exams, engine)
     if execution.write_out:
         from proctor.cli.console import console
         from proctor.cli.show import print_requests
 
         print_requests(exams, console(stderr=True))
-    export = exporter(execution.output_format, exams)
+    if execution.output_format == "lm-eval":
+        check_lm_eval(exams)
     placed = distribute(engine, execution.executor, workers=execution.workers, address=execution.ray_address)
     with closing(placed):
         result = run_exams(
@@ -257,8 +255,9 @@ def run_spec(spec: RunSpec, execution: Execution) -> RunResult:
             budget=_budget(engine, execution),
             prices=price_table(execution.prices) if execution.prices else None,
         )
-    for path in export(Written(result, exams, engine, execution.log, spec)):
-        say(f"wrote {path}")
+    if execution.output_format == "lm-eval":
+        for path in write_lm_eval(result, exams, engine, execution.log, spec):
+            say(f"wrote {path}")
     return result
 
 

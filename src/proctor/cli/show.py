@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.commands import ProctorCommand
-from proctor.cli.exam_options import exam_options, find_exams, split_names
+from proctor.cli.exam_options import exam_options, find_exams, say_what_has_no_effect, split_names
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,6 +29,7 @@ def command(tasks: tuple[str, ...], docs: int, skip: int, as_json: bool, steps: 
     TASK is anything that `proctor run --tasks` takes: the name of an exam, a recipe (card=…,template=…), a file.
     """
     exams = find_exams([name for text in tasks for name in split_names(text)], options)
+    say_what_has_no_effect(exams)
     if as_json:
         from proctor.cli.console import print_json
         from proctor.prompts.preview import request_records
@@ -51,8 +52,6 @@ def print_requests(exams: Iterable[Exam], target: Console, docs: int = 1, skip: 
     from proctor.cli.error_reporting import say
     from proctor.cli.prompts import RequestPrinter, legend, origins_of
     from proctor.prompts.preview import first_items
-    from proctor.recipes.honours import without_effect
-    from proctor.recipes.options import ExamOptions
 
     printer = RequestPrinter(target)
     for exam in exams:
@@ -61,8 +60,6 @@ def print_requests(exams: Iterable[Exam], target: Console, docs: int = 1, skip: 
             say(f"{exam.name} has no document after the first {skip}")
         if getattr(exam, "seed", None) is not None:
             say(f"{exam.name} draws with seed {exam.seed}{'' if exam.options.seed is not None else ', its own'}")
-        for note in without_effect(exam.name, getattr(exam, "honours", {}), getattr(exam, "options", ExamOptions())):
-            say(note)
         if items and printer.coloured:
             target.print(
                 legend(origin for item in items for each in item.requests for origin in origins_of(each)),

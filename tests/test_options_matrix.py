@@ -1,0 +1,249 @@
+"""Every option × every dialect: it changes the requests or the results, or is refused by name. Nothing else happens.
+
+A dialect plugs in with files that make an exam (:data:`DIALECTS`); where an option needs another exam to have an effect
+(choices, a config for chat models), ``exams`` names it. What no dialect could do otherwise is said, too: an entry of
+``honours`` that begins with "no effect here" is told to whoever gives the option.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proctor.dialects.resolve import resolve_tasks
+from proctor.engines.scripted import ScriptedEngine
+from proctor.errors import UsageError
+from proctor.ir import Prompt
+from proctor.recipes.exam import Exam
+from proctor.recipes.honours import NO_EFFECT, Honoured, flag_of
+from proctor.recipes.options import OPTIONS, ExamOptions
+from proctor.running.run import run_exams
+
+WORDS = ("good", "bad", "fine", "awful", "bright", "dull", "calm", "rude", "kind", "cold", "warm", "sour")
+ROWS = [
+    {"text": f"a {word} day {place}", "label": place % 2, "answer": ("yes", "no")[place % 2], "topic": "abc"[place % 3]}
+    for place, word in enumerate(WORDS * 2)
+]
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How the matrix asks a dialect.
+
+    Attributes:
+        write: Writes the exams' files into a folder and returns the exam to ask by default.
+        exams: Other exams, for options that need them, by option.
+        values: What is given where the value differs between dialects.
+        beside: Options that an option is given with.
+        refused: Options that the dialect refuses by name.
+        without_effect: Options that it accepts, has no use for, and says so.
+        pending: Options that nothing is known of yet, each with the reason; a test that passes all the same fails.
+    """
+
+    write: Callable[[Path], str]
+    exams: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict)
+    beside: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    refused: frozenset[str] = frozenset()
+    without_effect: frozenset[str] = frozenset()
+    pending: Mapping[str, str] = field(default_factory=dict)
+
+
+CHAT: Mapping[str, Any] = {"apply_chat_template": True}
+META = {"round": [{"role": "HUMAN", "begin": "Q: "}, {"role": "BOT", "begin": "A: ", "generate": True}]}
+
+VALUES: Mapping[str, Any] = {
+    "num_demos": 1,
+    "limit": 3,
+    "samples": {"exam": [4, 1]},
+    "seed": 7,
+    "apply_chat_template": True,
+    "chat_template_model": "made-up",
+    "meta_template": META,
+    "model_config": "model.py::m",
+    "demos_as_turns": False,
+    "system_prompt": "Be brief.",
+    "decoding": {"max_tokens": 3},
+    "predict_only": True,
+    "choices_as_text": True,
+    "chat_override": True,
+    "metadata": {"size": 2},
+    "resamples": 10,
+    "keys": {"description": "Now:"},
+    "group_by": ("topic",),
+    "repeats": 3,
+    "template": "other",
+}
+"""What each option is given as."""
+
+BESIDE: Mapping[str, Mapping[str, Any]] = {"chat_template_model": CHAT, "demos_as_turns": CHAT}
+
+
+# -- the dialects -------------------------------------------------------------------------------------------------
+
+
+def _write_recipes(folder: Path) -> str:
+    rows = [{**row, "classes": ["yes", "no"]} for row in ROWS]
+    task = {
+        "__type__": "task", "input_fields": {"text": "str", "classes": "List[str]"}, "metrics": ["metrics.accuracy"],
+        "reference_fields": {"answer": "str", "topic": "str", "label": "int", "classes": "List[str]"},
+        "prediction_type": "str",
+    }  # fmt: skip
+    loader = {"__type__": "load_from_dictionary", "data": {"train": rows[:12], "test": rows[12:]}}
+    template = {"__type__": "input_output_template", "input_format": "{text}?", "output_format": "{answer}"}
+    choices = {
+        "__type__": "multiple_choice_template", "input_format": "{text} {choices}?", "choices_field": "classes",
+        "target_field": "label",
+    }  # fmt: skip
+    card = {"__type__": "task_card", "loader": loader, "task": task}
+    recipe = {"__type__": "dataset_recipe", "card": card, "num_demos": 2, "demos_pool_size": 8}
+    (folder / "exam.json").write_text(json.dumps({**recipe, "template": template}))
+    (folder / "choice.json").write_text(json.dumps({**recipe, "template": choices, "request": "choose"}))
+    return str(folder / "exam.json")
+
+
+def _write_tasks(folder: Path) -> str:
+    (folder / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in ROWS))
+    data = {
+        "dataset_path": "json",
+        "dataset_kwargs": {"data_files": {"test": str(folder / "rows.jsonl"), "train": str(folder / "rows.jsonl")}},
+        "test_split": "test",
+        "fewshot_split": "train",
+        "num_fewshot": 2,
+        "doc_to_text": "{{text}}?",
+    }
+    writing = {
+        **data,
+        "task": "exam",
+        "output_type": "generate_until",
+        "doc_to_target": "{{answer}}",
+        "chat_override": {"doc_to_text": "Chat: {{text}}?"},
+        "metric_list": [{"metric": "exact_match"}],
+    }
+    choosing = {
+        **data,
+        "task": "choice",
+        "output_type": "multiple_choice",
+        "doc_to_choice": ["yes", "no"],
+        "doc_to_target": "label",
+        "metric_list": [{"metric": "mcc"}],
+    }
+    (folder / "exam.yaml").write_text(json.dumps(writing))  # JSON is YAML
+    (folder / "choice.yaml").write_text(json.dumps(choosing))
+    return str(folder / "exam.yaml")
+
+
+def _write_configs(folder: Path) -> str:
+    (folder / "exam.jsonl").write_text(
+        "".join(f"{json.dumps({'question': row['text'], 'answer': row['answer'], **row})}\n" for row in ROWS)
+    )
+    return str(folder / "exam.jsonl")
+
+
+NOT_PORTED = dict.fromkeys(OPTIONS, "datasets of configs are not yet built as the one Exam")
+
+DIALECTS: Mapping[str, Dialect] = {
+    "unitxt": Dialect(
+        _write_recipes,
+        exams={"choices_as_text": "choice.json"},
+        values={"template": "templates.classification.multi_class.empty"},
+        refused=frozenset({"chat_override", "metadata", "resamples", "keys", "repeats"}),
+    ),
+    "lm_eval": Dialect(
+        _write_tasks,
+        exams={"choices_as_text": "choice.yaml", "resamples": "choice.yaml", "template": "choice.yaml"},
+        values={"template": "mcq::numbered"},
+        without_effect=frozenset({"model_config"}),
+        pending={
+            "group_by": "port-lm-eval",
+            "repeats": "port-lm-eval",
+        },
+    ),
+    "aisbench": Dialect(_write_configs, pending=NOT_PORTED),
+}
+
+
+# -- the matrix ---------------------------------------------------------------------------------------------------
+
+
+class _Tokenizer:
+    """Stands for a model's tokenizer."""
+
+    def apply_chat_template(self, messages: list[dict[str, Any]], **_: Any) -> str:
+        return "".join(f"<{each['role']}>{each['content']}" for each in messages)
+
+
+def _answer(prompt: Prompt) -> list[str]:
+    """Say something that follows from the question, and that is right now and then."""
+    number = int((re.findall(r"\d+", prompt.text) or ["0"])[-1])
+    return ["yes" if number % 3 else "no"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("proctor.formats.tokenizer.load_tokenizer", lambda model: _Tokenizer())
+    (tmp_path / "model.py").write_text(
+        "models = [dict(type='OpenAI', abbr='m', path='gpt', max_out_len=9, stop_words=['END'])]\n"
+    )
+    return tmp_path
+
+
+def observed(exams: list[Exam], folder: Path, run: str) -> Any:
+    """Return what an option could change: the requests, and the results."""
+    requests = [[each.number, [request.key for request in each.requests]] for exam in exams for each in exam.questions()]
+    engine = ScriptedEngine(function=_answer, log_likelihood=lambda context, continuation: -len(context + continuation) % 7)
+    return requests, run_exams(exams, engine, log=folder / f"{run}.db").results
+
+
+def resolved(name: str, options: ExamOptions) -> list[Exam]:
+    """Return exams, every one under the name that ``samples`` gives."""
+    exams = resolve_tasks([name], options)
+    assert [exam.name for exam in exams] in (["exam"], ["choice"])
+    return exams
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+@pytest.mark.parametrize("name", DIALECTS)
+def test_it_works_or_is_refused(name, option, folder, request):
+    dialect = DIALECTS[name]
+    if option in dialect.pending:
+        pytest.skip(f"pending: {dialect.pending[option]}")
+    default = dialect.write(folder)
+    exam = str(folder / dialect.exams[option]) if option in dialect.exams else default
+    beside = dict(dialect.beside.get(option, BESIDE.get(option, {})))
+    given = ExamOptions(**beside, **{option: dialect.values.get(option, VALUES[option])})
+    if option in dialect.refused:
+        with pytest.raises(UsageError) as raised:
+            resolved(exam, given)
+        assert any(flag_of(option) in each.what and each.why for each in raised.value.diagnostics)
+        return
+    (plain,), (changed,) = resolved(exam, ExamOptions(**beside)), resolved(exam, given)
+    same = observed([plain], folder, "plain") == observed([changed], folder, "changed")
+    entry = changed.honours[option]
+    assert isinstance(entry, Honoured)
+    assert same == (option in dialect.without_effect)
+    assert entry.how.startswith(NO_EFFECT) == same
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_every_option_is_given_and_every_exam_knows_it(name, folder):
+    assert set(VALUES) == set(OPTIONS)
+    if DIALECTS[name].pending is NOT_PORTED:
+        pytest.skip("pending")
+    (exam,) = resolved(DIALECTS[name].write(folder), ExamOptions())
+    assert set(exam.honours) >= set(OPTIONS)
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_positions_of_exams_that_there_are_not_are_refused(name, folder):
+    default = DIALECTS[name].write(folder)
+    with pytest.raises(UsageError, match="--samples names 'exma'") as raised:
+        resolve_tasks([default], ExamOptions(samples={"exma": [0]}))
+    assert "did you mean 'exam'" in raised.value.diagnostics[0].hint
