@@ -1,6 +1,6 @@
 """Compares the prompts of whole dataset configs with AISBench's, on real rows.
 
-Usage: ``python conformance/aisbench/exams.py [--limit N] [--only GLOB] [--work DIR]``. Needs an environment with
+Usage: ``python -m conformance.aisbench.exams [--limit N] [--only GLOB] [--work DIR]``. Needs an environment with
 ais-bench-benchmark (``AISBENCH_PYTHON``), the configs (``PROCTOR_CONFIG_DIRS``) and the mirror (``PROCTOR_HUB_DIR``).
 
 Our side writes the rows that it asks about and the prompts that it made of them; theirs makes prompts of the same rows

@@ -1,6 +1,6 @@
 """``proctor convert`` on real tasks: prompts before and after, instances in a Unitxt card, and the card back again.
 
-Run ``python conformance/lm_eval/conversions.py --tasks FOLDER --hub FOLDER``: the tasks of lm-eval (or of an installed
+Run ``python -m conformance.lm_eval.conversions --tasks FOLDER --hub FOLDER``: the tasks of lm-eval (or of an installed
 package) whose dataset is in the folder of datasets, a few of each kind of prompt. For each it compares
 
 - ``task@template`` with ``convert --template … --to lm-eval`` and ``--to proctor``, for every template: requests;

@@ -1,6 +1,6 @@
 """Whether cards make the same instances of real rows as Unitxt's: loading, preprocessing and the task.
 
-Usage: ``python conformance/unitxt/cards.py [--oracle PYTHON] [--hub FOLDER] [--rows 40] [--show 10]``. Compares
+Usage: ``python -m conformance.unitxt.cards [--oracle PYTHON] [--hub FOLDER] [--rows 40] [--show 10]``. Compares
 every card of Unitxt's catalog whose dataset is in the folder of real datasets.
 """
 
