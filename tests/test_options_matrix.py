@@ -197,8 +197,12 @@ def folder(tmp_path, monkeypatch):
 
 def observed(exams: list[Exam], folder: Path, run: str) -> Any:
     """Return what an option could change: the requests, and the results."""
-    requests = [[each.number, [request.key for request in each.requests]] for exam in exams for each in exam.questions()]
-    engine = ScriptedEngine(function=_answer, log_likelihood=lambda context, continuation: -len(context + continuation) % 7)
+    requests = [
+        [each.number, [request.key for request in each.requests]] for exam in exams for each in exam.questions()
+    ]
+    engine = ScriptedEngine(
+        function=_answer, log_likelihood=lambda context, continuation: -len(context + continuation) % 7
+    )
     return requests, run_exams(exams, engine, log=folder / f"{run}.db").results
 
 

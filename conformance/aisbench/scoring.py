@@ -20,9 +20,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from conformance.explained import sentence
 from conformance.aisbench.scoring_cases import AIS, OC, evaluators, processors, summaries, texts
-
+from conformance.explained import sentence
 
 from proctor.dialects.aisbench.evaluators import evaluate
 from proctor.dialects.aisbench.postprocessors import postprocessor

@@ -8,12 +8,10 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-import oracle  # sets up the environment before lm_eval is imported
-from made_up_answers import likelihood_for, text_for
-
 from lm_eval import evaluator_utils
 from lm_eval.api import metrics, registry
 from lm_eval.api.task import ConfigurableTask
+from made_up_answers import likelihood_for, text_for
 
 RESAMPLES = 40
 
@@ -41,7 +39,9 @@ def task_of(case, folder):
 def sit(case, folder):
     """Return the requests of a task in a layout, and the scores of made-up answers."""
     task, layout = task_of(case, folder), case["layout"]
-    model = SimpleNamespace(apply_chat_template=lambda history, add_generation_prompt=True: json.dumps([history, add_generation_prompt]))
+    model = SimpleNamespace(
+        apply_chat_template=lambda history, add_generation_prompt=True: json.dumps([history, add_generation_prompt])
+    )
     task.set_config("num_fewshot", layout["shots"] if task._proctor_shots != 0 else 0)  # noqa: SLF001
     task.set_fewshot_seed(layout.get("seed", 1234))
     chat = layout.get("chat")
@@ -108,7 +108,11 @@ def filtered(case, folder):
     """Return what a filter leaves of answers."""
     del folder
     made = registry.get_filter(case["filter"])(**case["arguments"])
-    return {"value": plain([list(each) if not isinstance(each, str) else each for each in made.apply(case["answers"], case["docs"])])}
+    return {
+        "value": plain(
+            [list(each) if not isinstance(each, str) else each for each in made.apply(case["answers"], case["docs"])]
+        )
+    }
 
 
 def aggregated(case, folder):
@@ -130,7 +134,9 @@ def number(value):
 def matched(case, folder):
     """Return whether answers match."""
     del folder
-    found = metrics.exact_match_fn(predictions=[case["prediction"]], references=[case["reference"]], **case["arguments"])
+    found = metrics.exact_match_fn(
+        predictions=[case["prediction"]], references=[case["reference"]], **case["arguments"]
+    )
     return {"value": float(found["exact_match"])}
 
 
@@ -138,7 +144,11 @@ def grouped(case, folder):
     """Return a group's score and standard error."""
     del folder
     sizes, by_size = case["sizes"], case["by_size"]
-    error = metrics.pooled_sample_stderr(case["errors"], sizes) if by_size else metrics.unweighted_mean_stderr(case["errors"])
+    error = (
+        metrics.pooled_sample_stderr(case["errors"], sizes)
+        if by_size
+        else metrics.unweighted_mean_stderr(case["errors"])
+    )
     return {"value": float(metrics.aggregate_subtask_metrics(case["values"], sizes, by_size)), "error": float(error)}
 
 

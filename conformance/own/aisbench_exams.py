@@ -135,6 +135,7 @@ def _runs() -> dict[str, Values]:
         ),
         "runs": _dataset(_TEXT, **several, **details),
         "runs_range": _dataset(_TEXT, **several, **details, _reader={"test_range": "[2:11]"}),
+        "runs_uneven": _dataset(_TEXT, **several, **details, _reader={"test_range": "[2:9]"}),
         "runs_count": _dataset(_TEXT, n=3, k=2, _reader={"test_range": "[3:]"}, _evaluation={"pred_postprocessor": _FIRST}),
         "range": _dataset(_TEXT, _reader={"test_range": "[1:11:2]"}),
         "half": _dataset(_TEXT, _reader={"test_range": 0.5}),

@@ -39,7 +39,9 @@ def pool() -> list[Row]:
 
 def many(letter: str, count: int) -> list[Row]:
     """Return this many rows whose marks begin with a letter."""
-    return [_row(f"{letter}{place:02}", random.Random(f"{SEED}/many/{letter}/{place}"), place) for place in range(count)]
+    return [
+        _row(f"{letter}{place:02}", random.Random(f"{SEED}/many/{letter}/{place}"), place) for place in range(count)
+    ]
 
 
 def _row(mark: str, stream: random.Random, place: int) -> Row:

@@ -13,10 +13,11 @@ from typing import Any
 from conformance.lm_eval.made_up_answers import SAID, likelihood_for, text_for
 from conformance.own import lm_eval_exams, made_up
 from conformance.recorded.recording import Answers, Case, Comparison, answer
+from proctor.dialects.lm_eval.standard_errors import standard_error
+
 from proctor.dialects.lm_eval.filters import make_filter
 from proctor.dialects.lm_eval.groups import pooled_error, unweighted_error, weighted
 from proctor.dialects.lm_eval.metrics import AGGREGATIONS, exact_match
-from proctor.dialects.lm_eval.standard_errors import standard_error
 from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.engine import Answers as Responses
 from proctor.engines.engine import Engine
@@ -69,7 +70,11 @@ _FILTERS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("majority_vote", {}),
     ("regex_pos", {"fallback": ["none"]}),
 )
-_SPANS = ("Person: Ada $$ Location: Paris, Rome", "organization: none\nDATE: May", "[('cat', 'NOUN'), ('runs', 'VERB')]")
+_SPANS = (
+    "Person: Ada $$ Location: Paris, Rome",
+    "organization: none\nDATE: May",
+    "[('cat', 'NOUN'), ('runs', 'VERB')]",
+)
 
 
 def functions() -> Iterator[Case]:
@@ -117,8 +122,12 @@ def _aggregations() -> Iterator[Case]:
 def _matches() -> Iterator[Case]:
     stream = random.Random(f"{SEED}/match")
     for _ in range(COUNTS["match"]):
-        flags = {name: True for name in ("ignore_case", "ignore_punctuation", "ignore_numbers") if stream.random() < 0.4}
-        ignored = {"regexes_to_ignore": stream.sample([r"\s", "the ", r"\d+", "[.!]"], 2)} if stream.random() < 0.4 else {}
+        flags = {
+            name: True for name in ("ignore_case", "ignore_punctuation", "ignore_numbers") if stream.random() < 0.4
+        }
+        ignored = (
+            {"regexes_to_ignore": stream.sample([r"\s", "the ", r"\d+", "[.!]"], 2)} if stream.random() < 0.4 else {}
+        )
         reference, prediction = _said(stream), _said(stream)
         given = prediction if stream.random() < 0.5 else stream.choice((reference, reference.upper(), f"{reference}."))
         yield {"kind": "match", "prediction": given, "reference": reference, "arguments": {**flags, **ignored}}
@@ -227,7 +236,9 @@ def described(request: Request, repeats: int) -> list[list[Any]]:
 def filtered(case: Case) -> Answers:
     """Return what a filter leaves of answers."""
     made = make_filter({"function": case["filter"], **case["arguments"]})
-    return {"value": [list(each) if not isinstance(each, str) else each for each in made(case["answers"], case["docs"])]}
+    return {
+        "value": [list(each) if not isinstance(each, str) else each for each in made(case["answers"], case["docs"])]
+    }
 
 
 def aggregated(case: Case) -> Answers:

@@ -233,7 +233,12 @@ def answer(command: Sequence[str], folder: Path | None = None, **variables: str)
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     offline = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "UNITXT_USE_ONLY_LOCAL_CATALOGS": "True"}
     done = subprocess.run(
-        list(command), cwd=folder, env={**environment, **offline, **variables}, capture_output=True, text=True, check=False
+        list(command),
+        cwd=folder,
+        env={**environment, **offline, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode:
         raise RuntimeError(f"{command[1]} failed:\n{done.stderr[-3000:]}")
