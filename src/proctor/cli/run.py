@@ -76,7 +76,7 @@ class Execution:
 @click.option("--workers", type=click.IntRange(min=1), help="Ray workers.  [default: one for each node]")
 @click.option("--ray-address", metavar="ADDRESS", help="A Ray cluster.  [default: start one here]")
 @click.option(
-    "--output-format", type=click.Choice(["proctor", "lm-eval"]), default="proctor", help="lm-eval: its files too."
+    "--output-format", metavar="NAME", default="proctor", help="lm-eval: its files too; or an exporter of a package."
 )
 @click.option("--write-out", is_flag=True, help="Print the first document's requests before asking (proctor show).")
 @click.option("--allow-failures", is_flag=True, help="Exit with 0 although instances failed.")
@@ -217,7 +217,7 @@ _OVERRIDES = (
 
 def run_spec(spec: RunSpec, execution: Execution) -> RunResult:
     """Let a model sit exams as a spec says."""
-    from proctor.cli.lm_eval_files import check_lm_eval, write_lm_eval
+    from proctor.cli.exporters import Written, exporter
     from proctor.dialects.run_file import exams_of_spec
     from proctor.engines.engine_registry import make_engine
     from proctor.recipes.exam import suited
@@ -239,8 +239,7 @@ def run_spec(spec: RunSpec, execution: Execution) -> RunResult:
         from proctor.cli.show import print_requests
 
         print_requests(exams, console(stderr=True))
-    if execution.output_format == "lm-eval":
-        check_lm_eval(exams)
+    export = exporter(execution.output_format, exams)
     placed = distribute(engine, execution.executor, workers=execution.workers, address=execution.ray_address)
     with closing(placed):
         result = run_exams(
@@ -255,9 +254,8 @@ def run_spec(spec: RunSpec, execution: Execution) -> RunResult:
             budget=_budget(engine, execution),
             prices=price_table(execution.prices) if execution.prices else None,
         )
-    if execution.output_format == "lm-eval":
-        for path in write_lm_eval(result, exams, engine, execution.log, spec):
-            say(f"wrote {path}")
+    for path in export(Written(result, exams, engine, execution.log, spec)):
+        say(f"wrote {path}")
     return result
 
 
