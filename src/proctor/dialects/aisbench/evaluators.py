@@ -8,7 +8,7 @@ from itertools import repeat
 from typing import Any
 
 from proctor.data.fields import Row
-from proctor.dialects.aisbench.postprocessors import postprocessor, project_of
+from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_problems, project_of
 from proctor.dialects.aisbench.trusted_evaluators import class_evaluator, evaluator_class
 from proctor.dialects.aisbench.values import as_data, dotted_name
 from proctor.errors import Diagnostic, Location, MissingExtraError, ProctorError, ScoringError, did_you_mean
@@ -209,3 +209,24 @@ def _checks(config: Mapping[str, Any]) -> Iterator[Diagnostic]:
         check_arguments(entry, arguments)
     elif _is_metric(config):
         yield from check_metric(config["type"], OPENCOMPASS, as_data(arguments))
+
+
+def grading_problems(
+    eval_cfg: Mapping[str, Any], model_postprocessor: Mapping[str, Any] | None = None
+) -> Iterator[Diagnostic]:
+    """Yield what is wrong with an ``eval_cfg`` that can be known before anybody is asked.
+
+    Args:
+        eval_cfg: Of the dataset's config.
+        model_postprocessor: ``pred_postprocessor`` of the model's config.
+    """
+    config = eval_cfg.get("evaluator") or {}
+    project = project_of(dotted_name(config.get("type")))
+    yield from check_evaluator(config)
+    for place, each in (
+        ("models.pred_postprocessor", model_postprocessor),
+        ("eval_cfg.pred_postprocessor", eval_cfg.get("pred_postprocessor")),
+        ("eval_cfg.dataset_postprocessor", eval_cfg.get("dataset_postprocessor")),
+        ("eval_cfg.evaluator.pred_postprocessor", config.get("pred_postprocessor")),
+    ):
+        yield from (problem.at(path=f"$.{place}") for problem in postprocessor_problems(each, project))
