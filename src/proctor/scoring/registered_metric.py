@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from inspect import Parameter, signature
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.errors import Diagnostic, ProctorError, ScoringError, did_you_mean
 from proctor.ir import Failure
 from proctor.scoring.aggregated import Aggregated, aggregated
 from proctor.scoring.aggregations import find_aggregation
+from proctor.scoring.columns import ConstantColumn
 from proctor.scoring.evaluators.cases import Cases, Verdict
 from proctor.scoring.evaluators.evaluation import main_score, mean_interval
+from proctor.scoring.flat import MetricScores
 from proctor.scoring.grade import Columns
-from proctor.scoring.metric import Metric, MetricScores, failure_of
+from proctor.scoring.grading import Need
+from proctor.scoring.metric import Metric, failure_of
 from proctor.scoring.metric_table import MetricEntry, metric_table
 from proctor.scoring.registry import UNITXT
 from proctor.scoring.row_scorer import Instance, row_function
@@ -79,14 +83,19 @@ class RegisteredMetric(Metric):
         return self.artifact_id or self.entry.name
 
     @property
-    def unit(self) -> Unit:
+    def unit(self) -> Unit:  # type: ignore[override]
         """In which unit its scores are."""
         return self.entry.unit
 
     @property
-    def higher_is_better(self) -> bool:
+    def higher_is_better(self) -> bool:  # type: ignore[override]
         """Whether more is better."""
         return self.entry.higher_is_better
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """Which further columns it reads: likelihoods are in responses."""
+        return frozenset({"fields", "responses"} if self.entry.reads in ("choices", "likelihood") else {"fields"})
 
     def check(self) -> Iterator[Diagnostic]:
         """Yield what is known before anybody is asked: missing packages, untrusted code, wrong arguments."""
@@ -100,17 +109,14 @@ class RegisteredMetric(Metric):
             yield from error.diagnostics
 
     def _measure(self, columns: Columns, *, intervals: bool, instances: bool) -> MetricScores:
-        del instances  # they are made on the way
         if not len(columns):
             raise ScoringError("there are no predictions to evaluate")
         found = self._of_columns(columns) if self.entry.reads == "columns" else self._of_rows(columns)
-        if not intervals:
-            found.overall = {name: value for name, value in found.overall.items() if "_ci_" not in name}
-        return found
+        return self._listed(found, intervals=intervals, instances=instances)
 
     # -- evaluators: all columns at once ----------------------------------------------------------------------
 
-    def _of_columns(self, columns: Columns) -> MetricScores:
+    def _of_columns(self, columns: Columns) -> _Found:
         entry = self.entry
         golds = [self._gold(references) for references in columns.references]
         cases = Cases(columns.predictions, golds, self.fields(columns), project=self.project)
@@ -118,9 +124,8 @@ class RegisteredMetric(Metric):
         scores = {name: value for name, value in verdict.scores.items() if is_number(value)}
         bounds = {name: mean_interval(name, float(value), verdict.instances) for name, value in scores.items()}
         found = {name: Aggregated(value, NO_ERROR, *(bounds[name] or (None, None))) for name, value in scores.items()}
-        main = main_score(scores)
         count = len(columns) - len(verdict.failures)
-        return self._filed(found, main, count, verdict.instances, dict(verdict.failures))
+        return _Found(found, main_score(scores), count, verdict.instances, verdict.failures, verdict.parsed or None)
 
     def _gold(self, references: Sequence[Any]) -> Any:
         if self.entry.several_references and not (len(references) == 1 and isinstance(references[0], list)):
@@ -129,7 +134,7 @@ class RegisteredMetric(Metric):
 
     # -- metrics of single rows, aggregated -------------------------------------------------------------------
 
-    def _of_rows(self, columns: Columns) -> MetricScores:
+    def _of_rows(self, columns: Columns) -> _Found:
         entry = self.entry
         function = row_function(entry, self.arguments)
         responses = columns.responses or [()] * len(columns)
@@ -147,32 +152,44 @@ class RegisteredMetric(Metric):
         }
         kept = {name: [None if isinstance(each, Failure) else each.get(name) for each in values] for name in names}
         numbers = {name: column for name, column in kept.items() if all(map(_is_value, column))}
-        return self._filed(found, next(iter(found), entry.name), len(good), numbers, failures)
+        return _Found(found, next(iter(found), entry.name), len(good), numbers, failures)
 
     # -- both -------------------------------------------------------------------------------------------------
 
-    def _filed(
-        self,
-        found: Mapping[str, Aggregated],
-        main: str,
-        count: int,
-        instances: Mapping[str, Sequence[Any]],
-        failures: dict[int, Failure],
-    ) -> MetricScores:
-        overall: dict[str, Any] = {"num_of_instances": count}
-        for name, each in found.items():
-            public = self.score_prefix + name
-            overall[public] = each.value
-            if each.low is not None:
-                overall[f"{public}_ci_low"], overall[f"{public}_ci_high"] = each.low, each.high
-        best = found[main]
-        overall.update(score=best.value, score_name=self.score_prefix + main)
-        if best.low is not None:
-            overall["score_ci_low"], overall["score_ci_high"] = best.low, best.high
-        columns = {self.score_prefix + name: list(column) for name, column in instances.items()}
-        if (column := columns.get(self.score_prefix + main)) is not None:
-            columns["score"], columns["score_name"] = column, [self.score_prefix + main] * len(column)
-        return MetricScores(overall, dict(columns), failures)
+    def _listed(self, found: _Found, *, intervals: bool, instances: bool) -> MetricScores:
+        prefix = self.score_prefix
+        sheet = self.sheet(found.count)
+        sheet.count()
+        for name, each in found.scores.items():
+            sheet.put(prefix + name, each.value)
+            if intervals and each.low is not None and each.high is not None:
+                sheet.bound(prefix + name, each.low, each.high)
+        sheet.name_main(prefix + found.main)
+        if intervals and found.scores[found.main].low is not None:
+            sheet.bound_main()
+        measured = sheet.measured(dict(found.failures))
+        errors = {prefix + name: each.error for name, each in found.scores.items()}
+        measured.scores = [replace(score, stderr=_known(errors[score.name])) for score in measured.scores]
+        measured.parsed = found.parsed
+        if instances:
+            columns: dict[str, Sequence[Any]] = {prefix + name: list(each) for name, each in found.instances.items()}
+            if (column := columns.get(prefix + found.main)) is not None:
+                columns.update(score=column, score_name=ConstantColumn(prefix + found.main, len(column)))
+            measured.instances = columns
+        return measured
+
+
+class _Found(NamedTuple):
+    scores: Mapping[str, Aggregated]
+    main: str
+    count: int
+    instances: Mapping[str, Sequence[Any]]
+    failures: Mapping[int, Failure]
+    parsed: Sequence[Any] | None = None
+
+
+def _known(error: float | str) -> float | None:
+    return error if isinstance(error, float) else None
 
 
 def call_evaluator(entry: MetricEntry, arguments: Mapping[str, Any], cases: Cases) -> Verdict:

@@ -18,16 +18,15 @@ from dataclasses import dataclass
 from functools import cache, partial
 from importlib.resources import files
 from inspect import signature
-from typing import Any, Literal
+from typing import Any
 
 from proctor.errors import Diagnostic, ProctorError, ScoringError
+from proctor.scoring.grading import Scope
+from proctor.scoring.metric import failure_of
 from proctor.scoring.registry import LM_EVAL, NOTHING, OPENCOMPASS, UNITXT, Entry, Own, Table
 
 AISBENCH = "aisbench"
 """Post-processors that AISBench has changed; its others are those of OpenCompass."""
-
-Scope = Literal["value", "row", "repeats", "column"]
-"""What a text function is called with: an answer; an answer and its row; all answers to a request; everything."""
 
 Values = Sequence[Any]
 Rows = Sequence[Mapping[str, Any]]
@@ -61,38 +60,55 @@ class TextFunction:
     function: Callable[..., Any]
 
     def apply(self, values: Values, rows: Rows) -> Sequence[Any]:
-        """Return what becomes of answers: one entry for each request.
+        """Return what becomes of answers, one for each; a list is that many answers to one request.
+
+        An answer that the function cannot read becomes a :class:`~proctor.ir.Failure`.
+        """
+        if self.scope != "column":
+            return [self._safely(value, row) for value, row in zip(values, rows, strict=True)]
+        found = self.function([value if isinstance(value, list) else [value] for value in values], rows)
+        return [_one_of(each, value) for each, value in zip(found, values, strict=True)]
+
+    def _safely(self, value: Any, row: Mapping[str, Any]) -> Any:
+        try:
+            return self.of_answer(value, row)
+        except Exception as error:  # noqa: BLE001 - the reason becomes a value: this answer fails, the rest count
+            return failure_of(error, f"text function {self.name}")
+
+    def filtered(self, answers: Values, rows: Rows) -> Sequence[Any]:
+        """Return what a filter of lm-eval leaves of the answers to each request, of each of which there are several.
+
+        A request of which one answer was taken has that answer in place of its list, as there.
 
         Args:
-            values: The answers to each request.
+            answers: The answers to each request.
             rows: The row of each request.
         """
         if self.scope == "column":
-            return self.function(values, rows)  # type: ignore[no-any-return]
+            return self.function(answers, rows)  # type: ignore[no-any-return]
         if self.scope == "repeats":
-            return [self.function(some) for some in values]
+            return [self.function(some) for some in answers]
         if self.scope == "row":
-            return [[self.function(each, row) for each in some] for some, row in zip(values, rows, strict=True)]
-        return [[self.function(each) for each in some] for some in values]
+            return [[self.function(each, row) for each in some] for some, row in zip(answers, rows, strict=True)]
+        return [[self.function(each) for each in some] for some in answers]
 
     def of_answer(self, answer: Any, row: Mapping[str, Any] = NOTHING) -> Any:
-        """Return what becomes of one answer; a list is that many answers to one request.
-
-        Raises:
-            ScoringError: It needs the answers to all requests.
-        """
+        """Return what becomes of one answer; a list is that many answers to one request."""
         if self.scope == "column":
-            made = self.function([answer if isinstance(answer, list) else [answer]], [row])[0]
-            return made if isinstance(answer, list) or not isinstance(made, list) or len(made) != 1 else made[0]
+            return _one_of(self.function([answer if isinstance(answer, list) else [answer]], [row])[0], answer)
         if self.scope == "repeats":
-            made = self.function(answer if isinstance(answer, list) else [answer])
-            return made[0] if isinstance(made, list) and len(made) == 1 else made
+            return _one_of(self.function(answer if isinstance(answer, list) else [answer]), None)
         if isinstance(answer, list):
             return [self._one(each, row) for each in answer]
         return self._one(answer, row)
 
     def _one(self, answer: Any, row: Mapping[str, Any]) -> Any:
         return self.function(answer, row) if self.scope == "row" else self.function(answer)
+
+
+def _one_of(found: Any, answer: Any) -> Any:
+    """Return the answer that is left, where one is; a list that stood for several answers stays one."""
+    return found[0] if isinstance(found, list) and len(found) == 1 and not isinstance(answer, list) else found
 
 
 @cache

@@ -10,7 +10,7 @@ from proctor.errors import Location, ScoringError, TrustError
 
 def run(function, answers, docs=None, **arguments):
     made = make_filter({"function": function, **arguments})
-    found = made.apply([answers], docs or [{}])
+    found = made.filtered([answers], docs or [{}])
     return list(found[0]) if not isinstance(found[0], str) else found[0]
 
 
@@ -91,7 +91,7 @@ def test_a_function_of_the_task():
             ],
         }
     )
-    assert made.apply([["a"]], [{"x": "!"}]) == [["a!"]]
+    assert made.filtered([["a"]], [{"x": "!"}]) == [["a!"]]
 
 
 def test_a_function_needs_trust(tmp_path):
@@ -109,7 +109,7 @@ def test_a_class_of_the_task():
             return [[each[::-1] * self.times for each in some] for some in answers]
 
     made = make_filter({"function": Reverse, "times": 2})
-    assert made.apply([["ab"]], [{}]) == [["baba"]]
+    assert made.filtered([["ab"]], [{}]) == [["baba"]]
 
 
 def test_unknown_filters_and_arguments():
@@ -133,5 +133,5 @@ def test_pipelines():
     name=st.sampled_from(["remove_whitespace", "lowercase", "regex", "format_span", "regex_pos", "map"]),
 )
 def test_as_many_come_out_as_go_in(answers, name):
-    found = make_filter({"function": name}).apply(answers, [{}] * len(answers))
+    found = make_filter({"function": name}).filtered(answers, [{}] * len(answers))
     assert [len(each) for each in found] == [len(each) for each in answers]

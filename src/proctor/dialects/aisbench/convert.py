@@ -17,21 +17,22 @@ from typing import Any
 import yaml
 
 from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, DatasetConfig
+from proctor.dialects.aisbench.evaluators import is_known
 from proctor.dialects.aisbench.exam import ConfigExam
-from proctor.dialects.aisbench.values import short_name
+from proctor.dialects.aisbench.postprocessors import postprocessor_problems, project_of
+from proctor.dialects.aisbench.values import as_data, dotted_name, short_name
 from proctor.errors import UsageError, did_you_mean
 from proctor.ir import Choose, Failure, Generate, Prompt
 from proctor.recipes.exam import Exam
+from proctor.scoring.metric_table import metric_of
+from proctor.scoring.registry import LM_EVAL, OPENCOMPASS
 
 TARGETS = ("lm-eval", "unitxt")
 _MARK = re.compile("\x02(\\d+)\x03")
 _JINJA = re.compile(r"\{\{|\{%|\{#|\}\}|%\}|#\}")
-_METRICS = {
-    "AccEvaluator": ("exact_match", "metrics.accuracy"),
-    "EMEvaluator": ("exact_match", "metrics.accuracy"),
-    "BleuEvaluator": ("bleu", "metrics.sacrebleu"),
-    "RougeEvaluator": ("rouge", "metrics.rouge"),
-}
+_OF_LM_EVAL = {"AccEvaluator": "exact_match", "BleuEvaluator": "bleu"}
+"""Metrics of lm-eval that say the same of the same answers; every other evaluator keeps its own name."""
+_OF_UNITXT = {"AccEvaluator": "metrics.accuracy"}
 _REGEX_OF = {"first_capital_postprocess": "([A-Z])", "first-capital": "([A-Z])"}
 
 
@@ -176,12 +177,18 @@ class _Source:
             "doc_to_text": _jinja(self.generated()),
             "doc_to_target": "" if self.output is None else f"{{{{{self.output}}}}}",
             "generation_kwargs": {"until": stop, "max_gen_toks": tokens, "do_sample": False},
-            "metric_list": [{"metric": self._metric(0), "aggregation": "mean", "higher_is_better": True}],
+            "metric_list": [self._metric_entry()],
         }
-        if (pattern := self._processing()) is not None:
-            first = [{"function": "regex", "regex_pattern": pattern, "fallback": ""}, {"function": "take_first"}]
-            values["filter_list"] = [{"name": "parsed", "filter": first}]
+        if steps := self._processing():
+            listed = [{"function": name, **arguments} for name, arguments in steps]
+            values["filter_list"] = [{"name": "parsed", "filter": [*listed, {"function": "take_first"}]}]
         return values
+
+    def _metric_entry(self) -> dict[str, Any]:
+        name, arguments = self._metric(_OF_LM_EVAL)
+        aggregation = {"exact_match": {"aggregation": "mean"}, "bleu": {"aggregation": "bleu"}}.get(name, {})
+        better = metric_of(name, LM_EVAL, arguments).higher_is_better
+        return {"metric": name, **arguments, **aggregation, "higher_is_better": better is not False}
 
     def _multiple_choice(self) -> dict[str, Any]:
         self.lost.append(
@@ -197,18 +204,43 @@ class _Source:
             "metric_list": [{"metric": "acc", "aggregation": "mean", "higher_is_better": True}],
         }
 
-    def _metric(self, place: int) -> str:
-        name = short_name((self.config.evaluation.get("evaluator") or {}).get("type", ""))
-        if name not in _METRICS:
-            self.lost.append(f"{name or 'evaluator'}: replaced by {_METRICS['AccEvaluator'][place]}")
-        return _METRICS.get(name, _METRICS["AccEvaluator"])[place]
+    def _metric(self, theirs: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
+        """Return the name of the metric and its arguments: the other system's where it has the same one."""
+        config = self.config.evaluation.get("evaluator") or {}
+        kind = config.get("type", "")
+        if isinstance(kind, str) and is_known(config) and (":" in kind or "." in kind):
+            return kind, _arguments(config)
+        name = short_name(kind)
+        if name in theirs:
+            return theirs[name], {}
+        if not is_known(config):
+            self.lost.append(f"{name or 'evaluator'}: it cannot be computed here; AccEvaluator stands in its place")
+            return theirs["AccEvaluator"], {}
+        self.lost.append(f"{name}: Proctor computes it under this name, other programs that read the file do not")
+        return f"{OPENCOMPASS}:{name}", _arguments(config)
 
-    def _processing(self) -> str | None:
-        found = self.config.evaluation.get("pred_postprocessor") or {}
-        name = short_name(found.get("type", "")) if found else ""
-        if name and name not in _REGEX_OF:
-            self.lost.append(f"pred_postprocessor {name}: it is code, the other form has no such step")
-        return _REGEX_OF.get(name)
+    def _processing(self) -> list[tuple[str, dict[str, Any]]]:
+        """Return the text functions between answer and prediction, each with its arguments."""
+        found = []
+        evaluation = self.config.evaluation
+        for config in (
+            evaluation.get("pred_postprocessor"),
+            (evaluation.get("evaluator") or {}).get("pred_postprocessor"),
+        ):
+            name = short_name(config.get("type", "")) if config else ""
+            if name in _REGEX_OF:
+                found.append(("regex", {"regex_pattern": _REGEX_OF[name], "fallback": ""}))
+            elif config and not list(postprocessor_problems(config, self._project())):
+                self.lost.append(
+                    f"{name}: Proctor computes it under this name, other programs that read the file do not"
+                )
+                found.append((f"{OPENCOMPASS}:{name}", _arguments(config)))
+            elif config:
+                self.lost.append(f"pred_postprocessor {name}: it is code, the other form has no such step")
+        return found
+
+    def _project(self) -> str:
+        return project_of(dotted_name((self.config.evaluation.get("evaluator") or {}).get("type")))
 
     # -- Unitxt -----------------------------------------------------------------------------------------------
 
@@ -216,9 +248,9 @@ class _Source:
         """Return a Unitxt recipe."""
         if self.config.inferencer.kind != GENERATE:
             raise UsageError(f"'{self.exam.name}' compares losses of prompts, which no Unitxt recipe can ask")
-        self.lost.append("scores are shares of one there, and percentages here")
-        if self._processing() is not None:
-            self.lost.append("pred_postprocessor: the first capital letter is found by no processor of Unitxt's")
+        metric, arguments = self._metric(_OF_UNITXT)
+        if metric.startswith("metrics."):
+            self.lost.append("scores are shares of one there, and percentages here")
         output = self.output or "answer"
         fields = {name: "Any" for name in self.columns.values() if name != output}
         recipe = {
@@ -231,7 +263,7 @@ class _Source:
                     "input_fields": fields,
                     "reference_fields": {output: "Any"},
                     "prediction_type": "str",
-                    "metrics": [self._metric(1)],
+                    "metrics": [_registered_metric(metric, arguments)],
                 },
                 "templates": [],
             },
@@ -239,12 +271,27 @@ class _Source:
                 "__type__": "input_output_template",
                 "input_format": _braced(self.generated()),
                 "output_format": f"{{{output}}}",
-                "postprocessors": [],
+                "postprocessors": [_registered_processor(*each) for each in self._processing()],
             },
             "format": {"__type__": "system_format", "model_input_format": "{source}"},
         }
         text = json.dumps(recipe, indent=4, ensure_ascii=False)
         return ConvertedConfig(self.name, text, self.rows(), f"{self.name}.jsonl", tuple(self.lost))
+
+
+def _arguments(config: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: as_data(value) for key, value in config.items() if key not in ("type", "pred_postprocessor")}
+
+
+def _registered_metric(name: str, arguments: Mapping[str, Any]) -> Any:
+    if not arguments:
+        return name
+    return {"__type__": "registered_metric", "metric": name, "arguments": dict(arguments)}
+
+
+def _registered_processor(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    operator = {"__type__": "registered_processor", "function": name, "arguments": dict(arguments)}
+    return {"__type__": "post_process", "operator": operator, "process_references": False}
 
 
 def _filled(pieces: Sequence[str], row: Mapping[str, Any]) -> str:

@@ -8,10 +8,9 @@ from itertools import repeat
 from typing import Any
 
 from proctor.data.fields import Row
-from proctor.dialects.aisbench.plain import described
-from proctor.dialects.aisbench.postprocessors import postprocessor, project_of
+from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_problems, project_of
 from proctor.dialects.aisbench.trusted_evaluators import class_evaluator, evaluator_class
-from proctor.dialects.aisbench.values import Reference
+from proctor.dialects.aisbench.values import as_data, dotted_name
 from proctor.errors import Diagnostic, Location, MissingExtraError, ProctorError, ScoringError, did_you_mean
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict
@@ -63,7 +62,7 @@ def evaluate(
         ScoringError: The evaluator or a post-processor is unknown, or there is nothing to score.
     """
     config = eval_cfg.get("evaluator") or {}
-    name = evaluator_name(config)
+    name = dotted_name(config.get("type"))
     project = project_of(name)
     judge = evaluator(config)
     parsed = _through(
@@ -114,16 +113,6 @@ def evaluator_names() -> list[str]:
     return sorted({name.rpartition(".")[2] for name in metric_table().of(OPENCOMPASS)})
 
 
-def evaluator_name(config: Mapping[str, Any]) -> str:
-    """Return the dotted name of an evaluator config's type."""
-    kind = config.get("type")
-    if isinstance(kind, Reference):
-        return kind.name
-    if isinstance(kind, str):
-        return kind
-    return f"{getattr(kind, '__module__', '')}.{getattr(kind, '__qualname__', kind)}"
-
-
 def is_known(config: Mapping[str, Any]) -> bool:
     """Return whether an ``evaluator`` config names a metric that works without upstream's class."""
     return _entry(config) is not None or _is_metric(config)
@@ -131,7 +120,7 @@ def is_known(config: Mapping[str, Any]) -> bool:
 
 def _entry(config: Mapping[str, Any]) -> MetricEntry | None:
     """Return the evaluator that a config names; classes are known where they come from upstream's packages."""
-    whole = evaluator_name(config)
+    whole = dotted_name(config.get("type"))
     if "." in whole and whole.partition(".")[0] not in _UPSTREAM:
         return None
     found = metric_table().find(_known_name(whole), OPENCOMPASS, {OPENCOMPASS})
@@ -167,11 +156,11 @@ def evaluator(config: Mapping[str, Any]) -> Callable[[Cases], Verdict]:
         return _called(entry, arguments, place)
     if _is_metric(config):
         return _metric(str(config["type"]), arguments, place)
-    whole = evaluator_name(config)
+    whole = dotted_name(config.get("type"))
     kind = config["type"] if inspect.isclass(config["type"]) else None
     if settings.trust_code and (kind := kind or evaluator_class(whole)) is not None:
         return class_evaluator(kind, arguments, place)
-    raise _unknown(_known_name(whole), place)
+    raise _unknown(whole, place)
 
 
 def _called(entry: MetricEntry, arguments: Mapping[str, Any], place: Location | None) -> Callable[[Cases], Verdict]:
@@ -186,12 +175,13 @@ def _called(entry: MetricEntry, arguments: Mapping[str, Any], place: Location | 
 
 def _metric(name: str, arguments: Mapping[str, Any], place: Location | None) -> Callable[[Cases], Verdict]:
     try:
-        return metric_evaluator(metric_of(name, OPENCOMPASS, described(arguments)))
+        return metric_evaluator(metric_of(name, OPENCOMPASS, as_data(arguments)))
     except ProctorError as error:
         raise error.located(place) from None
 
 
-def _unknown(name: str, place: Location | None) -> ScoringError:
+def _unknown(whole: str, place: Location | None) -> ScoringError:
+    name = _known_name(whole) if whole.partition(".")[0] != "metrics" else whole
     why = next((text for start, text in _ELSEWHERE.items() if name.startswith(start)), "")
     return ScoringError(
         f"the evaluator '{name}' cannot be computed here",
@@ -218,4 +208,25 @@ def _checks(config: Mapping[str, Any]) -> Iterator[Diagnostic]:
         yield from entry.check()
         check_arguments(entry, arguments)
     elif _is_metric(config):
-        yield from check_metric(config["type"], OPENCOMPASS, described(arguments))
+        yield from check_metric(config["type"], OPENCOMPASS, as_data(arguments))
+
+
+def grading_problems(
+    eval_cfg: Mapping[str, Any], model_postprocessor: Mapping[str, Any] | None = None
+) -> Iterator[Diagnostic]:
+    """Yield what is wrong with an ``eval_cfg`` that can be known before anybody is asked.
+
+    Args:
+        eval_cfg: Of the dataset's config.
+        model_postprocessor: ``pred_postprocessor`` of the model's config.
+    """
+    config = eval_cfg.get("evaluator") or {}
+    project = project_of(dotted_name(config.get("type")))
+    yield from check_evaluator(config)
+    for place, each in (
+        ("models.pred_postprocessor", model_postprocessor),
+        ("eval_cfg.pred_postprocessor", eval_cfg.get("pred_postprocessor")),
+        ("eval_cfg.dataset_postprocessor", eval_cfg.get("dataset_postprocessor")),
+        ("eval_cfg.evaluator.pred_postprocessor", config.get("pred_postprocessor")),
+    ):
+        yield from (problem.at(path=f"$.{place}") for problem in postprocessor_problems(each, project))

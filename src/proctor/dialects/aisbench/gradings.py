@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, DatasetConfig
-from proctor.dialects.aisbench.evaluators import evaluate
+from proctor.dialects.aisbench.evaluators import evaluate, grading_problems
 from proctor.dialects.aisbench.options import DatasetOptions
 from proctor.errors import Diagnostic, ProctorError
 from proctor.ir import Failure, Prompt, Request, Response, Rolling
@@ -54,8 +54,10 @@ class ConfigGrader:
     is_scored: bool = True
 
     def check(self) -> Iterator[Diagnostic]:
-        """Yield what can be known before anybody is asked."""
-        yield from ()
+        """Yield what can be known before anybody is asked: evaluators and post-processors that there are not."""
+        if not self.is_scored:
+            return
+        yield from grading_problems(self.config.evaluation, self.options.model_postprocessor)
 
     def grade(self, answered: Iterable[Answered]) -> Grade:
         """Turn responses into predictions and scores; what could not be answered is a failure, not a wrong answer."""

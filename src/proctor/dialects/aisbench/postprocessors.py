@@ -6,13 +6,13 @@ table can be named, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from importlib import import_module
 from typing import Any
 
-from proctor.dialects.aisbench.values import Reference
-from proctor.errors import ProctorError, ScoringError, TrustError, did_you_mean
+from proctor.dialects.aisbench.values import Reference, short_name
+from proctor.errors import Diagnostic, ProctorError, ScoringError, TrustError, did_you_mean
 from proctor.scoring.processor_functions import find_text_function, is_in_catalog
 from proctor.scoring.registry import NOTHING, OPENCOMPASS
 from proctor.scoring.text_functions import AISBENCH, TextFunction, text_function, text_function_table
@@ -50,6 +50,18 @@ def postprocessor(config: Mapping[str, Any] | None, project: str = "opencompass"
     if isinstance(arguments.get("postprocess"), str | Reference):
         arguments["postprocess"] = _function(arguments["postprocess"], config, project, {}).of_answer
     return _function(config.get("type"), config, project, arguments).of_answer
+
+
+def postprocessor_problems(config: Mapping[str, Any] | None, project: str = "opencompass") -> Iterator[Diagnostic]:
+    """Yield what is wrong with a post-processor that can be known before anybody is asked."""
+    try:
+        postprocessor(config, project)
+    except ProctorError as error:
+        yield from error.diagnostics
+        return
+    kind = (config or {}).get("type")
+    entry = text_function_table().find(short_name(kind), (project, OPENCOMPASS)) if isinstance(kind, str) else None
+    yield from entry.check() if entry is not None else ()
 
 
 def _unchanged(answer: Any, row: Mapping[str, Any] = NOTHING) -> Any:

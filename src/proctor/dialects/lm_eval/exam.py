@@ -91,7 +91,7 @@ class TaskGrader:
     def check(self) -> Iterator[Diagnostic]:
         """Yield what is wrong with metrics and filters."""
         try:
-            _ = self.scorer
+            yield from self.scorer.check()
         except ProctorError as error:
             yield from error.diagnostics
 

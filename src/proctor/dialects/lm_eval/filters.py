@@ -88,7 +88,7 @@ class FilterPipeline:
         """Return what is scored, one entry for each request."""
         found: Sequence[Any] = answers
         for each in self._filters:
-            found = each.apply(found, docs)
+            found = each.filtered(found, docs)
         return list(found)
 
 

@@ -15,7 +15,7 @@ from proctor.ir import Failure
 from proctor.scoring import aggregations
 from proctor.scoring.aggregations import AGGREGATIONS, Aggregate, mean
 from proctor.scoring.columns import scatter
-from proctor.scoring.evaluators.metrics import references_of, score_names
+from proctor.scoring.evaluators.metrics import references_of, scores_of
 from proctor.scoring.grade import Columns
 from proctor.scoring.metric import Metric
 from proctor.scoring.metric_table import check_metric, metric_of, metric_table
@@ -151,16 +151,15 @@ class CoreMetric:
             seen.failures.setdefault(seen.places[place], failure)
         if found.failure is not None:
             raise ScoringError(found.failure.message)
-        for name in score_names(found):
-            key = score_key(name, pipeline)
-            scores[key] = found.overall[name]
-            scores[error_key(name, pipeline)] = NO_ERROR
-            for bound in ("_ci_low", "_ci_high"):
-                if f"{name}{bound}" in found.overall:
-                    scores[f"{key}{bound}"] = found.overall[f"{name}{bound}"]
-            scores[f"{key}_n"] = found.overall.get("num_of_instances", len(seen.places))
-            if name in found.instances:
-                columns[key] = scatter(found.instances[name], seen.places, seen.count)
+        for score in scores_of(found):
+            key = score_key(score.name, pipeline)
+            scores[key] = score.value
+            scores[error_key(score.name, pipeline)] = NO_ERROR if score.stderr is None else score.stderr
+            if score.low is not None:
+                scores[f"{key}_ci_low"], scores[f"{key}_ci_high"] = score.low, score.high
+            scores[f"{key}_n"] = score.n
+            if score.name in found.instances:
+                columns[key] = scatter(found.instances[score.name], seen.places, seen.count)
 
 
 @dataclass(slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +23,7 @@ from proctor.dialects.lm_eval.metrics import (
 from proctor.dialects.lm_eval.prepared import DocumentView
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.dialects.lm_eval.scores import Measure, Values, add_scores, name_main_score, score_key
-from proctor.errors import Location, ProctorError, ScoringError
+from proctor.errors import Diagnostic, Location, ProctorError, ScoringError
 from proctor.ir import Failure, Response
 from proctor.logs import get_logger
 from proctor.recipes.exam import Answered
@@ -150,6 +150,14 @@ class TaskScorer:
         """Whether more is better, by metric."""
         own = {each.name: each.higher_is_better for each in self.metrics}
         return {**own, **{each.metric.main_score: each.higher_is_better for each in self.core_metrics}}
+
+    def check(self) -> Iterator[Diagnostic]:
+        """Yield what the metrics miss: packages, trust in code."""
+        known = metric_table().of(LM_EVAL) if self._process is None else {}
+        for metric in self.metrics:
+            yield from known[metric.name].check() if metric.name in known else ()
+        for each in self.core_metrics:
+            yield from each.metric.check()
 
     # -- columns ----------------------------------------------------------------------------------------------
 

@@ -8,9 +8,10 @@ from typing import Any
 from proctor.artifacts.types import is_of_type
 from proctor.errors import ScoringError
 from proctor.scoring.evaluators.cases import Cases, Verdict
-from proctor.scoring.grade import Columns
+from proctor.scoring.grade import Columns, Measured
 from proctor.scoring.intervals import Interval
-from proctor.scoring.metric import UNPREFIXED, Metric, MetricScores
+from proctor.scoring.metric import Metric
+from proctor.scoring.score import Score
 
 
 def metric_evaluator(metric: Metric) -> Callable[[Cases], Verdict]:
@@ -47,24 +48,25 @@ def _is_one(gold: Any, prediction_type: object) -> bool:
     return prediction_type is not Any and is_of_type(gold, prediction_type)
 
 
-def _verdict(found: MetricScores) -> Verdict:
-    names = score_names(found)
-    bounds = {
-        name: Interval(found.overall[f"{name}_ci_low"], found.overall[f"{name}_ci_high"])
-        for name in names
-        if f"{name}_ci_low" in found.overall
-    }
-    scores = {name: found.overall[name] for name in names}
-    instances = {name: _numbers(column) for name, column in found.instances.items() if name in scores}
-    main = str(found.overall.get("score_name", ""))
-    return Verdict(scores, instances, failures=found.failures, described=True, main=main, bounds=bounds)
+def _verdict(found: Measured) -> Verdict:
+    listed = scores_of(found)
+    return Verdict(
+        {score.name: score.value for score in listed},
+        {score.name: _numbers(found.instances[score.name]) for score in listed if score.name in found.instances},
+        failures=found.failures,
+        described=True,
+        main=found.main,
+        bounds={
+            score.name: Interval(score.low, score.high)
+            for score in listed
+            if score.low is not None and score.high is not None
+        },
+    )
 
 
-def score_names(found: MetricScores) -> list[str]:
-    """Return the names of a metric's scores, the main one first."""
-    main = found.overall.get("score_name")
-    names = [name for name in found.overall if name not in UNPREFIXED and not name.endswith(("_ci_low", "_ci_high"))]
-    return sorted(names, key=lambda name: name != main)
+def scores_of(found: Measured) -> list[Score]:
+    """Return a metric's scores, the main one first."""
+    return sorted(found.scores, key=lambda score: score.name != found.main)
 
 
 def _numbers(column: Sequence[Any]) -> list[float | None]:
