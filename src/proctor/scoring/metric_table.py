@@ -35,9 +35,10 @@ from proctor.scoring.registry import (
 )
 from proctor.scoring.score import Unit
 
-Reads = Literal["columns", "text", "pairs", "choices", "likelihood", "repeats"]
+Reads = Literal["columns", "text", "pairs", "choices", "likelihood", "repeats", "own"]
 """What a metric's function is given: all columns; or of one row gold and prediction (``text``: as keywords, to be
-scored at once; ``pairs``: kept for an aggregation), the likelihoods of its choices, that of its text, its repeats."""
+scored at once; ``pairs``: kept for an aggregation), the likelihoods of its choices, that of its text, its repeats.
+Values of ``own`` come from a task's ``process_results``; the table knows how they are aggregated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

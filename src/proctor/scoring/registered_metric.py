@@ -212,12 +212,11 @@ def check_arguments(entry: MetricEntry, arguments: Mapping[str, Any]) -> None:
     Raises:
         ScoringError: It does not, or is not.
     """
-    known = list(signature(entry.load()).parameters.values())[1:]
-    if any(each.kind is Parameter.VAR_KEYWORD for each in known):
-        return
+    everything = list(signature(entry.load()).parameters.values())[1:]
+    known = [each for each in everything if each.kind is not Parameter.VAR_KEYWORD]
     names = [each.name for each in known]
     for name in arguments:
-        if name not in names:
+        if name not in names and len(known) == len(everything):
             why = f"it takes {', '.join(names)}" if names else "it takes none"
             raise ScoringError(f"'{entry.name}' has no argument '{name}'", why=why, hint=did_you_mean(name, names))
     given = {**entry.arguments, **arguments}

@@ -35,8 +35,9 @@ def row_function(entry: MetricEntry, arguments: Mapping[str, Any]) -> RowFunctio
     Raises:
         ScoringError: It reads columns, not rows.
     """
-    if entry.reads == "columns":
-        raise ScoringError(f"'{entry.name}' scores all instances together, not single rows")
+    if entry.reads not in _READERS:
+        why = "it scores all instances together" if entry.reads == "columns" else "a task's process_results makes it"
+        raise ScoringError(f"'{entry.name}' cannot be made of single answers", why=why)
     return _READERS[entry.reads](entry, {**entry.arguments, **arguments})
 
 
