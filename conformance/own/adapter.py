@@ -170,8 +170,17 @@ def _observed(case: Case) -> dict[str, Any]:
             found[exam.name] = {"asks": _asks(exam), **grade, "pipelines": _pipelines(exam, responses)}
     for name, entry in result.results.items():  # groups, and of exams what is not among their scores
         known = result.grades[name].scores if name in result.grades else {}
-        found.setdefault(name, {})["results"] = {key: plain(value) for key, value in entry.items() if key not in known}
+        found.setdefault(name, {})["results"] = {
+            key: plain(_without_places(value)) for key, value in entry.items() if key not in known
+        }
     return found
+
+
+def _without_places(value: Any) -> Any:
+    """Return reasons without the files that they name: those lie in another folder each time."""
+    if isinstance(value, Mapping):
+        return {name: _without_places(each) for name, each in value.items()}
+    return value.partition(" (/")[0] if isinstance(value, str) else value
 
 
 def asked_in_words(case: Case, folder: Path) -> Iterator[str]:

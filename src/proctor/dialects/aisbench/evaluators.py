@@ -196,7 +196,7 @@ def check_evaluator(config: Mapping[str, Any]) -> Iterator[Diagnostic]:
     place = getattr(config, "location", None)
     try:
         evaluator(config)
-        found = list(_checks(config))
+        found: Sequence[Diagnostic] = list(_checks(config))
     except ProctorError as error:
         found = error.diagnostics
     yield from (each.at(place, "$.eval_cfg.evaluator") for each in found)
