@@ -40,7 +40,7 @@ def resolve_tasks(names: Sequence[str], options: ExamOptions | None = None) -> l
             for exam in resolve_task(name, chosen):
                 known = exams.setdefault(exam.name, exam)
                 _check_same(known, exam, name)
-                exams[exam.name] = add_groups(known, getattr(exam, "groups", ()))
+                exams[exam.name] = add_groups(known, exam.groups)
         except ProctorError as error:
             problems.append(error)
     if len(problems) == 1:
@@ -61,8 +61,7 @@ def _check_options(exams: Mapping[str, Exam], options: ExamOptions) -> None:
     """Refuse what an exam cannot honour, and positions of exams that there are not: everything at once."""
     problems = list(_unknown_samples(exams, options))
     for exam in exams.values():
-        if isinstance(exam, Exam):
-            problems += exam.refused()
+        problems += exam.refused()
     if problems:
         raise UsageError(problems)
 

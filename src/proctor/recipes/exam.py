@@ -39,7 +39,6 @@ __all__ = [
     "add_groups",
     "limited",
     "suited",
-    "variant_of",
 ]
 
 Kind = Literal["generate", "choose", "likelihood", "rolling", "converse"]
@@ -311,19 +310,11 @@ def limited(exam: Exam, limit: int | None) -> Exam:
 
 def suited(exams: Iterable[Exam], engine: Engine) -> list[Exam]:
     """Return the exams as an engine can sit them; most are returned as they are. Doing it twice changes nothing."""
-    return [exam.suited_to(engine) if hasattr(exam, "suited_to") else exam for exam in exams]
+    return [exam.suited_to(engine) for exam in exams]
 
 
 def add_groups(exam: Exam, groups: Sequence[ScoredGroup]) -> Exam:
     """Return an exam that belongs to more groups; those that it belongs to by name stay as they are."""
-    names = {group.name for group in getattr(exam, "groups", ())}
+    names = {group.name for group in exam.groups}
     new = tuple(group for group in groups if group.name not in names)
-    if new and not isinstance(exam, Exam):  # transitional: exams of dialects that are not ported yet
-        exam.groups = (*exam.groups, *new)  # type: ignore[unreachable]
-        return exam
     return replace(exam, groups=(*exam.groups, *new)) if new else exam
-
-
-def variant_of(exam: Exam) -> str:
-    """Return how an exam differs from what its file says, empty where it does not."""
-    return str(getattr(exam, "variant", ""))

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from proctor.engines.engine import Engine
-from proctor.errors import Diagnostic, ProctorError, UsageError
+from proctor.errors import ProctorError, UsageError
 from proctor.recipes.exam import Exam
 
 
@@ -31,18 +31,13 @@ def check_exams(exams: Sequence[Exam], engine: Engine) -> None:
 
 
 def _errors(exam: Exam, engine: Engine) -> Iterator[ProctorError]:
-    found = _problems(exam, engine)
-    if found:
+    if found := exam.problems(engine):
         yield UsageError(found)
         return
     try:
         next(iter(exam.questions()))
     except ProctorError as error:
         yield error
-
-
-def _problems(exam: Exam, engine: Engine) -> list[Diagnostic]:
-    return exam.problems(engine) if isinstance(exam, Exam) else []
 
 
 def _check_names(exams: Sequence[Exam]) -> None:

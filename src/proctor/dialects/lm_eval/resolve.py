@@ -33,7 +33,7 @@ def resolve(names: Sequence[str], include_paths: Iterable[str] = (), options: Ex
     for name in names:
         try:
             for exam in exams_of_members(finder.find(name), chosen):
-                exams[exam.name] = add_groups(exams.setdefault(exam.name, exam), getattr(exam, "groups", ()))
+                exams[exam.name] = add_groups(exams.setdefault(exam.name, exam), exam.groups)
         except ProctorError as error:
             problems.append(error)
     if len(problems) == 1:
