@@ -46,6 +46,7 @@ check: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python tools/update_types.py --check
+	$(BIN)/python tools/update_stubs.py --check
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

@@ -26,7 +26,7 @@ class TalkSerializer(SingleTypeSerializer):
 
     serialized_type = Talk
 
-    def serialize(self, value: Any, instance: dict[str, Any]) -> str:  # noqa: ARG002 - the interface
+    def serialize(self, value: Any, instance: dict[str, Any]) -> str:
         """Return the talk in words."""
         return "\n".join(f"- {remark['who']}: {remark['words']}" for remark in value)
 

@@ -24,7 +24,7 @@ class NumberedSerializer(SingleTypeSerializer):
 
     serialized_type = Numbered
 
-    def serialize(self, value: Any, instance: dict[str, Any]) -> str:  # noqa: ARG002 - the interface
+    def serialize(self, value: Any, instance: dict[str, Any]) -> str:
         """Return the list in words."""
         return "\n".join(f"{number}. {each}" for number, each in enumerate(value, start=1))
 

@@ -55,11 +55,15 @@ class Plugin:
         try:
             return self.entry.load()
         except Exception as error:
-            raise PluginError(
-                f"the plugin '{self.name}' of {self.package or 'an installed package'} cannot be loaded",
-                why=f"{self.place}: {type(error).__name__}: {error}",
-                hint="mend or uninstall the package",
-            ) from error
+            raise self.failed(error) from error
+
+    def failed(self, error: Exception) -> PluginError:
+        """Return the error of an entry that cannot be used."""
+        return PluginError(
+            f"the plugin '{self.name}' of {self.package or 'an installed package'} cannot be loaded",
+            why=f"{self.place}: {type(error).__name__}: {error}",
+            hint="mend or uninstall the package",
+        )
 
 
 @cache
@@ -95,9 +99,10 @@ def exam_folders() -> tuple[Path, ...]:
 
 def _folder_of(plugin: Plugin) -> Path:
     found = plugin.load()
-    if isinstance(found, ModuleType):
-        found = files(found)
-    path = Path(str(found() if callable(found) else found))
+    try:
+        path = Path(str(files(found) if isinstance(found, ModuleType) else found() if callable(found) else found))
+    except Exception as error:
+        raise plugin.failed(error) from error
     if not path.is_dir():
         raise PluginError(
             f"the plugin '{plugin.name}' of {plugin.package} brings no folder of exams",

@@ -2,41 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Sequence
 
-from proctor.engines.engine import Engine
 from proctor.errors import PluginError, UsageError, did_you_mean
 from proctor.plugins import plugins
 from proctor.recipes.exam import Exam
-from proctor.running.run import RunResult
-from proctor.running.spec import RunSpec
+from proctor.running.exporting import Exporter
 
 OWN = ("proctor", "lm-eval")
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """A run that has ended, as exporters get it.
-
-    Attributes:
-        result: Its results, grades and folder (``result.output``).
-        exams: Its exams.
-        engine: Who answered.
-        log: The response log; ``None`` for the one in the cache folder.
-        spec: What ``run.yaml`` says.
-    """
-
-    result: RunResult
-    exams: Sequence[Exam]
-    engine: Engine
-    log: Path | None
-    spec: RunSpec
-
-
-Exporter = Callable[[Written], Iterable[Path]]
-"""Writes files of a run and returns their paths."""
 
 
 def exporter(name: str, exams: Sequence[Exam]) -> Exporter:

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from proctor.cli.exporters import Written
 from proctor.dialects.lm_eval.exam import task_of
 from proctor.dialects.lm_eval.writer import ModelDescription, write_files
 from proctor.errors import UsageError
 from proctor.ir import Failure
 from proctor.recipes.exam import Answered, Exam
+from proctor.running.exporting import ExportedRun
 from proctor.running.log import ResponseLog
 from proctor.running.plan import Filed, answered
 from proctor.running.spec import without_secrets
@@ -33,7 +33,7 @@ def check_lm_eval(exams: Sequence[Exam]) -> None:
             )
 
 
-def write_lm_eval(run: Written) -> list[Path]:
+def write_lm_eval(run: ExportedRun) -> list[Path]:
     """Write the files into the run folder and return their paths; answers are read from the response log."""
     result, engine, spec = run.result, run.engine, run.spec
     with ResponseLog(run.log) as open_log:

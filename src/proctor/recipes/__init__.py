@@ -2,20 +2,50 @@
 
 from proctor.recipes.benchmark import BaseBenchmark, Benchmark
 from proctor.recipes.dataset import create_dataset, load_dataset, load_recipe, produce
-from proctor.recipes.exam import Answered, Exam, Question
+from proctor.recipes.exam import (
+    Answered,
+    Asker,
+    Context,
+    DemoDraw,
+    Demos,
+    Exam,
+    Grader,
+    Kind,
+    NoDemos,
+    Question,
+    Rows,
+    ScoredGroup,
+)
+from proctor.recipes.honours import Honoured, Honours, Refused
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.recipe import BaseRecipe, DatasetRecipe, Recipe, StandardRecipe, StandardRecipeWithIndexes
+from proctor.recipes.selection import Opened, Row, Selection
 
 __all__ = [
     "Answered",
+    "Asker",
     "BaseBenchmark",
     "BaseRecipe",
     "Benchmark",
+    "Context",
     "DatasetRecipe",
+    "DemoDraw",
+    "Demos",
     "Exam",
     "ExamOptions",
+    "Grader",
+    "Honoured",
+    "Honours",
+    "Kind",
+    "NoDemos",
+    "Opened",
     "Question",
     "Recipe",
+    "Refused",
+    "Row",
+    "Rows",
+    "ScoredGroup",
+    "Selection",
     "StandardRecipe",
     "StandardRecipeWithIndexes",
     "create_dataset",

@@ -1,0 +1,1 @@
+"""A sample plugin of Proctor: one of each kind."""

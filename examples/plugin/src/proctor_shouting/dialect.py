@@ -1,0 +1,90 @@
+"""A dialect: from the name of a file to exams. Here a file of lines ``question = answer``, called ``*.quiz``."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from proctor.data import MultiStream
+from proctor.errors import DataError, Location
+from proctor.ir import Decoding, Exchange, Failure, Generate, Prompt, turn
+from proctor.ir.question import Answered, Ask, Question
+from proctor.recipes import Context, Demos, Exam, ExamOptions, Honoured, Honours, Kind, Opened, Refused, Row, Selection
+from proctor.scoring import ExamGrader, Grading, MetricNames, MetricScorers, Reading
+
+
+def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
+    """Return the exams that a name means; ``None`` where this dialect does not know it."""
+    if not name.endswith(".quiz") or not Path(name).is_file():
+        return None
+    return [quiz(Path(name), options)]
+
+
+def quiz(path: Path, options: ExamOptions) -> Exam:
+    """Return a quiz as an exam: rows, how they are asked, how answers are graded, what a run may change."""
+    grader = ExamGrader([Grading("", read_answer, (), MetricScorers(["metrics.accuracy"]))], MetricNames())
+    return Exam(
+        name=path.stem,
+        description=f"questions of {path.name}",
+        dialect="quiz",
+        source={"file": str(path), "text": path.read_text(encoding="utf-8")},
+        rows=QuizRows(path),
+        asker=QuizAsker(options.decode(Decoding(max_tokens=16, stop=("\n",)))),
+        grader=grader.without_scorers() if options.predict_only else grader,
+        options=options,
+        honours=HONOURS,
+    )
+
+
+HONOURS: Honours = {
+    **dict.fromkeys(("limit", "samples", "predict_only", "decoding"), Honoured()),
+    "num_demos": Refused("a quiz has no solved questions to show"),
+}
+"""What a run may change. An option without an entry is refused by name, too; nothing is dropped in silence."""
+
+
+@dataclass(frozen=True)
+class QuizRows:
+    """The lines of a file. The core selects; a line that cannot be used is a failed instance, not the end."""
+
+    path: Path
+
+    def open(self, selection: Selection) -> Opened:
+        """Return the rows."""
+        rows = list(self._rows())
+        return Opened(rows, lambda: len(rows))
+
+    def _rows(self) -> Iterator[Row | Failure]:
+        for number, line in enumerate(self.path.read_text(encoding="utf-8").splitlines(), 1):
+            question, equals, answer = line.partition("=")
+            row = {"question": question.strip(), "answer": answer.strip()}
+            yield row if equals else Failure("row", f"{Location(str(self.path), number)}: there is no '='")
+
+    def stages(self) -> Iterator[tuple[str, MultiStream]]:
+        """Yield what ``proctor show --steps`` shows."""
+        rows = [dict(row) for row in self._rows() if not isinstance(row, Failure)]
+        yield "read the lines", MultiStream.from_iterables({"test": rows})
+
+
+@dataclass(frozen=True)
+class QuizAsker:
+    """Puts a row in words."""
+
+    decoding: Decoding
+    kinds: frozenset[Kind] = frozenset({"generate"})
+
+    def compile(self, opened: Opened, context: Context) -> Callable[[Ask, Row, Demos], Question]:
+        """Return a function from a row to a question; it is called once for each."""
+
+        def ask(place: Ask, row: Row, demos: Demos) -> Question:
+            if not row["question"]:
+                raise DataError("the question is empty")
+            exchange = Exchange((turn("user", row["question"]),), references=(row["answer"],))
+            return Question(place.listed, row, exchange, (Generate(Prompt(f"{row['question']}\n"), self.decoding),))
+
+        return ask
+
+
+def read_answer(answered: Answered) -> tuple[Reading]:
+    """Return what is graded of an answer."""
+    text = answered.responses[0].text.strip()
+    return (Reading(text, answered.question.exchange.references, answered.question.instance),)
