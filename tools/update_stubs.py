@@ -18,7 +18,7 @@ PACKAGES = ("proctor.data", "proctor.tasks")
 def stub_of(package: str) -> str:
     """Return the stub of a package: an import of every name in its table, and ``__all__``."""
     homes: dict[str, tuple[str, ...]] = import_module(package)._HOMES  # noqa: SLF001 - the table is what we read
-    lines = ['"""Made by tools/update_stubs.py."""', ""]
+    lines = ["# Made by tools/update_stubs.py.", ""]
     for module in sorted(homes):
         names = ", ".join(f"{name} as {name}" for name in sorted(homes[module]))
         lines.append(f"from {package}.{module} import {names}")

@@ -1,4 +1,4 @@
-"""Made by tools/update_stubs.py."""
+# Made by tools/update_stubs.py.
 
 from proctor.data.augmentors import AugmentPrefixSuffix as AugmentPrefixSuffix, AugmentWhitespace as AugmentWhitespace, Augmentor as Augmentor, NullAugmentor as NullAugmentor, TaskInputsAugmentor as TaskInputsAugmentor, TextAugmentor as TextAugmentor, TypeDependentAugmentor as TypeDependentAugmentor
 from proctor.data.collection_operators import Chunk as Chunk, DictToTuplesList as DictToTuplesList, Dictify as Dictify, DuplicateByList as DuplicateByList, DuplicateBySubLists as DuplicateBySubLists, Explode as Explode, ExplodeSubLists as ExplodeSubLists, Filter as Filter, Flatten as Flatten, Get as Get, GetLength as GetLength, Pop as Pop, Slice as Slice, Wrap as Wrap, Zip as Zip, ZipLongest as ZipLongest

@@ -1,4 +1,4 @@
-"""Made by tools/update_stubs.py."""
+# Made by tools/update_stubs.py.
 
 from proctor.tasks.card import ICLCard as ICLCard, TaskCard as TaskCard
 from proctor.tasks.serializers import ConversationSerializer as ConversationSerializer, DefaultListSerializer as DefaultListSerializer, DefaultSerializer as DefaultSerializer, DialogSerializer as DialogSerializer, DictAsJsonSerializer as DictAsJsonSerializer, DocumentSerializer as DocumentSerializer, ImageSerializer as ImageSerializer, ListSerializer as ListSerializer, MultiDocumentSerializer as MultiDocumentSerializer, MultiTypeSerializer as MultiTypeSerializer, NumberQuantizingSerializer as NumberQuantizingSerializer, NumberSerializer as NumberSerializer, SQLDatabaseAsSchemaSerializer as SQLDatabaseAsSchemaSerializer, Serializer as Serializer, SingleTypeSerializer as SingleTypeSerializer, TableSerializer as TableSerializer, ToolCallSerializer as ToolCallSerializer, ToolsSerializer as ToolsSerializer, VideoSerializer as VideoSerializer, default_serializer as default_serializer
