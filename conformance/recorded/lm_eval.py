@@ -12,20 +12,12 @@ from typing import Any
 
 from conformance.lm_eval.made_up_answers import SAID, likelihood_for, text_for
 from conformance.own import lm_eval_exams, made_up
+from conformance.recorded import adapter
 from conformance.recorded.recording import Answers, Case, Comparison, answer
-from proctor.dialects.lm_eval.standard_errors import standard_error
-
-from proctor.dialects.lm_eval.filters import make_filter
-from proctor.dialects.lm_eval.groups import pooled_error, unweighted_error, weighted
-from proctor.dialects.lm_eval.metrics import AGGREGATIONS, exact_match
-from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.engine import Answers as Responses
 from proctor.engines.engine import Engine
 from proctor.errors import ProctorError
 from proctor.ir import Choose, Generate, Likelihood, Prompt, Request, Response, Rolling, Score, Scored
-from proctor.recipes.options import RecipeOptions
-from proctor.running.log import ResponseLog
-from proctor.running.run import run_exams
 
 ORACLE = Path(__file__).resolve().parents[1] / "lm_eval" / "recorded_oracle.py"
 RESAMPLES = 40
@@ -70,11 +62,7 @@ _FILTERS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("majority_vote", {}),
     ("regex_pos", {"fallback": ["none"]}),
 )
-_SPANS = (
-    "Person: Ada $$ Location: Paris, Rome",
-    "organization: none\nDATE: May",
-    "[('cat', 'NOUN'), ('runs', 'VERB')]",
-)
+_SPANS = ("Person: Ada $$ Location: Paris, Rome", "organization: none\nDATE: May", "[('cat', 'NOUN'), ('runs', 'VERB')]")
 
 
 def functions() -> Iterator[Case]:
@@ -122,12 +110,8 @@ def _aggregations() -> Iterator[Case]:
 def _matches() -> Iterator[Case]:
     stream = random.Random(f"{SEED}/match")
     for _ in range(COUNTS["match"]):
-        flags = {
-            name: True for name in ("ignore_case", "ignore_punctuation", "ignore_numbers") if stream.random() < 0.4
-        }
-        ignored = (
-            {"regexes_to_ignore": stream.sample([r"\s", "the ", r"\d+", "[.!]"], 2)} if stream.random() < 0.4 else {}
-        )
+        flags = {name: True for name in ("ignore_case", "ignore_punctuation", "ignore_numbers") if stream.random() < 0.4}
+        ignored = {"regexes_to_ignore": stream.sample([r"\s", "the ", r"\d+", "[.!]"], 2)} if stream.random() < 0.4 else {}
         reference, prediction = _said(stream), _said(stream)
         given = prediction if stream.random() < 0.5 else stream.choice((reference, reference.upper(), f"{reference}."))
         yield {"kind": "match", "prediction": given, "reference": reference, "arguments": {**flags, **ignored}}
@@ -191,27 +175,24 @@ def _folder() -> Path:
 
 def sit(case: Case) -> Answers:
     """Return the requests of a task in a layout, and the scores of made-up answers."""
-    layout = case["layout"]
-    own = {"resamples": RESAMPLES, "fewshot_seed": layout.get("seed", 1234)}
-    if "samples" in layout:
-        own["samples"] = {case["task"]: layout["samples"]}
-    options = RecipeOptions(
+    layout, name = case["layout"], case["task"]
+    exam = adapter.exam_of(
+        name,
         num_demos=layout["shots"],
         limit=layout.get("limit"),
+        seed=layout.get("seed", 1234),
+        samples={name: layout["samples"]} if "samples" in layout else None,
         include_paths=(str(_folder()),),
         system_prompt=layout.get("system"),
         apply_chat_template="chat" in layout,
-        demos_as_turns=layout.get("chat") == "multiturn",
-        dialect_options=own,
+        demos_as_turns=layout["chat"] == "multiturn" if "chat" in layout else None,
+        resamples=RESAMPLES,
     )
-    (exam,) = resolve_tasks([case["task"]], options)
     found: dict[str, Any] = {}
-    for place, item in enumerate(exam.items()):
-        asked = [each for request in item.requests[:1] for each in described(request, len(item.requests))]
+    for place, requests in enumerate(adapter.requests_of(exam)):
+        asked = [each for request in requests[:1] for each in described(request, len(requests))]
         found.update({f"{place} {number}": each for number, each in enumerate(asked)})
-    with tempfile.TemporaryDirectory() as folder, ResponseLog(Path(folder) / "log.db") as log:
-        scores = run_exams([exam], DigestEngine(), log=log).grades[exam.name].scores
-    return {**found, **_Scores(scores)}
+    return {**found, **_Scores(adapter.scores_of(exam, DigestEngine()))}
 
 
 class _Scores(dict[str, Any]):
@@ -235,30 +216,26 @@ def described(request: Request, repeats: int) -> list[list[Any]]:
 
 def filtered(case: Case) -> Answers:
     """Return what a filter leaves of answers."""
-    made = make_filter({"function": case["filter"], **case["arguments"]})
-    return {
-        "value": [list(each) if not isinstance(each, str) else each for each in made(case["answers"], case["docs"])]
-    }
+    found = adapter.filtered(case["filter"], case["arguments"], case["answers"], case["docs"])
+    return {"value": [list(each) if not isinstance(each, str) else each for each in found]}
 
 
 def aggregated(case: Case) -> Answers:
     """Return an aggregate and its standard error."""
     items = [tuple(each) if isinstance(each, list) else each for each in case["items"]]
-    function = AGGREGATIONS[case["aggregation"]]
-    error = standard_error("", function, items, case["resamples"])
-    return {"value": float(function(items)), "error": error}
+    value, error = adapter.aggregated(case["aggregation"], items, case["resamples"])
+    return {"value": value, "error": error}
 
 
 def matched(case: Case) -> Answers:
     """Return whether answers match."""
-    return {"value": float(exact_match([case["reference"]], [case["prediction"]], **case["arguments"])["exact_match"])}
+    return {"value": adapter.matched(case["reference"], case["prediction"], case["arguments"])}
 
 
 def grouped(case: Case) -> Answers:
     """Return a group's score and standard error."""
-    sizes, by_size = case["sizes"], case["by_size"]
-    error = pooled_error(case["errors"], sizes) if by_size else unweighted_error(case["errors"])
-    return {"value": weighted(case["values"], sizes if by_size else [1] * len(sizes)), "error": error}
+    value, error = adapter.grouped(case["values"], case["errors"], case["sizes"], by_size=case["by_size"])
+    return {"value": value, "error": error}
 
 
 _KINDS: dict[str, Callable[[Case], Answers]] = {

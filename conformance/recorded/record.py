@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 
-from conformance.recorded.recording import Comparison, Header, record, write
+from conformance.recorded.recording import Comparison, Header, path_of, read, record, write
 
 PACKAGES = {"unitxt": "unitxt", "lm_eval": "lm_eval", "aisbench": "ais_bench_benchmark"}
 SHOWN = 8
@@ -39,17 +39,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("dialect", choices=sorted(PACKAGES))
     parser.add_argument("--python", required=True, help="Python of an environment with the system")
+    parser.add_argument("--only", help="one comparison (unitxt/metrics); the others stay as they are recorded")
     parser.add_argument("--differences", type=Path, help="write all differences to this file")
     args = parser.parse_args()
     command = f"python -m conformance.recorded.record {args.dialect} --python ENV/bin/python"
     date = datetime.now(UTC).date().isoformat()
-    recordings, wrong = [], 0
+    recordings, wrong = read(args.dialect) if path_of(args.dialect).is_file() else {}, 0
     for comparison in comparisons_of(args.dialect, args.python):
+        if args.only not in (None, comparison.name):
+            continue
         began = time.monotonic()
         version = version_of(PACKAGES.get(comparison.peer, comparison.peer), args.python)
         header = Header(comparison.name, comparison.peer, version, command, date)
         recording, differences = record(comparison, header)
-        recordings.append(recording)
+        recordings[comparison.name] = recording
         wrong += len(differences)
         explained = recording.explanations()
         print(
@@ -62,7 +65,7 @@ def main() -> int:
         if args.differences:
             with args.differences.open("a", encoding="utf-8") as file:
                 file.writelines(f"{difference}\n" for difference in differences)
-    write(args.dialect, recordings)
+    write(args.dialect, recordings.values())
     return int(wrong > 0)
 
 

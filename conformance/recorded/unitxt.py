@@ -10,21 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from conformance.own import unitxt_exams
+from conformance.recorded import adapter
 from conformance.recorded.recording import Answers, Case, Comparison, answer
 from conformance.unitxt import metrics, metrics_cases, operators, prompts
 from conformance.unitxt.evaluations import predictions
 from conformance.unitxt.operator_cases import OPERATOR_CASES, SERIALIZER_CASES, augmentor_cases
-
 from proctor import evaluate
 from proctor.artifacts import catalogs, fetch_artifact
-from proctor.artifacts.fetch import build
-from proctor.data.streams import MultiStream
 from proctor.errors import ProctorError
 
 HERE = Path(__file__).resolve().parents[1] / "unitxt"
 SEED = 20261122
-METRIC_CASES = 137
-"""Instances of each metric: one batch of each of the sizes in ``metrics_cases``."""
+METRIC_CASES = 20
+"""Instances of each metric: batches of one to nine; Unitxt's intervals take its time."""
 OPERATOR_COUNT = 2000
 PROCESSED = 40
 """Texts that each processor gets."""
@@ -38,8 +36,9 @@ _KEYS = ("source", "target", "references", "task_data", "metrics", "postprocesso
 
 def texts() -> Iterator[Case]:
     """Yield instances for the templates and formats of the catalog."""
-    yield from prompts.template_cases()
-    yield from prompts.format_cases()
+    for case in (*prompts.template_cases(), *prompts.format_cases()):
+        kind = case["kind"]
+        yield {**case, "body": fetch_artifact(case[kind]).to_dict()}
 
 
 _DEMOS: tuple[dict[str, Any], ...] = (
@@ -63,56 +62,24 @@ def processors() -> Iterator[Case]:
     """Yield texts for every processor of the catalog."""
     names = sorted({name for each in catalogs() for name in each.names() if name.startswith("processors.")})
     for name in names:
+        if name in _OF_DICTS:
+            continue
         stream = random.Random(f"{SEED}/{name}")
         yield {"kind": "processor", "processor": name, "texts": [_answer(stream) for _ in range(PROCESSED)]}
 
 
+_OF_DICTS = ("processors.infer_logprobs_to_yes_no_probs", "processors.infer_last_token_logprobs_to_yes_no_probs")
+"""Processors of log-probabilities, which are no texts."""
 _SAID = (
-    *(
-        "Yes.",
-        "no",
-        "The answer is (B).",
-        "3.5 of 10",
-        "[[A]]",
-        "[[7]]",
-        "Rating: [[8.5]]",
-        "a: b, c: d",
-        "1,234 and -5",
-    ),
-    *(
-        "",
-        " ",
-        "x - y - z",
-        "[('a', 'B'), ('c', 'D')]",
-        '{"a": ["b", "c"]}',
-        "the cat, a dog",
-        "Not toxic",
-        "Safe",
-        "unsafe",
-    ),
-    *(
-        "word",
-        "Ünïcode: ✓",
-        "none",
-        "True",
-        "[1, 2]",
-        "first\nsecond",
-        "favor",
-        "Hate speech",
-        "A>B",
-        "[[A>>B]]",
-        "0.25",
-    ),
+    *("Yes.", "no", "The answer is (B).", "3.5 of 10", "[[A]]", "[[7]]", "Rating: [[8.5]]", "a: b, c: d", "1,234 and -5"),
+    *("", " ", "x - y - z", "[('a', 'B'), ('c', 'D')]", '{"a": ["b", "c"]}', "the cat, a dog", "Not toxic", "Safe", "unsafe"),
+    *("word", "Ünïcode: ✓", "none", "True", "[1, 2]", "first\nsecond", "favor", "Hate speech", "A>B", "[[A>>B]]", "0.25"),
 )
 
 
 def _answer(stream: random.Random) -> str:
     parts = [stream.choice(_SAID) for _ in range(stream.randint(1, 3))]
-    return (
-        stream.choice(("", " ", "\n")).join(["", *parts, ""])
-        if stream.random() < 0.3
-        else stream.choice((" ", "\n", ", ")).join(parts)
-    )
+    return stream.choice(("", " ", "\n")).join(["", *parts, ""]) if stream.random() < 0.3 else stream.choice((" ", "\n", ", ")).join(parts)
 
 
 def operated() -> Iterator[Case]:
@@ -134,16 +101,7 @@ def scored() -> Iterator[Case]:
 
 
 _EVALUATED = (
-    *(
-        "classes_0",
-        "classes_1",
-        "choice_mmlu_generate",
-        "choice_helm_generate",
-        "words",
-        "answers",
-        "numbers",
-        "multi_label",
-    ),
+    *("classes_0", "classes_1", "choice_mmlu_generate", "choice_helm_generate", "words", "answers", "numbers", "multi_label"),
     *("chosen_metrics", "processors", "variants", "many"),
 )
 _GROUPED = {"num_demos": [0, 2], "demos_pool_size": 20, "group_by": ["num_demos"]}
@@ -167,13 +125,8 @@ def said(case: Case) -> Answers:
 
 def made(case: Case) -> Answers:
     """Return the rows of a recipe."""
-    streams = build(case["recipe"])()  # type: ignore[operator]
-    rows = {
-        f"{split} {place}": row
-        for split in ("train", "test")
-        if split in streams
-        for place, row in enumerate(streams[split])
-    }
+    splits = adapter.rows_of(case["recipe"])
+    rows = {f"{name} {place}": row for name in ("train", "test") for place, row in enumerate(splits.get(name, ()))}
     return {name: {key: row.get(key) for key in _KEYS} for name, row in rows.items()}
 
 
@@ -183,12 +136,10 @@ def processed(case: Case) -> Answers:
 
 
 def _processed(name: str, text: str) -> Any:
-    rows = [{"prediction": text, "references": [text]}]
     try:
-        (row,) = fetch_artifact(name)(MultiStream.from_iterables({"test": rows}))["test"]  # type: ignore[operator]
+        return repr(list(adapter.processed(name, text)))
     except Exception as error:  # noqa: BLE001 - what is refused is part of the comparison
         return {"error": str(error)}
-    return repr([row["prediction"], row["references"]])
 
 
 def applied(case: Case) -> Answers:
@@ -220,7 +171,7 @@ def fractions(value: Any) -> Any:
 
 def judged(case: Case) -> Answers:
     """Return the scores of made-up predictions of a recipe."""
-    rows = list(build(case["recipe"])()["test"])  # type: ignore[operator]
+    rows = adapter.rows_of(case["recipe"])["test"]
     found = evaluate(predictions=predictions([row["target"] for row in rows]), data=rows)
     return evaluation([row["score"] for row in found])
 
@@ -255,7 +206,12 @@ def ours(case: Case) -> Answers:
     try:
         return json.loads(json.dumps(_KINDS.get(case["kind"], applied)(json.loads(json.dumps(case))), default=str))  # type: ignore[no-any-return]
     except ProctorError as error:
-        return {"refused": {"error": str(error)}}
+        return {"value" if _is_simple(case) else "refused": {"error": str(error)}}
+
+
+def _is_simple(case: Case) -> bool:
+    """Whether a case has one answer."""
+    return case["kind"] in ("template", "format") or case["kind"] not in _KINDS
 
 
 # -- Unitxt's answers ---------------------------------------------------------------------------------------------
@@ -280,12 +236,17 @@ def theirs(python: str, script: str) -> Callable[[Sequence[Case]], Iterator[Answ
     return ask
 
 
+_UNKNOWN = ("UnitxtArtifactNotFoundError", "UnrecognizedArtifactTypeError", "is not a recognized")
+"""Errors about what Proctor's catalog has and Unitxt's has not: nothing to compare."""
+
+
 def _named(case: Case, found: dict[str, Any]) -> Answers:
     """Return an answer as Proctor names its parts."""
     kind = case["kind"]
     if "error" in found:
-        simple = kind in ("template", "format") or kind not in _KINDS
-        return {"value" if simple else "refused": {"error": found["error"]}}
+        if any(mark in found["error"] for mark in _UNKNOWN):
+            return {}
+        return {"value" if _is_simple(case) else "refused": {"error": found["error"]}}
     value = found["value"]
     if kind == "made":
         return {f"{split} {place}": row for split, rows in value.items() for place, row in enumerate(rows)}
@@ -299,14 +260,22 @@ def _named(case: Case, found: dict[str, Any]) -> Answers:
 # -- differences --------------------------------------------------------------------------------------------------
 
 
+_OF_RECIPES = {"whole_pool": "unitxt/whole-pool", "refined": "unitxt/refiner-and-limit"}
+"""Recipes that differ, to the id of the explanation."""
+
+
 def explain(case: Case, name: str, theirs: Any, ours: Any) -> str:
     """Return the id of why an answer differs, ``""`` where it should not."""
     kind = case["kind"]
     if kind == "metric":
         return _explained_score(case, name, theirs, ours)
     if kind in ("template", "format", "made"):
+        if kind == "made" and case["name"] in _OF_RECIPES:
+            return _OF_RECIPES[case["name"]]
         text = f"{case.get('template')} {theirs}"
         return next((identifier for mark, identifier in prompts.KNOWN.items() if mark in text), "")
+    if kind == "processor" and "harm_rating" in case["processor"] and _failed(theirs):
+        return "unitxt/no-rating"
     if kind in ("processor", "evaluated"):
         return ""
     left, right = ({"error": each["error"]} if _failed(each) else {"value": each} for each in (theirs, ours))
@@ -343,4 +312,8 @@ def comparisons(python: str = "") -> list[Comparison]:
         "metrics": (scored, prompt),
         "evaluations": (evaluated, prompt),
     }
-    return [Comparison(f"unitxt/{name}", "unitxt", cases, ours, ask, explain) for name, (cases, ask) in made_of.items()]
+    return [
+        Comparison(f"unitxt/{name}", "unitxt", cases, ours, ask, explain) for name, (cases, ask) in made_of.items()
+    ]
+
+

@@ -26,8 +26,15 @@ def main() -> None:
         print(json.dumps(answer, default=str), flush=True)
 
 
+def _part(case, fetch):
+    """Return a template or a format: the one that is given, else the one of this name."""
+    from unitxt.artifact import Artifact
+
+    return Artifact.from_dict(case["body"]) if "body" in case else fetch(case[case["kind"]])[0]
+
+
 def _template(case, fetch):
-    template, _ = fetch(case["template"])
+    template = _part(case, fetch)
     done = template.process(case["instance"], "test")
     return {
         key: done.get(key) for key in ("source", "instruction", "target_prefix", "target", "references", "input_fields")
@@ -35,8 +42,7 @@ def _template(case, fetch):
 
 
 def _format(case, fetch):
-    form, _ = fetch(case["format"])
-    return form.process(case["instance"])["source"]
+    return _part(case, fetch).process(case["instance"])["source"]
 
 
 def _recipe(case, fetch):

@@ -32,8 +32,9 @@ class Instances:
     def opened(self) -> tuple[DemoPool | None, MultiStream]:
         """Return the demo pool and the streams of instances to ask about, limited."""
         pool, streams = self._without_demos(self.instances(self.standardize(self.load())))
-        for refiner in self.plan.refiners.values():
-            streams = refiner(streams)
+        for name, refiner in self.plan.refiners.items():  # each works on one split, before its limit
+            if name in streams:
+                streams = MultiStream({**streams, **refiner(MultiStream({name: streams[name]}))})
         return pool, _limited(streams, self.plan.limits)
 
     def stages(self) -> Iterator[tuple[str, MultiStream]]:
