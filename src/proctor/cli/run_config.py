@@ -7,15 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.cli.error_reporting import say
-from proctor.cli.run import (
-    Execution,
-    changed_spec,
-    conclude,
-    of_model,
-    run_spec,
-    spec_of_options,
-    terminated_like_ctrl_c,
-)
+from proctor.cli.execution import Execution, conclude, run_spec, terminated_like_ctrl_c
+from proctor.cli.run_options import changed_spec, of_model, spec_of_options
 from proctor.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,7 +23,7 @@ def run_config(path: Path, options: dict[str, Any], execution: Execution, **prin
         path: The config.
         options: The command line. ``--model`` replaces the config's models; ``--tasks`` are patterns over its datasets.
         execution: How to run.
-        printed: How to print results, see :func:`proctor.cli.run.conclude`.
+        printed: How to print results, see :func:`proctor.cli.execution.conclude`.
 
     Raises:
         UsageError: The config names no model, and neither does the command line.

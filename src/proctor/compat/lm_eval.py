@@ -24,7 +24,7 @@ LM_EVAL = Alias(
     gaps_only=True,
     extends=dict.fromkeys(
         ("lm_eval.config.task", "lm_eval.config", "lm_eval.api.task"),
-        "proctor.dialects.lm_eval.installed:config_with_templates",
+        "proctor.compat.lm_eval_task_config:config_with_templates",
     ),
 )
 """The alias of lm_eval: it fills gaps, and gives an installed lm_eval's ``TaskConfig`` the templates that it lacks."""

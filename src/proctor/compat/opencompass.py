@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from proctor.compat.aliases import Alias
 
+_HOME = "proctor.compat.opencompass_names"
 _TEMPLATES = {
     name: f"proctor.templates:{name}"
     for name in ("PromptTemplate", "MultiTurnPromptTemplate", "MMPromptTemplate", "BasePromptTemplate")
@@ -16,25 +17,24 @@ _PROMPT = {
         name: f"proctor.templates.multimodal:{name}"
         for name in ("AIS_TEXT_START", "AIS_IMAGE_START", "AIS_VIDEO_START", "AIS_AUDIO_START", "AIS_CONTENT_TAG")
     },
-    **{name: f"proctor.dialects.aisbench.python_api:{name}" for name in ("get_round_index", "is_mm_prompt")},
+    **{name: f"{_HOME}.prompting:{name}" for name in ("get_round_index", "is_mm_prompt")},
 }
-_PARSERS = {name: f"proctor.dialects.aisbench.python_api:{name}" for name in ("LMTemplateParser", "APITemplateParser")}
-_DATASETS = {name: f"proctor.dialects.aisbench.python_datasets:{name}" for name in ("DatasetReader", "BaseDataset")}
+_PARSERS = {name: f"{_HOME}.prompting:{name}" for name in ("LMTemplateParser", "APITemplateParser")}
+_DATASETS = {name: f"{_HOME}.datasets:{name}" for name in ("DatasetReader", "BaseDataset")}
 _READER = {
     "DatasetReader": _DATASETS["DatasetReader"],
-    "load_partial_dataset": "proctor.dialects.aisbench.python_datasets:load_partial_dataset",
+    "load_partial_dataset": f"{_HOME}.datasets:load_partial_dataset",
 }
 _BASE = {"BaseDataset": _DATASETS["BaseDataset"]}
 
-_HOME = "proctor.dialects.aisbench.python_retrievers"
 _AIS_RETRIEVERS = {
-    "BaseRetriever": "proctor.dialects.aisbench.python_api:AISBenchRetriever",
-    **{f"{name}Retriever": f"{_HOME}:AISBench{name}Retriever" for name in ("Zero", "FixK", "Random")},
+    "BaseRetriever": f"{_HOME}.prompting:AISBenchRetriever",
+    **{f"{name}Retriever": f"{_HOME}.retrievers:AISBench{name}Retriever" for name in ("Zero", "FixK", "Random")},
 }
 _OC_RETRIEVERS = {
-    "BaseRetriever": "proctor.dialects.aisbench.python_api:OpenCompassRetriever",
+    "BaseRetriever": f"{_HOME}.prompting:OpenCompassRetriever",
     **{
-        f"{name}Retriever": f"{_HOME}:OpenCompass{name}Retriever"
+        f"{name}Retriever": f"{_HOME}.retrievers:OpenCompass{name}Retriever"
         for name in ("Zero", "FixK", "Random", "SlidingWindow", "BM25", "Topk", "DPP", "MDL", "Votek")
     },
 }

@@ -6,56 +6,80 @@ connection. A connection that the server has closed while it was idle is found o
 
 from __future__ import annotations
 
+import asyncio
 import os
 import select
 import socket
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     from aiohttp import TCPConnector
+    from aiohttp.connector import Connection
 
 _PROBES, _PROBE_SECONDS = 8, 0.02
+"""How often, and how long, a used connection is watched before it is used again: a server that answers everything twice
+shows it at once, and 20 ms are longer than a second answer takes to come after the first."""
 
 
 def careful_connector(limit: int) -> TCPConnector:
     """Return a pool of at most ``limit`` connections; made in a function, because importing aiohttp takes a while."""
     import aiohttp
 
+    caution = _Caution()
+
     class CarefulConnector(aiohttp.TCPConnector):
         """Looks at a used connection before it gives it out again."""
 
-        def __init__(self) -> None:
-            super().__init__(limit=limit, keepalive_timeout=30, ttl_dns_cache=300)
-            self._watches: WeakKeyDictionary[Any, _Watch] = WeakKeyDictionary()
-            self._probes = _PROBES
-
         async def connect(self, req: Any, traces: Any, timeout: Any) -> Any:  # noqa: ASYNC109 - aiohttp's signature
-            """Return a connection; new ones are not looked at, because TLS may have sent something already."""
+            """Return a connection on which nothing lies unread."""
             while True:
                 connection = await super().connect(req, traces, timeout)
-                protocol: Any = connection.protocol
-                watch = self._watches.get(protocol)
-                if watch is None:
-                    if connection.transport is not None:  # else it was closed while it was made, which aiohttp reports
-                        self._watches[protocol] = _Watch(connection.transport)
-                    return connection
-                if not (says_more := protocol.should_close) and not watch.is_readable():
-                    return connection
-                # A server that says more than it is asked: no connection of its is used twice from now on.
-                self._force_close = self._force_close or says_more or watch.has_data()
+                try:
+                    if await caution.lets_use(connection):
+                        return connection
+                except BaseException:
+                    connection.close()
+                    raise
                 connection.close()
 
-        def _release(self, key: Any, protocol: Any, **options: Any) -> None:
-            if getattr(protocol, "_buffer", None):  # a second answer, which came together with the first
-                self._force_close = True
-            if self._probes and not options:  # a second answer may be on its way: give the first of them time to show
-                self._probes -= 1
-                self._loop.call_later(_PROBE_SECONDS, super()._release, key, protocol)
-            else:
-                super()._release(key, protocol, **options)
+    return CarefulConnector(limit=limit, keepalive_timeout=30, ttl_dns_cache=300)
 
-    return CarefulConnector()
+
+class _Caution:
+    """Knows the connections of a pool that were used before, and whether a server has said more than it was asked."""
+
+    def __init__(self) -> None:
+        self._watches: WeakKeyDictionary[Any, _Watch] = WeakKeyDictionary()
+        self._probes_left = _PROBES
+        self._is_doubted = False
+
+    async def lets_use(self, connection: Connection) -> bool:
+        """Return whether to use a connection; new ones are not looked at, because TLS may have sent something."""
+        protocol: Any = connection.protocol
+        connection.add_callback(partial(self._look_at, protocol))
+        if (watch := self._watches.get(protocol)) is not None:
+            return await self._is_silent(protocol, watch)
+        if connection.transport is not None:  # else it was closed while it was made, which aiohttp reports
+            self._watches[protocol] = _Watch(connection.transport)
+        return True
+
+    async def _is_silent(self, protocol: Any, watch: _Watch) -> bool:
+        if self._probes_left and not self._is_doubted:
+            self._probes_left -= 1
+            await asyncio.sleep(_PROBE_SECONDS)
+        if not self._is_doubted and not protocol.should_close and not watch.is_readable():
+            return True
+        # A server that says more than it is asked: no connection of its is used twice from now on.
+        self._is_doubted = self._is_doubted or protocol.should_close or watch.has_data()
+        return False
+
+    def _look_at(self, protocol: Any) -> None:
+        """Notice a second answer that came together with the first; called when a connection is given back."""
+        # aiohttp closes such a connection and says so to nobody. `_buffer` is its own name for what it has read and
+        # was not asked for (3.10 to 3.14); without it, other connections of the server would be used again.
+        self._is_doubted = self._is_doubted or bool(getattr(protocol, "_buffer", None))
 
 
 class _Watch:

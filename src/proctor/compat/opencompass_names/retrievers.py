@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from proctor import demos
-from proctor.dialects.aisbench.python_api import AISBenchRetriever, OpenCompassRetriever
+from proctor.compat.opencompass_names.prompting import AISBenchRetriever, OpenCompassRetriever
 
 LINE = "\n"
 MPNET, GPT2 = "all-mpnet-base-v2", "gpt2-xl"

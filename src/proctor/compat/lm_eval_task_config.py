@@ -2,6 +2,11 @@
 
 ``TaskConfig(…, template=…)`` wraps ``doc_to_text``, ``doc_to_choice`` and ``doc_to_target`` when it is made; everything
 in lm-eval that takes such a config then runs as it always did.
+
+This is the one place that changes somebody else's package, and only in a program that asked for it
+(``proctor.compat.install()``; ``uninstall()`` takes it back). It cannot be had from outside: lm-eval makes configs by
+the name ``TaskConfig`` in its own modules, and a dataclass refuses a field that it does not know. So the finder of
+aliases puts a subclass under that name when lm-eval is imported; the class itself stays as it is.
 """
 
 from __future__ import annotations

@@ -1,0 +1,149 @@
+"""How a run goes from its specification to results on the screen, for every command that runs something."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from proctor.cli.error_reporting import FAILURES, say
+from proctor.cli.exam_options import say_what_has_no_effect
+
+if TYPE_CHECKING:
+    from proctor.engines.engine import Engine
+    from proctor.recipes.exam import Exam
+    from proctor.running.execute import Budget
+    from proctor.running.run import RunResult
+    from proctor.running.spec import RunSpec
+
+RUNS = "runs"
+"""Folder under the current one in which run folders appear unless ``--output`` names one."""
+
+_DIGEST_DIGITS = 8
+_LONGEST_NAME = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """How a run is carried out; nothing here changes what the results are."""
+
+    output: Path | None
+    log: Path | None
+    retry_failed: bool
+    trust_code: bool | None
+    budget_tokens: int | None
+    budget_usd: float | None
+    prices: Path | None
+    executor: str
+    workers: int | None
+    ray_address: str | None
+    output_format: str
+    write_out: bool
+
+
+def run_spec(spec: RunSpec, execution: Execution) -> RunResult:
+    """Let a model sit exams as a spec says."""
+    from proctor.cli.exporters import Written, exporter
+    from proctor.dialects.run_file import exams_of_spec
+    from proctor.engines.engine_registry import make_engine
+    from proctor.recipes.exam import suited
+    from proctor.running.budget import price_table
+    from proctor.running.executors import distribute
+    from proctor.running.progress import observer_for
+    from proctor.running.progress_file import ProgressFileObserver
+    from proctor.running.run import run_exams
+    from proctor.settings import settings
+
+    if execution.trust_code:
+        settings.trust_code = True
+    engine = make_engine(spec.model, spec.model_args)
+    exams = suited(exams_of_spec(spec), engine)
+    say_what_has_no_effect(exams)
+    folder = execution.output or default_output(spec, exams, engine)
+    if execution.write_out:
+        from proctor.cli.console import console
+        from proctor.cli.show import print_requests
+
+        print_requests(exams, console(stderr=True))
+    export = exporter(execution.output_format, exams)
+    placed = distribute(engine, execution.executor, workers=execution.workers, address=execution.ray_address)
+    with closing(placed):
+        result = run_exams(
+            exams,
+            placed,
+            log=execution.log,
+            output=folder,
+            observer=ProgressFileObserver(observer_for(), folder),
+            log_samples=spec.log_samples,
+            spec=spec,
+            retry_failed=execution.retry_failed,
+            budget=_budget(engine, execution),
+            prices=price_table(execution.prices) if execution.prices else None,
+        )
+    for path in export(Written(result, exams, engine, execution.log, spec)):
+        say(f"wrote {path}")
+    return result
+
+
+def _budget(engine: Engine, execution: Execution) -> Budget | None:
+    from proctor.running.budget import make_allowance
+
+    return make_allowance(
+        engine.price_name, tokens=execution.budget_tokens, usd=execution.budget_usd, prices=execution.prices
+    )
+
+
+def default_output(spec: RunSpec, exams: list[Exam], engine: Engine) -> Path:
+    """Return the folder of a run that names none: equal runs have equal folders, so the same command goes on."""
+    from proctor.ir import content_key
+    from proctor.jsonable import jsonable
+
+    described = {exam.name: jsonable(exam.specification()) for exam in exams}
+    content = replace(spec, exams=described, model_args={}, log_samples=True, version="").to_dict()
+    name = re.sub(r"[^\w.-]+", "-", f"{engine.label}-{'-'.join(spec.tasks)}").strip("-.")[:_LONGEST_NAME]
+    return Path(RUNS) / f"{name}-{content_key('run', engine.identity, content)[:_DIGEST_DIGITS]}"
+
+
+def conclude(result: RunResult, *, allow_failures: bool, every_score: bool, as_json: bool) -> int:
+    """Print the results of a run; return the exit code."""
+    from proctor.cli.console import console, print_json
+    from proctor.cli.tables import score_table
+    from proctor.results.summary import failure_notes, first_failures, score_rows
+
+    rows = list(score_rows(result.results, every_score=every_score))
+    if as_json:
+        print_json(result.results, indent=2)
+    else:
+        console().print(score_table(rows))
+    say(f"run folder: {result.output}")
+    notes = failure_notes(rows)
+    for note in notes:
+        say(f"warning: {note}")
+    for kind, message in first_failures(result.grades.values()).items():
+        say(f"  {kind}: {message}")
+    if notes:
+        say(f"samples.jsonl has the reasons; to ask again what failed: proctor run {result.output}")
+    broken = [name for name, entry in result.results.items() if "error" in entry]
+    for name in broken:
+        say(f"warning: {name} could not be graded: {result.results[name]['error']}")
+    if broken:
+        say(f"its answers are kept; to grade again: proctor run {result.output}")
+    return FAILURES if broken or (notes and not allow_failures) else 0
+
+
+@contextmanager
+def terminated_like_ctrl_c() -> Iterator[None]:
+    """Treat SIGTERM as Ctrl-C: stop cleanly and say how to go on."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

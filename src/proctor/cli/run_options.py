@@ -1,0 +1,112 @@
+"""From the command line of ``proctor run`` to the specification of a run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from proctor.cli.error_reporting import say
+from proctor.cli.exam_options import split_names
+from proctor.errors import UsageError
+
+if TYPE_CHECKING:
+    from proctor.dialects.aisbench.models import ModelConfig
+    from proctor.running.spec import RunSpec
+
+_OVERRIDES = (
+    "template",
+    "system_prompt",
+    "apply_chat_template",
+    "meta_template",
+    "model_config",
+    "demos_as_turns",
+    "decoding",
+    "include_paths",
+    "samples",
+    "metadata",
+    "predict_only",
+    "chat_override",
+    "group_by",
+    "repeats",
+)
+
+
+def _model_args(options: dict[str, Any]) -> dict[str, Any]:
+    from proctor.engines.engine_registry import parse_model_args
+
+    names = ("batch_size", "device", "max_concurrency", "truncate")
+    short = [f"{name}={options[name]}" for name in names if options[name]]
+    given: dict[str, Any] = {}
+    for text in (*options["model_args"], *short):
+        given |= parse_model_args(text)
+    return given
+
+
+def spec_of_options(options: dict[str, Any]) -> RunSpec:
+    """Return what the command line asks for; a model may be a config's.
+
+    Raises:
+        UsageError: No model or no task is named.
+    """
+    from proctor.running.spec import RunSpec
+
+    if not options["model"]:
+        raise UsageError("no model is named", hint="add --model smollm2, or another that proctor doctor lists")
+    tasks = tuple(name for text in options["tasks"] for name in split_names(text))
+    if not tasks:
+        raise UsageError("no task is named", hint="add --tasks samples, or others that proctor ls lists")
+    given, rest = _model_of_config(options["model"]), {**options, "model": None, "tasks": ()}
+    if given is None:
+        return changed_spec(RunSpec(model=options["model"], tasks=tasks), rest)
+    name, config = given
+    return changed_spec(of_model(name, config, tasks), rest)
+
+
+def _model_of_config(model: str) -> tuple[str, ModelConfig] | None:
+    from proctor.engines.engine_registry import ENGINES
+
+    if model in ENGINES or "=" in model or model.startswith("engines."):
+        return None
+    from proctor.dialects.aisbench.models import find_models, model_config
+
+    found = find_models(model)
+    if not found:
+        return None
+    if len(found) > 1:
+        raise UsageError(
+            f"'{model}' has {len(found)} models", hint=f"choose one: {', '.join(name for name, _ in found)}"
+        )
+    name, values = found[0]
+    return name, model_config(values)
+
+
+def of_model(name: str, model: ModelConfig, tasks: tuple[str, ...]) -> RunSpec:
+    """Return the run of a model of a config, called ``FILE.py::ABBR``."""
+    from proctor.running.spec import RunSpec
+
+    for note in model.notes:
+        say(f"note: {note}")
+    return RunSpec(model.engine, tasks, dict(model.args), overrides={"model_config": name})
+
+
+def changed_spec(spec: RunSpec, options: dict[str, Any]) -> RunSpec:
+    """Return a spec with what the command line says in place of what it said."""
+    changes: dict[str, Any] = {}
+    if options["model"]:
+        changes["model"] = options["model"]
+    if tasks := tuple(name for text in options["tasks"] for name in split_names(text)):
+        changes["tasks"] = tasks
+    if args := _model_args(options):
+        changes["model_args"] = args if "model" in changes else {**spec.model_args, **args}
+    overrides = {name: options[name] for name in _OVERRIDES if options.get(name) not in (None, ())}
+    limit = options["limit"]
+    if isinstance(limit, float):
+        overrides["limit"] = limit
+    elif limit is not None:
+        changes["limit"] = limit
+    if overrides:
+        changes["overrides"] = {**spec.overrides, **overrides}
+    changes |= {name: options[name] for name in ("seed", "num_demos", "log_samples") if options[name] is not None}
+    if changes:
+        changes |= {"exams": {}, "engine": ""}  # filled in anew: they belong to the spec before the change
+    return replace(spec, **changes)
