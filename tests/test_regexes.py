@@ -145,7 +145,7 @@ class TestProblems:
             BoundedPattern(pattern)
 
     def test_the_process_reports_errors_and_goes_on(self):
-        lines = [["(a)", 0, "sub", "a", r"\9", 0], ["a", 0, "findall", "aa"]]
+        lines = [["(a)", 0, 1.0, "sub", "a", r"\9", 0], ["a", 0, 1.0, "findall", "aa"]]
         out = io.StringIO()
         serve(io.StringIO("\n".join(map(json.dumps, lines))), out)
         first, second = map(json.loads, out.getvalue().splitlines())

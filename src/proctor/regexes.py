@@ -38,6 +38,12 @@ SHORT_TEXT = 2_000
 MOST_TIMEOUTS = 10
 """Texts in a row on which a pattern may run out of time before it is not tried any more."""
 
+MOST_CHARACTERS = 10_000_000
+"""Characters that a search may make of a text: as much as a template may."""
+
+_PIECE = 50
+"""Bytes that each piece of text costs beside its characters."""
+
 Found = Any
 """What ``findall`` lists, what ``sub`` returns, or the groups of a match."""
 
@@ -46,8 +52,16 @@ class SlowPatternError(ScoringError):
     """A regular expression that did not end in time."""
 
 
+class LargeResultError(ScoringError):
+    """A regular expression that makes far more than the text it searches."""
+
+
 class _OutOfTimeError(Exception):
     """The timer went off."""
+
+
+class _LargeError(Exception):
+    """The result is too long."""
 
 
 class BoundedPattern:
@@ -74,22 +88,51 @@ class BoundedPattern:
         """The expression."""
         return self._compiled.pattern
 
-    def findall(self, text: str) -> list[Any]:
+    def is_quick(self, text: str) -> bool:
+        """Return whether a search of a text cannot take long."""
+        return len(text) <= self._longest_safe
+
+    def findall(self, text: str, *, seconds: float | None = None) -> list[Any]:
         """Return all matches, as :meth:`re.Pattern.findall` does.
 
         Raises:
             SlowPatternError: The search did not end in time.
+            LargeResultError: The matches are far longer than the text.
         """
-        return list(self._run("findall", text))
+        return list(self._run("findall", text, seconds=seconds))
 
-    def sub(self, replacement: str, text: str, count: int = 0) -> str:
+    def split(self, text: str, count: int = 0, *, seconds: float | None = None) -> list[str | None]:
+        """Return the pieces between matches, as :meth:`re.Pattern.split` does.
+
+        Raises:
+            SlowPatternError: The search did not end in time.
+            LargeResultError: The pieces are far longer than the text.
+        """
+        return list(self._run("split", text, count, seconds=seconds))
+
+    def sub(self, replacement: str, text: str, count: int = 0, *, seconds: float | None = None) -> str:
         """Return the text with matches replaced, as :meth:`re.Pattern.sub` does.
 
         Raises:
             SlowPatternError: The search did not end in time.
+            LargeResultError: The result has more than :data:`MOST_CHARACTERS`.
             re.error: The replacement refers to a group that there is not.
         """
-        return str(self._run("sub", text, replacement, count))
+        return str(self._run("sub", text, replacement, count, seconds=seconds))
+
+    def spans(self, text: str, how: str = "search", *, seconds: float | None = None) -> list[tuple[int, int]] | None:
+        """Return where the first match and its groups are, ``None`` where nothing matches.
+
+        Args:
+            text: What is searched.
+            how: ``search``, ``match`` or ``fullmatch``, as the methods of :class:`re.Pattern`.
+            seconds: Processor time that the search may take; :data:`LIMIT_SECONDS` where not given.
+
+        Raises:
+            SlowPatternError: The search did not end in time.
+        """
+        found = self._run("spans", text, how, seconds=seconds)
+        return None if found is None else [(start, end) for start, end in found]
 
     def groups(self, text: str) -> tuple[str | None, ...] | None:
         """Return the first match and its groups, ``None`` where nothing matches.
@@ -100,23 +143,33 @@ class BoundedPattern:
         found = self._run("groups", text)
         return None if found is None else tuple(found)
 
-    def _run(self, action: str, text: str, *arguments: Any) -> Found:
-        if len(text) <= self._longest_safe:
+    def _run(self, action: str, text: str, *arguments: Any, seconds: float | None = None) -> Found:
+        try:
+            return self._within_limits(action, text, *arguments, seconds=seconds)
+        except _LargeError:
+            raise LargeResultError(
+                f"the regular expression {self.pattern!r} makes too much of a text of {len(text):,} characters",
+                why=f"one text may give {MOST_CHARACTERS:,} characters",
+            ) from None
+
+    def _within_limits(self, action: str, text: str, *arguments: Any, seconds: float | None) -> Found:
+        if self.is_quick(text):
             return _ACTIONS[action](self._compiled, text, *arguments)
         if self._timeouts >= MOST_TIMEOUTS:
             raise self._too_slow(text, f"it ran out of time on {MOST_TIMEOUTS} texts in a row")
+        limit = LIMIT_SECONDS if seconds is None else seconds
         try:
-            found = self._timed(action, text, *arguments)
+            found = self._timed(action, text, *arguments, seconds=limit)
         except _OutOfTimeError:
             self._timeouts += 1
-            raise self._too_slow(text, f"one text may take {LIMIT_SECONDS:g} s of processor time") from None
+            raise self._too_slow(text, f"one text may take {limit:.2g} s of processor time") from None
         self._timeouts = 0
         return found
 
-    def _timed(self, action: str, text: str, *arguments: Any) -> Found:
+    def _timed(self, action: str, text: str, *arguments: Any, seconds: float) -> Found:
         if not _has_timer():
-            return _workers.run(self._compiled, action, text, *arguments)
-        with _time_limit():
+            return _workers.run(self._compiled, seconds, action, text, *arguments)
+        with _time_limit(seconds):
             return _ACTIONS[action](self._compiled, text, *arguments)
 
     def _too_slow(self, text: str, why: str) -> SlowPatternError:
@@ -142,10 +195,63 @@ def _groups(pattern: re.Pattern[str], text: str) -> list[str | None] | None:
     return None if match is None else [match.group(), *match.groups()]
 
 
+def _spans(pattern: re.Pattern[str], text: str, how: str) -> list[tuple[int, int]] | None:
+    match = getattr(pattern, how)(text)
+    return None if match is None else [match.span(group) for group in range(pattern.groups + 1)]
+
+
+def _findall(pattern: re.Pattern[str], text: str) -> list[Any]:
+    _check_pieces(pattern, text, pattern.finditer(text))
+    return pattern.findall(text)
+
+
+def _split(pattern: re.Pattern[str], text: str, count: int) -> list[str | Any]:
+    _check_pieces(pattern, text, pattern.finditer(text))
+    return pattern.split(text, maxsplit=count)
+
+
+def _check_pieces(pattern: re.Pattern[str], text: str, matches: Iterator[re.Match[str]]) -> None:
+    """Refuse what groups that overlap make of a text: ``(?=(.*))`` finds a billion characters in fifty thousand."""
+    if _most(pattern, text, pattern.groups * _PIECE, pattern.groups) <= MOST_CHARACTERS:
+        return
+    made = 0
+    for match in matches:
+        made += sum(end - start + _PIECE for start, end in match.regs)
+        if made > MOST_CHARACTERS:
+            raise _LargeError
+
+
+def _most(pattern: re.Pattern[str], text: str, each: int, groups: int) -> int:
+    """Return how long a result is at most: so much for each match, and so many groups."""
+    matches = len(text) + 1
+    return matches * (1 + each) + groups * len(text) * (matches if _overlaps(pattern) else 1)
+
+
+@lru_cache(maxsize=1024)
+def _overlaps(pattern: re.Pattern[str]) -> bool:
+    """Return whether what groups of different matches hold may overlap: a group looks ahead or back."""
+    return bool(pattern.groups) and ("(?=" in pattern.pattern or "(?<=" in pattern.pattern)
+
+
+def _sub(pattern: re.Pattern[str], text: str, replacement: str, count: int) -> str:
+    references = replacement.count("\\")
+    if _most(pattern, text, len(replacement), references) > MOST_CHARACTERS:
+        made = len(text)
+        for number, match in enumerate(pattern.finditer(text), 1):
+            made += len(match.expand(replacement)) if references else len(replacement)
+            if made > MOST_CHARACTERS:
+                raise _LargeError
+            if number == count:
+                break
+    return pattern.sub(replacement, text, count=count)
+
+
 _ACTIONS: dict[str, Callable[..., Any]] = {
-    "findall": lambda pattern, text: pattern.findall(text),
-    "sub": lambda pattern, text, replacement, count: pattern.sub(replacement, text, count=count),
+    "findall": _findall,
+    "split": _split,
+    "sub": _sub,
     "groups": _groups,
+    "spans": _spans,
 }
 
 
@@ -193,9 +299,9 @@ def _has_timer() -> bool:
 
 
 @contextmanager
-def _time_limit() -> Iterator[None]:
+def _time_limit(seconds: float) -> Iterator[None]:
     signal.signal(signal.SIGVTALRM, _stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, LIMIT_SECONDS)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
         yield
     finally:
@@ -218,14 +324,15 @@ class _Worker:
         self._process: subprocess.Popen[str] | None = None
         self._lock = threading.Lock()
 
-    def run(self, pattern: re.Pattern[str], action: str, text: str, *arguments: Any) -> Found:
+    def run(self, pattern: re.Pattern[str], seconds: float, action: str, text: str, *arguments: Any) -> Found:
         """Return what :data:`_ACTIONS` gives.
 
         Raises:
             _OutOfTimeError: It did not end in time.
+            _LargeError: It makes too much.
             re.error: As the action raises it.
         """
-        line = json.dumps([pattern.pattern, pattern.flags, action, text, *arguments])
+        line = json.dumps([pattern.pattern, pattern.flags, seconds, action, text, *arguments])
         with self._lock:
             answer = self._ask(line)
         kind: str
@@ -233,6 +340,8 @@ class _Worker:
         kind, value = json.loads(answer) if answer else ("late", None)
         if kind == "late":
             raise _OutOfTimeError
+        if kind == "large":
+            raise _LargeError
         if kind == "error":
             raise re.error(value)
         return [tuple(each) if isinstance(each, list) else each for each in value] if action == "findall" else value
@@ -292,12 +401,14 @@ atexit.register(_workers.close)
 def serve(lines: IO[str], out: IO[str]) -> None:
     """Answer searches, one line each, until there are no more lines."""
     for line in lines:
-        pattern, flags, action, text, *arguments = json.loads(line)
+        pattern, flags, seconds, action, text, *arguments = json.loads(line)
         try:
-            with _time_limit() if _has_timer() else nullcontext():
+            with _time_limit(seconds) if _has_timer() else nullcontext():
                 answer = ["found", _ACTIONS[action](re.compile(pattern, flags & ~re.DEBUG), text, *arguments)]
         except _OutOfTimeError:
             answer = ["late", None]
+        except _LargeError:
+            answer = ["large", None]
         except (re.error, IndexError) as error:
             answer = ["error", str(error)]
         out.write(json.dumps(answer) + "\n")

@@ -165,7 +165,7 @@ UNITXT = Alias(
         "select": "use engine.select(dataset) on what produce() returns",
         "GithubCatalog": "use proctor.artifacts.register_git_catalog(url, revision, folder)",
         "ExecuteQuery": "use ExecuteExpression; it runs an allow-list of expressions",
-        "safe_eval": "use ExecuteExpression, or proctor.data.expressions",
+        "safe_eval": "use ExecuteExpression, or proctor.safe_python",
     },
 )
 """The alias of Unitxt 1.26."""

@@ -265,10 +265,6 @@ _HOMES = {
         "compiled",
     ),
     "databases": ("connect",),
-    "expressions": (
-        "compile_expression",
-        "compile_predicate",
-    ),
 }
 __getattr__, __dir__ = lazily(__name__, _HOMES)
 __all__ = [name for names in _HOMES.values() for name in names]

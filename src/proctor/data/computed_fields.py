@@ -11,16 +11,16 @@ from pydantic import Field
 from typing_extensions import override
 
 from proctor.artifacts.artifact import Artifact
-from proctor.data.expressions import compile_expression
 from proctor.data.fields import Row, getter, setter
 from proctor.data.format_strings import compile_format
 from proctor.data.operator import InstanceOperator, Step
 from proctor.errors import TrustError, ValidationError, did_you_mean
+from proctor.safe_python import compile_expression
 from proctor.settings import settings
 
 
 class ExpressionMixin(Artifact):
-    """An expression over the fields of a row, see :mod:`proctor.data.expressions` for what it may do.
+    """An expression over the fields of a row, see :mod:`proctor.safe_python` for what it may do.
 
     Attributes:
         expression: A Python expression.

@@ -9,9 +9,9 @@ from typing import Any
 from typing_extensions import override
 
 from proctor.data import hub
-from proctor.data.expressions import compile_predicate
 from proctor.data.fields import Row
 from proctor.data.loaders import LazyLoader
+from proctor.safe_python import compile_predicate
 
 
 class LoadHF(LazyLoader):

@@ -387,7 +387,7 @@ def test_a_class_object_runs_only_where_code_is_trusted():
 
 
 def test_every_known_type_has_a_shape_that_compiles():
-    from proctor.data.expressions import compile_expression
+    from proctor.safe_python import compile_expression
 
     for name in shape_names():
         shapes = [shape for project in ("opencompass", "aisbench") if (shape := shape_of(name, project)) is not None]

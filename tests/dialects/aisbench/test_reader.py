@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from proctor.dialects.aisbench import reader
-from proctor.dialects.aisbench.interpreter.budget import ConfigFileError
 from proctor.dialects.aisbench.reader import datasets_of, models_of, read_config, summarizer_of
-from proctor.dialects.aisbench.values import ConfigDict, Reference
+from proctor.dialects.aisbench.values import ConfigDict, ConfigFileError, Reference
 from proctor.errors import TrustError
 from proctor.settings import settings
 

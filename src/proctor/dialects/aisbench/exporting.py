@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from types import FunctionType, ModuleType
 from typing import Any
 
-from proctor.dialects.aisbench.interpreter.budget import ConfigFileError
-from proctor.dialects.aisbench.interpreter.files import TextFile
-from proctor.dialects.aisbench.interpreter.functions import Builtin
-from proctor.dialects.aisbench.interpreter.methods import BoundMethod
-from proctor.dialects.aisbench.interpreter.modules import Environment, ModuleValue
-from proctor.dialects.aisbench.values import ConfigDict, ConfigFunction, InheritedDict, Reference
+from proctor.dialects.aisbench.values import ConfigDict, ConfigFileError, ConfigFunction, InheritedDict, Reference
+from proctor.safe_python.file_modules import Environment
+from proctor.safe_python.files import TextFile
+from proctor.safe_python.functions import Builtin
+from proctor.safe_python.methods import BoundMethod
+from proctor.safe_python.modules import ModuleValue
 
 _DELETE_KEY = "_delete_"
 

@@ -10,18 +10,13 @@ from __future__ import annotations
 import ast
 import os
 import re
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from proctor.dialects.aisbench.exporting import data_names, exported, merged
-from proctor.dialects.aisbench.interpreter.budget import Budget, ConfigFileError, RefusalError
-from proctor.dialects.aisbench.interpreter.constructs import refused_constructs
-from proctor.dialects.aisbench.interpreter.containers import imported
-from proctor.dialects.aisbench.interpreter.files import variable
-from proctor.dialects.aisbench.interpreter.scope import ConfigModule
-from proctor.dialects.aisbench.interpreter.statements import BASE_KEY, Interpreter, is_read_base
 from proctor.dialects.aisbench.sources import (
     absolute,
     base_names,
@@ -34,8 +29,14 @@ from proctor.dialects.aisbench.sources import (
     stamp_of,
 )
 from proctor.dialects.aisbench.trusted import execute
-from proctor.dialects.aisbench.values import ConfigDict, InheritedDict
+from proctor.dialects.aisbench.values import ConfigDict, ConfigFileError, InheritedDict
 from proctor.errors import Diagnostic, Location, ProctorError, TrustError, did_you_mean
+from proctor.safe_python.budget import Budget, RefusalError
+from proctor.safe_python.constructs import refused_constructs
+from proctor.safe_python.containers import imported
+from proctor.safe_python.files import variable
+from proctor.safe_python.scope import SourceFile
+from proctor.safe_python.statements import BASE_KEY, Interpreter, is_read_base
 from proctor.settings import settings
 
 MAX_FILES = 5_000
@@ -43,6 +44,14 @@ MAX_FILES = 5_000
 
 MAX_DEPTH = 50
 """How long a chain of bases may be."""
+
+VARIABLES = frozenset(
+    {
+        *("TOKENIZER_MODEL", "LMUData", "MMBENCH_SAMPLE_LIMIT", "MMMU_PRO_SAMPLE_LIMIT", "COMPASS_DATA_CACHE"),
+        "DATASET_SOURCE",
+    }
+)
+"""Environment variables whose value any config may read; ``PROCTOR_CONFIG_ENV`` names more, separated by commas."""
 
 TRUST_HINT = "if you trust it, add --trust-code (or set PROCTOR_TRUST_CODE=1): the file is then run with Python"
 _WHY = "configs are read without running code"
@@ -169,22 +178,24 @@ class _Reading:
         return read
 
     def _fresh(self, path: Path, asked_by: Location | None, *, run: bool) -> _Read:
-        module = ConfigModule(path, source_of(path, asked_by), readable_folder(path))
+        started = time.thread_time()
+        module = SourceFile(path, source_of(path, asked_by), readable_folder(path), VARIABLES)
         tree = module.tree = parsed(module)
+        self.budget.extend(time.thread_time() - started)  # the budget is for what the file does, not for its length
         if not run:
             try:
                 return self._interpreted(module, tree)
             except TrustError:
                 if not self._trust:
                     raise
-            module = ConfigModule(path, module.text, module.folder)
+            module = SourceFile(path, module.text, module.folder, VARIABLES)
         return self._run(module, tree)
 
-    def _interpreted(self, module: ConfigModule, tree: ast.Module) -> _Read:
-        machine = Interpreter(self.budget, explained)
+    def _interpreted(self, module: SourceFile, tree: ast.Module) -> _Read:
+        machine = Interpreter(explained)
         try:
             bases, body = self._prepared(module, tree)
-            machine.run(body, module)
+            machine.run(body, module, self.budget)
         except ProctorError:
             raise
         except Exception as error:  # noqa: BLE001 - a refusal or a failure of the config, said with its place
@@ -193,13 +204,13 @@ class _Reading:
             module.names = merged(module.names.pop(BASE_KEY), module.names)
         return _result(module, bases, reusable=not module.defines_functions)
 
-    def _prepared(self, module: ConfigModule, tree: ast.Module) -> tuple[list[_Read], list[ast.stmt]]:
+    def _prepared(self, module: SourceFile, tree: ast.Module) -> tuple[list[_Read], list[ast.stmt]]:
         if is_lazy(tree):
             return self._bases(module, tree, run=False)
         text = self._filled(module)
         return self._old_bases(module, tree if text == module.text else parsed(module, text))
 
-    def _run(self, module: ConfigModule, tree: ast.Module) -> _Read:
+    def _run(self, module: SourceFile, tree: ast.Module) -> _Read:
         bases, body = self._bases(module, tree, run=True)
         names = execute(module, body)
         module.names = names
@@ -207,7 +218,7 @@ class _Reading:
 
     # -- bases --------------------------------------------------------------------------------------------------------
 
-    def _bases(self, module: ConfigModule, tree: ast.Module, *, run: bool) -> tuple[list[_Read], list[ast.stmt]]:
+    def _bases(self, module: SourceFile, tree: ast.Module, *, run: bool) -> tuple[list[_Read], list[ast.stmt]]:
         """Bind the names of base files; return the files and the statements that are left to run."""
         body: list[ast.stmt] = []
         bases: dict[str, _Read] = {}
@@ -231,7 +242,7 @@ class _Reading:
 
     def _bind(
         self,
-        module: ConfigModule,
+        module: SourceFile,
         node: ast.ImportFrom,
         path: str,
         base: _Read,
@@ -251,7 +262,7 @@ class _Reading:
                     copies[path, name] = imported(base.names[name], self.budget)
                 module.names[alias.asname or name] = copies[path, name]
 
-    def _old_bases(self, module: ConfigModule, tree: ast.Module) -> tuple[list[_Read], list[ast.stmt]]:
+    def _old_bases(self, module: SourceFile, tree: ast.Module) -> tuple[list[_Read], list[ast.stmt]]:
         """Read the files that ``_base_`` names; they stand under that name until the file has run."""
         body = []
         named: list[str] = []
@@ -276,7 +287,7 @@ class _Reading:
         module.names[BASE_KEY] = united
         return bases, body
 
-    def _filled(self, module: ConfigModule) -> str:
+    def _filled(self, module: SourceFile) -> str:
         """Return the source with ``{{ fileDirname }}``, ``{{$VARIABLE:default}}`` and ``{{_base_.name}}`` filled in."""
         text = module.text
         if "{{" not in text:
@@ -305,7 +316,7 @@ def _takes_all(node: ast.ImportFrom) -> bool:
 _VARIABLE = re.compile(r"\{\{['\"]?\s*\$(\w+)\s*:\s*(\S*?)\s*['\"]?\}\}")
 
 
-def _variable_or(module: ConfigModule, found: re.Match[str]) -> str:
+def _variable_or(module: SourceFile, found: re.Match[str]) -> str:
     value = variable(module, found[1]) or found[2]
     if not value:
         raise ConfigFileError(
@@ -314,7 +325,7 @@ def _variable_or(module: ConfigModule, found: re.Match[str]) -> str:
     return value
 
 
-def _result(module: ConfigModule, bases: list[_Read], *, reusable: bool) -> _Read:
+def _result(module: SourceFile, bases: list[_Read], *, reusable: bool) -> _Read:
     stamps = [stamp_of(module.path), *(stamp_of(path) for path in module.files)]
     variables = dict(module.variables)
     for base in bases:
@@ -334,14 +345,14 @@ def _unchanged(read: _Read) -> bool:
 # -- errors -----------------------------------------------------------------------------------------------------------
 
 
-def explained(machine: Interpreter, error: Exception, module: ConfigModule | None = None) -> Exception:
+def explained(machine: Interpreter, error: Exception, module: SourceFile | None = None) -> Exception:
     """Return the error that a user sees for a refusal or a failure, with its place."""
     if isinstance(error, ProctorError):
         return error
     place = None if module is None else Location(str(module.path))
     if machine.failure is not None and machine.failure[0] is error:
         _, node, frame = machine.failure
-        place, module = frame.module.location(node), frame.module
+        place, module = frame.source.location(node), frame.source
     if isinstance(error, RefusalError):
         return _refused(module, place, error)
     if isinstance(error, (RecursionError, MemoryError)):
@@ -351,7 +362,7 @@ def explained(machine: Interpreter, error: Exception, module: ConfigModule | Non
     return ConfigFileError(f"the config fails: {said}", location=place)
 
 
-def _refused(module: ConfigModule | None, place: Location | None, refusal: RefusalError) -> TrustError:
+def _refused(module: SourceFile | None, place: Location | None, refusal: RefusalError) -> TrustError:
     first = Diagnostic(f"the config {refusal}", place, why=_WHY, hint=TRUST_HINT)
     others = [] if module is None or module.tree is None else refused_constructs(module, module.tree)
     more = [Diagnostic(f"the config {what}", where) for what, where in others if where != place]

@@ -9,11 +9,12 @@ import warnings
 from importlib.util import find_spec
 from pathlib import Path
 
-from proctor.dialects.aisbench.interpreter.budget import ConfigFileError, RefusalError
-from proctor.dialects.aisbench.interpreter.files import read_source
-from proctor.dialects.aisbench.interpreter.scope import ConfigModule
-from proctor.dialects.aisbench.interpreter.statements import BASE_KEY, is_read_base
+from proctor.dialects.aisbench.values import ConfigFileError
 from proctor.errors import Location
+from proctor.safe_python.budget import RefusalError
+from proctor.safe_python.files import read_source
+from proctor.safe_python.scope import SourceFile
+from proctor.safe_python.statements import BASE_KEY, is_read_base
 from proctor.settings import settings
 
 _CONFIG_FOLDERS = {"opencompass": "configs", "ais_bench": "benchmark/configs"}
@@ -41,7 +42,7 @@ def source_of(path: Path, asked_by: Location | None) -> str:
         raise ConfigFileError(f"the config '{path}' cannot be read", location=asked_by, why=reason) from None
 
 
-def parsed(module: ConfigModule, text: str | None = None) -> ast.Module:
+def parsed(module: SourceFile, text: str | None = None) -> ast.Module:
     """Return the syntax tree of a file.
 
     Raises:
@@ -102,7 +103,7 @@ def stamp_of(path: Path) -> tuple[str, int, int]:
     return str(path), seen.st_mtime_ns, seen.st_size
 
 
-def base_names(module: ConfigModule, statement: ast.Assign) -> list[str]:
+def base_names(module: SourceFile, statement: ast.Assign) -> list[str]:
     """Return the files that an old-style ``_base_`` names.
 
     Raises:
@@ -118,7 +119,7 @@ def base_names(module: ConfigModule, statement: ast.Assign) -> list[str]:
     return names
 
 
-def base_path(module: ConfigModule, node: ast.ImportFrom) -> Path:
+def base_path(module: SourceFile, node: ast.ImportFrom) -> Path:
     """Return the file that a base import means.
 
     Raises:

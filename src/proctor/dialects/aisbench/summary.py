@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from proctor.data.expressions import compile_expression
 from proctor.dialects.aisbench.prompt_version import mode_of, prompt_version
 from proctor.dialects.aisbench.values import short_name
 from proctor.errors import DataError, ScoringError
 from proctor.results.tables import simple_table
+from proctor.safe_python import compile_expression
 from proctor.scoring.evaluators.evaluation import METRIC_ORDER
 
 __all__ = [

@@ -12,10 +12,9 @@ import importlib
 import sys
 from typing import Any
 
-from proctor.dialects.aisbench.interpreter.budget import ConfigFileError
-from proctor.dialects.aisbench.interpreter.scope import ConfigModule
-from proctor.dialects.aisbench.values import ConfigDict, InheritedDict, Reference
+from proctor.dialects.aisbench.values import ConfigDict, ConfigFileError, InheritedDict, Reference
 from proctor.errors import Location, ProctorError, TrustError
+from proctor.safe_python.scope import SourceFile
 
 
 class ImportedName:
@@ -86,7 +85,7 @@ class RunningDict(InheritedDict):
         return super().pop(key, default)
 
 
-def execute(module: ConfigModule, body: list[ast.stmt]) -> dict[str, Any]:
+def execute(module: SourceFile, body: list[ast.stmt]) -> dict[str, Any]:
     """Run the statements of a file and return its names.
 
     Raises:
@@ -110,7 +109,7 @@ _IMPORT = "__imported__"
 class _Imports(ast.NodeTransformer):
     """Turns imports of anything but the standard library into names that are imported on first use."""
 
-    def __init__(self, module: ConfigModule) -> None:
+    def __init__(self, module: SourceFile) -> None:
         self._module = module
 
     def visit_Import(self, node: ast.Import) -> list[ast.stmt]:
@@ -191,7 +190,7 @@ def _data(value: Any, done: dict[int, Any]) -> Any:
     return tuple(_data(each, done) for each in value) if type(value) is tuple else value
 
 
-def _failed(module: ConfigModule, error: Exception) -> ProctorError:
+def _failed(module: SourceFile, error: Exception) -> ProctorError:
     """Return the error of code that failed, at the last line of the config that was running."""
     if isinstance(error, ProctorError):
         return error

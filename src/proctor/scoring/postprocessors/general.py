@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from proctor.data.expression_functions import safe_pattern
 from proctor.errors import MissingExtraError
+from proctor.safe_python.patterns import safe_pattern
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b", re.IGNORECASE)
 _LONGEST_LITERAL = 100_000
@@ -50,7 +50,7 @@ def search_group(text: str, re_pattern: str) -> str:
     Raises:
         DataError: The pattern is not valid, or may take exponential time.
     """
-    match = safe_pattern(re_pattern).search(text)
+    match = safe_pattern(re_pattern).find(text)
     return match.group(1).strip() if match else text
 
 
@@ -60,7 +60,7 @@ def answer_pattern(text: str, answer_pattern: str) -> str:
     Raises:
         DataError: The pattern is not valid, or may take exponential time.
     """
-    match = safe_pattern(answer_pattern).search(text)
+    match = safe_pattern(answer_pattern).find(text)
     return match.group(1) if match else ""
 
 

@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from proctor.data import hub
-from proctor.data.expressions import compile_expression
 from proctor.data.fields import Row
 from proctor.errors import DataError, DatasetNotFoundError, Location
+from proctor.safe_python import compile_expression
 
 _ROOT_VARIABLES = ("COMPASS_DATA_CACHE", "AIS_BENCH_DATASETS_CACHE")
 _HINT = "put it there, or set COMPASS_DATA_CACHE or AIS_BENCH_DATASETS_CACHE to the folder that holds it"

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from proctor.data import hub
-from proctor.data.expressions import compile_expression
 from proctor.data.fields import Row
 from proctor.dialects.aisbench.datasets.files import read_rows
 from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
 from proctor.errors import DataError, Location
+from proctor.safe_python import compile_expression
 
 VARIABLE = "PROCTOR_DATASET_MAP"
 

@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from proctor.data.expressions import compile_expression
 from proctor.data.fields import Row
 from proctor.dialects.aisbench.datasets.files import FileFormat, file_rows, local_path
 from proctor.dialects.aisbench.datasets.makers import Source, maker
 from proctor.dialects.aisbench.datasets.row_functions import COLUMN_FUNCTIONS, ROW_FUNCTIONS, circular
 from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
 from proctor.errors import DataError, Location
+from proctor.safe_python import compile_expression
 
 _MODULES = ("re", "json", "math")
 _ALL = "*"

@@ -1,29 +1,30 @@
-"""Names of a config: which file they belong to, and which function they are local to."""
+"""Names: which file or row they belong to, and which function they are local to."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from proctor.dialects.aisbench.interpreter.budget import RefusalError
 from proctor.errors import Location
+from proctor.safe_python.budget import Budget, RefusalError
 
 Function = ast.FunctionDef | ast.Lambda
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-class ConfigModule:
+class SourceFile:
     """One file while it is read.
 
     Attributes:
         path: The file, absolute.
         text: Its source.
         folder: What ``open`` may read: files in this folder and below.
+        readable: Environment variables that it may read.
         names: Its top-level names; what ``locals()`` and ``globals()`` give.
         imported: Names that an import statement bound.
         files: Other files it read.
@@ -32,10 +33,11 @@ class ConfigModule:
         defines_functions: Whether it made any function, whose calls could change what it holds.
     """
 
-    def __init__(self, path: Path, text: str, folder: Path) -> None:
+    def __init__(self, path: Path, text: str, folder: Path, readable: frozenset[str] = frozenset()) -> None:
         self.path = path
         self.text = text
         self.folder = folder
+        self.readable = readable
         self.names: dict[str, Any] = {"__file__": str(path)}
         self.imported: set[str] = set()
         self.files: list[Path] = []
@@ -57,27 +59,57 @@ class ConfigModule:
         return Location(self._file, line, offset + 1)
 
 
-@dataclass(slots=True, eq=False)
 class Frame:
     """The names that an expression sees.
 
+    What most frames do not need is an attribute of the class, so that a frame for each row costs little.
+
     Attributes:
-        names: Values of the names of this scope.
-        module: The file that the code stands in.
-        parent: The scope around it; ``None`` for the file itself.
+        names: Values of the names of this scope: of the file, a function or a comprehension; or the row.
+        budget: What the work may still cost.
+        parent: The scope around it; ``None`` for the file or row itself.
+        module: The file that the code stands in; ``None`` for expressions over rows.
         owned: Names that are local to a function, bound or not.
         shared: Names that ``global`` or ``nonlocal`` declares: the frame that holds each.
         comprehension: Whether this is the scope of a comprehension, which ``:=`` reaches through.
         depth: How many calls surround it.
     """
 
-    names: dict[str, Any]
-    module: ConfigModule
-    parent: Frame | None = None
+    module: SourceFile | None = None
     owned: frozenset[str] = frozenset()
-    shared: dict[str, Frame] = field(default_factory=dict)
-    comprehension: bool = False
-    depth: int = 0
+    shared: Mapping[str, Frame] = MappingProxyType({})
+    comprehension = False
+    depth = 0
+
+    def __init__(self, names: Any, budget: Budget, parent: Frame | None = None) -> None:
+        self.names = names
+        self.budget = budget
+        self.parent = parent
+
+    @classmethod
+    def of_file(cls, module: SourceFile, budget: Budget) -> Frame:
+        """Return the frame of a file."""
+        frame = cls(module.names, budget)
+        frame.module = module
+        return frame
+
+    def inner(self, names: dict[str, Any], budget: Budget, owned: frozenset[str]) -> Frame:
+        """Return the frame of a function or comprehension that stands in this one."""
+        frame = Frame(names, budget, self)
+        frame.module = self.module
+        frame.owned = owned
+        return frame
+
+    @property
+    def source(self) -> SourceFile:
+        """The file that the code stands in.
+
+        Raises:
+            RefusalError: It stands in none.
+        """
+        if self.module is None:
+            raise RefusalError("looks at a file, and there is none around it")
+        return self.module
 
     @property
     def outermost(self) -> Frame:
@@ -135,10 +167,6 @@ class Frame:
         return frame
 
 
-def _unbound(name: str) -> UnboundLocalError:
-    return UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
-
-
 def local_names(function: Function) -> frozenset[str]:
     """Return the names that are local to a function: parameters, and what it binds anywhere and does not share."""
     signature = function.args
@@ -182,13 +210,14 @@ def _bound(node: ast.AST) -> Iterator[str]:
 
 def share(frame: Frame, statement: ast.Global | ast.Nonlocal) -> None:
     """Let a function bind names of the file (``global``) or of the functions around it (``nonlocal``)."""
+    shared = frame.shared = dict(frame.shared)
     for name in statement.names:
         if isinstance(statement, ast.Global):
-            frame.shared[name] = frame.outermost
+            shared[name] = frame.outermost
             continue
         holder = frame.parent
         while holder is not None and not (holder.parent is not None and name in holder.owned):
             holder = holder.parent
         if holder is None:
             raise RefusalError(f"declares '{name}' nonlocal, but no function around it has the name")
-        frame.shared[name] = holder
+        shared[name] = holder

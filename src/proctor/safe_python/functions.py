@@ -1,6 +1,6 @@
-"""The functions, types and modules that a config may use. What is not in these tables is not executed."""
+"""The functions and types that may be called. What is not in these tables is not executed."""
 
-# ruff: noqa: ARG001 - everything that a config may call has one signature
+# ruff: noqa: ARG001 - everything that may be called has one signature
 
 from __future__ import annotations
 
@@ -8,40 +8,38 @@ import ast
 import builtins
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
-from proctor.dialects.aisbench.interpreter import containers, files, operators
-from proctor.dialects.aisbench.interpreter.budget import RefusalError
-from proctor.dialects.aisbench.interpreter.methods import (
-    ABSENT,
-    Arguments,
-    Machine,
-    Named,
-    from_keys,
-    sort,
-    taken,
-)
-from proctor.dialects.aisbench.interpreter.scope import Frame
-from proctor.dialects.aisbench.interpreter.text import format_value, repr_of, text_of
-from proctor.dialects.aisbench.values import ConfigDict, ConfigFunction, Reference
+from proctor.safe_python import containers, files, operators
+from proctor.safe_python.budget import MAX_BITS, ExhaustedError, RefusalError
+from proctor.safe_python.calls import ABSENT, Arguments, Invocable, Named, call, exactly, taken
+from proctor.safe_python.methods import from_keys, sort
+from proctor.safe_python.scope import Frame
+from proctor.safe_python.text import format_value, repr_of, text_of
+from proctor.safe_python.values import ConfigDict, ConfigFunction, Reference
 
-Function = Callable[[Machine, Frame, Arguments, Named], Any]
+Function = Callable[[Frame, Arguments, Named], Any]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Builtin:
-    """A function or type that configs may call.
+class Builtin(Invocable):
+    """A function or type that may be called.
 
     Attributes:
         name: As written, ``sorted`` or ``math.exp``.
-        invoke: What it does.
+        function: What it does.
         kind: The type that it stands for in ``isinstance`` and ``except``; ``None`` for a function.
     """
 
-    name: str
-    invoke: Function
-    kind: type | None = None
+    __slots__ = ("function", "kind", "name")
+
+    def __init__(self, name: str, function: Function, kind: type | None = None) -> None:
+        self.name = name
+        self.function = function
+        self.kind = kind
+
+    def invoke(self, frame: Frame, arguments: Arguments, named: Named) -> Any:
+        """Call it."""
+        return self.function(frame, arguments, named)
 
 
 _MAX_DIGITS = 4_000
@@ -53,9 +51,9 @@ _MAX_DIGITS = 4_000
 def plain(function: Callable[..., Any]) -> Function:
     """A function of scalars, which neither iterates nor makes anything large."""
 
-    def invoke(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
-        machine.budget.spend(1)
-        return machine.budget.check_number(function(*arguments, **named))
+    def invoke(frame: Frame, arguments: Arguments, named: Named) -> Any:
+        frame.budget.spend(1)
+        return frame.budget.check_number(function(*arguments, **named))
 
     return invoke
 
@@ -63,10 +61,10 @@ def plain(function: Callable[..., Any]) -> Function:
 def _whole(function: Callable[..., Any]) -> Function:
     """A function that makes a value of all items of an iterable."""
 
-    def invoke(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
+    def invoke(frame: Frame, arguments: Arguments, named: Named) -> Any:
         if len(arguments) > 1 or named:
             raise TypeError(f"{function.__name__} expected at most 1 argument, got {len(arguments) + len(named)}")
-        return function(containers.consume(arguments[0], machine.budget) if arguments else [])
+        return function(containers.consume(arguments[0], frame.budget) if arguments else [])
 
     return invoke
 
@@ -74,9 +72,9 @@ def _whole(function: Callable[..., Any]) -> Function:
 def stepwise(function: Callable[..., Any]) -> Function:
     """A function that returns an iterator over iterables, one step at a time."""
 
-    def invoke(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
-        columns = [containers.iterate(each, machine.budget) for each in arguments]
-        return containers.Stream(function(*columns, **named), machine.budget, *arguments)
+    def invoke(frame: Frame, arguments: Arguments, named: Named) -> Any:
+        columns = [containers.iterate(each, frame.budget) for each in arguments]
+        return containers.Stream(function(*columns, **named), frame.budget, *arguments)
 
     return invoke
 
@@ -84,77 +82,69 @@ def stepwise(function: Callable[..., Any]) -> Function:
 # -- functions --------------------------------------------------------------------------------------------------------
 
 
-def _set(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
+def _set(frame: Frame, arguments: Arguments, named: Named) -> Any:
     if len(arguments) > 1 or named:
         raise TypeError("set expected at most 1 argument")
-    return containers.fill_set(containers.consume(arguments[0], machine.budget) if arguments else [], machine.budget)
+    return containers.fill_set(containers.consume(arguments[0], frame.budget) if arguments else [], frame.budget)
 
 
-def _frozenset(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
-    return frozenset(_set(machine, frame, arguments, named))
+def _frozenset(frame: Frame, arguments: Arguments, named: Named) -> Any:
+    return frozenset(_set(frame, arguments, named))
 
 
-def make_dict(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> ConfigDict:
-    """Return ``dict(…)``."""
+def make_dict(frame: Frame, arguments: Arguments, named: Named) -> dict[Any, Any]:
+    """Return ``dict(…)``: in a file, a dictionary that knows where it was written."""
     if len(arguments) > 1:
         raise TypeError(f"dict expected at most 1 argument, got {len(arguments)}")
-    machine.budget.hold(64 + 64 * len(named))
-    if not arguments:
-        return ConfigDict(named)
-    made = ConfigDict()
-    containers.update(made, containers.pairs_of(arguments[0], machine.budget), machine.budget)
+    frame.budget.hold(64 + 64 * len(named))
+    made: dict[Any, Any] = {} if frame.module is None else ConfigDict()
+    if arguments:
+        containers.update(made, containers.pairs_of(arguments[0], frame.budget), frame.budget)
     made.update(named)
     return made
 
 
-def _str(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> str:
+def _str(frame: Frame, arguments: Arguments, named: Named) -> str:
     if named or len(arguments) > 1:
         raise RefusalError("decodes bytes with str()")
-    return text_of(arguments[0], machine.budget) if arguments else ""
+    return text_of(arguments[0], frame.budget) if arguments else ""
 
 
-def _repr(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> str:
+def _repr(frame: Frame, arguments: Arguments, named: Named) -> str:
     (value,) = exactly("repr", 1, arguments, named)
-    return repr_of(value, machine.budget)
+    return repr_of(value, frame.budget)
 
 
-def _format(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> str:
+def _format(frame: Frame, arguments: Arguments, named: Named) -> str:
     value, spec = exactly("format", 2, [*arguments, ""][:2], named)
-    return format_value(value, None, spec, machine.budget)
+    return format_value(value, None, spec, frame.budget)
 
 
-def exactly(name: str, count: int, arguments: Arguments, named: Named) -> Arguments:
-    """Return the arguments where there are so many, and no named ones."""
-    if named or len(arguments) != count:
-        raise TypeError(f"{name}() takes {count} argument{'s' * (count > 1)}")
-    return arguments
-
-
-def _sum(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
+def _sum(frame: Frame, arguments: Arguments, named: Named) -> Any:
     iterable, start = taken("sum", arguments, named, "iterable start")
     start = 0 if start is ABSENT else start
-    items = containers.consume(iterable, machine.budget)
+    items = containers.consume(iterable, frame.budget)
     if isinstance(start, (str, bytes)):
         raise TypeError("sum() can't sum strings [use ''.join(seq) instead]")
-    if isinstance(start, list) and all(isinstance(item, list) for item in items):
-        machine.budget.hold_items(len(start) + sum(map(len, items)))
+    if isinstance(start, list) and all(isinstance(item, list) for item in items):  # else each sum copies the last
+        frame.budget.hold_items(len(start) + sum(map(len, items)))
         return [*start, *itertools.chain.from_iterable(items)]
     total: Any = start
     if all(isinstance(item, (int, float)) for item in (start, *items)):
-        return machine.budget.check_number(sum(items, total))
+        return frame.budget.check_number(sum(items, total))
     for item in items:
-        total = operators.binary(ast.Add, total, item, machine.budget)
+        total = operators.binary(ast.Add, total, item, frame.budget)
     return total
 
 
 def _extreme(function: Callable[..., Any]) -> Function:
-    def invoke(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
+    def invoke(frame: Frame, arguments: Arguments, named: Named) -> Any:
         if not arguments or not named.keys() <= {"key", "default"}:
             raise TypeError(f"{function.__name__}() takes values, key and default")
-        items = containers.consume(arguments[0], machine.budget) if len(arguments) == 1 else arguments
+        items = containers.consume(arguments[0], frame.budget) if len(arguments) == 1 else arguments
         key = named.get("key")
-        keys = items if key is None else [machine.call(key, [item], {}, frame) for item in items]
-        machine.budget.measure(keys)
+        keys = items if key is None else [call(frame, key, [item]) for item in items]
+        frame.budget.measure(keys)
         if not items and "default" in named and len(arguments) == 1:
             return named["default"]
         if len(arguments) > 1 and "default" in named:
@@ -164,40 +154,40 @@ def _extreme(function: Callable[..., Any]) -> Function:
     return invoke
 
 
-def _sorted(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> list[Any]:
+def _sorted(frame: Frame, arguments: Arguments, named: Named) -> list[Any]:
     (iterable,) = exactly("sorted", 1, arguments, {})
-    items = containers.consume(iterable, machine.budget)
-    sort(machine, frame, items, [], named)
+    items = containers.consume(iterable, frame.budget)
+    sort(frame, items, [], named)
     return items
 
 
-def _enumerate(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
+def _enumerate(frame: Frame, arguments: Arguments, named: Named) -> Any:
     if not arguments:
         raise TypeError("enumerate() missing required argument 'iterable'")
-    numbered = enumerate(containers.iterate(arguments[0], machine.budget), *arguments[1:], **named)
-    return containers.Stream(numbered, machine.budget, arguments[0])
+    numbered = enumerate(containers.iterate(arguments[0], frame.budget), *arguments[1:], **named)
+    return containers.Stream(numbered, frame.budget, arguments[0])
 
 
-def _map(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
+def _map(frame: Frame, arguments: Arguments, named: Named) -> Any:
     if not arguments[1:] or named:
         raise TypeError("map() must have at least two arguments.")
-    columns = [containers.iterate(each, machine.budget) for each in arguments[1:]]
-    items = (machine.call(arguments[0], list(row), {}, frame) for row in zip(*columns, strict=False))
-    return containers.Stream(items, machine.budget, *arguments[1:])
+    columns = [containers.iterate(each, frame.budget) for each in arguments[1:]]
+    items = (call(frame, arguments[0], list(row)) for row in zip(*columns, strict=False))
+    return containers.Stream(items, frame.budget, *arguments[1:])
 
 
-def _filter(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
+def _filter(frame: Frame, arguments: Arguments, named: Named) -> Any:
     keep, iterable = exactly("filter", 2, arguments, named)
-    items = containers.Stream(containers.iterate(iterable, machine.budget), machine.budget, iterable)
-    kept = (item for item in items if (item if keep is None else machine.call(keep, [item], {}, frame)))
-    return containers.Stream(kept, machine.budget, items)
+    items = containers.Stream(containers.iterate(iterable, frame.budget), frame.budget, iterable)
+    kept = (item for item in items if (item if keep is None else call(frame, keep, [item])))
+    return containers.Stream(kept, frame.budget, items)
 
 
 def _until(wanted: bool) -> Function:
-    def invoke(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> bool:
+    def invoke(frame: Frame, arguments: Arguments, named: Named) -> bool:
         (iterable,) = exactly("any" if wanted else "all", 1, arguments, named)
-        for item in containers.iterate(iterable, machine.budget):
-            machine.budget.spend(1)
+        for item in containers.iterate(iterable, frame.budget):
+            frame.budget.spend(1)
             if bool(item) is wanted:
                 return wanted
         return not wanted
@@ -205,41 +195,59 @@ def _until(wanted: bool) -> Function:
     return invoke
 
 
-def _iter(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
+def _iter(frame: Frame, arguments: Arguments, named: Named) -> Any:
     (iterable,) = exactly("iter", 1, arguments, named)
-    return containers.Stream(containers.iterate(iterable, machine.budget), machine.budget, iterable)
+    return containers.Stream(containers.iterate(iterable, frame.budget), frame.budget, iterable)
 
 
-def _reversed(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
+def _reversed(frame: Frame, arguments: Arguments, named: Named) -> Any:
     (sequence,) = exactly("reversed", 1, arguments, named)
-    return containers.Stream(reversed(sequence), machine.budget)
+    return containers.Stream(reversed(sequence), frame.budget)
 
 
-def _round(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
+def _round(frame: Frame, arguments: Arguments, named: Named) -> Any:
     _, digits = taken("round", arguments, named, "number ndigits")
     if isinstance(digits, int) and abs(digits) > _MAX_DIGITS:
-        raise RefusalError("rounds to thousands of digits")
+        raise ExhaustedError("rounds to thousands of digits")
     return round(*arguments, **named)
 
 
-def _pow(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
+def _pow(frame: Frame, arguments: Arguments, named: Named) -> Any:
     base, exponent, modulus = taken("pow", arguments, named, "base exp mod", required=2)
     if modulus is not ABSENT:
         raise RefusalError("calls pow() with a modulus")
-    return operators.binary(ast.Pow, base, exponent, machine.budget)
+    return operators.binary(ast.Pow, base, exponent, frame.budget)
 
 
-def _isinstance(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> bool:
+_LONGEST_RANGE = 10_000_000
+"""Numbers of a range: ten times as many as the steps that going through it may take."""
+
+
+def _range(frame: Frame, arguments: Arguments, named: Named) -> range:
+    numbers = range(*arguments, **named)
+    if containers.size(numbers) > _LONGEST_RANGE:
+        raise ExhaustedError(f"makes a range of more than {_LONGEST_RANGE:,} numbers")
+    return numbers
+
+
+def _int(frame: Frame, arguments: Arguments, named: Named) -> int:
+    for text in arguments[:1]:
+        if isinstance(text, (str, bytes)) and len(text) > MAX_BITS:
+            raise ExhaustedError(f"reads a number of more than {MAX_BITS:,} digits")
+    return int(frame.budget.check_number(int(*arguments, **named)))
+
+
+def _isinstance(frame: Frame, arguments: Arguments, named: Named) -> bool:
     value, wanted = exactly("isinstance", 2, arguments, named)
     kinds = []
-    for each in containers.consume(wanted, machine.budget) if isinstance(wanted, tuple) else [wanted]:
+    for each in containers.consume(wanted, frame.budget) if isinstance(wanted, tuple) else [wanted]:
         if not isinstance(each, Builtin) or each.kind is None:
             raise RefusalError("asks whether a value is of an imported class")
         kinds.append(each.kind)
     return isinstance(value, tuple(kinds))
 
 
-def _type(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
+def _type(frame: Frame, arguments: Arguments, named: Named) -> Any:
     if len(arguments) != 1 or named:
         raise RefusalError("makes a class with type()")
     kind = arguments[0].__class__
@@ -249,17 +257,17 @@ def _type(machine: Machine, frame: Frame, arguments: Arguments, named: Named) ->
     return known
 
 
-def _callable(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> bool:
+def _callable(frame: Frame, arguments: Arguments, named: Named) -> bool:
     (value,) = exactly("callable", 1, arguments, named)
-    return isinstance(value, (Builtin, ConfigFunction, Reference))
+    return isinstance(value, (Invocable, ConfigFunction, Reference))
 
 
-def _print(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> None:
+def _print(frame: Frame, arguments: Arguments, named: Named) -> None:
     """Say nothing: reading a config has no output."""
     return
 
 
-def _locals(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
+def _locals(frame: Frame, arguments: Arguments, named: Named) -> Any:
     exactly("locals", 0, arguments, named)
     if frame.parent is None:
         return frame.names
@@ -268,21 +276,25 @@ def _locals(machine: Machine, frame: Frame, arguments: Arguments, named: Named) 
     return ConfigDict(frame.names)
 
 
-def _globals(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Any:
+def _globals(frame: Frame, arguments: Arguments, named: Named) -> Any:
     exactly("globals", 0, arguments, named)
     return frame.outermost.names
 
 
-def _open(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> files.TextFile:
+def _open(frame: Frame, arguments: Arguments, named: Named) -> files.TextFile:
     if not named.keys() <= {"file", "mode", "encoding"}:
         raise RefusalError("opens a file with other arguments than mode and encoding")
     name, mode, _, encoding = taken("open", arguments, named, "file mode buffering encoding")
     mode, encoding = "r" if mode is ABSENT else mode, None if encoding is ABSENT else encoding
-    return files.open_text(frame.module, name, mode, encoding, machine.budget)
+    return files.open_text(frame.source, name, mode, encoding, frame.budget)
+
+
+def _len(frame: Frame, arguments: Arguments, named: Named) -> int:
+    return len(*arguments, **named)
 
 
 def _exception(kind: type[Exception]) -> Function:
-    def invoke(machine: Machine, frame: Frame, arguments: Arguments, named: Named) -> Exception:
+    def invoke(frame: Frame, arguments: Arguments, named: Named) -> Exception:
         return kind(*arguments, **named)
 
     return invoke
@@ -319,9 +331,9 @@ TYPES: dict[str, Builtin] = {
         Builtin("dict", make_dict, dict),
         Builtin("float", plain(float), float),
         Builtin("frozenset", _frozenset, frozenset),
-        Builtin("int", plain(int), int),
+        Builtin("int", _int, int),
         Builtin("list", _whole(list), list),
-        Builtin("range", plain(range), range),
+        Builtin("range", _range, range),
         Builtin("set", _set, set),
         Builtin("str", _str, str),
         Builtin("tuple", _whole(tuple), tuple),
@@ -348,7 +360,7 @@ BUILTINS: dict[str, Any] = {
             "hex": plain(hex),
             "isinstance": _isinstance,
             "iter": _iter,
-            "len": plain(len),
+            "len": _len,
             "locals": _locals,
             "map": _map,
             "max": _extreme(max),
@@ -370,6 +382,15 @@ BUILTINS: dict[str, Any] = {
     },
     "__name__": "builtins",
 }
+
+READING = frozenset(
+    {
+        *("abs", "all", "any", "bin", "bool", "chr", "dict", "divmod", "enumerate", "filter", "float", "format"),
+        *("frozenset", "hex", "int", "isinstance", "len", "list", "map", "max", "min", "oct", "ord", "pow", "range"),
+        *("repr", "reversed", "round", "set", "sorted", "str", "sum", "tuple", "zip"),
+    }
+)
+"""Functions for expressions over rows; the others of :data:`BUILTINS` look at the file around them, or at iterators."""
 
 CLASS_METHODS: dict[tuple[str, str], Function] = {("dict", "fromkeys"): from_keys}
 """Methods of the types themselves: ``dict.fromkeys(…)``."""

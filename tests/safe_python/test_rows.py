@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.data.expression_functions import safe_pattern
-from proctor.data.expressions import compile_expression, compile_predicate
 from proctor.errors import DataError, MissingFieldError, ProctorError, TrustError
+from proctor.safe_python import compile_expression, compile_predicate
+from proctor.safe_python.patterns import safe_pattern
 
 ROW = {"a": 2, "b": "x [SEP] y", "l": [3, 1, 2], "d": {"k": [1, {"z": "q"}]}}
 

@@ -1,4 +1,4 @@
-"""What a config may see of the machine: texts beside itself, and environment variables that hold no secrets."""
+"""What a file may see of the machine: texts beside itself, and environment variables that hold no secrets."""
 
 from __future__ import annotations
 
@@ -7,23 +7,11 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from proctor.dialects.aisbench.interpreter.budget import Budget, RefusalError
-from proctor.dialects.aisbench.interpreter.scope import ConfigModule
+from proctor.safe_python.budget import Budget, RefusalError
+from proctor.safe_python.scope import SourceFile
 
 MAX_FILE = 8 << 20
 """Bytes of one file."""
-
-VARIABLES = frozenset(
-    {
-        "TOKENIZER_MODEL",
-        "LMUData",
-        "MMBENCH_SAMPLE_LIMIT",
-        "MMMU_PRO_SAMPLE_LIMIT",
-        "COMPASS_DATA_CACHE",
-        "DATASET_SOURCE",
-    }
-)
-"""Environment variables whose value any config may read; ``PROCTOR_CONFIG_ENV`` names more, separated by commas."""
 
 _READING = frozenset({"r", "rt", "tr"})
 _ENCODINGS = frozenset({"utf-8", "utf8", "utf-8-sig", "ascii", "latin-1", "gbk", "gb18030"})
@@ -61,7 +49,7 @@ class TextFile:
         return self._lines.pop()
 
 
-def open_text(module: ConfigModule, name: object, mode: object, encoding: object, budget: Budget) -> TextFile:
+def open_text(module: SourceFile, name: object, mode: object, encoding: object, budget: Budget) -> TextFile:
     """Open a text file in the folder of a config or below.
 
     Raises:
@@ -79,7 +67,7 @@ def open_text(module: ConfigModule, name: object, mode: object, encoding: object
     return TextFile(str(name), text)
 
 
-def inside(module: ConfigModule, name: object) -> Path:
+def inside(module: SourceFile, name: object) -> Path:
     """Return the real path of a file that a config names.
 
     Raises:
@@ -113,7 +101,7 @@ def read_source(path: Path) -> bytes:
         return file.read(MAX_FILE)
 
 
-def variable(module: ConfigModule, name: object) -> str | None:
+def variable(module: SourceFile, name: object) -> str | None:
     """Return an environment variable, ``None`` where it is not set.
 
     Raises:
@@ -123,7 +111,7 @@ def variable(module: ConfigModule, name: object) -> str | None:
         raise TypeError(f"str expected, not {type(name).__name__}")
     value = os.environ.get(name)
     named = os.environ.get("PROCTOR_CONFIG_ENV", "").split(",")
-    if value is not None and name not in VARIABLES and name not in (each.strip() for each in named):
+    if value is not None and name not in module.readable and name not in (each.strip() for each in named):
         raise RefusalError(f"reads the environment variable '{name}', which PROCTOR_CONFIG_ENV does not allow")
     module.variables[name] = value
     return value

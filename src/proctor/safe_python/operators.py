@@ -7,28 +7,13 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from proctor.dialects.aisbench.interpreter.budget import MAX_BITS, SCALARS, Budget, ExhaustedError, RefusalError
-from proctor.dialects.aisbench.interpreter.containers import Stream, consume, pairs_of, put, size, update
-from proctor.dialects.aisbench.interpreter.text import percent
-from proctor.dialects.aisbench.values import ConfigDict, InheritedDict
+from proctor.safe_python.budget import MAX_BITS, SCALARS, Budget, ExhaustedError, RefusalError
+from proctor.safe_python.containers import Stream, consume, pairs_of, put, size, update
+from proctor.safe_python.text import percent
+from proctor.safe_python.values import ConfigDict, InheritedDict
 
 SEQUENCES = (str, bytes, list, tuple)
 _NUMBERS = frozenset({int, float, bool})
-
-_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-    ast.LShift: operator.lshift,
-    ast.RShift: operator.rshift,
-    ast.BitOr: operator.or_,
-    ast.BitXor: operator.xor,
-    ast.BitAnd: operator.and_,
-}
 
 UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
     ast.UAdd: operator.pos,
@@ -37,40 +22,95 @@ UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
     ast.Invert: operator.invert,
 }
 
-_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Is: operator.is_,
-    ast.IsNot: operator.is_not,
-    ast.In: lambda left, right: left in right,
-    ast.NotIn: lambda left, right: left not in right,
+Operation = Callable[[Any, Any, Budget], Any]
+
+
+def add(left: Any, right: Any, budget: Budget) -> Any:
+    """Return ``left + right``."""
+    if left.__class__ is str and right.__class__ is str:
+        budget.hold_text(len(left) + len(right))
+    elif left.__class__ in _NUMBERS and right.__class__ in _NUMBERS:
+        return budget.check_number(left + right)  # type: ignore[operator]
+    else:
+        _hold_sum(left, right, budget)
+    return left + right
+
+
+def _multiply(left: Any, right: Any, budget: Budget) -> Any:
+    if left.__class__ in _NUMBERS and right.__class__ in _NUMBERS:
+        if left.__class__ is int and right.__class__ is int:
+            _check_bits(left.bit_length() + right.bit_length())
+        return budget.check_number(left * right)  # type: ignore[operator]
+    _hold_product(left, right, budget)
+    return left * right
+
+
+def _power(left: Any, right: Any, budget: Budget) -> Any:
+    if left.__class__ is int and right.__class__ is int and right > 0 and left.bit_length() > 1:
+        _check_bits(left.bit_length() * right)
+    return budget.check_number(left**right)
+
+
+def _shift_left(left: Any, right: Any, budget: Budget) -> Any:
+    if isinstance(left, int) and isinstance(right, int) and left:
+        _check_bits(left.bit_length() + max(right, 0))
+    return budget.check_number(left << right)
+
+
+def _check_bits(bits: int) -> None:
+    """Refuse a power, shift or product whose result would be a huge number."""
+    if bits > 2 * MAX_BITS:
+        raise ExhaustedError(f"makes a whole number of more than {MAX_BITS:,} bits")
+
+
+def _modulo(left: Any, right: Any, budget: Budget) -> Any:
+    if isinstance(left, str):
+        return percent(left, right, budget)
+    if isinstance(left, bytes):
+        raise RefusalError("formats bytes with '%'")
+    return left % right
+
+
+def _unite(left: Any, right: Any, budget: Budget) -> Any:
+    if isinstance(left, dict) and isinstance(right, dict):
+        return _united(left, right, budget)
+    return _measured(operator.or_)(left, right, budget)
+
+
+def _measured(function: Callable[[Any, Any], Any]) -> Operation:
+    """An operation whose result is no larger than both sides together."""
+
+    def operation(left: Any, right: Any, budget: Budget) -> Any:
+        if left.__class__ not in _NUMBERS or right.__class__ not in _NUMBERS:
+            _hold_sum(left, right, budget)
+        return function(left, right)
+
+    return operation
+
+
+BINARY: dict[type[ast.operator], Operation] = {
+    ast.Add: add,
+    ast.Sub: _measured(operator.sub),
+    ast.Mult: _multiply,
+    ast.Div: _measured(operator.truediv),
+    ast.FloorDiv: _measured(operator.floordiv),
+    ast.Mod: _modulo,
+    ast.Pow: _power,
+    ast.LShift: _shift_left,
+    ast.RShift: _measured(operator.rshift),
+    ast.BitOr: _unite,
+    ast.BitXor: _measured(operator.xor),
+    ast.BitAnd: _measured(operator.and_),
 }
+"""The operators that there are; ``@`` is not one of them."""
 
 
 def binary(kind: type[ast.operator], left: Any, right: Any, budget: Budget) -> Any:
     """Return ``left <operator> right``."""
-    if left.__class__ in _NUMBERS and right.__class__ in _NUMBERS:
-        _check_power(kind, left, right)
-        return budget.check_number(_BINARY[kind](left, right))
-    if kind is ast.Add:
-        _hold_sum(left, right, budget)
-    elif kind is ast.Mult:
-        _hold_product(left, right, budget)
-    elif kind is ast.Mod and isinstance(left, (str, bytes)):
-        if isinstance(left, bytes):
-            raise RefusalError("formats bytes with '%'")
-        return percent(left, right, budget)
-    elif kind is ast.BitOr and isinstance(left, dict) and isinstance(right, dict):
-        return _united(left, right, budget)
-    elif kind not in _BINARY:
+    operation = BINARY.get(kind)
+    if operation is None:
         raise RefusalError("multiplies matrices with '@'")
-    else:
-        _hold_sum(left, right, budget)
-    return _BINARY[kind](left, right)
+    return operation(left, right, budget)
 
 
 def in_place(kind: type[ast.operator], left: Any, right: Any, budget: Budget) -> Any:
@@ -104,19 +144,22 @@ _SET_UPDATES: dict[type[ast.operator], Callable[[set[Any], Any], None]] = {
 
 def compare(kind: type[ast.cmpop], left: Any, right: Any, budget: Budget) -> Any:
     """Return ``left <operator> right`` for one comparison."""
-    if kind in (ast.Is, ast.IsNot):
-        return _COMPARE[kind](left, right)
-    if kind in (ast.In, ast.NotIn):
-        return _contains(kind, left, right, budget)
-    if left.__class__ not in SCALARS and right.__class__ not in SCALARS:
-        budget.measure(left)
-        budget.measure(right)
-    elif left.__class__ is str:
-        budget.spend(len(left) >> 8)
-    return _COMPARE[kind](left, right)
+    return COMPARE[kind](left, right, budget)
 
 
-def _contains(kind: type[ast.cmpop], left: Any, right: Any, budget: Budget) -> Any:
+def _comparison(function: Callable[[Any, Any], Any]) -> Operation:
+    def operation(left: Any, right: Any, budget: Budget) -> Any:
+        if left.__class__ not in SCALARS and right.__class__ not in SCALARS:
+            budget.measure(left)
+            budget.measure(right)
+        elif left.__class__ is str:
+            budget.spend(len(left) >> 8)
+        return function(left, right)
+
+    return operation
+
+
+def _contains(left: Any, right: Any, budget: Budget) -> bool:
     if isinstance(right, str):
         budget.spend(len(right) >> 6)
     elif isinstance(right, (list, tuple)):
@@ -130,11 +173,25 @@ def _contains(kind: type[ast.cmpop], left: Any, right: Any, budget: Budget) -> A
         if left.__class__ is not int:
             budget.spend(size(right))
     elif hasattr(right, "__next__"):
-        found = any(left is item or compare(ast.Eq, left, item, budget) for item in Stream(right, budget))
-        return found is (kind is ast.In)
+        equal = COMPARE[ast.Eq]
+        return any(left is item or equal(left, item, budget) for item in Stream(right, budget))
     elif right.__class__ not in SCALARS:
         budget.measure(left, right)
-    return _COMPARE[kind](left, right)
+    return left in right
+
+
+COMPARE: dict[type[ast.cmpop], Operation] = {
+    ast.Eq: _comparison(operator.eq),
+    ast.NotEq: _comparison(operator.ne),
+    ast.Lt: _comparison(operator.lt),
+    ast.LtE: _comparison(operator.le),
+    ast.Gt: _comparison(operator.gt),
+    ast.GtE: _comparison(operator.ge),
+    ast.Is: lambda left, right, budget: left is right,
+    ast.IsNot: lambda left, right, budget: left is not right,
+    ast.In: _contains,
+    ast.NotIn: lambda left, right, budget: not _contains(left, right, budget),
+}
 
 
 def item_of(value: Any, key: Any, budget: Budget) -> Any:
@@ -175,15 +232,15 @@ def delete_item(target: Any, key: Any, budget: Budget) -> None:
 def _united(left: dict[Any, Any], right: dict[Any, Any], budget: Budget) -> dict[Any, Any]:
     budget.hold(64 * (len(left) + len(right)))
     budget.spend(len(left) + len(right))
-    inherits = isinstance(left, InheritedDict) or isinstance(right, InheritedDict)
-    made = InheritedDict() if inherits else ConfigDict()
+    kinds = (kind for kind in (InheritedDict, ConfigDict, dict) if isinstance(left, kind) or isinstance(right, kind))
+    made: dict[Any, Any] = next(kinds)()
     update(made, pairs_of(left, budget), budget)
     update(made, pairs_of(right, budget), budget)
     return made
 
 
 def _hold_sum(left: Any, right: Any, budget: Budget) -> None:
-    if isinstance(left, str) and isinstance(right, str):
+    if left.__class__ is str and right.__class__ is str:
         budget.hold_text(len(left) + len(right))
     elif hasattr(left, "__len__") and hasattr(right, "__len__"):
         budget.hold_items(2 * (size(left) + size(right)))
@@ -200,19 +257,3 @@ def _hold_product(left: Any, right: Any, budget: Budget) -> None:
         budget.hold_text(length)
     else:
         budget.hold_items(length)
-
-
-def _check_power(kind: type[ast.operator], left: Any, right: Any) -> None:
-    """Refuse powers, shifts and products whose result would be a huge number."""
-    if left.__class__ is float or right.__class__ is float:
-        return
-    if kind is ast.Pow and right > 0 and left.bit_length() > 1:
-        bits = left.bit_length() * right
-    elif kind is ast.LShift and left:
-        bits = left.bit_length() + max(right, 0)
-    elif kind is ast.Mult:
-        bits = left.bit_length() + right.bit_length()
-    else:
-        return
-    if bits > 2 * MAX_BITS:
-        raise ExhaustedError(f"makes a whole number of more than {MAX_BITS:,} bits")

@@ -10,24 +10,27 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from proctor.dialects.aisbench.interpreter.budget import MAX_STREAMS, SCALARS, Budget, RefusalError
-from proctor.dialects.aisbench.values import ConfigDict, InheritedDict
+from proctor.safe_python.budget import MAX_STREAMS, SCALARS, Budget, RefusalError
+from proctor.safe_python.values import ConfigDict, InheritedDict
 
 _NUMBERS = frozenset({int, float, bool})
 _HASHED_AS_THEMSELVES = sys.hash_info.modulus
 _PORTION = 1_024
+_FEW = 64
+"""Items that are not worth counting: the step that lists them counts for them."""
 
 
 class Stream:
-    """An iterator of a config: takes a step for each item, and goes through other ones only so deep.
+    """An iterator: takes a step for each item, and goes through other ones only so deep.
 
     Python's own iterators follow one another without looking at the stack, so a long chain of them ends the process.
     """
 
-    __slots__ = ("_budget", "_items", "depth")
+    __slots__ = ("_budget", "_counted", "_items", "depth")
 
-    def __init__(self, items: Iterator[Any], budget: Budget, *sources: Any) -> None:
+    def __init__(self, items: Iterator[Any], budget: Budget, *sources: Any, counted: bool = False) -> None:
         self._items = items
+        self._counted = counted
         self._budget = budget
         self.depth: int = 1 + max((source.depth for source in sources if isinstance(source, Stream)), default=0)
         if self.depth > MAX_STREAMS:
@@ -41,10 +44,27 @@ class Stream:
         budget = self._budget
         if budget.streams >= MAX_STREAMS:
             raise RefusalError(f"goes through more than {MAX_STREAMS} iterators at once")
-        budget.spend(1)
+        budget.steps -= 1
+        if budget.steps < 0:
+            budget.refill()
         budget.streams += 1
         try:
             return next(self._items)
+        finally:
+            budget.streams -= 1
+
+    def unguarded(self) -> Iterator[Any]:
+        """Return the items without a step for each; generators, which may call each other, stay guarded."""
+        return self if self._counted else self._items
+
+    def rest(self) -> list[Any] | None:
+        """Return all items that are left where they count their steps themselves, as generators do."""
+        budget = self._budget
+        if not self._counted or budget.streams >= MAX_STREAMS:
+            return None
+        budget.streams += 1
+        try:
+            return list(self._items)
         finally:
             budget.streams -= 1
 
@@ -67,6 +87,15 @@ def iterate(value: Any, budget: Budget) -> Iterator[Any]:
     return iter(value)
 
 
+def each_of(value: Any, budget: Budget) -> Iterator[Any]:
+    """Return an iterator for a loop that counts its rounds itself.
+
+    Raises:
+        TypeError: The value cannot be iterated.
+    """
+    return value.unguarded() if value.__class__ is Stream else iterate(value, budget)
+
+
 def ordered(values: set[Any] | frozenset[Any], budget: Budget) -> list[Any]:
     """Return the members of a set in an order that is the same in every process."""
     budget.hold_items(len(values))
@@ -83,12 +112,18 @@ def consume(value: Any, budget: Budget) -> list[Any]:
         TypeError: The value cannot be iterated.
         ExhaustedError: It has too many items.
     """
+    if value.__class__ in (list, tuple) and len(value) < _FEW:
+        return list(value)
     if isinstance(value, (list, tuple, dict, str, range, bytes)):
-        budget.hold_items(size(value))
-        budget.spend(size(value) >> 2)
+        count = size(value)
+        budget.hold_items(count if value.__class__ is not range else 5 * count)
+        budget.spend(count >> 2)
         return list(value)
     if isinstance(value, (set, frozenset)):
         return ordered(value, budget)
+    if value.__class__ is Stream and (rest := value.rest()) is not None:
+        budget.hold_items(len(rest))
+        return rest
     items = []
     for item in iter(value):
         budget.steps -= 1
@@ -139,8 +174,9 @@ def check_key(key: Any, count: int, budget: Budget) -> None:
 
 def put(target: dict[Any, Any], key: Any, value: Any, budget: Budget) -> None:
     """Do ``target[key] = value``."""
-    check_key(key, len(target), budget)
-    if isinstance(target, InheritedDict):
+    if key.__class__ is not str:
+        check_key(key, len(target), budget)
+    if target.__class__ is not dict and isinstance(target, InheritedDict):
         value = inherited(value, budget)
     budget.steps -= 1
     if budget.steps < 0:

@@ -8,17 +8,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from proctor.dialects.aisbench.interpreter.expressions import CONSTRUCTS as EXPRESSIONS
-from proctor.dialects.aisbench.interpreter.functions import BUILTINS, PYTHON_BUILTINS
-from proctor.dialects.aisbench.interpreter.scope import ConfigModule
-from proctor.dialects.aisbench.interpreter.statements import CONSTRUCTS
 from proctor.errors import Location
+from proctor.safe_python.compiler import REFUSED
+from proctor.safe_python.functions import BUILTINS, PYTHON_BUILTINS
+from proctor.safe_python.scope import SourceFile
+from proctor.safe_python.statements import CONSTRUCTS
 
 MAX_SHOWN = 20
 """How many refusals of a file are reported."""
 
 
-def refused_constructs(module: ConfigModule, tree: ast.Module) -> list[tuple[str, Location]]:
+def refused_constructs(module: SourceFile, tree: ast.Module) -> list[tuple[str, Location]]:
     """Return what a file does that reading does not allow, with places, in the order of the file."""
     bound = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     bound |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
@@ -31,8 +31,8 @@ def _refused(tree: ast.Module, bound: set[str]) -> Iterator[tuple[str, ast.AST]]
         kind = type(node)
         if kind in CONSTRUCTS:
             yield CONSTRUCTS[kind], node
-        elif kind in EXPRESSIONS:
-            yield EXPRESSIONS[kind], node
+        elif kind in REFUSED:
+            yield REFUSED[kind], node
         elif isinstance(node, ast.Attribute) and node.attr.startswith("__"):
             yield f"asks for the attribute '{node.attr}'", node
         elif isinstance(node, ast.Name) and _is_forbidden(node.id, bound):

@@ -1,4 +1,4 @@
-"""Turning values into text for a config: ``str``, ``repr``, f-strings, ``str.format`` and ``%``.
+"""Turning values into text: ``str``, ``repr``, f-strings, ``str.format`` and ``%``.
 
 The same text as Python's, made within a budget. A field of ``str.format`` may be indexed but never asks for an
 attribute: that is how format strings break out of sandboxes.
@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import ItemsView, KeysView, Mapping, Sequence, ValuesView
+from functools import lru_cache
 from string import Formatter
 from typing import Any
 
-from proctor.dialects.aisbench.interpreter.budget import MAX_WIDTH, SCALARS, Budget, ExhaustedError, RefusalError
-from proctor.dialects.aisbench.values import Reference
+from proctor.safe_python.budget import MAX_WIDTH, SCALARS, Budget, ExhaustedError, RefusalError
+from proctor.safe_python.values import Reference
 
 _DIGITS = re.compile(r"\d+")
 _SPECIFIER = re.compile(r"%(?:\([^)]*\))?[#0\- +]*(\*|\d+)?(?:\.(\*|\d+))?")
@@ -20,7 +21,9 @@ _TEXT_OF_NUMBER = 400
 """Characters that a number may take at most without width and precision (``'%f' % 1e308``)."""
 
 CONTAINERS = (list, tuple, set, frozenset, dict, KeysView, ItemsView, ValuesView)
-PRINTABLE = (*CONTAINERS, range, Exception)
+PRINTABLE = (*CONTAINERS, range, slice, Exception)
+_PRINTABLE_MODULES = frozenset({"datetime", "decimal", "fractions", "numpy", "pathlib", "uuid", "zoneinfo"})
+"""Modules whose values, found in a row, have a text that shows nothing but themselves."""
 
 
 def text_of(value: Any, budget: Budget) -> str:
@@ -31,7 +34,7 @@ def text_of(value: Any, budget: Budget) -> str:
     if kind is Reference:
         return str(value.short)
     if kind not in SCALARS:
-        _check_printable(value, budget)
+        check_printable(value, budget)
     made = str(value)
     budget.hold_text(len(made))
     return made
@@ -44,10 +47,14 @@ def repr_of(value: Any, budget: Budget) -> str:
     if value.__class__ is str:
         budget.hold_text(4 * len(value))
     elif value.__class__ not in SCALARS:
-        _check_printable(value, budget)
+        check_printable(value, budget)
     made = repr(value)
     budget.hold_text(len(made))
     return made
+
+
+_SHORT_SPEC = 5
+"""Characters from which on a format may name a width that is too wide."""
 
 
 def format_value(value: Any, conversion: str | None, spec: str, budget: Budget) -> str:
@@ -60,7 +67,8 @@ def format_value(value: Any, conversion: str | None, spec: str, budget: Budget) 
             value = value.encode("ascii", "backslashreplace").decode()
     if not spec:
         return text_of(value, budget)
-    _check_widths(_DIGITS.findall(spec))
+    if len(spec) >= _SHORT_SPEC:
+        _check_widths(_DIGITS.findall(spec))
     if value.__class__ is str:
         budget.hold_text(len(value) + MAX_WIDTH)
     made: str = format(value, spec)
@@ -75,17 +83,32 @@ def format_text(template: str, arguments: Sequence[Any], named: Mapping[str, Any
 
 def percent(template: str, values: Any, budget: Budget) -> str:
     """Return ``template % values``."""
+    widths = _widths(template) if len(template) < _MAX_KEPT else _widths.__wrapped__(template)
+    given = values if isinstance(values, tuple) else values.values() if isinstance(values, dict) else (values,)
+    largest = _largest_text(values, budget) if isinstance(values, dict) else 0
+    for value in given:
+        if value.__class__ is str:
+            largest = max(largest, 4 * len(value))
+        elif value.__class__ not in SCALARS:
+            largest = max(largest, _largest_text(value, budget))
+    budget.hold_text(len(template) + widths + template.count("%") * largest)
+    made: str = template % values
+    return made
+
+
+_MAX_KEPT = 1_000
+"""Characters of templates whose widths are kept: those of rows' expressions come again for each row."""
+
+
+@lru_cache(maxsize=256)
+def _widths(template: str) -> int:
+    """Return what the widths and precisions of a template may add to its text."""
     widths = 0
     for width, precision in _SPECIFIER.findall(template):
         if "*" in (width, precision):
-            raise RefusalError("takes the width of a '%' format from a value")
+            raise ExhaustedError("takes the width of a '%' format from a value")
         widths += _check_widths([number for number in (width, precision) if number]) + _TEXT_OF_NUMBER
-    given = values if isinstance(values, tuple) else values.values() if isinstance(values, dict) else (values,)
-    largest = max((_largest_text(value, budget) for value in given), default=0)
-    whole = _largest_text(values, budget) if isinstance(values, dict) else 0
-    budget.hold_text(len(template) + widths + template.count("%") * max(largest, whole))
-    made: str = template % values
-    return made
+    return widths
 
 
 def _largest_text(value: Any, budget: Budget) -> int:
@@ -94,7 +117,7 @@ def _largest_text(value: Any, budget: Budget) -> int:
         return 4 * len(value)
     if kind in SCALARS:
         return 0
-    _check_printable(value, budget)
+    check_printable(value, budget)
     return len(repr(value))
 
 
@@ -125,6 +148,15 @@ def _known(conversion: str) -> str:
     return conversion
 
 
+def check_layout(layout: str) -> None:
+    """Refuse a layout of a date with a wide field.
+
+    Raises:
+        ExhaustedError: It has one.
+    """
+    _check_widths(_DIGITS.findall(layout))
+
+
 def _check_widths(numbers: Sequence[str]) -> int:
     total = 0
     for number in numbers:
@@ -135,7 +167,7 @@ def _check_widths(numbers: Sequence[str]) -> int:
     return total
 
 
-def _check_printable(value: Any, budget: Budget) -> None:
+def check_printable(value: Any, budget: Budget) -> None:
     """Refuse what has no text of its own; measure the rest."""
     budget.hold(16 * budget.measure(value))
     waiting = [value]
@@ -144,7 +176,7 @@ def _check_printable(value: Any, budget: Budget) -> None:
         each = waiting.pop()
         if each.__class__ in SCALARS or id(each) in seen:
             continue
-        if not isinstance(each, PRINTABLE):
+        if not isinstance(each, PRINTABLE) and each.__class__.__module__ not in _PRINTABLE_MODULES:
             what = "a class" if isinstance(each, Reference) else f"a value of type {each.__class__.__name__}"
             raise RefusalError(f"turns {what} into text")
         seen.add(id(each))

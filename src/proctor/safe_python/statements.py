@@ -1,4 +1,4 @@
-"""Runs the statements of a config: assignments, loops, conditions, functions, imports.
+"""Runs the statements of a source file: assignments, loops, conditions, functions, imports.
 
 An import binds a :class:`Reference`, a name that nobody imports. Names of base files (``with read_base():``) are bound
 before anything else runs, as in mmengine, so an assignment in the file wins over a base wherever it stands.
@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeGuard
 
-from proctor.dialects.aisbench.interpreter import containers, operators
-from proctor.dialects.aisbench.interpreter.budget import Budget, RefusalError
-from proctor.dialects.aisbench.interpreter.expressions import MAX_CALLS, Expressions
-from proctor.dialects.aisbench.interpreter.files import TextFile
-from proctor.dialects.aisbench.interpreter.functions import Builtin
-from proctor.dialects.aisbench.interpreter.methods import Arguments, Named
-from proctor.dialects.aisbench.interpreter.modules import modules_for
-from proctor.dialects.aisbench.interpreter.scope import ConfigModule, Frame, Function, local_names, share
-from proctor.dialects.aisbench.values import ConfigFunction, Reference
 from proctor.errors import Location
+from proctor.safe_python import containers, operators
+from proctor.safe_python.budget import Budget, RefusalError
+from proctor.safe_python.closures import Closure
+from proctor.safe_python.compiler import Bind, Code
+from proctor.safe_python.file_expressions import FileCompiler
+from proctor.safe_python.file_modules import modules_for
+from proctor.safe_python.files import TextFile
+from proctor.safe_python.functions import Builtin
+from proctor.safe_python.scope import Frame, SourceFile, share
+from proctor.safe_python.values import ConfigFunction, Reference
 
 Signal = tuple[str, Any] | None
 """How a block ended: ``None`` at its end, else ``("break", …)``, ``("continue", …)`` or ``("return", value)``."""
@@ -38,37 +40,14 @@ CONSTRUCTS: dict[type[ast.AST], str] = {
 }
 
 
-class Closure(ConfigFunction):
-    """A function of a config with the names around it."""
+class Interpreter(FileCompiler):
+    """Runs the statements of files; an expression is compiled when it is first reached, for it may come again."""
 
-    __slots__ = ("_machine", "defaults", "frame", "named_defaults", "node", "owned")
-
-    def __init__(self, node: Function, frame: Frame, machine: Interpreter) -> None:
-        name = node.name if isinstance(node, ast.FunctionDef) else "<lambda>"
-        super().__init__(name, frame.module.location(node))
-        self.node = node
-        self.frame = frame
-        self.owned = local_names(node)
-        signature = node.args
-        self.defaults = [machine.evaluate(default, frame) for default in signature.defaults]
-        self.named_defaults = {
-            argument.arg: machine.evaluate(default, frame)
-            for argument, default in zip(signature.kwonlyargs, signature.kw_defaults, strict=True)
-            if default is not None
-        }
-        self._machine = machine
-
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """Return what the function returns, with a budget of its own."""
-        return self._machine.called_from_outside(self, list(arguments), named)
-
-
-class Interpreter(Expressions):
-    """Runs the statements of one file after another within one budget."""
-
-    def __init__(self, budget: Budget, explain: Callable[[Interpreter, Exception], Exception]) -> None:
-        super().__init__(budget)
+    def __init__(self, explain: Callable[[Interpreter, Exception], Exception]) -> None:
+        super().__init__()
         self._explain = explain
+        self._codes: dict[ast.expr, Code] = {}
+        self._targets: dict[ast.expr, Bind] = {}
         self._statements: dict[type[ast.stmt], Callable[[Any, Frame], Signal]] = {
             ast.AnnAssign: self._annotated,
             ast.Assert: self._assert,
@@ -94,15 +73,34 @@ class Interpreter(Expressions):
         }
         self._modules: dict[str, dict[str, Any]] = {}
 
-    def run(self, body: list[ast.stmt], module: ConfigModule) -> None:
+    def run(self, body: list[ast.stmt], module: SourceFile, budget: Budget) -> None:
         """Run the statements of a file; its names are in ``module.names`` then."""
-        self.block(body, Frame(module.names, module))
+        self.block(body, Frame.of_file(module, budget))
+
+    def evaluate(self, node: ast.expr, frame: Frame) -> Any:
+        """Return the value of an expression.
+
+        Raises:
+            RefusalError: It does what a source file may not do, or costs too much.
+            Exception: It fails, as it would in Python.
+        """
+        code = self._codes.get(node)
+        if code is None:
+            code = self._codes[node] = self.compile(node)
+        return code(frame)
+
+    def assign(self, node: ast.expr, value: Any, frame: Frame) -> None:
+        """Bind a target: a name, an item, an attribute of an inherited dictionary, or several at once."""
+        bind = self._targets.get(node)
+        if bind is None:
+            bind = self._targets[node] = self.target(node)
+        bind(frame, value)
 
     def block(self, body: list[ast.stmt], frame: Frame) -> Signal:
         """Run statements one after another."""
         for statement in body:
             try:
-                self.budget.spend(1)
+                frame.budget.spend(1)
                 signal = self._statements.get(statement.__class__, _refuse)(statement, frame)
             except Exception as error:
                 self.blame(error, statement, frame)
@@ -134,12 +132,12 @@ class Interpreter(Expressions):
         if isinstance(target, ast.Subscript):
             owner = self.evaluate(target.value, frame)
             key = self.evaluate(target.slice, frame)
-            old = operators.item_of(owner, key, self.budget)
-            new = operators.in_place(kind, old, self.evaluate(node.value, frame), self.budget)
-            operators.set_item(owner, key, new, self.budget)
+            old = operators.item_of(owner, key, frame.budget)
+            new = operators.in_place(kind, old, self.evaluate(node.value, frame), frame.budget)
+            operators.set_item(owner, key, new, frame.budget)
             return None
         old = self.evaluate(_loaded(target), frame)
-        self.assign(target, operators.in_place(kind, old, self.evaluate(node.value, frame), self.budget), frame)
+        self.assign(target, operators.in_place(kind, old, self.evaluate(node.value, frame), frame.budget), frame)
         return None
 
     def _delete(self, node: ast.Delete, frame: Frame) -> Signal:
@@ -152,7 +150,7 @@ class Interpreter(Expressions):
             frame.unbind(target.id)
         elif isinstance(target, ast.Subscript):
             owner = self.evaluate(target.value, frame)
-            operators.delete_item(owner, self.evaluate(target.slice, frame), self.budget)
+            operators.delete_item(owner, self.evaluate(target.slice, frame), frame.budget)
         elif isinstance(target, (ast.Tuple, ast.List)):
             for each in target.elts:
                 self._delete_target(each, frame)
@@ -187,7 +185,7 @@ class Interpreter(Expressions):
         return self.block(node.body if self.evaluate(node.test, frame) else node.orelse, frame)
 
     def _for(self, node: ast.For, frame: Frame) -> Signal:
-        for item in containers.iterate(self.evaluate(node.iter, frame), self.budget):
+        for item in containers.each_of(self.evaluate(node.iter, frame), frame.budget):
             self.assign(node.target, item, frame)
             signal = self.block(node.body, frame)
             if signal is _BREAK:
@@ -261,41 +259,29 @@ class Interpreter(Expressions):
         if node.decorator_list:
             self.blame(refusal := RefusalError("decorates a function"), node.decorator_list[0], frame)
             raise refusal
-        frame.bind(node.name, self.make_function(node, frame))
+        frame.bind(node.name, self._made(node, frame))
         return None
 
-    def make_function(self, node: Function, frame: Frame) -> ConfigFunction:
-        """Return the function of a ``def`` or ``lambda``."""
-        frame.module.defines_functions = True
-        self.budget.hold(400)
-        return Closure(node, frame, self)
+    def function(self, node: ast.Lambda) -> Code:
+        """Return the code that makes the function of a ``lambda``."""
+        return lambda frame: self._made(node, frame)
 
-    def call_function(self, function: ConfigFunction, arguments: Arguments, named: Named, frame: Frame) -> Any:
-        """Call a function that a config defines."""
-        if not isinstance(function, Closure):
-            return super().call_function(function, arguments, named, frame)
-        if frame.depth >= MAX_CALLS:
-            raise RefusalError(f"calls functions more than {MAX_CALLS} deep")
-        names = _bind_arguments(function, arguments, named)
-        inner = Frame(names, function.frame.module, function.frame, function.owned, depth=frame.depth + 1)
-        body = function.node.body
-        if not isinstance(body, list):
-            return self.evaluate(body, inner)
-        signal = self.block(body, inner)
+    def _made(self, node: ast.FunctionDef | ast.Lambda, frame: Frame) -> ConfigFunction:
+        frame.source.defines_functions = True
+        frame.budget.hold(400)
+        run: Callable[[Frame], Any] = partial(self.evaluate, node.body)  # type: ignore[arg-type]
+        if isinstance(node, ast.FunctionDef):
+            run = partial(self._result, node.body)
+        return Closure(node, frame, run, partial(self.evaluate, frame=frame), partial(self._explain, self))
+
+    def _result(self, body: list[ast.stmt], frame: Frame) -> Any:
+        signal = self.block(body, frame)
         return None if signal is None else signal[1]
-
-    def called_from_outside(self, function: Closure, arguments: Arguments, named: Named) -> Any:
-        """Call a function after its config was read; failures become errors with a place."""
-        self.budget = Budget()
-        try:
-            return self.call(function, arguments, named, function.frame)
-        except Exception as error:  # noqa: BLE001 - a refusal or a failure of the config, said with its place
-            raise self._explain(self, error) from None
 
     # -- imports ------------------------------------------------------------------------------------------------------
 
     def _import(self, node: ast.Import, frame: Frame) -> Signal:
-        place = frame.module.location(node)
+        place = frame.source.location(node)
         for alias in node.names:
             full = alias.name if alias.asname else alias.name.partition(".")[0]
             self._bind_import(alias.asname or full, self._known(full, frame) or Reference(full, place), frame)
@@ -306,7 +292,7 @@ class Interpreter(Expressions):
         for alias in node.names:
             if alias.name == "*":
                 raise RefusalError(f"imports everything of '{module}' outside 'with read_base():'")
-            place = frame.module.location(alias)
+            place = frame.source.location(alias)
             value = self._member(module, alias.name, place, frame)
             self._bind_import(alias.asname or alias.name, value, frame)
         return None
@@ -318,16 +304,16 @@ class Interpreter(Expressions):
         return self._known(f"{module}.{name}", frame) or Reference(_joined_name(module, name), place)
 
     def _known(self, name: str, frame: Frame) -> Any:
-        path = str(frame.module.path)
+        path = str(frame.source.path)
         if path not in self._modules:
-            self._modules[path] = dict(modules_for(frame.module))
+            self._modules[path] = dict(modules_for(frame.source))
         return self._modules[path].get(name)
 
     @staticmethod
     def _bind_import(name: str, value: Any, frame: Frame) -> None:
         frame.bind(name, value)
         if frame.parent is None:
-            frame.module.imported.add(name)
+            frame.source.imported.add(name)
 
 
 def _refuse(node: ast.stmt, frame: Frame) -> Signal:  # noqa: ARG001 - one signature for all statements
@@ -350,57 +336,3 @@ def _loaded(target: ast.Name | ast.Attribute | ast.Subscript) -> ast.expr:
     if isinstance(target, ast.Name):
         return ast.copy_location(ast.Name(target.id, ast.Load()), target)
     return target
-
-
-def _bind_arguments(function: Closure, arguments: Arguments, named: Named) -> dict[str, Any]:
-    """Return the parameters of a call by name.
-
-    Raises:
-        TypeError: Too many, too few or unknown arguments.
-    """
-    signature = function.node.args
-    positional = [*signature.posonlyargs, *signature.args]
-    names = {parameter.arg: value for parameter, value in zip(positional, arguments, strict=False)}
-    _bind_rest(function, arguments[len(positional) :], names)
-    only_positional = {parameter.arg for parameter in signature.posonlyargs}
-    allowed = {parameter.arg for parameter in (*signature.args, *signature.kwonlyargs)}
-    others: dict[str, Any] = {}
-    for name, value in named.items():
-        if name in allowed and name not in only_positional:
-            if name in names:
-                raise TypeError(f"{function.name}() got multiple values for argument '{name}'")
-            names[name] = value
-        elif signature.kwarg is not None:
-            others[name] = value
-        else:
-            raise TypeError(f"{function.name}() got an unexpected keyword argument '{name}'")
-    if signature.kwarg is not None:
-        names[signature.kwarg.arg] = others
-    _fill_defaults(function, names)
-    return names
-
-
-def _bind_rest(function: Closure, rest: Arguments, names: dict[str, Any]) -> None:
-    signature = function.node.args
-    if signature.vararg is not None:
-        names[signature.vararg.arg] = tuple(rest)
-    elif rest:
-        count = len(signature.posonlyargs) + len(signature.args)
-        raise TypeError(f"{function.name}() takes {count} positional arguments but {count + len(rest)} were given")
-
-
-def _fill_defaults(function: Closure, names: dict[str, Any]) -> None:
-    signature = function.node.args
-    positional = [*signature.posonlyargs, *signature.args]
-    defaults = dict(zip([each.arg for each in positional[::-1]], function.defaults[::-1], strict=False))
-    defaults.update(function.named_defaults)
-    missing = []
-    for parameter in (*positional, *signature.kwonlyargs):
-        if parameter.arg in names:
-            continue
-        if parameter.arg in defaults:
-            names[parameter.arg] = defaults[parameter.arg]
-        else:
-            missing.append(f"'{parameter.arg}'")
-    if missing:
-        raise TypeError(f"{function.name}() missing {len(missing)} required arguments: {', '.join(missing)}")

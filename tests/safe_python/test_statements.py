@@ -9,24 +9,25 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from proctor.dialects.aisbench.interpreter.budget import Budget, ConfigFileError, ExhaustedError, RefusalError
-from proctor.dialects.aisbench.interpreter.functions import Builtin
-from proctor.dialects.aisbench.interpreter.methods import BoundMethod
-from proctor.dialects.aisbench.interpreter.modules import ModuleValue
-from proctor.dialects.aisbench.interpreter.scope import ConfigModule
-from proctor.dialects.aisbench.interpreter.statements import Interpreter
 from proctor.dialects.aisbench.reader import explained, read_config
 from proctor.dialects.aisbench.sources import parsed
+from proctor.dialects.aisbench.values import ConfigFileError
+from proctor.safe_python.budget import Budget, ExhaustedError, RefusalError
+from proctor.safe_python.functions import Builtin
+from proctor.safe_python.methods import BoundMethod
+from proctor.safe_python.modules import ModuleValue
+from proctor.safe_python.scope import SourceFile
+from proctor.safe_python.statements import Interpreter
 
 FOLDER = Path(tempfile.gettempdir())
 
 
 def interpreted(source):
     """The names that the interpreter leaves, or the class of the exception."""
-    module = ConfigModule(FOLDER / "config.py", source, FOLDER)
-    machine = Interpreter(Budget(), explained)
+    module = SourceFile(FOLDER / "config.py", source, FOLDER)
+    machine = Interpreter(explained)
     try:
-        machine.run(parsed(module).body, module)
+        machine.run(parsed(module).body, module, Budget())
     except ConfigFileError:
         return SyntaxError
     except Exception as error:
@@ -396,7 +397,7 @@ def test_format_specifications_are_pythons(value, spec):
 @settings(max_examples=100, deadline=None)
 @given(st.integers(-100, 100), st.integers(-100, 100), st.integers(-9, 9).filter(bool), st.integers(-100, 100))
 def test_the_length_of_a_range_is_pythons(start, stop, step, value):
-    from proctor.dialects.aisbench.interpreter.containers import size
+    from proctor.safe_python.containers import size
 
     assert size(range(start, stop, step)) == len(range(start, stop, step))
     assert interpreted(f"a = {value} in range({start}, {stop}, {step})") == executed(
