@@ -17,9 +17,11 @@ from jinja2 import TemplateError as JinjaTemplateError
 from jinja2.exceptions import SecurityError, UndefinedError
 
 from proctor.dialects.lm_eval.paths import compile_path
-from proctor.dialects.lm_eval.sandbox import RunawayTemplateError, check_length, one_rendering, task_environment
-from proctor.errors import ScoringError, TemplateError
+from proctor.dialects.lm_eval.sandbox import task_environment
+from proctor.dialects.lm_eval.template_filters import one_rendering
+from proctor.errors import DataError, ScoringError, TemplateError
 from proctor.regexes import SlowPatternError
+from proctor.safe_python.budget import MAX_TEXT, ExhaustedError, RefusalError
 
 Row = Mapping[str, Any]
 Render = Callable[[Row], str]
@@ -154,7 +156,8 @@ def _rendering(template: str) -> Render:
                 length = 0
                 for piece in compiled[0].root_render_func(compiled[0].new_context(dict(row))):
                     length += len(piece)
-                    check_length(length)
+                    if length > MAX_TEXT:
+                        raise ExhaustedError(f"makes a text of more than {MAX_TEXT:,} characters")
                     text.append(piece)
                 return "".join(text)
         except _REASONS as error:
@@ -200,6 +203,8 @@ _REASONS = (
     RuntimeError,
     TypeError,
     ValueError,
+    DataError,
+    RefusalError,
     ScoringError,
     re.error,
 )
@@ -208,11 +213,11 @@ _REASONS = (
 def explained(error: BaseException, template: str, row: Row) -> TemplateError:
     """Return what went wrong in a template, with the columns that there are."""
     columns = f"the columns are {', '.join(map(str, row))}"
-    if isinstance(error, RunawayTemplateError):
-        return TemplateError(f"the template is stopped: {error}", why=f"in {_shortened(template)!r}")
-    if isinstance(error, SecurityError):
+    if isinstance(error, ExhaustedError):
+        return TemplateError(f"the template is stopped: it {error}", why=f"in {_shortened(template)!r}")
+    if isinstance(error, (SecurityError, RefusalError)):
         return TemplateError(
-            f"the template is refused: {error}",
+            f"the template is refused: {'it ' if isinstance(error, RefusalError) else ''}{error}",
             why=f"{_shortened(template)!r} reaches for what templates may not touch; task files are data",
             hint="compute it in a function (`!function`) that the user can trust, or in a column",
         )
@@ -224,7 +229,7 @@ def explained(error: BaseException, template: str, row: Row) -> TemplateError:
         )
     if isinstance(error, TemplateSyntaxError):
         return TemplateError(f"the template does not parse: {error.message}", why=f"in {_shortened(template)!r}")
-    if isinstance(error, ScoringError):
+    if isinstance(error, (ScoringError, DataError)):
         problem = error.diagnostics[0]
         how = "is stopped" if isinstance(error, SlowPatternError) else "fails"
         return TemplateError(
