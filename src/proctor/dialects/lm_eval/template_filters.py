@@ -165,7 +165,20 @@ PRICES: dict[str, Price] = {
 
 _FREE = frozenset(
     {
-        *("abs", "attr", "count", "d", "default", "filesizeformat", "first", "items", "last", "length", "map", "random"),
+        *(
+            "abs",
+            "attr",
+            "count",
+            "d",
+            "default",
+            "filesizeformat",
+            "first",
+            "items",
+            "last",
+            "length",
+            "map",
+            "random",
+        ),
         *("reject", "rejectattr", "safe", "select", "selectattr"),
     }
 )
@@ -226,7 +239,23 @@ TESTS: dict[str, Filter] = {
 
 COMPARING = frozenset(
     {
-        *("!=", "<", "<=", "==", ">", ">=", "eq", "equalto", "ge", "greaterthan", "gt", "in", "le", "lessthan", "lower"),
+        *(
+            "!=",
+            "<",
+            "<=",
+            "==",
+            ">",
+            ">=",
+            "eq",
+            "equalto",
+            "ge",
+            "greaterthan",
+            "gt",
+            "in",
+            "le",
+            "lessthan",
+            "lower",
+        ),
         *("lt", "ne", "upper"),
     }
 )
