@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 import re
+import warnings
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -150,6 +151,13 @@ def plain(value):
     return type(value).__name__, repr(value)
 
 
+def evaluated(expression):
+    """What Python's own eval gives."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return eval(expression, {**MODULES, **ROW})
+
+
 def of(run):
     try:
         return plain(run())
@@ -162,7 +170,7 @@ def of(run):
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(expressions)
 def test_an_expression_over_a_row_gives_what_python_gives(expression):
-    expected = of(lambda: eval(expression, {**MODULES, **ROW}))
+    expected = of(lambda: evaluated(expression))
     found = of(lambda: compile_expression(expression, list(MODULES))(ROW))
     if found[0] == "ours":  # a method of a value that has none, where Python says AttributeError
         why = (*REFUSED, "may not use", "does not parse") if expected[0] == "raised" else REFUSED
@@ -179,7 +187,7 @@ def config(tmp_path_factory):
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(expression=expressions)
 def test_the_same_in_a_config(config, expression):
-    expected = of(lambda: eval(expression, {**MODULES, **ROW}))
+    expected = of(lambda: evaluated(expression))
     names = "".join(f"{name} = {value!r}\n" for name, value in ROW.items())
     config.write_text(f"import re, json, math, itertools\n{names}x = [{expression}]\n", encoding="utf-8")
     try:
