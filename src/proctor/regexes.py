@@ -152,6 +152,18 @@ class BoundedPattern:
         found = self._run("groups", text)
         return None if found is None else tuple(found)
 
+    def groupdict(self, text: str) -> dict[str, str | None] | None:
+        """Return the named groups of a match at the start of the text, ``None`` where it does not match.
+
+        Raises:
+            SlowPatternError: The search did not end in time.
+        """
+        spans = self.spans(text, "match")
+        if spans is None:
+            return None
+        where = {name: spans[number] for name, number in self._compiled.groupindex.items()}
+        return {name: text[start:end] if start >= 0 else None for name, (start, end) in where.items()}
+
     def _run(self, action: str, text: str, *arguments: Any, seconds: float | None = None) -> Found:
         try:
             return self._within_limits(action, text, *arguments, seconds=seconds)

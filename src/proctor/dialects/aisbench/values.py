@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from proctor.errors import ArtifactError, Location
@@ -13,6 +14,7 @@ __all__ = [
     "ConfigFunction",
     "InheritedDict",
     "Reference",
+    "as_data",
     "dotted_name",
     "location_of",
     "short_name",
