@@ -35,6 +35,12 @@ WALL_SECONDS = 30.0
 SHORT_TEXT = 2_000
 """Characters up to which a pattern with a single open repeat cannot take long: a search is quadratic at worst."""
 
+LONGEST_PATTERN = 20_000
+"""Characters of a pattern; compiling as many takes up to a second where it ignores case."""
+
+LONGEST_TEXT = 1_000_000
+"""Characters that a pattern which repeats a group may go through: it remembers a hundred bytes for each."""
+
 MOST_TIMEOUTS = 10
 """Texts in a row on which a pattern may run out of time before it is not tried any more."""
 
@@ -76,11 +82,14 @@ class BoundedPattern:
     """
 
     def __init__(self, pattern: str, flags: int = 0) -> None:
+        if len(pattern) > LONGEST_PATTERN:
+            raise ScoringError(f"a regular expression has more than {LONGEST_PATTERN:,} characters")
         try:
             self._compiled = re.compile(pattern, flags)
         except (re.error, OverflowError, RecursionError) as error:
             raise ScoringError("a regular expression does not compile", why=f"{pattern!r}: {error}") from None
         self._longest_safe = SHORT_TEXT if _open_repeats(pattern, flags) <= 1 else 0
+        self._longest = LONGEST_TEXT if _repeats_groups(pattern, flags) else sys.maxsize
         self._timeouts = 0
 
     @property
@@ -143,6 +152,18 @@ class BoundedPattern:
         found = self._run("groups", text)
         return None if found is None else tuple(found)
 
+    def groupdict(self, text: str) -> dict[str, str | None] | None:
+        """Return the named groups of a match at the start of the text, ``None`` where it does not match.
+
+        Raises:
+            SlowPatternError: The search did not end in time.
+        """
+        spans = self.spans(text, "match")
+        if spans is None:
+            return None
+        where = {name: spans[number] for name, number in self._compiled.groupindex.items()}
+        return {name: text[start:end] if start >= 0 else None for name, (start, end) in where.items()}
+
     def _run(self, action: str, text: str, *arguments: Any, seconds: float | None = None) -> Found:
         try:
             return self._within_limits(action, text, *arguments, seconds=seconds)
@@ -157,6 +178,10 @@ class BoundedPattern:
             return _ACTIONS[action](self._compiled, text, *arguments)
         if self._timeouts >= MOST_TIMEOUTS:
             raise self._too_slow(text, f"it ran out of time on {MOST_TIMEOUTS} texts in a row")
+        if len(text) > self._longest:
+            raise self._too_slow(
+                text, f"a repeated group takes memory for each of more than {LONGEST_TEXT:,} characters"
+            )
         limit = LIMIT_SECONDS if seconds is None else seconds
         try:
             found = self._timed(action, text, *arguments, seconds=limit)
@@ -263,6 +288,19 @@ def _open_repeats(pattern: str, flags: int) -> int:
     if _parser is None:  # pragma: no cover - see above
         return 2
     return sum(_repeats(_parser.parse(pattern, flags)))
+
+
+def _repeats_groups(pattern: str, flags: int) -> bool:
+    """Return whether a pattern repeats more than single characters."""
+    return _parser is None or any(_repeated_groups(_parser.parse(pattern, flags)))
+
+
+def _repeated_groups(parsed: Any) -> Iterator[bool]:
+    for code, argument in parsed:
+        if code in (_constants.MAX_REPEAT, _constants.MIN_REPEAT):
+            yield any(inner in (_constants.SUBPATTERN, _constants.BRANCH) for inner, _ in argument[2])
+        for part in _parts(argument):
+            yield from _repeated_groups(part)
 
 
 _MANY = 100

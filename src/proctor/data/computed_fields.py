@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -15,7 +14,7 @@ from proctor.data.fields import Row, getter, setter
 from proctor.data.format_strings import compile_format
 from proctor.data.operator import InstanceOperator, Step
 from proctor.errors import TrustError, ValidationError, did_you_mean
-from proctor.safe_python import compile_expression
+from proctor.safe_python import compile_expression, safe_function
 from proctor.settings import settings
 
 
@@ -79,13 +78,15 @@ class FormatText(InstanceOperator):
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
-    **{
-        f"str.{name}": getattr(str, name)
-        for name in ("capitalize", "casefold", "lower", "strip", "swapcase", "title", "upper", "split")
-    },
-    **{kind.__name__: kind for kind in (str, int, float, bool, list, tuple, len, sorted, sum, min, max, abs, round)},
-    "json.loads": json.loads,
-    "json.dumps": json.dumps,
+    name: safe_function(name)
+    for name in (
+        *(
+            f"str.{each}"
+            for each in ("capitalize", "casefold", "lower", "strip", "swapcase", "title", "upper", "split")
+        ),
+        *("str", "int", "float", "bool", "list", "tuple", "len", "sorted", "sum", "min", "max", "abs", "round"),
+        *("json.loads", "json.dumps"),
+    )
 }
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from _string import formatter_field_name_split  # type: ignore[import-not-found]
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from string import Formatter
 from typing import Any
 
 from proctor.errors import TemplateError, did_you_mean
+from proctor.safe_python.budget import Budget, ExhaustedError, RefusalError
+from proctor.safe_python.text import check_layout, format_text
 
 Piece = tuple[str, str | None]
 """Literal text, and the name of the field that follows it (``None`` at the end)."""
@@ -36,6 +38,7 @@ def pieces_of(text: str) -> tuple[Piece, ...]:
         if field is None:
             found.append((literal, None))
             continue
+        _check_widths(text, spec or "")
         first, rest = formatter_field_name_split(field)
         steps = [step for is_attribute, step in rest if is_attribute]
         if any(str(step).startswith("_") for step in steps) or ("{" in (spec or "") and "_" in (spec or "")):
@@ -46,6 +49,25 @@ def pieces_of(text: str) -> tuple[Piece, ...]:
             )
         found.append((literal, str(first)))
     return tuple(found)
+
+
+def _check_widths(text: str, spec: str) -> None:
+    try:
+        check_layout(spec)
+    except ExhaustedError as error:
+        raise TemplateError(f"the format string {text!r} {error}", hint="pad to what a reader can see") from None
+
+
+def _computes_width(text: str) -> bool:
+    return any("{" in (spec or "") for _, _, spec, _ in Formatter().parse(text))
+
+
+def _filled(text: str, values: Mapping[str, Any]) -> str:
+    """Fill a format string whose widths come from fields: they are looked at first."""
+    try:
+        return format_text(text, (), values, Budget())
+    except RefusalError as error:
+        raise TemplateError(f"the format string {text!r} {error}") from None
 
 
 def fields_of(text: str) -> tuple[str, ...]:
@@ -65,7 +87,7 @@ def compile_format(text: str, owner: str, name: str, kind: str = "input field") 
         constant = text.format()
         return lambda values: constant
 
-    fill = text.format_map
+    fill = text.format_map if not _computes_width(text) else partial(_filled, text)
 
     def render(values: Mapping[str, Any]) -> str:
         try:

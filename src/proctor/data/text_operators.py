@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, ClassVar
 
 from typing_extensions import override
 
 from proctor.data.operator import FieldOperator
-from proctor.errors import MissingExtraError, ValidationError
+from proctor.errors import MissingExtraError, ScoringError, ValidationError
+from proctor.regexes import BoundedPattern, bounded
 from proctor.settings import model_folder
 
 
@@ -58,16 +58,16 @@ class RegexReplace(FieldOperator):
         return self._pattern.sub(self.replacement, value) if isinstance(value, str) else value
 
 
-def compiled(pattern: str) -> re.Pattern[str]:
-    """Return a compiled regular expression.
+def compiled(pattern: str) -> BoundedPattern:
+    """Return a compiled regular expression whose searches end.
 
     Raises:
         ValidationError: It is not valid.
     """
     try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise ValidationError(f"'{pattern}' is not a regular expression", why=str(error)) from None
+        return bounded(pattern)
+    except ScoringError as error:
+        raise ValidationError(f"'{pattern}' is not a regular expression", why=error.diagnostics[0].why) from None
 
 
 class Join(FieldOperator):

@@ -23,6 +23,9 @@ MAX_SECONDS = 0.9
 PATTERN_SECONDS = 0.5
 """Processor time of one search of a regular expression: honest ones take a thousandth of it."""
 
+MAX_ITEMS = 1 << 20
+"""Items of one list: as many as there are steps to go through them."""
+
 MAX_TEXT = 1 << 24
 """Characters of one text: more than any prompt or file of rows that an exam computes with at once."""
 
@@ -130,7 +133,13 @@ class Budget:
             raise ExhaustedError(f"makes values of more than {MAX_MEMORY >> 20:,} MiB")
 
     def hold_items(self, count: int) -> None:
-        """Take what a list of so many items costs."""
+        """Take what a list of so many items costs.
+
+        Raises:
+            ExhaustedError: They are too many.
+        """
+        if count > MAX_ITEMS:
+            raise ExhaustedError(f"makes a list of more than {MAX_ITEMS:,} items")
         self.spend(count >> 4)
         self.hold(56 + 8 * count)
 

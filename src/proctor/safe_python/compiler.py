@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from proctor.safe_python import containers, operators
-from proctor.safe_python.budget import RefusalError
+from proctor.safe_python.budget import MAX_BITS, RefusalError
 from proctor.safe_python.calls import Arguments, Named, call
 from proctor.safe_python.comprehensions import Comprehension, Loops, targets_of
 from proctor.safe_python.scope import Frame
@@ -134,12 +134,15 @@ class Compiler(ABC):
 
     def _constant(self, node: ast.Constant) -> Code:
         value = node.value
-        if isinstance(value, int):
-            return lambda frame: frame.budget.check_number(value)
-        return lambda frame: value
+        if _is_usual(value):
+            return lambda frame: value
+        return lambda frame: frame.budget.check_number(value)
 
     def items(self, nodes: Sequence[ast.expr]) -> Callable[[Frame], list[Any]]:
         """Return the code that lists the values of some expressions, starred ones spread out."""
+        constants = [node.value for node in nodes if isinstance(node, ast.Constant) and _is_usual(node.value)]
+        if len(constants) == len(nodes):
+            return _copying(constants)
         if any(isinstance(node, ast.Starred) for node in nodes):
             return self._spread(nodes)
         parts = [self.compile(node) for node in nodes]
@@ -376,6 +379,22 @@ class Compiler(ABC):
             return call(frame, callee, given, None if keywords is None else keywords(frame))
 
         return code
+
+
+def _is_usual(constant: Any) -> bool:
+    return constant.__class__ is not int or constant.bit_length() <= MAX_BITS
+
+
+def _copying(constants: list[Any]) -> Callable[[Frame], list[Any]]:
+    count = len(constants)
+    if count <= 1:
+        return lambda frame: constants[:]
+
+    def code(frame: Frame) -> list[Any]:
+        frame.budget.hold_items(count)
+        return constants[:]
+
+    return code
 
 
 def _unpacked(value: Any, frame: Frame) -> list[tuple[Any, Any]]:

@@ -40,6 +40,8 @@ class FileCompiler(Compiler):
     @override
     def finished(self, node: ast.expr, code: Code) -> Code:
         """Return the code with a step for the node, and its place for a failure."""
+        if isinstance(node, ast.Constant):
+            return code  # it takes no work and cannot fail, but for numbers that are too large, said of what is around
         blame = self.blame
 
         def located(frame: Frame) -> Any:

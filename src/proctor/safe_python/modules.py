@@ -175,6 +175,8 @@ _JSON_CHARACTER = 24
 
 
 def _loads(frame: Frame, arguments: Arguments, named: Named) -> Any:
+    if named:
+        raise RefusalError("calls json.loads with more than a text")
     (text,) = exactly("json.loads", 1, arguments, named)
     if len(text) > _SHORT_JSON:
         frame.budget.spend(len(text) >> 5)

@@ -16,6 +16,9 @@ _MANY = 100
 """Repetitions; more of them inside each other multiply."""
 
 
+MAX_PATTERN = 5_000
+"""Characters of a pattern; compiling as many takes up to a third of a second."""
+
 _SHORT = 1_000
 """Characters of a replacement that cannot make a short text large."""
 
@@ -86,6 +89,8 @@ class SafePattern:
     """
 
     def __init__(self, pattern: str, flags: int = 0) -> None:
+        if len(pattern) > MAX_PATTERN:
+            raise DataError(f"a regular expression has more than {MAX_PATTERN:,} characters")
         try:
             if _nests(_parser.parse(pattern, flags), inside=False):
                 raise DataError(

@@ -9,6 +9,7 @@ from typing import Any
 
 from proctor.data.operator import FieldOperator
 from proctor.errors import ValidationError
+from proctor.regexes import BoundedPattern, bounded
 
 
 class ToString(FieldOperator):
@@ -219,12 +220,12 @@ class RegexParser(FieldOperator):
     termination_regex: str | None = None
 
     @cached_property
-    def _pattern(self) -> re.Pattern[str]:
-        return re.compile(self.regex)
+    def _pattern(self) -> BoundedPattern:
+        return bounded(self.regex)
 
     def process_value(self, value: Any) -> Any:
         """Return the matches."""
-        if self.termination_regex is not None and re.fullmatch(self.termination_regex, value):
+        if self.termination_regex is not None and bounded(self.termination_regex).spans(value, "fullmatch"):
             return []
         return self._pattern.findall(value)
 
@@ -245,8 +246,7 @@ class GroupDictWithRegex(FieldOperator):
 
     def process_value(self, value: Any) -> Any:
         """Return the groups."""
-        match = re.match(self.pattern, value, flags=self.flags)
-        return match.groupdict() if match else {}
+        return bounded(self.pattern, self.flags).groupdict(value) or {}
 
 
 class GetSQL(FieldOperator):

@@ -7,6 +7,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from proctor.dialects.aisbench.values import ConfigDict, ConfigFileError, ConfigFunction, InheritedDict, Reference
+from proctor.safe_python.budget import Budget
 from proctor.safe_python.file_modules import Environment
 from proctor.safe_python.files import TextFile
 from proctor.safe_python.functions import Builtin
@@ -31,20 +32,22 @@ def data_names(names: Mapping[str, Any], imported: Iterable[str]) -> list[str]:
     ]
 
 
-def exported(names: Mapping[str, Any], imported: Iterable[str]) -> dict[str, Any]:
+def exported(names: Mapping[str, Any], imported: Iterable[str], budget: Budget) -> dict[str, Any]:
     """Return the data among the names of a file, as plain values that nobody else holds.
 
     Raises:
         ConfigFileError: A value contains itself, or an iterator or an open file.
+        ExhaustedError: There is more of it than the budget has steps.
     """
-    exporter = _Exporter()
+    exporter = _Exporter(budget)
     return {name: exporter.value(names[name], name) for name in data_names(names, imported)}
 
 
 class _Exporter:
     """Copies values out of what was read, so that nobody's change reaches what is kept; sharing stays as it was."""
 
-    def __init__(self) -> None:
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
         self._done: dict[int, Any] = {}
 
     def value(self, value: Any, path: str) -> Any:
@@ -67,6 +70,7 @@ class _Exporter:
         return value
 
     def _container(self, value: Any, path: str) -> Any:
+        self._budget.spend(len(value) >> 1)
         if isinstance(value, dict):
             location = getattr(value, "location", None)
             made = ConfigDict(location=location)

@@ -100,7 +100,9 @@ def read_config(path: Path | str, *, trust_code: bool | None = None) -> dict[str
     reading = _Reading(trust)
     try:
         read = reading.read(absolute(Path(path)), None)
-        return exported(read.names, read.imported)
+        return exported(read.names, read.imported, reading.budget)
+    except RefusalError as refusal:
+        raise _refused(None, Location(str(path)), refusal) from None
     except RecursionError:
         raise nested_too_deeply(str(path)) from None
 

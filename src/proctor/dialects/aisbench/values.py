@@ -14,6 +14,7 @@ __all__ = [
     "ConfigFunction",
     "InheritedDict",
     "Reference",
+    "as_data",
     "dotted_name",
     "location_of",
     "short_name",

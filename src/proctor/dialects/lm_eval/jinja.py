@@ -122,13 +122,29 @@ def parse_template(template: str) -> nodes.Template:
         TemplateError: The template does not parse.
     """
     try:
-        return task_environment().parse(template)
+        parsed = task_environment().parse(template)
     except TemplateSyntaxError as error:
         raise TemplateError(
             f"the template does not parse: {error.message}",
             why=f"in {_shortened(template)!r}, line {error.lineno}",
             hint="braces that are meant literally are written {{ '{{' }}",
         ) from None
+    except RecursionError:
+        raise _nested_too_deeply(template) from None
+    level: list[nodes.Node] = [parsed]
+    for _ in range(_DEEPEST):
+        level = [child for node in level for child in node.iter_child_nodes()]
+    if level:
+        raise _nested_too_deeply(template)
+    return parsed
+
+
+_DEEPEST = 200
+"""Levels of a template's syntax tree; compiling takes several frames of Python for each."""
+
+
+def _nested_too_deeply(template: str) -> TemplateError:
+    return TemplateError("the template is nested too deeply", why=f"in {_shortened(template)!r}")
 
 
 def _text_of_paths(parsed: nodes.Template) -> list[Any] | None:

@@ -41,6 +41,9 @@ _INTERNAL = ("gi_", "cr_", "ag_", "f_", "tb_", "co_", "func_")
 _OF_JINJA = (Macro, LoopContext, BlockReference, Joiner, Undefined)
 """Values of templates that may be called."""
 
+_STEPS_PER_CALL = 8
+"""Steps that a macro costs, which makes a frame of Jinja's."""
+
 _NODES_PER_STEP = 8
 """Nodes of a template that cost as much as one round of a loop."""
 
@@ -82,7 +85,8 @@ class TaskEnvironment(ImmutableSandboxedEnvironment):
         self.filters["__joined"] = priced.joined
         self.filters["__measured"] = priced.measured
         self.filters["__sliced"] = priced.sliced
-        self.tests.update({name: priced.priced_test(self.tests[name]) for name in priced.COMPARING})
+        tests: dict[str, Any] = self.tests
+        self.tests.update({name: priced.priced_test(tests[name]) for name in priced.COMPARING})
         self.tests.update(priced.TESTS)
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
@@ -104,7 +108,7 @@ class TaskEnvironment(ImmutableSandboxedEnvironment):
     def call(__self, __context: Context, __obj: Any, /, *args: Any, **kwargs: Any) -> Any:  # noqa: N805 - keyword names are free
         """Call a function of Jinja, or a method of the table, within the budget."""
         budget = priced.current_budget()
-        budget.spend(1)
+        budget.spend(_STEPS_PER_CALL)
         if isinstance(__obj, BoundMethod):
             return __obj.invoke(Frame({}, budget), [*args], kwargs)
         if isinstance(__obj, _OF_JINJA) or id(__obj) in __self._functions or _is_of_jinja(__obj):
@@ -147,7 +151,7 @@ def _with_bounds(template: nodes.Template) -> nodes.Template:
     return template
 
 
-def _filtered(node: nodes.Expr, name: str, arguments: list[nodes.Expr] | None = None) -> nodes.Filter:
+def _filtered(node: Any, name: str, arguments: list[nodes.Expr] | None = None) -> nodes.Filter:
     return nodes.Filter(node, name, arguments or [], [], None, None, lineno=node.lineno)
 
 
@@ -163,7 +167,7 @@ def _bounded(node: nodes.Node) -> nodes.Node:
     _replace_in(node)
     if isinstance(node, nodes.Concat):
         return _filtered(nodes.List(node.nodes, lineno=node.lineno), "__joined")
-    if isinstance(node, nodes.Compare) or isinstance(node, nodes.Operand):
+    if isinstance(node, (nodes.Compare, nodes.Operand)):
         node.expr = _measured(node.expr)
     elif isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Slice):
         node.node = _filtered(node.node, "__sliced")
