@@ -64,6 +64,7 @@ soak: $(VENV)/.dev
 
 docs: $(VENV)/.docs
 	$(BIN)/python tools/command_reference.py
+	$(BIN)/python tools/metric_reference.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "The site is in site/; open site/start.html"
 

@@ -324,3 +324,62 @@ def test_an_unknown_text_function_has_neighbours_of_all_tables():
         postprocessor({"type": "majority_vot"})
     with pytest.raises(ScoringError, match="no text function 'takefirst'(.|\n)*'take_first'"):
         fetch_processor("takefirst")
+
+
+# -- judges -------------------------------------------------------------------------------------------------------
+
+JUDGE = "metrics.llm_as_judge.direct.rits.llama3_3_70b"
+ASKED = {
+    "inference_engine": {"__type__": "scripted_engine", "rules": [[".*Go away.*", "No"]], "answer": "Yes"},
+    "criteria": {
+        "__type__": "criteria_with_options",
+        "name": "politeness",
+        "description": "Is the answer polite?",
+        "options": [
+            {"__type__": "criteria_option", "name": "Yes", "description": "It is."},
+            {"__type__": "criteria_option", "name": "No", "description": "It is not."},
+        ],
+        "option_map": {"Yes": 1.0, "No": 0.0},
+    },
+    "context_fields": ["question"],
+}
+SAID = ["Six o'clock, madam.", "Go away!"]
+QUESTIONS = [{"question": "How late is it?"}, {"question": "Where is the station?"}]
+
+
+def test_a_judge_in_a_config():
+    config = {"type": JUDGE, **ASKED}
+    assert not list(check_evaluator(config))
+    found = evaluate({"evaluator": config}, SAID, ["", ""], QUESTIONS)
+    assert found.main == "politeness"
+    assert found.scores["politeness"] == 0.5
+    assert found.instance_scores["politeness"] == [1.0, 0.0]
+
+
+def test_a_judge_in_a_task(tmp_path):
+    from proctor.dialects.resolve import resolve_task
+    from proctor.engines.scripted import ScriptedEngine
+    from proctor.recipes.options import ExamOptions
+    from proctor.running.run import run_exams as run
+
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text("".join(json.dumps(row) + "\n" for row in QUESTIONS))
+    task = {
+        "task": "polite",
+        "dataset_path": "json",
+        "dataset_kwargs": {"data_files": {"test": str(rows)}},
+        "test_split": "test",
+        "output_type": "generate_until",
+        "doc_to_text": "{{question}}",
+        "doc_to_target": "",
+        "metric_list": [{"metric": JUDGE, **ASKED}, {"metric": "metrics.accuracy"}, {"metric": "exact_match"}],
+        "filter_list": [
+            {"name": "lower", "filter": [{"function": "processors.lower_case"}, {"function": "take_first"}]}
+        ],
+    }
+    file = tmp_path / "polite.yaml"
+    file.write_text(json.dumps(task))
+    exams = resolve_task(str(file), ExamOptions())
+    engine = ScriptedEngine(answers={"How late is it?": SAID[0], "Where is the station?": "Go away!"})
+    (found,) = run(exams, engine).results.values()
+    assert found["politeness,lower"] == 1.0
