@@ -234,5 +234,5 @@ def say_what_has_no_effect(exams: Iterable[Exam]) -> None:
     from proctor.recipes.honours import without_effect
 
     for exam in exams:
-        for note in without_effect(exam.name, getattr(exam, "honours", {}), exam.options):
+        for note in without_effect(exam.name, exam.honours, exam.options):
             say(f"note: {note}")

@@ -58,7 +58,7 @@ def print_requests(exams: Iterable[Exam], target: Console, docs: int = 1, skip: 
         items = list(first_items(exam, docs, skip))
         if not items:
             say(f"{exam.name} has no document after the first {skip}")
-        if getattr(exam, "seed", None) is not None:
+        if exam.seed is not None:
             say(f"{exam.name} draws with seed {exam.seed}{'' if exam.options.seed is not None else ', its own'}")
         if items and printer.coloured:
             target.print(

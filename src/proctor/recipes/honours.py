@@ -68,7 +68,7 @@ def without_effect(exam: str, honours: Honours, options: ExamOptions) -> Iterato
         honours: What it honours.
         options: What the run gives.
     """
-    for name in given_options(options) if honours else ():
+    for name in given_options(options):
         found = honours.get(name)
         if isinstance(found, Honoured) and found.how.startswith(NO_EFFECT):
             yield f"{flag_of(name)} has {found.how.replace(':', f' on {exam}:', 1)}"

@@ -52,7 +52,7 @@ def honours_of(recipe: DatasetRecipe, changed: DatasetRecipe, options: ExamOptio
         "demos_as_turns": _turns(_format_of(changed)),
         "decoding": no_effect("it compares choices and writes nothing") if compares else Honoured(),
         "choices_as_text": Honoured() if recipe.request == "choose" else no_effect("it compares no choices"),
-        "repeats": _unless(compares, "it compares log-probabilities, which do not vary"),
+        "repeats": Refused("its processors read one answer to each question"),
         "model_config": Honoured("limits and stop words of the model"),
         "chat_override": Refused("a recipe says nothing of its own for chat models"),
         "metadata": Refused("no code of a recipe reads metadata"),
