@@ -47,12 +47,13 @@ class Execution:
 
 def run_spec(spec: RunSpec, execution: Execution) -> RunResult:
     """Let a model sit exams as a spec says."""
-    from proctor.cli.exporters import Written, exporter
+    from proctor.cli.exporters import exporter
     from proctor.dialects.run_file import exams_of_spec
     from proctor.engines.engine_registry import make_engine
     from proctor.recipes.exam import suited
     from proctor.running.budget import price_table
     from proctor.running.executors import distribute
+    from proctor.running.exporting import ExportedRun
     from proctor.running.progress import observer_for
     from proctor.running.progress_file import ProgressFileObserver
     from proctor.running.run import run_exams
@@ -84,7 +85,7 @@ def run_spec(spec: RunSpec, execution: Execution) -> RunResult:
             budget=_budget(engine, execution),
             prices=price_table(execution.prices) if execution.prices else None,
         )
-    for path in export(Written(result, exams, engine, execution.log, spec)):
+    for path in export(ExportedRun(result, exams, engine, execution.log, spec)):
         say(f"wrote {path}")
     return result
 

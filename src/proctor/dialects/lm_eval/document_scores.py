@@ -68,9 +68,7 @@ class DocumentScorer:
             return choices[best] if choices else None
         return filtered[0] if len(filtered) == 1 else filtered
 
-    def values(
-        self, doc: Mapping[str, Any], results: Sequence[Any], answers: Sequence[Sequence[Any]] = ()
-    ) -> Values:
+    def values(self, doc: Mapping[str, Any], results: Sequence[Any], answers: Sequence[Sequence[Any]] = ()) -> Values:
         """Return the metrics of one document.
 
         Args:

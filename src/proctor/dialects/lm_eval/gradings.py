@@ -115,9 +115,7 @@ class _Reader:
         """Return the answers to each request of lm-eval's."""
         if self._writes:
             return [[text for response in answered.responses for text in response.texts or ("",)]]
-        return [
-            [(each.log_likelihood, each.is_greedy)] for response in answered.responses for each in response.scores
-        ]
+        return [[(each.log_likelihood, each.is_greedy)] for response in answered.responses for each in response.scores]
 
     def shown(self, readings: Sequence[Reading]) -> Any:
         """Return what samples show as the raw answer."""

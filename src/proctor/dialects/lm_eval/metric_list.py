@@ -98,9 +98,7 @@ def _compiled(config: TaskConfig, number: int, entry: dict[str, Any]) -> Metric 
     return Metric(name, function, arguments, aggregate, bool(entry.get("higher_is_better", default)))
 
 
-def _named(
-    config: TaskConfig, entry: Mapping[str, Any]
-) -> tuple[str, Callable[..., Any] | None, dict[str, Any]]:
+def _named(config: TaskConfig, entry: Mapping[str, Any]) -> tuple[str, Callable[..., Any] | None, dict[str, Any]]:
     spec = entry["metric"]
     if config.process_results is not None and not isinstance(spec, FunctionReference):
         return str(spec), None, {}
