@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from proctor.dialects.unitxt.gradings import metrics_of, processors_of
 from proctor.errors import Diagnostic
 from proctor.ir import Failure
 from proctor.ir.question import Answered, Question
@@ -19,17 +20,14 @@ from proctor.scoring.answer_prefix import strip_prefix
 from proctor.scoring.grade import Columns
 from proctor.scoring.grader import ExamGrader
 from proctor.scoring.grading import Extract, Reading, Scope, Step, as_step
-from proctor.scoring.pipeline import MetricScorers, Processors
+from proctor.scoring.pipeline import Processors
 from proctor.scoring.registered_metric import RegisteredMetric
 
 
 def takes_repeats(recipe: DatasetRecipe) -> bool:
     """Return whether something of a recipe makes one answer, or one score, of several answers."""
-    templates = recipe.chosen_templates()
-    own = recipe.postprocessors
-    named = own if own is not None else [each for template in templates for each in template.postprocessors]
-    metrics = MetricScorers(recipe.metrics if recipe.metrics is not None else list(recipe.used_task.metric_names))
-    return any(step.scope == "repeats" for step in Processors(named)) or any(map(_scores_repeats, metrics))
+    steps, metrics = Processors(processors_of(recipe)), metrics_of(recipe)
+    return any(step.scope == "repeats" for step in steps) or any(map(_scores_repeats, metrics))
 
 
 def _scores_repeats(metric: object) -> bool:

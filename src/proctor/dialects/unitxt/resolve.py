@@ -71,7 +71,7 @@ def exam_of(name: str, recipe: DatasetRecipe, options: ExamOptions | None = None
 
 def _made(name: str, recipe: DatasetRecipe, options: ExamOptions, ceiling: int | None) -> Exam:
     pipeline = recipe.compile()
-    grader = recipe_grader(recipe, [each for template in pipeline.plan.templates for each in template.postprocessors])
+    grader = recipe_grader(recipe)
     if options.repeats is not None:
         grader = over_repeats(grader)
     return Exam(
