@@ -104,6 +104,8 @@ def _write_recipes(folder: Path) -> str:
     card = {"__type__": "task_card", "loader": loader, "task": task}
     recipe = {"__type__": "dataset_recipe", "card": card, "num_demos": 2, "demos_pool_size": 8}
     (folder / "exam.json").write_text(json.dumps({**recipe, "template": template}))
+    vote = {**recipe, "template": template, "postprocessors": ["majority_vote"]}
+    (folder / "vote.json").write_text(json.dumps(vote))
     (folder / "choice.json").write_text(json.dumps({**recipe, "template": choices, "request": "choose"}))
     return str(folder / "exam.json")
 
@@ -167,9 +169,9 @@ def _write_configs(folder: Path) -> str:
 DIALECTS: Mapping[str, Dialect] = {
     "unitxt": Dialect(
         _write_recipes,
-        exams={"choices_as_text": "choice.json"},
+        exams={"choices_as_text": "choice.json", "repeats": "vote.json"},
         values={"template": "templates.classification.multi_class.empty"},
-        refused=frozenset({"chat_override", "metadata", "resamples", "keys", "repeats"}),
+        refused=frozenset({"chat_override", "metadata", "resamples", "keys"}),
     ),
     "lm_eval": Dialect(
         _write_tasks,
@@ -242,7 +244,7 @@ def observed(exams: list[Exam], folder: Path, run: str) -> Any:
 def resolved(name: str, options: ExamOptions) -> list[Exam]:
     """Return exams, every one under the name that ``samples`` gives."""
     exams = resolve_tasks([name], options)
-    assert [exam.name.partition("@")[0] for exam in exams] in (["exam"], ["choice"])
+    assert [exam.name.partition("@")[0] for exam in exams] in (["exam"], ["choice"], ["vote"])
     return exams
 
 

@@ -81,7 +81,9 @@ def matched(reference: str, prediction: str, arguments: Mapping[str, Any]) -> fl
     return float(function(references=[reference], predictions=[prediction], **given)["exact_match"])
 
 
-def grouped(values: Sequence[float], errors: Sequence[float], sizes: Sequence[int], *, by_size: bool) -> tuple[float, float]:
+def grouped(
+    values: Sequence[float], errors: Sequence[float], sizes: Sequence[int], *, by_size: bool
+) -> tuple[float, float]:
     """Return the score of a group of lm-eval's and its standard error."""
     if by_size:
         return weighted(values, sizes), pooled_error(errors, sizes)

@@ -62,7 +62,11 @@ _FILTERS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("majority_vote", {}),
     ("regex_pos", {"fallback": ["none"]}),
 )
-_SPANS = ("Person: Ada $$ Location: Paris, Rome", "organization: none\nDATE: May", "[('cat', 'NOUN'), ('runs', 'VERB')]")
+_SPANS = (
+    "Person: Ada $$ Location: Paris, Rome",
+    "organization: none\nDATE: May",
+    "[('cat', 'NOUN'), ('runs', 'VERB')]",
+)
 
 
 def functions() -> Iterator[Case]:
@@ -110,8 +114,12 @@ def _aggregations() -> Iterator[Case]:
 def _matches() -> Iterator[Case]:
     stream = random.Random(f"{SEED}/match")
     for _ in range(COUNTS["match"]):
-        flags = {name: True for name in ("ignore_case", "ignore_punctuation", "ignore_numbers") if stream.random() < 0.4}
-        ignored = {"regexes_to_ignore": stream.sample([r"\s", "the ", r"\d+", "[.!]"], 2)} if stream.random() < 0.4 else {}
+        flags = {
+            name: True for name in ("ignore_case", "ignore_punctuation", "ignore_numbers") if stream.random() < 0.4
+        }
+        ignored = (
+            {"regexes_to_ignore": stream.sample([r"\s", "the ", r"\d+", "[.!]"], 2)} if stream.random() < 0.4 else {}
+        )
         reference, prediction = _said(stream), _said(stream)
         given = prediction if stream.random() < 0.5 else stream.choice((reference, reference.upper(), f"{reference}."))
         yield {"kind": "match", "prediction": given, "reference": reference, "arguments": {**flags, **ignored}}

@@ -71,15 +71,51 @@ def processors() -> Iterator[Case]:
 _OF_DICTS = ("processors.infer_logprobs_to_yes_no_probs", "processors.infer_last_token_logprobs_to_yes_no_probs")
 """Processors of log-probabilities, which are no texts."""
 _SAID = (
-    *("Yes.", "no", "The answer is (B).", "3.5 of 10", "[[A]]", "[[7]]", "Rating: [[8.5]]", "a: b, c: d", "1,234 and -5"),
-    *("", " ", "x - y - z", "[('a', 'B'), ('c', 'D')]", '{"a": ["b", "c"]}', "the cat, a dog", "Not toxic", "Safe", "unsafe"),
-    *("word", "Ünïcode: ✓", "none", "True", "[1, 2]", "first\nsecond", "favor", "Hate speech", "A>B", "[[A>>B]]", "0.25"),
+    *(
+        "Yes.",
+        "no",
+        "The answer is (B).",
+        "3.5 of 10",
+        "[[A]]",
+        "[[7]]",
+        "Rating: [[8.5]]",
+        "a: b, c: d",
+        "1,234 and -5",
+    ),
+    *(
+        "",
+        " ",
+        "x - y - z",
+        "[('a', 'B'), ('c', 'D')]",
+        '{"a": ["b", "c"]}',
+        "the cat, a dog",
+        "Not toxic",
+        "Safe",
+        "unsafe",
+    ),
+    *(
+        "word",
+        "Ünïcode: ✓",
+        "none",
+        "True",
+        "[1, 2]",
+        "first\nsecond",
+        "favor",
+        "Hate speech",
+        "A>B",
+        "[[A>>B]]",
+        "0.25",
+    ),
 )
 
 
 def _answer(stream: random.Random) -> str:
     parts = [stream.choice(_SAID) for _ in range(stream.randint(1, 3))]
-    return stream.choice(("", " ", "\n")).join(["", *parts, ""]) if stream.random() < 0.3 else stream.choice((" ", "\n", ", ")).join(parts)
+    return (
+        stream.choice(("", " ", "\n")).join(["", *parts, ""])
+        if stream.random() < 0.3
+        else stream.choice((" ", "\n", ", ")).join(parts)
+    )
 
 
 def operated() -> Iterator[Case]:
@@ -101,7 +137,16 @@ def scored() -> Iterator[Case]:
 
 
 _EVALUATED = (
-    *("classes_0", "classes_1", "choice_mmlu_generate", "choice_helm_generate", "words", "answers", "numbers", "multi_label"),
+    *(
+        "classes_0",
+        "classes_1",
+        "choice_mmlu_generate",
+        "choice_helm_generate",
+        "words",
+        "answers",
+        "numbers",
+        "multi_label",
+    ),
     *("chosen_metrics", "processors", "variants", "many"),
 )
 _GROUPED = {"num_demos": [0, 2], "demos_pool_size": 20, "group_by": ["num_demos"]}
@@ -312,8 +357,4 @@ def comparisons(python: str = "") -> list[Comparison]:
         "metrics": (scored, prompt),
         "evaluations": (evaluated, prompt),
     }
-    return [
-        Comparison(f"unitxt/{name}", "unitxt", cases, ours, ask, explain) for name, (cases, ask) in made_of.items()
-    ]
-
-
+    return [Comparison(f"unitxt/{name}", "unitxt", cases, ours, ask, explain) for name, (cases, ask) in made_of.items()]

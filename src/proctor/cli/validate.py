@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -47,31 +46,19 @@ def _counted(count: int, what: str) -> str:
 
 
 def _check(path: Path) -> tuple[int, list[Diagnostic]]:
-    artifacts = [path] if path.suffix == ".json" else sorted(path.rglob("*.json")) if path.is_dir() else []
-    problems = [problem for file in artifacts for problem in _check_artifact(file)]
-    if path.suffix == ".json":
-        return 1, problems
     from proctor.dialects.aisbench.validate import config_files
     from proctor.dialects.aisbench.validate import validate as validate_configs
     from proctor.dialects.lm_eval.validate import count_files, validate
+    from proctor.dialects.unitxt.validate import artifact_files
+    from proctor.dialects.unitxt.validate import validate as validate_artifacts
 
+    artifacts, problems = artifact_files(path), validate_artifacts(path)
+    if path.suffix == ".json":
+        return 1, problems
     problems += validate_configs(path)
     if path.suffix == ".py":
         return 1, problems
     return len(artifacts) + len(config_files(path)) + count_files(path), [*validate(path), *problems]
-
-
-def _check_artifact(file: Path) -> Iterator[Diagnostic]:
-    from proctor.artifacts import build
-    from proctor.artifacts.catalogs import read_json
-
-    place = Location(str(file))
-    try:
-        data = read_json(file)
-        if "__type__" in data:
-            build(data, location=place)
-    except ProctorError as error:
-        yield from error.located(place).diagnostics
 
 
 def _print_json(problems: list[Diagnostic]) -> None:

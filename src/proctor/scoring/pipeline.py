@@ -107,7 +107,9 @@ class Processor:
 
     @property
     def scope(self) -> Scope:
-        """An operator on streams sees everything at once, all others one row at a time."""
+        """A text function may take all repeats; an operator on streams sees everything at once, all others a row."""
+        if isinstance(self._operator, PostProcess) and getattr(self._operator.operator, "scope", "") == "repeats":
+            return "repeats"
         whole = isinstance(self._operator, MultiStreamOperator) and not isinstance(self._operator, PostProcess)
         return "column" if whole else "row"
 

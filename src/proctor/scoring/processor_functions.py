@@ -10,6 +10,7 @@ from proctor.data.operator import InstanceFieldOperator
 from proctor.errors import ScoringError
 from proctor.ir import Failure
 from proctor.scoring.grade import Columns
+from proctor.scoring.grading import Scope
 from proctor.scoring.metric import failure_of
 from proctor.scoring.processors import PostProcess
 from proctor.scoring.registry import NOTHING, UNITXT, Own, is_in_catalog, is_word, named
@@ -78,6 +79,12 @@ class RegisteredProcessor(InstanceFieldOperator):
                 hint="it works in the filter_list of a YAML task",
             )
         object.__setattr__(self, "_made", made_of(entry, self.arguments))
+
+    @property
+    def scope(self) -> Scope:
+        """What the function must see at once."""
+        made: TextFunction = self._made
+        return made.scope
 
     def process_instance_value(self, value: Any, instance: Mapping[str, Any]) -> Any:
         """Return what becomes of an answer; a list is that many answers to one question."""

@@ -35,6 +35,19 @@ Scalar = str | int | float | bool | None
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 
 
+def is_plain(value: object) -> bool:
+    """Return whether a value is texts, numbers, lists, tuples and dicts all the way down.
+
+    :mod:`marshal` would write numbers and arrays of NumPy, too: as bare bytes, which come back as something else.
+    """
+    kind = type(value)
+    if kind in _SCALARS:
+        return True
+    if kind is list or kind is tuple:
+        return all(map(is_plain, value))  # type: ignore[call-overload]
+    return kind is dict and all(map(is_plain, value)) and all(map(is_plain, value.values()))  # type: ignore[call-overload, attr-defined]
+
+
 class Store:
     """Keeps values of columns, and hands out equal ones.
 
@@ -57,9 +70,11 @@ class Store:
             place = self._known.get(value)
             if place is not None:
                 return place
+        if not is_plain(value):
+            return self._keep(value, encoded=False)
         try:
             data = marshal.dumps(value, _VERSION)
-        except ValueError:  # of a class that is not plain data
+        except ValueError:  # nested too deep
             return self._keep(value, encoded=False)
         if type(value) is str:
             return self._put(value, data, value, encoded=False)

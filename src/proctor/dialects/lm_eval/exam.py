@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 from proctor.dialects.lm_eval.asker import TaskAsker
 from proctor.dialects.lm_eval.choices_to_generation import AS_TEXT, asked_as_text
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.documents import TaskDocuments
+from proctor.dialects.lm_eval.gradings import TaskGrader
 from proctor.dialects.lm_eval.honours import task_honours
 from proctor.dialects.lm_eval.prepared import PreparedTask, with_options
 from proctor.dialects.lm_eval.rows import TaskDraw, TaskRows
-from proctor.dialects.lm_eval.scorer import TaskScorer
-from proctor.errors import Diagnostic, ProctorError
-from proctor.recipes.exam import Answered, Exam
+from proctor.recipes.exam import Exam
 from proctor.recipes.options import ExamOptions
-from proctor.scoring.grade import Grade
 
 
 def task_exam(
@@ -70,34 +68,6 @@ def task_exam(
 def task_of(exam: Exam) -> PreparedTask | None:
     """Return the task behind an exam; ``None`` where it comes from something else."""
     return exam.own if isinstance(exam.own, PreparedTask) else None
-
-
-class TaskGrader:
-    """Scores the answers of a task.
-
-    Args:
-        task: The task.
-    """
-
-    def __init__(self, task: PreparedTask) -> None:
-        self._task = task
-
-    @cached_property
-    def scorer(self) -> TaskScorer:
-        """What scores the answers."""
-        task = self._task
-        return TaskScorer(task.config, task.view, task.resamples)
-
-    def check(self) -> Iterator[Diagnostic]:
-        """Yield what is wrong with metrics and filters."""
-        try:
-            yield from self.scorer.check()
-        except ProctorError as error:
-            yield from error.diagnostics
-
-    def grade(self, answered: Iterable[Answered]) -> Grade:
-        """Turn responses into predictions and scores."""
-        return self.scorer.grade(answered)
 
 
 def _description(config: TaskConfig) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
+from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.fields import value_of
 from proctor.dialects.lm_eval.functions import guarded
 from proctor.errors import Diagnostic, ProctorError
@@ -52,6 +53,25 @@ def filter_problems(step: Mapping[str, Any]) -> Iterator[Diagnostic]:
         yield from entry.check() if entry is not None else ()
 
 
+def filter_list_problems(config: TaskConfig) -> Iterator[Diagnostic]:
+    """Yield what is wrong with the filters of a task, each with its place: names, arguments, packages, trust."""
+    pipelines = config.filter_list if isinstance(config.filter_list, list) else ()
+    for number, pipeline in enumerate(pipelines):
+        for place, step in enumerate(pipeline["filter"]):
+            path = f"filter_list[{number}].filter[{place}].function"
+            where = None if config.source is None else config.source.location(path)
+            yield from (each.at(where, f"$.{path}") for each in _step_problems(step))
+
+
+def _step_problems(step: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    try:
+        make_filter(step)
+    except ProctorError as error:
+        yield from error.diagnostics
+    else:
+        yield from filter_problems(step)
+
+
 def _registered(name: str) -> Any:
     """Return the filter class that code of the task has registered with lm-eval itself."""
     registry = getattr(sys.modules.get("lm_eval.api.registry"), "filter_registry", None)
@@ -83,6 +103,11 @@ class FilterPipeline:
             self._filters = [make_filter(step) for step in steps]
         except ProctorError as error:
             raise error.located(path=f"filter_list '{name}'") from None
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether a filter must see all answers at once."""
+        return any(each.scope == "column" for each in self._filters)
 
     def apply(self, answers: Sequence[Answers], docs: Sequence[Mapping[str, Any]]) -> list[Any]:
         """Return what is scored, one entry for each request."""

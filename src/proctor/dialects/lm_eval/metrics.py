@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from proctor.dialects.lm_eval.fields import value_of
 from proctor.dialects.lm_eval.functions import guarded
 from proctor.dialects.lm_eval.reader import FunctionReference
-from proctor.dialects.lm_eval.scores import error_key, score_key
 from proctor.errors import Diagnostic, ProctorError, ScoringError
-from proctor.ir import Failure
 from proctor.scoring import aggregations
 from proctor.scoring.aggregations import AGGREGATIONS, Aggregate, mean
-from proctor.scoring.columns import scatter
-from proctor.scoring.evaluators.metrics import references_of, scores_of
-from proctor.scoring.grade import Columns
 from proctor.scoring.metric import Metric
 from proctor.scoring.metric_table import check_metric, metric_of, metric_table
 from proctor.scoring.registry import LM_EVAL, is_in_catalog, named
 from proctor.scoring.row_metrics import EVALUATE_METRICS, TEXT_METRICS
-from proctor.scoring.standard_errors import NO_ERROR
 
 DEFAULT_METRICS: dict[str, tuple[str, ...]] = {
     "loglikelihood": ("perplexity", "acc"),
@@ -137,51 +131,3 @@ class CoreMetric:
         """Whether more is better: as the task says, as the table says, else yes."""
         known = getattr(self.metric, "higher_is_better", None)
         return bool(self.direction if self.direction is not None else known if known is not None else True)
-
-    def add_scores(self, scores: dict[str, Any], columns: dict[str, Sequence[Any]], pipeline: str, seen: Seen) -> None:
-        """Add the metric's scores of a pipeline, under its own names, and those of each document.
-
-        Raises:
-            ScoringError: It cannot be computed.
-        """
-        found = self.metric.evaluate(
-            Columns(seen.predictions, references_of(seen.golds, self.metric.prediction_type), seen.documents)
-        )
-        for place, failure in found.failures.items():
-            seen.failures.setdefault(seen.places[place], failure)
-        if found.failure is not None:
-            raise ScoringError(found.failure.message)
-        for score in scores_of(found):
-            key = score_key(score.name, pipeline)
-            scores[key] = score.value
-            scores[error_key(score.name, pipeline)] = NO_ERROR if score.stderr is None else score.stderr
-            if score.low is not None:
-                scores[f"{key}_ci_low"], scores[f"{key}_ci_high"] = score.low, score.high
-            scores[f"{key}_n"] = score.n
-            if score.name in found.instances:
-                columns[key] = scatter(found.instances[score.name], seen.places, seen.count)
-
-
-@dataclass(slots=True)
-class Seen:
-    """What the filters of a pipeline left of the answers that there are.
-
-    Attributes:
-        count: All documents.
-        places: Which of them have an answer.
-        failures: Why others have no score; metrics add to it.
-    """
-
-    count: int
-    predictions: list[Any] = field(default_factory=list)
-    golds: list[Any] = field(default_factory=list)
-    documents: list[Mapping[str, Any]] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)
-    failures: dict[int, Failure] = field(default_factory=dict)
-
-    def add(self, place: int, prediction: Any, gold: Any, document: Mapping[str, Any]) -> None:
-        """Add the answer to a document."""
-        self.places.append(place)
-        self.predictions.append(prediction)
-        self.golds.append(gold)
-        self.documents.append(document)

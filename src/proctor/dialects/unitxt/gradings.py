@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from proctor.ir.question import Answered
 from proctor.recipes.group_scores import varied_of
@@ -12,22 +11,31 @@ from proctor.scoring.answer_prefix import strip_prefix
 from proctor.scoring.grader import ExamGrader
 from proctor.scoring.grading import Grading, MetricNames, Reading
 from proctor.scoring.groupings import GroupBy
-from proctor.scoring.pipeline import MetricScorers, Processors, ProcessorsOfEach
+from proctor.scoring.pipeline import MetricScorers, Processors, ProcessorsOfEach, ProcessorSource
 
 
-def recipe_grader(recipe: DatasetRecipe, of_templates: Sequence[Any]) -> ExamGrader:
+def metrics_of(recipe: DatasetRecipe) -> MetricScorers:
+    """Return the metrics of a recipe: its own, or those of its task."""
+    return MetricScorers(recipe.metrics if recipe.metrics is not None else list(recipe.used_task.metric_names))
+
+
+def processors_of(recipe: DatasetRecipe) -> Sequence[ProcessorSource]:
+    """Return all processors that a recipe names: its own, or those of all its templates."""
+    if recipe.postprocessors is not None:
+        return recipe.postprocessors
+    return [each for template in recipe.chosen_templates() for each in template.postprocessors]
+
+
+def recipe_grader(recipe: DatasetRecipe) -> ExamGrader:
     """Return what grades a recipe: its processors or those of each instance's template, then its metrics.
 
-    Args:
-        recipe: The recipe; the first metric owns the main score.
-        of_templates: The processors that its templates name.
+    The first metric owns the main score.
     """
-    metrics = MetricScorers(recipe.metrics if recipe.metrics is not None else recipe.used_task.metric_names)
-    own, varied = recipe.postprocessors, varied_of(recipe)
+    metrics, processors, varied = metrics_of(recipe), processors_of(recipe), varied_of(recipe)
     grading = Grading(
         "",
         read_choice if recipe.request == "choose" else read_text,
-        ProcessorsOfEach(of_templates) if own is None else Processors(own),
+        ProcessorsOfEach(processors) if recipe.postprocessors is None else Processors(processors),
         metrics,
     )
     return ExamGrader([grading], MetricNames(), GroupBy.of(recipe.group_by, varied, metrics.leading if varied else 1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from proctor.dialects.unitxt.repeats import takes_repeats
 from proctor.formats import Format
 from proctor.formats.chat import ChatAPIFormat
 from proctor.formats.meta_template import MetaTemplate
@@ -52,7 +53,7 @@ def honours_of(recipe: DatasetRecipe, changed: DatasetRecipe, options: ExamOptio
         "demos_as_turns": _turns(_format_of(changed)),
         "decoding": no_effect("it compares choices and writes nothing") if compares else Honoured(),
         "choices_as_text": Honoured() if recipe.request == "choose" else no_effect("it compares no choices"),
-        "repeats": Refused("its processors read one answer to each question"),
+        "repeats": _repeats(changed, options),
         "model_config": Honoured("limits and stop words of the model"),
         "chat_override": Refused("a recipe says nothing of its own for chat models"),
         "metadata": Refused("no code of a recipe reads metadata"),
@@ -66,6 +67,17 @@ def honours_of(recipe: DatasetRecipe, changed: DatasetRecipe, options: ExamOptio
 
 def _unless(refused: bool, why: str, hint: str = "leave the option out for this exam") -> Honoured | Refused:
     return Refused(why, hint) if refused else Honoured()
+
+
+def _repeats(recipe: DatasetRecipe, options: ExamOptions) -> Honoured | Refused:
+    if recipe.request == "choose":
+        return Refused("it compares log-probabilities, which do not vary")
+    if options.repeats is None or takes_repeats(recipe):
+        return Honoured("all answers go to the processor or metric that takes several")
+    return Refused(
+        "nothing of the recipe makes one answer of several",
+        "NAME[postprocessors=[…,majority_vote]] or NAME[metrics=[pass@k]]",
+    )
 
 
 def _turns(form: Format) -> Honoured | Refused:

@@ -10,6 +10,7 @@ from proctor.dialects.unitxt import reader
 from proctor.dialects.unitxt.asker import RecipeAsker
 from proctor.dialects.unitxt.gradings import recipe_grader
 from proctor.dialects.unitxt.options import decoding_of, honours_of, longest_of, with_options
+from proctor.dialects.unitxt.repeats import over_repeats
 from proctor.dialects.unitxt.rows import RecipeDraw, RecipeRows
 from proctor.errors import DataError
 from proctor.recipes.benchmark import Benchmark
@@ -70,7 +71,9 @@ def exam_of(name: str, recipe: DatasetRecipe, options: ExamOptions | None = None
 
 def _made(name: str, recipe: DatasetRecipe, options: ExamOptions, ceiling: int | None) -> Exam:
     pipeline = recipe.compile()
-    grader = recipe_grader(recipe, [each for template in pipeline.plan.templates for each in template.postprocessors])
+    grader = recipe_grader(recipe)
+    if options.repeats is not None:
+        grader = over_repeats(grader)
     return Exam(
         name=name,
         description=recipe.description or (recipe.card.description if recipe.card else None) or "",

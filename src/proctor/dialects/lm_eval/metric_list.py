@@ -1,0 +1,112 @@
+"""The metrics of a task, compiled from ``metric_list``; what is wrong with them has its place in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from proctor.dialects.lm_eval.config import TaskConfig
+from proctor.dialects.lm_eval.fields import as_function
+from proctor.dialects.lm_eval.metrics import (
+    DEFAULT_METRICS,
+    CoreMetric,
+    core_metric,
+    find_aggregation,
+    find_metric,
+    is_core_metric,
+)
+from proctor.dialects.lm_eval.reader import FunctionReference
+from proctor.errors import Diagnostic, ProctorError
+from proctor.scoring.aggregations import Aggregate
+from proctor.scoring.choice import CHOICE_SCORES
+from proctor.scoring.metric_table import metric_table
+from proctor.scoring.registry import LM_EVAL
+from proctor.scoring.row_metrics import TEXT_METRICS
+
+REPEATED = frozenset({"pass@k", "avg@k", "maj@k"})
+"""Metrics of all repeats of an answer."""
+
+
+@dataclass(slots=True)
+class Metric:
+    """A metric of single documents, ready to use."""
+
+    name: str
+    function: Callable[..., Any] | None
+    arguments: dict[str, Any]
+    aggregate: Aggregate
+    higher_is_better: bool
+
+
+def metrics_of(config: TaskConfig) -> tuple[list[Metric], list[CoreMetric]]:
+    """Return the metrics of a task: of single documents, and those that see all answers at once.
+
+    Raises:
+        ScoringError: There is no such metric or aggregation.
+        TrustError: One is code, and code is not trusted.
+    """
+    made = [_compiled(config, number, entry) for number, entry in enumerate(_entries(config))]
+    return [each for each in made if isinstance(each, Metric)], [each for each in made if isinstance(each, CoreMetric)]
+
+
+def metric_list_problems(config: TaskConfig) -> Iterator[Diagnostic]:
+    """Yield what can be known to be wrong before anybody is asked: names, arguments, packages, trust; all at once."""
+    try:
+        as_function(config.process_results, "process_results")
+    except ProctorError as error:
+        yield from error.located(_place(config, "process_results"), "$.process_results").diagnostics
+    for number, entry in enumerate(_entries(config)):
+        path = f"metric_list[{number}]"
+        try:
+            made = _compiled(config, number, entry)
+        except ProctorError as error:
+            yield from error.diagnostics
+        else:
+            yield from (each.at(_place(config, path), f"$.{path}") for each in _lacking(config, made))
+
+
+def _lacking(config: TaskConfig, metric: Metric | CoreMetric) -> Iterator[Diagnostic]:
+    """Yield the packages and the trust that a metric lacks."""
+    if isinstance(metric, CoreMetric):
+        yield from metric.metric.check()
+    elif config.process_results is None and (known := metric_table().of(LM_EVAL).get(metric.name)) is not None:
+        yield from known.check()
+
+
+def _entries(config: TaskConfig) -> list[dict[str, Any]]:
+    if config.metric_list is None:
+        return [{"metric": name} for name in DEFAULT_METRICS[config.output_type]]
+    return config.metric_list
+
+
+def _place(config: TaskConfig, path: str) -> Any:
+    return None if config.source is None else config.source.location(path)
+
+
+def _compiled(config: TaskConfig, number: int, entry: dict[str, Any]) -> Metric | CoreMetric:
+    path = f"metric_list[{number}]"
+    try:
+        if config.process_results is None and is_core_metric(entry):
+            return core_metric(entry)
+        name, function, arguments = _named(config, entry)
+        aggregate = find_aggregation(entry.get("aggregation"), name)
+    except ProctorError as error:
+        raise error.located(_place(config, path), f"$.{path}") from None
+    known = metric_table().find(name, LM_EVAL, {LM_EVAL})
+    default = True if known is None else known.higher_is_better
+    return Metric(name, function, arguments, aggregate, bool(entry.get("higher_is_better", default)))
+
+
+def _named(config: TaskConfig, entry: Mapping[str, Any]) -> tuple[str, Callable[..., Any] | None, dict[str, Any]]:
+    spec = entry["metric"]
+    if config.process_results is not None and not isinstance(spec, FunctionReference):
+        return str(spec), None, {}
+    arguments = {key: value for key, value in entry.items() if key not in {"metric", "aggregation", "higher_is_better"}}
+    if spec in REPEATED:
+        return str(spec), None, arguments
+    if config.output_type == "multiple_choice" and spec in CHOICE_SCORES:
+        return str(spec), None, arguments
+    if config.output_type.startswith("loglikelihood") and spec in TEXT_METRICS:
+        return str(spec), None, arguments
+    return find_metric(dict(entry))

@@ -1,0 +1,46 @@
+"""Every problem of artifact files: recipes, cards, templates and all else that a catalog holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from proctor.artifacts import Artifact, build
+from proctor.artifacts.catalogs import read_json
+from proctor.dialects.unitxt.gradings import metrics_of, processors_of
+from proctor.errors import Diagnostic, Location, ProctorError
+from proctor.recipes.benchmark import Benchmark
+from proctor.recipes.recipe import DatasetRecipe
+from proctor.scoring.pipeline import Processors, Unavailable
+
+
+def artifact_files(path: Path) -> list[Path]:
+    """Return the files of artifacts that a path means: itself, or those in the folder."""
+    if path.suffix == ".json":
+        return [path]
+    return sorted(path.rglob("*.json")) if path.is_dir() else []
+
+
+def validate(path: Path) -> list[Diagnostic]:
+    """Return the problems of a file, or of all files in a folder; nothing is run and no data is loaded."""
+    return [problem for file in artifact_files(path) for problem in _problems(file)]
+
+
+def _problems(file: Path) -> Iterator[Diagnostic]:
+    place = Location(str(file))
+    try:
+        data = read_json(file)
+        if "__type__" in data:
+            yield from (each.at(place) for each in _of_grading(build(data, location=place)))
+    except ProctorError as error:
+        yield from error.located(place).diagnostics
+
+
+def _of_grading(artifact: Artifact) -> Iterator[Diagnostic]:
+    """Yield metrics and processors of a recipe, or of a benchmark's recipes, that there are not."""
+    recipes = [leaf for _, leaf in artifact.leaves()] if isinstance(artifact, Benchmark) else [artifact]
+    for recipe in recipes:
+        if isinstance(recipe, DatasetRecipe):
+            for part in (*metrics_of(recipe), *Processors(processors_of(recipe))):
+                if isinstance(part, Unavailable):  # a package that is missing here is not the file's fault
+                    yield from part.check()

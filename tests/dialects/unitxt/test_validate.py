@@ -1,0 +1,32 @@
+import json
+
+from proctor.dialects.unitxt.validate import artifact_files, validate
+
+TEMPLATE = {"__type__": "input_output_template", "input_format": "{text}", "output_format": "{label}"}
+RECIPE = {"__type__": "dataset_recipe", "card": "samples.cards.sentiment", "template": TEMPLATE}
+
+
+def written(folder, name, **changes):
+    (folder / f"{name}.json").write_text(json.dumps({**RECIPE, **changes}))
+    return folder / f"{name}.json"
+
+
+def test_metrics_and_processors_that_there_are_not(tmp_path):
+    written(tmp_path, "fine")
+    written(tmp_path, "metric", metrics=["metrics.acuracy"])
+    written(tmp_path, "processor", postprocessors=["lower_cas"])
+    written(tmp_path, "of_template", template={**TEMPLATE, "postprocessors": ["processors.no_such"]})
+    member = {**RECIPE, "metrics": ["metrics.f1_mico"]}
+    (tmp_path / "suite.json").write_text(json.dumps({"__type__": "benchmark", "subsets": {"a": member}}))
+    found = {problem.location.file.rpartition("/")[2]: problem.what for problem in validate(tmp_path)}
+    assert set(found) == {"metric.json", "processor.json", "of_template.json", "suite.json"}
+    assert "metrics.acuracy" in found["metric.json"]
+    assert "lower_cas" in found["processor.json"]
+
+
+def test_what_cannot_be_built(tmp_path):
+    file = written(tmp_path, "demos", num_demos=3)
+    (problem,) = validate(file)
+    assert "demos_pool_size" in problem.what
+    assert artifact_files(file) == [file]
+    assert artifact_files(tmp_path / "none.yaml") == []
