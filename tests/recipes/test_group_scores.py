@@ -9,6 +9,7 @@ from proctor.errors import MissingFieldError
 from proctor.recipes.benchmark import Benchmark
 from proctor.recipes.group_scores import BenchmarkScores
 from proctor.running.run import run_exams
+from proctor.scoring.grade import Grade
 
 ARITHMETIC = "card=samples.cards.arithmetic,demos_pool_size=8"
 
@@ -70,6 +71,6 @@ def test_a_benchmark_is_filed_beside_its_members(tmp_path):
 
 def test_members_without_a_score_do_not_count():
     scores = BenchmarkScores("b", ("x", "y"))
-    assert scores.score({"x": {"score": 0.5}, "y": {"score": None}})["score"] == 0.5
-    assert "score_ci_low" not in scores.score({"x": {"score": 0.5}})
+    assert scores.score({"x": Grade({"score": 0.5}), "y": Grade({"score": None})})["score"] == 0.5
+    assert "score_ci_low" not in scores.score({"x": Grade({"score": 0.5})})
     assert scores.score({}) == {}

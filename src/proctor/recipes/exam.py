@@ -122,8 +122,8 @@ class ScoredGroup(Protocol):
     def name(self) -> str:
         """The name under which results are filed."""
 
-    def score(self, scores: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-        """Return the group's scores, from the global scores of its exams by name; empty where it has none."""
+    def score(self, grades: Mapping[str, Grade]) -> dict[str, Any]:
+        """Return the group's scores, from the grades of its exams by name; empty where it has none."""
 
 
 class NoDemos:

@@ -9,6 +9,7 @@ from typing import Any
 
 from proctor.recipes.recipe import DatasetRecipe
 from proctor.scoring.combined import interval_of_mean
+from proctor.scoring.grade import Grade
 
 VARIED = ("template", "num_demos")
 """Fields of the metadata that differ from instance to instance where a recipe has several templates or demo counts."""
@@ -34,9 +35,9 @@ class BenchmarkScores:
     name: str
     members: tuple[str | BenchmarkScores, ...]
 
-    def score(self, scores: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    def score(self, grades: Mapping[str, Grade]) -> dict[str, Any]:
         """Return the score of the members that have one; its interval is that of a mean of independent scores."""
-        each = [scores.get(name, {}) if isinstance(name, str) else name.score(scores) for name in self.members]
+        each = [_scores_of(member, grades) for member in self.members]
         having = [entry for entry in each if _is_number(entry.get("score"))]
         if not having:
             return {}
@@ -48,6 +49,12 @@ class BenchmarkScores:
             for name in ("score", MEAN):
                 found |= {f"{name}_ci_low": low, f"{name}_ci_high": high}
         return found | {"num_of_instances": sum(entry.get("num_of_instances", 0) for entry in each)}
+
+
+def _scores_of(member: str | BenchmarkScores, grades: Mapping[str, Grade]) -> Mapping[str, Any]:
+    if isinstance(member, BenchmarkScores):
+        return member.score(grades)
+    return grades[member].scores if member in grades else {}
 
 
 def _interval(entry: Mapping[str, Any]) -> tuple[float, float] | None:

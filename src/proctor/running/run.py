@@ -240,7 +240,7 @@ def _group_entries(exams: Sequence[Exam], grades: dict[str, Grade]) -> dict[str,
         groups.update((group.name, group) for group in exam.groups if group.name not in grades)
     entries = {}
     for name, group in groups.items():
-        scores = group.score({exam: grade.scores for exam, grade in grades.items()})
+        scores = group.score(grades)
         if scores:
             members = [exam.name for exam in exams if any(each.name == name for each in exam.groups)]
             failed = sum(len(grades[member].failures) for member in members if member in grades)

@@ -5,6 +5,7 @@ import pytest
 from proctor.dialects.aisbench.summary import mode_of, prompt_version, summarize, summarize_models, summary_groups
 from proctor.dialects.aisbench.values import Reference
 from proctor.errors import DataError, ScoringError
+from proctor.scoring.grade import Grade
 
 RESULTS = {
     "a": {"accuracy": 50.0, "details": {}},
@@ -12,6 +13,7 @@ RESULTS = {
     "c": {"error": "no predictions"},
     "d": {"rouge1": 30.0, "rouge2": 10.0},
 }
+GRADES = {name: Grade(scores) for name, scores in RESULTS.items()}
 MODES = {"a": "gen", "b": "ppl", "c": "gen", "d": "gen"}
 VERSIONS = {"a": "aaaaaa", "b": "bbbbbb", "c": "cccccc", "d": "dddddd"}
 
@@ -127,14 +129,14 @@ def test_groups_score_exams():
         {"summary_groups": [{"name": "x", "subsets": ["a", "b"]}, {"name": "y", "subsets": ["x", "d"], "std": True}]}
     )
     assert [group.members for group in groups] == [("a", "b"), ("a", "b", "d")]
-    assert groups[0].score(RESULTS) == {
+    assert groups[0].score(GRADES) == {
         "accuracy": 35.0,
         "naive_average": 35.0,
         "score": 35.0,
         "score_name": "naive_average",
     }
-    assert groups[1].score(RESULTS)["score"] == 2.5
-    assert groups[1].score({"a": {"accuracy": 3.0}}) == {}
+    assert groups[1].score(GRADES)["score"] == 2.5
+    assert groups[1].score({"a": Grade({"accuracy": 3.0})}) == {}
 
 
 def test_an_unknown_summarizer_is_noted():

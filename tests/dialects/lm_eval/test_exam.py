@@ -457,8 +457,10 @@ class TestScores:
     def test_a_pattern_that_fails_on_every_answer_is_one_error(self, exam, monkeypatch):
         monkeypatch.setattr(regexes, "LIMIT_SECONDS", 0.05)
         made = exam(f"{TEXT}filter_list: [{{name: s, filter: [{{function: regex, regex_pattern: '(a+)+$'}}]}}]")
-        with pytest.raises(ScoringError, match="does not end"):
-            answer(made, lambda item, each: says("a" * 40 + "b"))
+        grade = answer(made, lambda item, each: says("a" * 40 + "b"))
+        (problem,) = grade.metric_failures.values()
+        assert "does not end" in problem.message
+        assert len(grade.failures) == grade.scores["num_of_failures"] == 6
 
     def test_a_metric_with_a_pattern_that_does_not_end(self, exam, monkeypatch):
         monkeypatch.setattr(regexes, "LIMIT_SECONDS", 0.1)
@@ -476,6 +478,8 @@ class TestScores:
         assert grade.scores["score_name"] == "acc"
         assert grade.scores["acc_ci_low"] < 5 / 6 < grade.scores["acc_ci_high"]
         assert grade.scores["num_of_instances"] == 6
+        assert "num_of_failures" not in grade.scores
+        assert grade.main.unit == "share"
         assert grade.instance_scores["acc"][0] == 0.0
         assert grade.processed_predictions[1] == "x1"
 
@@ -557,7 +561,8 @@ class TestScores:
         grade = answer(exam(CHOICE), lambda item, each: failure if item.number == 2 else likes(item.instance["n"]))
         assert grade.scores["acc"] == 1.0
         assert grade.scores["acc_n"] == 5
-        assert grade.scores["num_of_instances"] == 6
+        assert grade.scores["num_of_instances"] == 5
+        assert grade.scores["num_of_failures"] == 1
         assert list(grade.failures) == [2]
         assert grade.instance_scores["acc"][2] is None
 

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -6,12 +7,29 @@ from hypothesis import strategies as st
 
 from proctor.dialects.lm_eval.groups import group_scores, pooled_error, unweighted_error, weighted
 from proctor.dialects.lm_eval.tree import Group, GroupMetric, Leaf
+from proctor.ir import Failure
+from proctor.scoring.grade import Grade
+from proctor.scoring.score import Score
 
-SCORES = {
-    "a": {"acc": 0.5, "acc_stderr": 0.1, "num_of_instances": 10, "f,x": 1.0, "f_stderr,x": 0.2},
-    "b": {"acc": 1.0, "acc_stderr": 0.2, "num_of_instances": 30},
-    "c": {"other": 1.0, "num_of_instances": 5},
+
+def graded(count, *scores):
+    return Grade({}, predictions=[None] * count, table=list(scores))
+
+
+def score(name, value, error=None, bounds=(None, None), grading=""):
+    listed = f"{name},{grading}" if grading else name
+    return Score(listed, value, *bounds, n=10, stderr=error, unit="share", metric=name, grading=grading)
+
+
+GRADES = {
+    "a": graded(10, score("acc", 0.5, 0.1), score("f", 1.0, 0.2, grading="x")),
+    "b": graded(30, score("acc", 1.0, 0.2)),
+    "c": graded(5, score("other", 1.0)),
 }
+
+
+def flat(group, grades=GRADES):
+    return group_scores(group, grades).flat()
 
 
 def group(*metrics):
@@ -20,7 +38,7 @@ def group(*metrics):
 
 
 def test_weighted_by_size():
-    found = group_scores(group(GroupMetric("acc")), SCORES)
+    found = flat(group(GroupMetric("acc")))
     assert found["acc"] == pytest.approx((0.5 * 10 + 1.0 * 30) / 40)
     variance = (9 * 0.01 * 10 + 29 * 0.04 * 30) / 38
     assert found["acc_stderr"] == pytest.approx(math.sqrt(variance / 40))
@@ -30,26 +48,25 @@ def test_weighted_by_size():
 
 
 def test_every_task_alike():
-    found = group_scores(group(GroupMetric("acc", weight_by_size=False)), SCORES)
+    found = flat(group(GroupMetric("acc", weight_by_size=False)))
     assert found["acc"] == 0.75
     assert found["acc_stderr"] == pytest.approx(math.sqrt(0.01 + 0.04) / 2)
 
 
 def test_filters_are_found_or_named():
-    assert group_scores(group(GroupMetric("f")), SCORES)["f,x"] == 1.0
-    assert group_scores(group(GroupMetric("f", ("x",))), SCORES)["f_stderr,x"] == pytest.approx(0.2)
-    assert "f" not in group_scores(group(GroupMetric("f", ("none",))), SCORES)
+    assert flat(group(GroupMetric("f")))["f,x"] == 1.0
+    assert flat(group(GroupMetric("f", ("x",))))["f_stderr,x"] == pytest.approx(0.2)
+    assert "f" not in flat(group(GroupMetric("f", ("none",))))
 
 
 def test_an_error_that_one_task_lacks():
-    scores = {**SCORES, "b": {"acc": 1.0, "acc_stderr": "N/A", "num_of_instances": 3}}
-    found = group_scores(group(GroupMetric("acc")), scores)
+    found = flat(group(GroupMetric("acc")), {**GRADES, "b": graded(3, score("acc", 1.0))})
     assert found["acc_stderr"] == "N/A"
     assert "acc_ci_low" not in found
 
 
 def test_a_function_of_ones_own():
-    found = group_scores(group(GroupMetric("acc", aggregation=lambda values, sizes: max(values))), SCORES)
+    found = flat(group(GroupMetric("acc", aggregation=lambda values, sizes: max(values))))
     assert found["acc"] == 1.0
 
 
@@ -62,11 +79,9 @@ def test_pooling_equal_sizes_is_the_plain_formula(entries):
 
 
 def test_recipes_count_under_the_name_that_they_give_the_same_score():
-    recipe = {"accuracy": 0.25, "accuracy_ci_low": 0.0, "accuracy_ci_high": 0.5, "num_of_instances": 20}
+    recipe = graded(20, score("accuracy", 0.25, bounds=(0.0, 0.5)))
     for metric in ("acc", "accuracy"):
-        found = group_scores(
-            Group("g", [Leaf("a", {}), Leaf("r", {})], (GroupMetric(metric),)), {**SCORES, "r": recipe}
-        )
+        found = flat(Group("g", [Leaf("a", {}), Leaf("r", {})], (GroupMetric(metric),)), {**GRADES, "r": recipe})
         assert found[metric] == pytest.approx((0.5 * 10 + 0.25 * 20) / 30)
         error = 0.25 / 1.959963984540054
         pooled = (9 * 0.01 * 10 + 19 * error**2 * 20) / 28
@@ -75,14 +90,36 @@ def test_recipes_count_under_the_name_that_they_give_the_same_score():
 
 
 def test_tasks_without_the_score_are_named():
-    assert group_scores(group(GroupMetric("acc")), SCORES)["acc_without"] == ["c"]
+    assert flat(group(GroupMetric("acc")))["acc_without"] == ["c"]
 
 
 @pytest.mark.parametrize("by_size", [True, False])
 def test_intervals_of_shares_stay_within_bounds(by_size):
-    none_right = {"acc": 0.0, "acc_stderr": 0.0, "acc_ci_low": 0.0, "acc_ci_high": 0.56, "num_of_instances": 3}
+    none_right = graded(3, score("acc", 0.0, 0.0, (0.0, 0.56)))
     group = Group("g", [Leaf("a", {}, None), Leaf("b", {}, None)], (GroupMetric("acc", weight_by_size=by_size),))
-    found = group_scores(group, {"a": none_right, "b": none_right})
+    found = flat(group, {"a": none_right, "b": none_right})
     assert found["acc_ci_low"] == 0.0
     assert 0.3 < found["acc_ci_high"] < 0.56
     assert found["acc_stderr"] == 0.0
+
+
+def test_failed_instances_weigh_nothing():
+    whole, part = graded(10, score("acc", 1.0, 0.1)), graded(10, score("acc", 0.0, 0.1))
+    part.failures = {place: Failure("timeout", "slow") for place in range(8)}
+    found = flat(Group("g", [Leaf("a", {}), Leaf("b", {})], (GroupMetric("acc"),)), {"a": whole, "b": part})
+    assert found["acc"] == pytest.approx(10 / 12)
+    assert found["num_of_instances"] == 12
+
+
+def test_the_error_of_one_instance_is_not_known():
+    alone = graded(1, score("acc", 1.0, bounds=(0.2, 1.0)))
+    alone.table[0] = replace(alone.table[0], n=1)
+    found = flat(Group("g", [Leaf("a", {}), Leaf("b", {})], (GroupMetric("acc"),)), {"a": GRADES["a"], "b": alone})
+    assert found["acc_stderr"] == "N/A"
+
+
+def test_a_score_of_two_units_is_raw():
+    percent = graded(10, replace(score("acc", 50.0, 1.0), unit="percent"))
+    both = {"a": GRADES["a"], "b": percent}
+    assert group_scores(group(GroupMetric("acc")), both).table[0].unit == "raw"
+    assert group_scores(group(GroupMetric("acc")), GRADES).table[0].unit == "share"

@@ -218,7 +218,7 @@ def test_what_fails_is_that_documents_failure(exam):
 def test_nothing_answered_gives_no_scores(exam):
     made = exam("Written", limit=1)
     grade = made.grade(Answered(item, (Response(failure=Failure("x", "y")),)) for item in made.questions())
-    assert grade.scores == {"num_of_instances": 1}
+    assert grade.scores == {"num_of_instances": 0, "num_of_failures": 1}
 
 
 def test_predictions_only(exam):

@@ -13,6 +13,7 @@ from proctor.errors import DataError, ScoringError
 from proctor.results.tables import simple_table
 from proctor.safe_python import compile_expression
 from proctor.scoring.evaluators.evaluation import METRIC_ORDER
+from proctor.scoring.grade import Grade
 
 __all__ = [
     "SummaryGroup",
@@ -138,16 +139,16 @@ class SummaryGroup:
     config: Mapping[str, Any]
     before: tuple[SummaryGroup, ...] = ()
 
-    def score(self, scores: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    def score(self, grades: Mapping[str, Grade]) -> dict[str, Any]:
         """Return the group's scores from those of its datasets; empty where one of them is missing.
 
         Args:
-            scores: Global scores of each dataset, by ``abbr``.
+            grades: The grade of each dataset, by ``abbr``.
 
         Raises:
             ScoringError: The group cannot mean anything.
         """
-        board = _Board.of({"": scores}, {})
+        board = _Board.of({"": {name: grade.scores for name, grade in grades.items()}}, {})
         for group in (*self.before, self):
             board.add(group.config, "")
         found = board.scores[""].get(self.name)

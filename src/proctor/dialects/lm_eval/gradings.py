@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import islice
 from typing import Any, NamedTuple
 
 from proctor.dialects.lm_eval.config import plain
@@ -20,7 +21,7 @@ from proctor.ir.question import Answered
 from proctor.logs import get_logger
 from proctor.scoring.evaluators.metrics import references_of
 from proctor.scoring.grade import Columns, Grade, Measured
-from proctor.scoring.grader import ExamGrader
+from proctor.scoring.grader import BLOCK, ExamGrader
 from proctor.scoring.grading import Grading, Need, Reading, Scope, Scorer
 from proctor.scoring.row_values import RowAggregation
 
@@ -79,6 +80,16 @@ class TaskGrader:
         ]
         return ExamGrader(gradings, TaskNames(), shown=read.shown)
 
+    def scored(self, pipeline: TaskPipeline, answered: Iterable[Answered]) -> Iterator[tuple[Answered, Scored]]:
+        """Yield answers with what a pipeline makes of them; some at a time, unless its filters must see all."""
+        read = _Reader(self._task.config.output_type)
+        iterator = iter(answered)
+        while block := list(islice(iterator, None if pipeline.scope == "column" else BLOCK)):
+            good = [each for each in block if each.failure is None]
+            requests = [read.requests(each) for each in good]
+            scored = iter(pipeline.scored(requests, [each.question.instance for each in good]))
+            yield from ((each, next(scored) if (why := each.failure) is None else _lost(why)) for each in block)
+
     def _aggregation(self, pipeline: TaskPipeline) -> RowAggregation:
         scorer = pipeline.scorer
         return RowAggregation(scorer.aggregates, self._task.resamples, scorer.directions, unit_of, plain)
@@ -135,12 +146,18 @@ class Scored(NamedTuple):
         values: Its metrics; ``None`` where it has none.
         failure: Why it has none.
         filtered: What the filters left of the answer to each request.
+        answers: What was answered to each request.
     """
 
     shown: Any
     values: Values | None
     failure: Failure | None = None
     filtered: Sequence[Any] = ()
+    answers: Requests = ()
+
+
+def _lost(failure: Failure) -> Scored:
+    return Scored(failure, None, failure)
 
 
 class TaskPipeline:
@@ -203,12 +220,12 @@ class TaskPipeline:
 
     def _scored(self, doc: Document, answers: Requests, filtered: Sequence[Any] | Failure) -> Scored:
         if isinstance(filtered, Failure):
-            return Scored(filtered, None, filtered)
+            return Scored(filtered, None, filtered, answers=answers)
         try:
             values = self.scorer.values(doc, filtered, answers)
         except (ProctorError, *_STUMBLES) as error:
-            return Scored(self.scorer.shown(doc, filtered), None, _failure(error), filtered)
-        return Scored(self.scorer.shown(doc, filtered), values, None, filtered)
+            return Scored(self.scorer.shown(doc, filtered), None, _failure(error), filtered, answers)
+        return Scored(self.scorer.shown(doc, filtered), values, None, filtered, answers)
 
 
 _STUMBLES = (ArithmeticError, LookupError, TypeError, ValueError, AttributeError)
@@ -232,7 +249,7 @@ class _DocumentValues:
     needs: frozenset[Need] = frozenset()
 
     def __init__(self, pipeline: TaskPipeline, aggregation: RowAggregation, *, warns: bool) -> None:
-        self.name = pipeline.name
+        self.name = "metric_list"
         self._scorer = pipeline.scorer
         self._aggregation = aggregation
         self._warns = warns
@@ -248,6 +265,8 @@ class _DocumentValues:
         found = aggregation.measured(_values(columns.predictions, failures), instances=instances)
         found.failures = failures
         found.parsed = _Shown(columns.predictions)
+        if failures and not found.instances and not found.scores:  # what is wrong with every answer is said once
+            found.failure = next(iter(failures.values()))
         if self._warns:
             self._warn_of_golds()
         return found

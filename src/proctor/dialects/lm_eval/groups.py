@@ -1,110 +1,155 @@
-"""Scores of groups: one number of the scores of many tasks, with its standard error."""
+"""Scores of groups: one number of the scores of many tasks, with its standard error and interval."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from proctor.dialects.lm_eval.fields import value_of
-from proctor.dialects.lm_eval.scores import error_key, score_key
+from proctor.dialects.lm_eval.names import ONLY, listed, score_key
 from proctor.dialects.lm_eval.tree import Group, GroupMetric
 from proctor.scoring.aggregated import CONFIDENCE_95, number
 from proctor.scoring.combined import interval_of_mean
+from proctor.scoring.flat import COUNT
+from proctor.scoring.grade import Grade
+from proctor.scoring.score import Score, Unit
 
-Scores = Mapping[str, Any]
+ACCURACY = frozenset({"acc", "accuracy"})
+"""Names of one score: in tasks of lm-eval, and in recipes, which may stand in one group."""
 
 
-def group_scores(group: Group, scores: Mapping[str, Scores]) -> dict[str, Any]:
+@dataclass(slots=True)
+class GroupScores:
+    """The scores of a group.
+
+    Attributes:
+        count: Instances that were scored in its tasks.
+        table: Its scores.
+        without: Tasks that lack a score which others have, by the score's name: the number is not about them.
+    """
+
+    count: int
+    table: list[Score] = field(default_factory=list)
+    without: dict[str, list[str]] = field(default_factory=dict)
+
+    def flat(self) -> dict[str, Any]:
+        """Return the flat view; the first number is the main score."""
+        found: dict[str, Any] = {COUNT: self.count}
+        for score in self.table:
+            found.update(listed(score))
+            if score.name in self.without:
+                found[f"{score.name}_without"] = self.without[score.name]
+        main = next((score for score in self.table if isinstance(score.value, float)), None)
+        if main is not None:
+            found.update(score=main.value, score_name=main.name, score_ci_low=main.low, score_ci_high=main.high)
+        return found
+
+
+def group_scores(group: Group, grades: Mapping[str, Grade]) -> GroupScores:
     """Return the scores of a group.
 
     Args:
         group: The group.
-        scores: Scores by the name of the task, as their grades have them.
+        grades: Grades by the name of the task.
     """
-    members = {leaf.name: scores[leaf.name] for leaf in group.leaves() if leaf.name in scores}
-    tasks = list(members.values())
-    found: dict[str, Any] = {"num_of_instances": sum(each.get("num_of_instances", 0) for each in tasks)}
+    members = {leaf.name: grades[leaf.name] for leaf in group.leaves() if leaf.name in grades}
+    found = GroupScores(sum(map(scored_count, members.values())))
     for metric in group.metrics:
-        for pipeline in metric.filters if metric.filters is not None else _pipelines(metric.metric, tasks):
-            found.update(_aggregated(metric, pipeline, tasks))
-            _note_missing(found, score_key(metric.metric, pipeline), members)
-    main = next((key for key, value in found.items() if key != "num_of_instances" and isinstance(value, float)), None)
-    if main is not None:
-        found.update(score=found[main], score_name=main)
-        found.update({f"score{end}": found.get(f"{main}{end}") for end in ("_ci_low", "_ci_high")})
+        for pipeline in metric.filters if metric.filters is not None else _pipelines(metric.metric, members):
+            having = dict(_scores_of(metric.metric, pipeline, members))
+            if not having:
+                continue
+            sizes = [scored_count(members[name]) for name in having]
+            score = _aggregated(metric, "" if pipeline == ONLY else pipeline, list(having.values()), sizes)
+            found.table.append(score)
+            if without := [name for name in members if name not in having]:
+                found.without[score.name] = without
     return found
 
 
-def _note_missing(found: dict[str, Any], key: str, members: Mapping[str, Scores]) -> None:
-    """Name the tasks that have no such score, where others have: the group's number is not about them."""
-    without = [name for name, each in members.items() if _key_in(each, key) is None]
-    if key in found and without:
-        found[f"{key}_without"] = without
+def scored_count(grade: Grade) -> int:
+    """Return how many instances were scored."""
+    return len(grade.predictions) - len(grade.failures)
 
 
-_SAME = {"acc": "accuracy", "accuracy": "acc"}
-"""Names of one score: in tasks of lm-eval, and in Unitxt's recipes."""
+def _is_of(score: Score, metric: str, pipeline: str | None = None) -> bool:
+    names = ACCURACY if metric in ACCURACY else {metric}
+    if pipeline is not None and (score.grading or ONLY) != pipeline:
+        return False
+    return score.name in {score_key(name, score.grading) for name in names} and _is_number(score.value)
 
 
-def _key_in(scores: Scores, key: str) -> str | None:
-    """Return under which name a task has a score, ``None`` where it has none."""
-    for name in (key, _SAME.get(key, "")):
-        if isinstance(scores.get(name), int | float):
-            return name
-    return None
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float)
 
 
-def _error_of(scores: Scores, metric: str, pipeline: str, key: str) -> Any:
-    """Return a score's standard error; of a score with an interval alone, half its width in standard errors."""
-    known, interval = scores.get(error_key(metric, pipeline)), _interval_of(scores, key)
-    if known is None and interval is not None:
-        return (interval[1] - interval[0]) / 2 / CONFIDENCE_95
-    return known
+def _pipelines(metric: str, members: Mapping[str, Grade]) -> list[str]:
+    """Return the filter pipelines that have scores of a metric."""
+    scores = (score for grade in members.values() for score in grade.table)
+    return sorted({score.grading or ONLY for score in scores if _is_of(score, metric)})
 
 
-def _pipelines(metric: str, tasks: Sequence[Scores]) -> list[str]:
-    names = {"none" for each in tasks if metric in each or (_SAME.get(metric, "") in each)}
-    prefix = f"{metric},"
-    for each in tasks:
-        names.update(key[len(prefix) :] for key in each if key.startswith(prefix) and not key.endswith(_ENDINGS))
-    return sorted(names)
+def _scores_of(metric: str, pipeline: str, members: Mapping[str, Grade]) -> Iterator[tuple[str, Score]]:
+    """Yield the tasks that have a score, with it; the name that the group uses comes first."""
+    for name, grade in members.items():
+        found = [score for score in grade.table if _is_of(score, metric, pipeline)]
+        if found:
+            key = score_key(metric, pipeline)
+            yield name, next((score for score in found if score.name == key), found[0])
 
 
-_ENDINGS = ("_ci_low", "_ci_high", "_n")
-
-
-def _aggregated(metric: GroupMetric, pipeline: str, tasks: Sequence[Scores]) -> dict[str, Any]:
-    key = score_key(metric.metric, pipeline)
-    having = [(each, name) for each in tasks if (name := _key_in(each, key)) is not None]
-    if not having:
-        return {}
-    values = [float(each[name]) for each, name in having]
-    sizes = [int(each.get("num_of_instances", 0)) for each, _ in having]
-    errors = [_error_of(each, metric.metric, pipeline, name) for each, name in having]
+def _aggregated(metric: GroupMetric, pipeline: str, scores: Sequence[Score], sizes: Sequence[int]) -> Score:
+    values = [float(score.value) for score in scores]  # type: ignore[arg-type]
     weights = sizes if metric.weight_by_size else [1] * len(sizes)
     is_mean = not callable(function := value_of(metric.aggregation, "aggregation"))
     value = weighted(values, weights) if is_mean else number(function(values, sizes))
-    known = [each for each in errors if isinstance(each, int | float)]
-    error: float | str = "N/A"
-    if len(known) == len(values):
-        error = pooled_error(known, sizes) if metric.weight_by_size else unweighted_error(known)
-    found = {key: value, error_key(metric.metric, pipeline): error}
-    intervals = [interval for each, name in having if (interval := _interval_of(each, name)) is not None]
-    if is_mean and len(intervals) == len(values):
-        low, high = interval_of_mean(values, intervals, weights)
-    elif isinstance(error, float) and isinstance(value, float):
-        low, high = value - CONFIDENCE_95 * error, value + CONFIDENCE_95 * error
-    else:
-        return found
-    return {**found, f"{key}_ci_low": low, f"{key}_ci_high": high}
+    errors = [error for score in scores if (error := error_of(score)) is not None]
+    error = None
+    if len(errors) == len(values):
+        error = pooled_error(errors, sizes) if metric.weight_by_size else unweighted_error(errors)
+    low, high = _interval(value, error, scores, values, weights) if is_mean else _normal(value, error)
+    units: set[Unit] = {score.unit for score in scores}
+    return Score(
+        score_key(metric.metric, pipeline),
+        value,
+        low,
+        high,
+        stderr=error,
+        unit=units.pop() if len(units) == 1 else "raw",
+        higher_is_better=scores[0].higher_is_better,
+        metric=metric.metric,
+        grading=pipeline,
+    )
 
 
-def _interval_of(scores: Scores, name: str) -> tuple[float, float] | None:
-    low, high = scores.get(f"{name}_ci_low"), scores.get(f"{name}_ci_high")
-    if not isinstance(low, int | float) or not isinstance(high, int | float):
-        return None
-    return float(low), float(high)
+def error_of(score: Score) -> float | None:
+    """Return a score's standard error; of a score with an interval alone, half its width in standard errors.
+
+    Of one instance no error is known, whatever its interval.
+    """
+    if score.stderr is not None or score.low is None or score.high is None or score.n == 1:
+        return score.stderr
+    return (score.high - score.low) / 2 / CONFIDENCE_95
+
+
+Bounds = tuple[float | None, float | None]
+
+
+def _interval(
+    value: Any, error: float | None, scores: Sequence[Score], values: Sequence[float], weights: Sequence[float]
+) -> Bounds:
+    intervals = [(score.low, score.high) for score in scores if score.low is not None and score.high is not None]
+    if len(intervals) == len(values):
+        return interval_of_mean(values, intervals, weights)
+    return _normal(value, error)
+
+
+def _normal(value: Any, error: float | None) -> Bounds:
+    if error is None or not isinstance(value, float):
+        return None, None
+    return value - CONFIDENCE_95 * error, value + CONFIDENCE_95 * error
 
 
 def weighted(values: Sequence[float], weights: Sequence[float]) -> float:

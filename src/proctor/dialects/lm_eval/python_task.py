@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 from proctor.data import hub
 from proctor.data.streams import MultiStream
 from proctor.dialects.lm_eval.chat import chat_options
+from proctor.dialects.lm_eval.config import plain
 from proctor.dialects.lm_eval.functions import TaskCodeError, guarded, resolve_function
 from proctor.dialects.lm_eval.generation import decoding_of
 from proctor.dialects.lm_eval.honours import class_honours
+from proctor.dialects.lm_eval.names import ONLY, TaskNames, unit_of
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
-from proctor.dialects.lm_eval.scores import Measure, Values, add_scores, name_main_score
 from proctor.errors import Diagnostic, UsageError
 from proctor.ir import (
     Choose,
@@ -44,6 +45,9 @@ from proctor.recipes.options import ExamOptions
 from proctor.recipes.selection import Opened, Selection
 from proctor.scoring.aggregations import bypass, mean
 from proctor.scoring.grade import Grade
+from proctor.scoring.grader import composed
+from proctor.scoring.grading import Mark
+from proctor.scoring.row_values import RowAggregation, Values
 from proctor.scoring.standard_errors import BOOTSTRAP_RESAMPLES
 
 if TYPE_CHECKING:
@@ -201,7 +205,7 @@ class ClassGrader:
         yield from ()
 
     def grade(self, answered: Iterable[Answered]) -> Grade:
-        """Turn responses into scores."""
+        """Turn responses into scores; a class filters all its answers at once, so they are kept."""
         answers = list(answered)
         failures: dict[int, Failure] = {}
         good: dict[int, list[Any]] = {}
@@ -212,48 +216,47 @@ class ClassGrader:
             good[place] = instances = self._task.instances[each.question.number]
             for instance, answer in zip(instances, _answers(each.responses), strict=True):
                 instance.resps, instance.filtered_resps = [answer], {}
-        scores, columns, broken = self._scored(good, len(answers), failures)
-        name_main_score(scores)
-        scores["num_of_instances"] = len(answers)
-        raw = [None if place in failures else [one.resps[0] for one in good[place]] for place in range(len(answers))]
-        predictions = [failures[place] if each is None else _only(each) for place, each in enumerate(raw)]
-        return Grade(
-            scores=scores,
-            instance_scores=columns,
-            predictions=predictions,
-            processed_predictions=predictions,
-            processed_references=[[each.question.exchange.answer] for each in answers],
-            failures=failures,
-            metric_failures=broken,
-        )
+        grade = composed(list(self._marks(good, len(answers))), TaskNames(), len(answers), failures)
+        raw = [[one.resps[0] for one in good[place]] if place in good else None for place in range(len(answers))]
+        grade.predictions = [grade.failures[place] if each is None else _only(each) for place, each in enumerate(raw)]
+        grade.processed_predictions = grade.predictions
+        grade.processed_references = [[each.question.exchange.answer] for each in answers]
+        return grade
 
-    def _scored(
-        self, good: Mapping[int, Sequence[Any]], count: int, failures: dict[int, Failure]
-    ) -> tuple[dict[str, Any], dict[str, Sequence[Any]], dict[str, Failure]]:
-        scores: dict[str, Any] = {}
-        columns: dict[str, Sequence[Any]] = {}
-        broken: dict[str, Failure] = {}
-        task, name, resamples = self._task.task, self._task.name, self._task.options.resamples
+    def _marks(self, good: Mapping[int, Sequence[Any]], count: int) -> Iterator[Mark]:
+        """Yield what the class makes of each of its filter pipelines."""
+        task, name = self._task.task, self._task.name
+        if self._task.options.predict_only:
+            nothing = [{"bypass": None} if place in good else None for place in range(count)]
+            yield Mark("", "bypass", RowAggregation({"bypass": bypass}).measured(nothing))
+            return
         task._instances = [each for instances in good.values() for each in instances]  # noqa: SLF001 - filters read it
         if not good:
-            return scores, columns, broken
-        if self._task.options.predict_only:
-            nothing: list[Values | None] = [{"bypass": None} if place in good else None for place in range(count)]
-            return scores, columns, add_scores(scores, columns, "none", nothing, Measure({"bypass": bypass}, 0))
+            return
         guarded(task.apply_filters, f"the filters of '{name}'")()
-        aggregates = {metric: _aggregate(each) for metric, each in task.aggregation().items()}
-        measure = Measure(aggregates, BOOTSTRAP_RESAMPLES if resamples is None else resamples)
+        aggregation = self._aggregation()
         process = guarded(task.process_results, f"process_results of '{name}'")
         for pipeline in next(iter(good.values()))[0].filtered_resps:
-            found: list[Values | None] = [None] * count
+            rows: list[Values | None] = [None] * count
+            failures: dict[int, Failure] = {}
             for place, instances in good.items():
-                results = [each.filtered_resps[pipeline] for each in instances]
                 try:
-                    found[place] = dict(process(instances[0].doc, results))
+                    rows[place] = dict(process(instances[0].doc, [each.filtered_resps[pipeline] for each in instances]))
                 except TaskCodeError as error:
-                    failures.setdefault(place, Failure("scoring", str(error.diagnostics[0].why), retryable=False))
-            broken.update(add_scores(scores, columns, pipeline, found, measure))
-        return scores, columns, broken
+                    failures[place] = Failure("scoring", str(error.diagnostics[0].why), retryable=False)
+            found = aggregation.measured(rows)
+            found.failures = failures
+            yield Mark("" if pipeline == ONLY else pipeline, "process_results", found)
+
+    def _aggregation(self) -> RowAggregation:
+        task, resamples = self._task.task, self._task.options.resamples
+        return RowAggregation(
+            {metric: _aggregate(each) for metric, each in task.aggregation().items()},
+            BOOTSTRAP_RESAMPLES if resamples is None else resamples,
+            dict(task.higher_is_better()),
+            unit_of,
+            plain,
+        )
 
 
 # -- inside -----------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from typing import Any
 from proctor.dialects.lm_eval.checks import task_from_values
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.reader import TaskFile
+from proctor.scoring.grade import Grade
 
 Values = Mapping[str, Any]
 
@@ -72,11 +73,11 @@ class Group:
     metadata: Values = field(default_factory=dict)
     own_name: str = ""
 
-    def score(self, scores: Mapping[str, Values]) -> dict[str, Any]:
-        """Return the group's scores from those of its tasks; empty where it aggregates none."""
+    def score(self, grades: Mapping[str, Grade]) -> dict[str, Any]:
+        """Return the group's scores from the grades of its tasks; empty where it aggregates none."""
         from proctor.dialects.lm_eval.groups import group_scores
 
-        return group_scores(self, scores) if self.metrics else {}
+        return group_scores(self, grades).flat() if self.metrics else {}
 
     def leaves(self) -> Iterator[Leaf]:
         """Yield all tasks below."""

@@ -7,22 +7,25 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from proctor.dialects.lm_eval.exam import task_of
 from proctor.dialects.lm_eval.generation import generation_arguments
-from proctor.dialects.lm_eval.groups import group_scores
+from proctor.dialects.lm_eval.gradings import Scored, TaskGrader
+from proctor.dialects.lm_eval.groups import group_scores, scored_count
+from proctor.dialects.lm_eval.names import ONLY
 from proctor.dialects.lm_eval.prepared import PreparedTask
-from proctor.dialects.lm_eval.scorer import TaskScorer
-from proctor.dialects.lm_eval.scores import error_key, score_key
 from proctor.dialects.lm_eval.tree import Group
 from proctor.errors import OutputError, UsageError
 from proctor.ir import Choose, Generate, Likelihood, Request, Rolling
 from proctor.recipes.exam import Answered, Exam
 from proctor.recipes.options import ExamOptions
 from proctor.scoring.grade import Grade
+from proctor.scoring.score import Score
+from proctor.scoring.standard_errors import NO_ERROR
 
 Answers = Callable[[Exam], Iterable[Answered]]
 """Returns an exam's items with their responses, as often as it is asked."""
@@ -81,7 +84,7 @@ def write_files(
         if answers is not None:
             for exam in exams:
                 path = folder / f"samples_{sanitized(exam.name)}_{stamp}.jsonl"
-                hashes[exam.name] = _write_samples(path, exam, answers(exam))
+                hashes[exam.name] = _write_samples(path, exam, partial(answers, exam))
                 written.append(path)
         path = folder / (f"{place.stem}_{stamp}.json" if named else f"results_{stamp}.json")
         document = {**results_document(exams, grades, model), "task_hashes": hashes}
@@ -91,10 +94,10 @@ def write_files(
     return [path, *written]
 
 
-def _write_samples(path: Path, exam: Exam, answered: Iterable[Answered]) -> str:
+def _write_samples(path: Path, exam: Exam, answers: Callable[[], Iterable[Answered]]) -> str:
     digest = sha256()
     with path.open("w", encoding="utf-8") as file:
-        for sample in samples(exam, answered):
+        for sample in samples(exam, answers):
             digest.update((sample["doc_hash"] + sample["prompt_hash"] + sample["target_hash"]).encode())
             file.write(json.dumps(sample, default=_plain, ensure_ascii=False) + "\n")
     return digest.hexdigest()
@@ -106,11 +109,10 @@ def _write_samples(path: Path, exam: Exam, answered: Iterable[Answered]) -> str:
 def results_document(exams: Sequence[Exam], grades: Mapping[str, Grade], model: ModelDescription) -> dict[str, Any]:
     """Return what ``results_*.json`` holds."""
     groups = {each.name: each for exam in exams for each in exam.groups if isinstance(each, Group)}
-    scores = {name: grade.scores for name, grade in grades.items()}
     results = {exam.name: _task_row(exam, grades[exam.name]) for exam in exams}
-    group_rows = {name: _group_row(group, scores) for name, group in groups.items() if group.metrics}
+    group_rows = {name: _group_row(group, grades) for name, group in groups.items() if group.metrics}
     tasks = {exam.name: _task(exam) for exam in exams}
-    directions = {exam.name: _scorer(exam).higher_is_better for exam in exams}
+    directions = {exam.name: _grader(exam).higher_is_better for exam in exams}
     versions = {name: task.config.version for name, task in tasks.items()}
     first = _task(exams[0]) if exams else None
     options = ExamOptions() if first is None else first.options
@@ -155,9 +157,8 @@ def _task(exam: Exam) -> PreparedTask:
     return found
 
 
-def _scorer(exam: Exam) -> TaskScorer:
-    task = _task(exam)
-    return TaskScorer(task.config, task.view, task.resamples)
+def _grader(exam: Exam) -> TaskGrader:
+    return exam.grader if isinstance(exam.grader, TaskGrader) else TaskGrader(_task(exam))
 
 
 def _group_versions(groups: Mapping[str, Group]) -> dict[str, Any]:
@@ -168,77 +169,72 @@ def _task_row(exam: Exam, grade: Grade) -> dict[str, Any]:
     row = {
         "name": exam.name,
         "alias": str(_task(exam).config.task_alias or exam.name),
-        "sample_len": grade.scores.get("num_of_instances", 0) - len(grade.failures),
+        "sample_len": scored_count(grade),
     }
-    for metric, pipeline in metric_names(grade):
-        row[f"{metric},{pipeline}"] = grade.scores[score_key(metric, pipeline)]
-        row[f"{metric}_stderr,{pipeline}"] = grade.scores.get(error_key(metric, pipeline), "N/A")
-    return row
+    return {**row, **_cells(grade.table)}
 
 
-def metric_names(grade: Grade) -> Iterator[tuple[str, str]]:
-    """Yield metric and filter pipeline of every score that documents have."""
-    for key in grade.instance_scores:
-        metric, comma, pipeline = key.partition(",")
-        yield metric, pipeline if comma else "none"
+def _cells(table: Iterable[Score]) -> dict[str, Any]:
+    """Return scores and standard errors as lm-eval files them: the filter pipeline is always named."""
+    cells: dict[str, Any] = {}
+    for score in table:
+        bare, pipeline = score.name.removesuffix(f",{score.grading}"), score.grading or ONLY
+        cells[f"{bare},{pipeline}"] = score.value
+        cells[f"{bare}_stderr,{pipeline}"] = NO_ERROR if score.stderr is None else score.stderr
+    return cells
 
 
 def _bare_row(group: Group) -> dict[str, Any]:
     return {"alias": group.alias or group.name, "name": group.name}
 
 
-def _group_row(group: Group, scores: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    found = group_scores(group, scores)
-    row = {**_bare_row(group), "sample_len": found["num_of_instances"]}
-    for key, value in found.items():
-        metric, comma, pipeline = key.partition(",")
-        if key.startswith(("score", "num_of_")) or metric.endswith(("_ci_low", "_ci_high", "_stderr")):
-            continue
-        if pipeline.endswith(("_ci_low", "_ci_high")):
-            continue
-        name = pipeline if comma else "none"
-        row[f"{metric},{name}"] = value
-        row[f"{metric}_stderr,{name}"] = found.get(error_key(metric, name), "N/A")
-    return row
+def _group_row(group: Group, grades: Mapping[str, Grade]) -> dict[str, Any]:
+    found = group_scores(group, grades)
+    return {**_bare_row(group), "sample_len": found.count, **_cells(found.table)}
 
 
 # -- samples ----------------------------------------------------------------------------------------------------------
 
 
-def samples(exam: Exam, answered: Iterable[Answered]) -> Iterator[dict[str, Any]]:
-    """Yield the lines of ``samples_*.jsonl``: one for each filter pipeline and document."""
-    items, task, scorer = list(answered), _task(exam), _scorer(exam)
-    scored = scorer.document_rows(items)
-    for pipeline in scorer.pipelines:
-        for each, row in zip(items, scored[pipeline.name], strict=True):
-            yield _sample(task, each, pipeline.name, row)
+def samples(exam: Exam, answers: Callable[[], Iterable[Answered]]) -> Iterator[dict[str, Any]]:
+    """Yield the lines of ``samples_*.jsonl``: one for each filter pipeline and document.
+
+    Args:
+        exam: The exam.
+        answers: Returns its answers; they are passed once for each pipeline, and not kept.
+    """
+    task, grader = _task(exam), _grader(exam)
+    for pipeline in grader.pipelines:
+        for each, scored in grader.scored(pipeline, answers()):
+            yield _sample(task, each, pipeline.name, scored)
 
 
-def _sample(task: PreparedTask, answered: Answered, pipeline: str, row: Mapping[str, Any]) -> dict[str, Any]:
+def _sample(task: PreparedTask, answered: Answered, pipeline: str, scored: Scored) -> dict[str, Any]:
     doc = answered.question.instance
-    target = task.view(doc).target
+    is_usable = answered.question.failure is None
+    target = str(task.view(doc).target) if is_usable else ""
     arguments = [each for request in answered.question.requests[:1] for each in request_arguments(request, task)]
-    metrics = row["metrics"] or {}
+    metrics = scored.values or {}
     document = json.dumps(doc, indent=2, default=_plain, ensure_ascii=False)
     sample = {
         "doc_id": answered.question.number,
         "doc": doc,
-        "target": str(target),
+        "target": target,
         "arguments": {
             f"gen_args_{number}": {f"arg_{place}": part for place, part in enumerate(parts)}
             for number, parts in enumerate(arguments)
         },
-        "resps": as_texts(row["answers"]),
-        "filtered_resps": as_texts(row["filtered"]),
+        "resps": as_texts(scored.answers),
+        "filtered_resps": as_texts(scored.filtered),
         "filter": pipeline,
         "metrics": list(metrics),
         "doc_hash": _digest(document),
-        "prompt_hash": _digest(str(arguments[0][0])),
-        "target_hash": _digest(str(target)),
+        "prompt_hash": _digest(str(arguments[0][0]) if arguments else ""),
+        "target_hash": _digest(target),
         **metrics,
     }
-    if row["failure"] is not None:
-        sample["failure"] = {"kind": row["failure"].kind, "message": row["failure"].message}
+    if scored.failure is not None:
+        sample["failure"] = {"kind": scored.failure.kind, "message": scored.failure.message}
     return sample
 
 
