@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from proctor.artifacts import Artifact
 from proctor.demos import retrievers, retrievers_bm25, retrievers_dense, retrievers_mdl
+from proctor.dialects.aisbench.config_keys import RETRIEVER_IDLE
 from proctor.dialects.aisbench.values import ConfigDict, location_of, short_name
 from proctor.errors import Diagnostic, ProctorError, TemplateError, did_you_mean
 from proctor.templates import MMPromptTemplate, MultiTurnPromptTemplate, PromptTemplate, RawPromptTemplate
@@ -33,8 +34,6 @@ RETRIEVERS: Mapping[str, type[retrievers.Retriever]] = {
         retrievers_mdl.MDLRetriever,
     )
 }
-_IGNORED = frozenset({"index_split", "test_split"})
-"""Arguments that old configs give and that no retriever reads."""
 
 
 def build_template(config: Any, path: str) -> AnyTemplate | None:
@@ -58,7 +57,7 @@ def build_retriever(config: Any, path: str = "$.infer_cfg.retriever") -> retriev
         return retrievers.ZeroRetriever()
     if isinstance(config, retrievers.Retriever):
         return config
-    wanted = {key: value for key, value in config.items() if key not in _IGNORED}
+    wanted = {key: value for key, value in config.items() if key not in RETRIEVER_IDLE}
     return _build(ConfigDict(wanted, location=location_of(config)), RETRIEVERS, "retriever", path)
 
 

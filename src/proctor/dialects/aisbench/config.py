@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from proctor.dialects.aisbench.values import location_of, short_name
+from proctor.dialects.aisbench.config_keys import dataset_key_problems, part_problems, without_effect
+from proctor.dialects.aisbench.datasets import type_arguments
+from proctor.dialects.aisbench.values import ConfigDict, location_of, short_name
 from proctor.errors import Diagnostic, Location, ProctorError, ValidationError, did_you_mean
 
 GENERATE, PPL, LL, CLP, CHAT = "gen", "ppl", "ll", "clp", "chat"
@@ -39,7 +41,6 @@ _ELSEWHERE: Mapping[str, str] = {
     "SWCELossInferencer": "it measures texts in sliding windows",
 }
 CHAT_MODES = ("last", "every", "every_with_gt")
-_PARTS = frozenset({"ice_template", "prompt_template", "retriever", "inferencer"})
 _ABBR = re.compile(r"/")
 
 
@@ -101,6 +102,16 @@ class DatasetConfig:
         found: Mapping[str, Any] = self.values.get("eval_cfg") or {}
         return found
 
+    def repeated(self, times: int) -> DatasetConfig:
+        """Return the dataset with each row asked about ``times`` times."""
+        values = ConfigDict({**self.values, "n": times}, location=self.location)
+        return replace(self, values=values, count=times)
+
+    @property
+    def without_effect(self) -> dict[str, str]:
+        """Keys that have no effect here, by path, each with the reason."""
+        return without_effect(self.values, self.inferencer.kind, type_arguments(self.values.get("type")))
+
 
 def abbr_of(values: Mapping[str, Any]) -> str:
     """Return the name of a dataset: ``abbr``, else made of path and name as upstream makes it."""
@@ -150,6 +161,16 @@ def _problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
         yield from _reader_problems(reader)
     if isinstance(inference, Mapping):
         yield from _inference_problems(inference)
+    if "type" in values:
+        yield from dataset_key_problems(values, type_arguments(values["type"]))
+    if isinstance(reader, Mapping) and isinstance(inference, Mapping):
+        yield from part_problems(values, _kind_of(inference))
+
+
+def _kind_of(inference: Mapping[str, Any]) -> str:
+    inferencer = inference.get("inferencer")
+    name = short_name(inferencer.get("type", "")) if isinstance(inferencer, Mapping) else ""
+    return INFERENCERS.get(name, "")
 
 
 def _reader_problems(reader: Mapping[str, Any]) -> Iterator[Diagnostic]:
@@ -180,9 +201,6 @@ def _shown(value: object) -> str:
 
 def _inference_problems(inference: Mapping[str, Any]) -> Iterator[Diagnostic]:
     where = location_of(inference)
-    for key in inference:
-        if key not in _PARTS and (hint := did_you_mean(key, _PARTS)):
-            yield Diagnostic(f"infer_cfg knows no '{key}'", path=f"$.infer_cfg.{key}", location=where, hint=hint)
     for key in ("ice_template", "prompt_template", "retriever"):
         if inference.get(key) is not None and not isinstance(inference[key], Mapping):
             yield Diagnostic(

@@ -10,7 +10,7 @@ from proctor.dialects.aisbench.asker import ConfigAsker, Prompts, RetrieverDraw,
 from proctor.dialects.aisbench.config import GENERATE, DatasetConfig
 from proctor.dialects.aisbench.datasets import DatasetRows
 from proctor.dialects.aisbench.gradings import ConfigGrader
-from proctor.dialects.aisbench.honours import honours_of
+from proctor.dialects.aisbench.honours import honours_of, own_seed
 from proctor.dialects.aisbench.options import DatasetOptions, dataset_options
 from proctor.dialects.aisbench.prompts import PromptBuilder
 from proctor.dialects.aisbench.rows import ConfigRows
@@ -67,6 +67,7 @@ def dataset_exam(
     """
     given = options or ExamOptions()
     changed = changed if changed is not None else dataset_options(given)
+    config = config if given.repeats is None else config.repeated(given.repeats)
     return _exam(config, given, changed, ConfigRows(config, rows))
 
 
@@ -85,6 +86,7 @@ def _exam(config: DatasetConfig, given: ExamOptions, options: DatasetOptions, ro
         honours=honours_of(config, given, options),
         longest=config.inferencer.max_seq_len or options.max_seq_len,
         variants=_variants(config, given, options, rows),
+        own_seed=own_seed(config, options),
         own=ConfigExam(config, given, options, rows, prompts),
     )
 
@@ -111,4 +113,5 @@ def _source(config: DatasetConfig, given: ExamOptions, options: DatasetOptions) 
         "predict_only": given.predict_only or None,
     }
     changed = {key: value for key, value in selected.items() if value is not None} | options.to_dict()
-    return {"dialect": "aisbench", "dataset": as_data(config.values), "options": changed}
+    found: dict[str, Any] = {"dialect": "aisbench", "dataset": as_data(config.values), "options": changed}
+    return {**found, "without_effect": idle} if (idle := config.without_effect) else found

@@ -50,6 +50,8 @@ def honours_of(config: DatasetConfig, options: ExamOptions, changed: DatasetOpti
         "chat_override": Refused("chat_override is a key of lm-eval's tasks"),
         "metadata": Refused("metadata is for the code of lm-eval's tasks"),
         "resamples": Refused("no standard error is bootstrapped here"),
+        "group_by": Refused("datasets are scored as a whole", "summary groups of a config put datasets together"),
+        "repeats": Honoured("n of the dataset: scores are means over so many runs"),
         "keys": Refused("keys are those of lm-eval's task files", "write a config that reads this one as its base"),
     }
 
@@ -93,6 +95,14 @@ def _seed(config: DatasetConfig, changed: DatasetOptions) -> Entry:
     if not build_retriever(retriever).is_random:
         return Honoured(f"no effect here: {name} draws nothing at random")
     return Honoured(f"{name} draws from it; rows that a test_range draws stay those of the config")
+
+
+def own_seed(config: DatasetConfig, changed: DatasetOptions) -> int | None:
+    """Return the seed of the config's own draws, ``None`` where it draws nothing."""
+    if not _has_demos(config, changed):
+        return None
+    retriever = build_retriever(changed_inference(config.inference, changed).get("retriever"))
+    return int(retriever.seed) if retriever.is_random and hasattr(retriever, "seed") else None
 
 
 def _chat_template(config: DatasetConfig) -> Entry:

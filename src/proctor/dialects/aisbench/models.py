@@ -11,15 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from proctor.dialects.aisbench.config import model_abbr_of
+from proctor.dialects.aisbench.config_keys import GENERATION_REFUSED, MODEL_KEYS, model_key_problems
 from proctor.dialects.aisbench.index import COLLECTION, MODEL, find_config
 from proctor.dialects.aisbench.reader import models_of, read_config
 from proctor.dialects.aisbench.values import as_data, location_of, short_name
-from proctor.errors import UnknownArtifactError, UsageError, did_you_mean
+from proctor.errors import UnknownArtifactError, UsageError, ValidationError, did_you_mean
 
 _KEY_FROM_ENVIRONMENT = "ENV"
 _SAMPLING = {"temperature", "top_p", "top_k", "seed"}
 _RENAMED = {"max_new_tokens": "max_tokens", "max_out_len": "max_tokens", "max_completion_tokens": "max_tokens"}
-_NOT_ASKED_OF_ENGINES = {"do_sample", "ignore_eos", "num_beams", "n", "num_return_sequences"}
+_EXTRA = ("gen_config", "generation_kwargs", "openai_extra_kwargs", "claude_extra_kwargs")
+"""Where models say how they write; of equal keys the last one counts."""
+_NOT_DECODING = {"do_sample", "max_tokens", *GENERATION_REFUSED}
+"""``do_sample`` decides what else counts; tokens have a place of their own; refused keys get here switched off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,7 @@ def model_config(values: Mapping[str, Any]) -> ModelConfig:
 
     Raises:
         UsageError: Its type has no engine here, or it names no model.
+        ValidationError: It has keys that cannot be honoured.
     """
     name, abbr = short_name(values.get("type", "")), model_abbr_of(values)
     entry = model_types().get(name)
@@ -77,8 +82,13 @@ def model_config(values: Mapping[str, Any]) -> ModelConfig:
                 " or "
             ),
         )
-    generation = {**_mapping(values, "gen_config"), **_mapping(values, "generation_kwargs")}
+    generation = {key: value for part in _EXTRA for key, value in _mapping(values, part).items()}
+    if problems := list(model_key_problems(values, generation)):
+        raise ValidationError(problems)
     notes = []
+    if idle := MODEL_KEYS.without_effect(values, "$"):
+        listed = ", ".join(f"{path.removeprefix('$.')} ({why})" for path, why in idle.items())
+        notes.append(f"'{abbr}' says what has no effect here: {listed}")
     if "instead_of" in entry:
         notes.append(f"'{abbr}' is asked through {entry['engine']} instead of {entry['instead_of']}")
     stop = [*_texts(values.get("stop_words")), *_texts(values.get("end_str"))]
@@ -118,7 +128,7 @@ def _decoding(values: Mapping[str, Any], generation: Mapping[str, Any]) -> Itera
     samples = generation.get("do_sample")
     for key, value in {**{key: values[key] for key in _SAMPLING if key in values}, **generation}.items():
         name = _RENAMED.get(key, key)
-        if value is None or name in _NOT_ASKED_OF_ENGINES or name == "max_tokens":
+        if value is None or name in _NOT_DECODING:
             continue
         if not (name in _SAMPLING and samples is False):
             yield name, value

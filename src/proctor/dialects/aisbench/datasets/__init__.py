@@ -16,6 +16,7 @@ from proctor.dialects.aisbench.datasets.hub_loads import loaded_splits
 from proctor.dialects.aisbench.datasets.lazy_rows import AnyRow, LazyRows, RepeatedRows
 from proctor.dialects.aisbench.datasets.mapping import VARIABLE, mapped_dataset
 from proctor.dialects.aisbench.datasets.reader import check_columns, mapped_splits
+from proctor.dialects.aisbench.datasets.spec_arguments import argument_names
 from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
 from proctor.dialects.aisbench.datasets.trusted import class_splits, imported
 from proctor.dialects.aisbench.values import Reference, dotted_name
@@ -23,7 +24,7 @@ from proctor.errors import DataError, Location, TrustError, did_you_mean
 from proctor.settings import settings
 
 _PROJECTS = {"opencompass": "opencompass", "ais_bench": "aisbench"}
-_NOT_ARGUMENTS = {"type", "abbr", "reader_cfg", "infer_cfg", "eval_cfg", "k", "n", "judge_infer_cfg"}
+_NOT_ARGUMENTS = {"type", "abbr", "reader_cfg", "infer_cfg", "eval_cfg", "k", "n"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,13 @@ class Replicas:
 def project_of(kind: Any) -> str:
     """Return which project a type comes from: ``aisbench``, otherwise ``opencompass``."""
     return _PROJECTS.get(dotted_name(kind).partition(".")[0], "opencompass")
+
+
+def type_arguments(kind: Any) -> frozenset[str] | None:
+    """Return the arguments that a dataset type reads; ``None`` where that is not known."""
+    name = dotted_name(kind)
+    known = spec_of(name, project_of(kind)) if _is_upstream(name) and isinstance(kind, Reference | str) else None
+    return None if known is None else argument_names(known)
 
 
 def dataset_splits(config: Mapping[str, Any], dataset_map: str | None = None) -> Splits:

@@ -1,0 +1,132 @@
+"""No key of a config is dropped in silence: it is used, has no effect for a reason that is listed, or is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from proctor.dialects.aisbench.config import dataset_config
+from proctor.dialects.aisbench.config_keys import INFERENCERS
+from proctor.dialects.aisbench.exam import dataset_exam
+from proctor.dialects.aisbench.models import model_config
+from proctor.dialects.aisbench.values import ConfigDict, Reference
+from proctor.errors import Location, ValidationError
+
+
+def dataset(**more):
+    values = {
+        "abbr": "sums",
+        "type": Reference("opencompass.datasets.JsonlDataset"),
+        "path": "sums.jsonl",
+        "reader_cfg": {"input_columns": ["question"], "output_column": "answer"},
+        "infer_cfg": {
+            "prompt_template": {"type": "PromptTemplate", "template": "{question}"},
+            "retriever": {"type": "ZeroRetriever"},
+            "inferencer": ConfigDict({"type": "GenInferencer"}, location=Location("c.py", 7, 5)),
+        },
+        "eval_cfg": {"evaluator": {"type": "AccEvaluator"}},
+    }
+    return ConfigDict({**values, **more}, location=Location("c.py", 3, 1))
+
+
+def problems(values):
+    with pytest.raises(ValidationError) as caught:
+        dataset_config(values)
+    return caught.value.diagnostics
+
+
+@pytest.mark.parametrize(
+    "part, key, hint",
+    [
+        ("reader_cfg", "test_rnage", "did you mean 'test_range'"),
+        ("infer_cfg", "retriver", "did you mean 'retriever'"),
+        ("eval_cfg", "pred_postprocesor", "did you mean 'pred_postprocessor'"),
+    ],
+)
+def test_a_misspelt_key_is_refused_with_the_closest_one(part, key, hint):
+    values = dataset()
+    values[part] = {**values[part], key: 1}
+    (problem,) = problems(values)
+    assert f"knows no '{key}'" in problem.what
+    assert problem.path == f"$.{part}.{key}"
+    assert hint in problem.hint
+
+
+def test_a_misspelt_argument_of_the_dataset_and_of_the_inferencer_at_once():
+    values = dataset(pth="x")
+    values["infer_cfg"]["inferencer"]["max_out_length"] = 5
+    argument, inferencer = problems(values)
+    assert "the dataset type knows no 'pth'" in argument.what
+    assert "did you mean 'path'" in argument.hint
+    assert str(argument.location) == "c.py:3:1"
+    assert "did you mean 'max_out_len'" in inferencer.hint
+    assert str(inferencer.location) == "c.py:7:5"
+
+
+def test_a_judge_beside_the_evaluator_is_refused_by_name():
+    (problem,) = problems(dataset(judge_infer_cfg={"judge_model": {}}))
+    assert "'judge_infer_cfg' cannot be honoured" in problem.what
+    assert "GenericLLMEvaluator" in problem.why
+
+
+def test_rounds_of_a_generation_are_refused():
+    values = dataset()
+    values["infer_cfg"]["inferencer"]["multiround"] = True
+    assert "ChatInferencer" in problems(values)[0].why
+
+
+def test_what_has_no_effect_is_listed_with_its_reason():
+    values = dataset()
+    values["infer_cfg"]["inferencer"]["batch_size"] = 4
+    values["infer_cfg"]["retriever"]["index_split"] = "train"
+    values["eval_cfg"]["pred_role"] = "BOT"
+    found = dataset_exam(dataset_config(values)).specification()["without_effect"]
+    assert set(found) == {
+        "$.infer_cfg.inferencer.batch_size",
+        "$.infer_cfg.retriever.index_split",
+        "$.eval_cfg.pred_role",
+    }
+    assert all(found.values())
+
+
+@pytest.mark.parametrize("kind", INFERENCERS)
+def test_no_key_has_two_fates(kind):
+    keys = INFERENCERS[kind]
+    assert not keys.used & keys.idle.keys()
+    assert not keys.used & keys.refused.keys()
+    assert not keys.idle.keys() & keys.refused.keys()
+
+
+def test_arguments_of_types_that_functions_read_are_not_judged():
+    assert dataset_config(dataset(type=Reference("opencompass.datasets.HFDataset"), anything=1)).abbr == "sums"
+    assert dataset_config(dataset(type=Reference("my.package.Dataset"), anything=1)).abbr == "sums"
+
+
+class TestModels:
+    def model(self, **more):
+        return {"type": Reference("opencompass.models.HuggingFace"), "abbr": "m", "path": "x", **more}
+
+    @pytest.mark.parametrize(
+        "more, words",
+        [
+            ({"fastchat_template": "vicuna"}, "'fastchat_template' of the model cannot be honoured"),
+            ({"lora_path": "y"}, "'lora_path' of the model cannot be honoured"),
+            ({"generation_kwargs": {"num_return_sequences": 4}}, "several answers to one row"),
+            ({"generation_kwargs": {"num_beams": 4}}, "do not search with beams"),
+            ({"max_sq_len": 4}, "did you mean 'max_seq_len'"),
+        ],
+    )
+    def test_what_would_change_answers_is_refused(self, more, words):
+        with pytest.raises(ValidationError, match=words):
+            model_config(self.model(**more))
+
+    def test_what_is_switched_off_is_taken(self):
+        found = model_config(self.model(min_out_len=1, generation_kwargs={"num_beams": 1, "ignore_eos": False}))
+        assert found.decoding == {}
+
+    def test_what_has_no_effect_is_said(self):
+        (note,) = model_config(self.model(run_cfg={"num_gpus": 1})).notes
+        assert "run_cfg (engines take what the machine has)" in note
+
+    def test_further_arguments_of_servers_are_decoding(self):
+        model = self.model(openai_extra_kwargs={"top_p": 0.5}) | {"type": "OpenAISDK"}
+        assert model_config(model).decoding == {"top_p": 0.5}

@@ -1,0 +1,91 @@
+"""Rows that are read again behave as the list of them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proctor.dialects.aisbench.datasets import lazy_rows
+from proctor.dialects.aisbench.datasets.lazy_rows import (
+    LazyRows,
+    PickedRows,
+    RepeatedRows,
+    RereadRows,
+    picked,
+    read_through,
+    uniform,
+)
+from proctor.ir import Failure
+
+rows_of = st.lists(st.dictionaries(st.sampled_from("abc"), st.integers() | st.floats(allow_nan=False) | st.text()))
+
+
+@pytest.fixture
+def few(monkeypatch):
+    monkeypatch.setattr(lazy_rows, "MOST_KEPT", 3)
+
+
+@given(rows_of, st.data())
+def test_many_rows_are_as_few(rows, data):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lazy_rows, "MOST_KEPT", 3)
+        many = read_through(lambda: iter(rows))
+    few = uniform(rows)
+    assert isinstance(many, RereadRows) == (len(rows) > 3)
+    assert list(many) == few
+    for place in data.draw(st.lists(st.integers(-len(rows), len(rows) - 1))) if rows else []:
+        assert many[place] == few[place]
+
+
+@given(st.integers(4, 30), st.data())
+def test_picked_places_in_any_order(count, data):
+    rows = [{"i": i} for i in range(count)]
+    places = data.draw(st.lists(st.integers(0, count - 1)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lazy_rows, "MOST_KEPT", 3)
+        found = picked(places, read_through(lambda: iter(rows)))
+        assert list(found) == [rows[place] for place in places]
+        assert [found[i] for i in range(len(found))] == [rows[place] for place in places]
+        assert list(picked(places, PickedRows(range(count), rows))) == list(found)
+
+
+@given(st.integers(0, 5), st.integers(1, 4), st.booleans())
+def test_repeated_rows(count, times, in_blocks):
+    rows = [{"i": i} for i in range(count)]
+    found = RepeatedRows(rows, "set_test", times, in_blocks=in_blocks)
+    numbered = [{"i": i, "subdivision": "set_test", "idx": i} for i in range(count)]
+    wanted = numbered * times if in_blocks else [row for row in numbered for _ in range(times)]
+    assert list(found) == wanted == [found[place] for place in range(len(found))]
+    assert found[1:3] == wanted[1:3]
+
+
+@pytest.mark.usefixtures("few")
+def test_files_are_read_once_by_whoever_goes_forwards():
+    times = []
+
+    def read():
+        times.append(1)
+        return iter([{"i": i} for i in range(9)])
+
+    rows = read_through(read)
+    assert [rows[place]["i"] for place in (0, 3, 8)] == [0, 3, 8]
+    assert len(times) == 2, "once to look, once to go through"
+    assert rows[2] == {"i": 2}
+    assert len(times) == 3
+
+
+@pytest.mark.usefixtures("few")
+def test_a_row_that_cannot_be_used_stays_one():
+    bad = Failure("row", "damaged", retryable=False)
+    rows = read_through(lambda: iter([{"a": 1}, bad, {"a": 0.5}, {}, {"a": 2}]))
+    assert list(rows) == [{"a": 1.0}, bad, {"a": 0.5}, {"a": None}, {"a": 2.0}]
+    assert list(RepeatedRows([bad], "s", 2)) == [bad, bad]
+
+
+def test_nothing_is_read_before_somebody_looks():
+    times = []
+    rows = LazyRows(lambda: times.append(1) or [{"a": 1}])
+    assert not times
+    assert rows[0] == rows[0] == {"a": 1}
+    assert times == [1]
