@@ -6,7 +6,7 @@ import pytest
 
 from proctor.artifacts import add_to_catalog, fetch_artifact
 from proctor.data.instance_operators import Set
-from proctor.data.policy import check_policy, policy_of
+from proctor.data.policy import check_policies, check_policy, policy_of
 from proctor.errors import PolicyError, SettingsError
 
 
@@ -40,3 +40,15 @@ def test_a_policy_in_the_environment_that_cannot_be_read_is_an_error(monkeypatch
     monkeypatch.setenv("PROCTOR_DATA_CLASSIFICATION_POLICY", text)
     with pytest.raises(SettingsError, match="PROCTOR_DATA_CLASSIFICATION_POLICY"):
         policy_of(Set(fields={}))
+
+
+def test_rows_that_do_not_say_what_they_are_warn_once(monkeypatch):
+    told = []
+    monkeypatch.setattr(
+        "proctor.data.policy.get_logger", lambda: type("", (), {"warning": lambda *args: told.append(args)})
+    )
+    known = {"data_classification_policy": ["public"]}
+    check_policies(["public"], [{}, known, {}, {}], "x")
+    assert len(told) == 1
+    with pytest.raises(PolicyError):
+        check_policies(["public"], [{}, known, {"data_classification_policy": ["pii"]}], "x")
