@@ -28,7 +28,7 @@ from proctor.ir import Failure, Response
 from proctor.logs import get_logger
 from proctor.recipes.exam import Answered
 from proctor.scoring.aggregations import Aggregate
-from proctor.scoring.choice import CHOICE_SCORES, OUTSIDE, ChoiceAnswer, chosen, probabilities
+from proctor.scoring.choice import CHOICE_SCORES, OUTSIDE, ChoiceAnswer, chosen, first_largest, probabilities
 from proctor.scoring.grade import Grade
 from proctor.scoring.metric_table import metric_table
 from proctor.scoring.registry import LM_EVAL
@@ -303,7 +303,7 @@ class TaskScorer:
         if self.config.output_type == "multiple_choice" and filtered:
             view = self.view(answer.doc)
             choices = view.choices or []
-            best = max(range(len(choices)), key=lambda place: filtered[place][0]) if choices else 0
+            best = first_largest([each[0] for each in filtered[: len(choices)]]) if choices else 0
             return choices[best] if choices else None
         return filtered[0] if len(filtered) == 1 else filtered
 
