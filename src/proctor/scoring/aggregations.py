@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from proctor.errors import MissingExtraError, ScoringError, did_you_mean
+from proctor.scoring.confusion import matthews_of_labels
+from proctor.scoring.sacrebleu_scorers import sacrebleu_scorer
 
 Values = Sequence[Any]
 Aggregate = Callable[[Values], Any]
@@ -62,11 +64,7 @@ def f1(values: Values) -> float:
 
 def matthews_corrcoef(values: Values) -> float:
     """Return the correlation coefficient of Matthews, from pairs of gold and prediction."""
-    golds, predictions = columns(values)
-    need_scikit_learn("mcc")
-    from sklearn.metrics import matthews_corrcoef as coefficient
-
-    return float(coefficient(golds, predictions))
+    return matthews_of_labels(*columns(values))
 
 
 def need_scikit_learn(purpose: str) -> None:
@@ -89,18 +87,10 @@ def brier_score(values: Values) -> float:
     return total / len(values)
 
 
-def _sacrebleu(name: str) -> Any:
-    try:
-        from sacrebleu.metrics import BLEU, CHRF, TER
-    except ImportError:
-        raise MissingExtraError.of("sacrebleu", "text", f"the metric '{name}'") from None
-    return {"bleu": BLEU, "chrf": CHRF, "chrf++": lambda: CHRF(word_order=2), "ter": TER}[name]()
-
-
 def _corpus(name: str) -> Aggregate:
     def score(values: Values) -> float:
         references, predictions = _translations(values)
-        return float(_sacrebleu(name).corpus_score(predictions, references).score)
+        return float(sacrebleu_scorer(name, f"the metric '{name}'").corpus_score(predictions, references).score)
 
     return score
 

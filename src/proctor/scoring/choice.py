@@ -48,6 +48,16 @@ def first_best(values: Sequence[float]) -> int:
     return best
 
 
+def first_largest(values: Sequence[float]) -> int:
+    """Return the position of the largest value, the first of equals; a NaN wins only as the first of all."""
+    return values.index(max(values))
+
+
+def first_smallest(values: Sequence[float]) -> int:
+    """Return the position of the smallest value, the first of equals."""
+    return values.index(min(values))
+
+
 def accuracy(answer: ChoiceAnswer) -> float:
     """Return whether the most likely choice is right."""
     return answer.is_right(first_best(answer.likelihoods))

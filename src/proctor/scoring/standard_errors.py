@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from proctor.scoring.aggregations import AGGREGATIONS, Aggregate, Values, columns, mean
+from proctor.scoring.confusion import matthews
 
 if TYPE_CHECKING:
     import numpy as np
@@ -110,10 +111,9 @@ def _pair_counts(values: Values) -> tuple[Any, int]:
     import numpy as np
 
     golds, predictions = columns(values)
-    classes = sorted({*map(int, golds), *map(int, predictions)})
-    place = {each: number for number, each in enumerate(classes)}
-    pairs = np.array([place[int(g)] * len(classes) + place[int(p)] for g, p in zip(golds, predictions, strict=True)])
-    return pairs, len(classes)
+    place = {each: number for number, each in enumerate(dict.fromkeys([*golds, *predictions]))}
+    pairs = np.array([place[g] * len(place) + place[p] for g, p in zip(golds, predictions, strict=True)])
+    return pairs, len(place)
 
 
 def _confusions(pairs: Any, classes: int, indices: Any) -> Any:
@@ -148,11 +148,7 @@ def _matthews_replicates(values: Values) -> Replicate:
 
     def replicate(indices: Any) -> list[float]:
         table = _confusions(pairs, classes, indices)
-        golds, guesses, total = table.sum(axis=2), table.sum(axis=1), float(indices.shape[1])
-        right = np.trace(table, axis1=1, axis2=2)
-        above = right * total - (golds * guesses).sum(axis=1)
-        below = (total**2 - (guesses**2).sum(axis=1)) * (total**2 - (golds**2).sum(axis=1))
-        return np.divide(above, np.sqrt(below), out=np.zeros_like(above), where=below > 0).tolist()  # type: ignore[no-any-return]
+        return matthews(np.trace(table, axis1=1, axis2=2), table.sum(axis=2), table.sum(axis=1)).tolist()  # type: ignore[no-any-return]
 
     return replicate
 

@@ -13,6 +13,7 @@ from proctor.dialects.aisbench.options import DatasetOptions
 from proctor.errors import Diagnostic, ProctorError
 from proctor.ir import Failure, Prompt, Request, Response, Rolling
 from proctor.recipes.exam import Answered
+from proctor.scoring.choice import first_largest, first_smallest
 from proctor.scoring.evaluators.evaluation import Evaluation, mean_interval
 from proctor.scoring.grade import Grade
 
@@ -141,7 +142,7 @@ def _least_perplexed(each: Answered, labels: Sequence[Any]) -> Any:
     else:
         pairs = zip(each.responses[::2], each.responses[1::2], strict=True)
         losses = [_loss(answer) - _loss(alone) for answer, alone in pairs]
-    return labels[losses.index(min(losses))]
+    return labels[first_smallest(losses)]
 
 
 def _loss(response: Response, first_token: int = 0) -> float:
@@ -152,7 +153,7 @@ def _loss(response: Response, first_token: int = 0) -> float:
 
 def _most_likely(each: Answered, labels: Sequence[Any]) -> Any:
     values = [response.scores[0].log_likelihood for response in each.responses]
-    return labels[values.index(max(values))]
+    return labels[first_largest(values)]
 
 
 def _probabilities(each: Answered, labels: Sequence[Any]) -> list[float]:

@@ -8,6 +8,7 @@ from proctor.ir.question import Answered
 from proctor.recipes.group_scores import varied_of
 from proctor.recipes.recipe import DatasetRecipe
 from proctor.scoring.answer_prefix import strip_prefix
+from proctor.scoring.choice import first_largest
 from proctor.scoring.grader import ExamGrader
 from proctor.scoring.grading import Grading, MetricNames, Reading
 from proctor.scoring.groupings import GroupBy
@@ -45,7 +46,7 @@ def read_choice(answered: Answered) -> tuple[Reading]:
     """Return the likeliest choice; of equals, the first."""
     exchange = answered.question.exchange
     likelihoods = [scored.log_likelihood for scored in answered.responses[0].scores]
-    chosen = exchange.choices[likelihoods.index(max(likelihoods))]
+    chosen = exchange.choices[first_largest(likelihoods)]
     return (Reading(chosen, exchange.references, answered.question.instance),)
 
 

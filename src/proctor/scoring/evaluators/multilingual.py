@@ -8,6 +8,7 @@ from typing import Any
 
 from proctor.errors import MissingExtraError
 from proctor.scoring.evaluators.cases import Cases, Verdict
+from proctor.scoring.sacrebleu_scorers import sacrebleu_scorer
 
 _JSON = (
     r"\{\s*?\"answer\"\s*?\:\s*?\"?(A|B|C|D).*?\"?\s*?\}",
@@ -109,12 +110,12 @@ def flores(cases: Cases) -> Verdict:
         MissingExtraError: ``sacrebleu`` is not installed.
     """
     try:
-        from sacrebleu.metrics import BLEU
         from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
         from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
     except ImportError as error:
         raise MissingExtraError.of("sacrebleu", "text", "PMMEvalFloresEvaluator") from error
-    scorer, chinese, plain = BLEU(tokenize="13a", effective_order=True), TokenizerZh(), Tokenizer13a()
+    scorer = sacrebleu_scorer("bleu", "PMMEvalFloresEvaluator", tokenize="13a", effective_order=True)
+    chinese, plain = TokenizerZh(), Tokenizer13a()
 
     def tokens(text: str, language: str) -> str:
         text = "\n".join(line for each in text.strip().split("\n") if (line := each.strip()))
@@ -133,7 +134,7 @@ def flores(cases: Cases) -> Verdict:
         [sum(column) for column in zip(*(getattr(each, name) for each in best), strict=True)]
         for name in ("counts", "totals")
     )
-    whole = BLEU.compute_bleu(
+    whole = scorer.compute_bleu(
         correct=counts,
         total=totals,
         sys_len=sum(each.sys_len for each in best),

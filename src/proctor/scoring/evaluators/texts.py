@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from proctor.errors import MissingExtraError, ScoringError
+from proctor.scoring.confusion import matthews_of_labels
 from proctor.scoring.evaluators.cases import Cases, Verdict
 from proctor.scoring.metrics.question_answering import Squad
 from proctor.scoring.metrics.summaries import Rouge
 from proctor.scoring.postprocessors.general import chinese_words, general
+from proctor.scoring.sacrebleu_scorers import sacrebleu_scorer
 
 _RESAMPLES = 1000
 
@@ -83,17 +85,14 @@ def bleu_flores(cases: Cases) -> Verdict:
 
 def _bleu(cases: Cases, tokenize: str | None) -> Verdict:
     _wanted(cases)
-    try:
-        import sacrebleu
-    except ImportError as error:
-        raise MissingExtraError.of("sacrebleu", "text", "BleuEvaluator") from error
     references = _references(cases)
     count = len(references[0])
     if any(len(each) != count for each in references):
         raise ScoringError("BLEU needs the same number of references for each prediction")
     options = {"tokenize": tokenize} if tokenize else {}
     streams = [[each[i] for each in references] for i in range(count)]
-    found = sacrebleu.corpus_bleu(list(cases.predictions), streams, **options)
+    found = sacrebleu_scorer("bleu", "BleuEvaluator", **options).corpus_score(list(cases.predictions), streams)
+    alone = sacrebleu_scorer("bleu", "BleuEvaluator", effective_order=True, **options)
     scores = {
         "score": found.score,
         "counts": list(found.counts),
@@ -104,8 +103,7 @@ def _bleu(cases: Cases, tokenize: str | None) -> Verdict:
         "ref_len": found.ref_len,
     }
     single = [
-        sacrebleu.sentence_bleu(given, list(gold), **options).score
-        for given, gold in zip(cases.predictions, references, strict=True)
+        alone.sentence_score(given, list(gold)).score for given, gold in zip(cases.predictions, references, strict=True)
     ]
     return Verdict(scores, {"sentence_bleu": single})
 
@@ -114,21 +112,8 @@ def matthews(cases: Cases) -> Verdict:
     """Matthews correlation of labels, times 100 (``MccEvaluator``)."""
     _wanted(cases)
     given, gold = ([str(each) for each in column] for column in (cases.predictions, cases.references))
-    labels = sorted({*given, *gold})
-    table = np.zeros((len(labels), len(labels)))
-    place = {label: position for position, label in enumerate(labels)}
-    for one, other in zip(gold, given, strict=True):
-        table[place[one], place[other]] += 1
     marks = [100.0 * (one == other) for one, other in zip(given, gold, strict=True)]
-    return Verdict({"matthews_correlation": 100 * _matthews(table)}, {"accuracy": marks})
-
-
-def _matthews(table: Any) -> float:
-    """Return the coefficient of a confusion table (Gorodkin 2004)."""
-    of_gold, of_given, total = table.sum(axis=1), table.sum(axis=0), table.sum()
-    covariance = np.trace(table) * total - of_given @ of_gold
-    spread = (total**2 - of_given @ of_given) * (total**2 - of_gold @ of_gold)
-    return float(covariance / np.sqrt(spread)) if spread else 0.0
+    return Verdict({"matthews_correlation": 100 * matthews_of_labels(gold, given)}, {"accuracy": marks})
 
 
 def squad(cases: Cases) -> Verdict:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from proctor.errors import ScoringError
+from proctor.scoring.confusion import matthews
 from proctor.scoring.counted_metric import CountedMetric, Counts, Finished, ratio
 from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.instance_metric import InstanceMetric
@@ -218,7 +219,4 @@ class MatthewsCorrelation(CountedMetric):
     def _finish(sums: Floats) -> Finished:
         width = (sums.shape[1] - 1) // 2
         wanted, given, hits = sums[:, :width], sums[:, width:-1], sums[:, -1]
-        total = wanted.sum(axis=1)
-        covariance = hits * total - (wanted * given).sum(axis=1)
-        spread = np.sqrt((total**2 - (given**2).sum(axis=1)) * (total**2 - (wanted**2).sum(axis=1)))
-        return {"matthews_correlation": ratio(covariance, spread)}
+        return {"matthews_correlation": matthews(hits, wanted, given)}

@@ -12,10 +12,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from proctor.errors import MissingExtraError, ScoringError, did_you_mean
+from proctor.errors import ScoringError, did_you_mean
 from proctor.scoring.counted_metric import CountedMetric, Counts, Finished, ratio
 from proctor.scoring.intervals import Floats, Resampler, Sums
 from proctor.scoring.map_reduce import MapReduceMetric
+from proctor.scoring.sacrebleu_scorers import sacrebleu_scorer
 from proctor.scoring.text_distance import levenshtein
 
 ORDER = 4
@@ -250,11 +251,8 @@ class SacrebleuMetric(MapReduceMetric[str, SacreBleuStats]):
 
 @lru_cache(maxsize=64)
 def _sacrebleu(tokenizer: str | None, lowercase: bool, order: int) -> Any:
-    try:
-        from sacrebleu.metrics import BLEU
-    except ImportError as error:
-        raise MissingExtraError.of("sacrebleu", "text", "BLEU of SacreBLEU") from error
-    return BLEU(tokenize=tokenizer, lowercase=lowercase, max_ngram_order=order, effective_order=True)
+    options = {"tokenize": tokenizer, "lowercase": lowercase, "max_ngram_order": order, "effective_order": True}
+    return sacrebleu_scorer("bleu", "BLEU of SacreBLEU", **options)
 
 
 class NormalizedSacrebleu(SacrebleuMetric):
