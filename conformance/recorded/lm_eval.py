@@ -14,6 +14,7 @@ from conformance.lm_eval.made_up_answers import SAID, likelihood_for, text_for
 from conformance.own import lm_eval_exams, made_up
 from conformance.recorded import adapter
 from conformance.recorded.recording import Answers, Case, Comparison, answer
+
 from proctor.engines.engine import Answers as Responses
 from proctor.engines.engine import Engine
 from proctor.errors import ProctorError

@@ -15,6 +15,7 @@ from conformance.recorded.recording import Answers, Case, Comparison, answer
 from conformance.unitxt import metrics, metrics_cases, operators, prompts
 from conformance.unitxt.evaluations import predictions
 from conformance.unitxt.operator_cases import OPERATOR_CASES, SERIALIZER_CASES, augmentor_cases
+
 from proctor import evaluate
 from proctor.artifacts import catalogs, fetch_artifact
 from proctor.errors import ProctorError
