@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 from conformance.own.cases import Case
 
+from proctor.dialects.lm_eval.gradings import TaskGrader
 from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.engine import Engine
 from proctor.ir import (
@@ -247,6 +248,10 @@ def plain(value: Any) -> Any:  # noqa: PLR0911 - one for each kind of value
 
 def _pipelines(exam: Exam, responses: Iterable[Answered]) -> dict[str, Any]:
     """Return what each filter pipeline of a task makes of the answers."""
-    scorer = getattr(exam.grader, "scorer", None)
-    rows = scorer.document_rows(responses) if hasattr(scorer, "document_rows") else {}
-    return {name: [plain(row["filtered"]) for row in found] for name, found in rows.items()}
+    grader = exam.grader
+    if not isinstance(grader, TaskGrader):
+        return {}
+    answers = list(responses)
+    return {
+        each.name: [plain(list(scored.filtered)) for _, scored in grader.scored(each, answers)] for each in grader.pipelines
+    }

@@ -6,7 +6,7 @@ import platform
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -178,7 +178,7 @@ def _conclude(
             session.observer.grading(exam.name)
             grading.add(exam, samples)
     grades, results = grading.grades, grading.results
-    results.update(_group_entries(exams, grades))
+    results.update(_group_entries(exams, grades, results))
     run = _circumstances(session, grading.usage, began)
     if judged := judging.summary():
         run["judges"] = judged
@@ -233,8 +233,10 @@ def _failed_entry(exam: Exam, error: Exception) -> dict[str, Any]:
     return {"error": str(known.within(exam.name))}
 
 
-def _group_entries(exams: Sequence[Exam], grades: dict[str, Grade]) -> dict[str, dict[str, Any]]:
-    """Return the scores of the groups that exams were chosen with, filed like an exam's."""
+def _group_entries(
+    exams: Sequence[Exam], grades: Mapping[str, Grade], results: Mapping[str, Mapping[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    """Return the scores of the groups that exams were chosen with, filed like an exam's; ``n`` is what was asked."""
     groups: dict[str, ScoredGroup] = {}
     for exam in exams:
         groups.update((group.name, group) for group in exam.groups if group.name not in grades)
@@ -244,7 +246,8 @@ def _group_entries(exams: Sequence[Exam], grades: dict[str, Grade]) -> dict[str,
         if scores:
             members = [exam.name for exam in exams if any(each.name == name for each in exam.groups)]
             failed = sum(len(grades[member].failures) for member in members if member in grades)
-            entry = {**scores, "n": scores.get("num_of_instances", 0), "failures": failed, "members": members}
+            asked = sum(results[member].get("n", 0) for member in members)
+            entry = {**scores, "n": asked, "failures": failed, "members": members}
             entries[name] = {str(key): jsonable(entry[key]) for key in sorted(entry)}
     return entries
 
