@@ -7,9 +7,15 @@ import pytest
 from proctor.dialects.aisbench.evaluators import check_evaluator, evaluate
 from proctor.dialects.aisbench.postprocessors import postprocessor
 from proctor.dialects.lm_eval.filters import make_filter
-from proctor.dialects.lm_eval.metrics import Seen, core_metric, is_core_metric, metric_problems
+from proctor.dialects.lm_eval.metrics import core_metric, is_core_metric, metric_problems
+from proctor.dialects.resolve import resolve_task
+from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import MissingExtraError, ScoringError
 from proctor.ir import Response, Scored
+from proctor.ir.question import Answered
+from proctor.recipes.options import ExamOptions
+from proctor.running.run import run_exams
+from proctor.scoring.evaluators.metrics import references_of
 from proctor.scoring.grade import Columns
 from proctor.scoring.metric_table import check_metric, metric_of, metric_table
 from proctor.scoring.pipeline import grade
@@ -163,25 +169,20 @@ def test_every_metric_in_a_task(entry):
         if entry.system == LM_EVAL:  # lm-eval's own, whose numbers test_exam.py holds
             assert not is_core_metric(step)
             return
-        scores, columns = {}, {}
-        seen = Seen(2)
-        for place, each in enumerate(zip(predictions, golds, rows, strict=True)):
-            seen.add(place, *each)
-        core_metric(step).add_scores(scores, columns, "none", seen)
-    assert isinstance(next(iter(scores.values())), int | float)
+        metric = core_metric(step).metric
+        found = metric.measure(Columns(predictions, references_of(golds, metric.prediction_type), rows))
+    assert found.failure is None
+    assert isinstance(found.score(found.main).value, int | float)
 
 
 @pytest.mark.parametrize(
     "name", ["metrics.accuracy", "metrics.rouge", "metrics.f1_macro", "metrics.string_containment"]
 )
-def test_a_catalog_metric_gives_one_number_everywhere(name):
+def test_a_catalog_metric_gives_one_number_everywhere(name, tmp_path):
     predictions, golds = ["a b", "c", "d e"], ["a b", "d", "d"]
     recipe = grade(Columns(predictions, [[gold] for gold in golds], [{}] * 3), [name])
     config = evaluate({"evaluator": {"type": name}}, predictions, golds, [{}] * 3)
-    scores, columns, seen = {}, {}, Seen(3)
-    for place, each in enumerate(zip(predictions, golds, [{}] * 3, strict=True)):
-        seen.add(place, *each)
-    core_metric({"metric": name}).add_scores(scores, columns, "none", seen)
+    scores = task_scores(tmp_path, name, predictions, golds)
     main = recipe.scores["score_name"]
     assert config.main == main == next(iter(scores))
     assert config.scores[main] == scores[main] == recipe.scores["score"]
@@ -189,11 +190,34 @@ def test_a_catalog_metric_gives_one_number_everywhere(name):
     assert scores[f"{main}_ci_low"] == recipe.scores["score_ci_low"]
 
 
-def test_an_evaluator_gives_one_number_everywhere():
+def task_scores(folder, metric, predictions, golds):
+    """Return the scores of a YAML task with a metric."""
+    lines = [json.dumps({"q": f"question {place}", "a": gold}) + "\n" for place, gold in enumerate(golds)]
+    (folder / "rows.jsonl").write_text("".join(lines))
+    task = {
+        "task": "t",
+        "dataset_path": "json",
+        "dataset_kwargs": {"data_files": {"test": str(folder / "rows.jsonl")}},
+        "test_split": "test",
+        "output_type": "generate_until",
+        "doc_to_text": "{{q}}",
+        "doc_to_target": "{{a}}",
+        "metric_list": [{"metric": metric}],
+    }
+    (folder / "t.yaml").write_text(json.dumps(task))
+    (exam,) = resolve_task(str(folder / "t.yaml"), ExamOptions())
+    assert not exam.problems()
+    responses = [(Response(texts=(text,)),) for text in predictions]
+    return exam.grade(map(Answered, exam.questions(), responses)).scores
+
+
+def test_an_evaluator_gives_one_number_everywhere(tmp_path):
     predictions, golds = ["a", "b", "c"], ["a", "b", "d"]
     config = evaluate({"evaluator": {"type": "AccEvaluator"}}, predictions, golds, [{}] * 3)
     recipe = grade(Columns(predictions, [[gold] for gold in golds], [{}] * 3), ["AccEvaluator"])
-    assert config.scores["accuracy"] == recipe.scores["accuracy"] == 100 * 2 / 3
+    task = task_scores(tmp_path, "AccEvaluator", predictions, golds)
+    assert task["accuracy"] == config.scores["accuracy"] == recipe.scores["accuracy"] == 100 * 2 / 3
+    assert task["accuracy_ci_low"] == recipe.scores["accuracy_ci_low"]
 
 
 # -- names --------------------------------------------------------------------------------------------------------
@@ -357,11 +381,6 @@ def test_a_judge_in_a_config():
 
 
 def test_a_judge_in_a_task(tmp_path):
-    from proctor.dialects.resolve import resolve_task
-    from proctor.engines.scripted import ScriptedEngine
-    from proctor.recipes.options import ExamOptions
-    from proctor.running.run import run_exams as run
-
     rows = tmp_path / "rows.jsonl"
     rows.write_text("".join(json.dumps(row) + "\n" for row in QUESTIONS))
     task = {
@@ -381,5 +400,5 @@ def test_a_judge_in_a_task(tmp_path):
     file.write_text(json.dumps(task))
     exams = resolve_task(str(file), ExamOptions())
     engine = ScriptedEngine(answers={"How late is it?": SAID[0], "Where is the station?": "Go away!"})
-    (found,) = run(exams, engine).results.values()
+    (found,) = run_exams(exams, engine).results.values()
     assert found["politeness,lower"] == 1.0

@@ -12,6 +12,8 @@ from proctor.dialects.aisbench.convert import convert_dataset, convert_to_config
 from proctor.dialects.aisbench.resolve import exams_of_config
 from proctor.dialects.resolve import resolve_task
 from proctor.errors import UsageError
+from proctor.ir import Response
+from proctor.ir.question import Answered
 from proctor.recipes.options import ExamOptions
 
 CONFIG = """
@@ -129,3 +131,83 @@ def test_from_the_shell(config, tmp_path):
     assert {path.name for path in (tmp_path / "folder").iterdir()} == {
         "sums_1.yaml", "sums_1.jsonl", "choice.yaml", "choice.jsonl",
     }  # fmt: skip
+
+
+def graded(exam, answers):
+    responses = (Response(texts=(answers[place % len(answers)],)) for place in range(10_000))
+    return exam.grade(Answered(item, (response,)) for item, response in zip(exam.questions(), responses, strict=False))
+
+
+def test_a_recipe_keeps_its_metric_and_its_processors(tmp_path):
+    recipe = "card=samples.cards.sentiment,template=samples.templates.sentiment,postprocessors=[processors.lower_case]"
+    (before,) = resolve_task(recipe, ExamOptions())
+    made = convert_to_config(before)
+    assert "AccEvaluator" not in made.text.partition("eval_cfg")[2]
+    (after,) = resolve_task(str(written(made, tmp_path, ".py")), ExamOptions())
+    answers = ["Positive", "negative", "positive", "NEGATIVE"]
+    was, now = graded(before, answers), graded(after, answers)
+    name = was.scores["score_name"]
+    assert now.scores["score_name"] == name
+    assert (now.scores[name], now.scores[f"{name}_ci_low"]) == (was.scores[name], was.scores[f"{name}_ci_low"])
+    assert 0 < was.scores[name] < 1
+
+
+def test_a_task_keeps_its_metric_and_its_filter(tmp_path):
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps({"q": f"{n}?", "a": str(n)}) + "\n" for n in range(5)))
+    task = {
+        "task": "numbers",
+        "dataset_path": "json",
+        "dataset_kwargs": {"data_files": {"test": str(tmp_path / "rows.jsonl")}},
+        "test_split": "test",
+        "doc_to_text": "{{q}}",
+        "doc_to_target": "{{a}}",
+        "metric_list": [{"metric": "exact_match", "ignore_punctuation": True}],
+        "filter_list": [
+            {"name": "n", "filter": [{"function": "regex", "regex_pattern": "([0-9.]+)"}, {"function": "take_first"}]}
+        ],
+    }
+    (tmp_path / "numbers.yaml").write_text(json.dumps(task))
+    (before,) = resolve_task(str(tmp_path / "numbers.yaml"), ExamOptions())
+    made = convert_to_config(before)
+    (after,) = resolve_task(str(written(made, tmp_path, ".py")), ExamOptions())
+    answers = ["it is 0.", "1", "3", "none", "4"]
+    was, now = graded(before, answers), graded(after, answers)
+    assert now.scores["exact_match"] == was.scores["exact_match,n"] == 0.6
+    assert now.scores["exact_match_ci_low"] == was.scores["exact_match,n_ci_low"]
+
+
+@pytest.mark.parametrize("to, ending", [("lm-eval", ".yaml"), ("unitxt", ".json")])
+def test_an_evaluator_keeps_its_name_and_gives_the_same_number(tmp_path, to, ending):
+    folder = tmp_path / "of_config"
+    folder.mkdir()
+    (folder / "rows.jsonl").write_text("".join(json.dumps({"q": f"{n}?", "a": f"word {n}"}) + "\n" for n in range(4)))
+    text = CONFIG_OF_TEXTS.replace("ROWS", str(folder / "rows.jsonl"))
+    (folder / "texts.py").write_text(text)
+    before = exam(folder / "texts.py", "texts")
+    made = convert_dataset(before, to)
+    (after,) = resolve_task(str(written(made, tmp_path, ending)), ExamOptions())
+    answers = ["Answer: word 0", "Answer: word 2", "no", "Answer: word 3"]
+    was, now = graded(before, answers), graded(after, answers)
+    assert 0 < was.scores["rouge1"] < 100
+    name = "rouge1,parsed" if to == "lm-eval" else "rouge1"
+    for each in (name, f"{name}_ci_low", f"{name}_ci_high"):
+        assert now.scores[each] == was.scores[each.replace(",parsed", "")]
+
+
+CONFIG_OF_TEXTS = """
+from opencompass.datasets import CustomDataset
+from opencompass.openicl.icl_evaluator import RougeEvaluator
+from opencompass.openicl.icl_inferencer import GenInferencer
+from opencompass.openicl.icl_prompt_template import PromptTemplate
+from opencompass.openicl.icl_retriever import ZeroRetriever
+
+datasets = [dict(
+    abbr='texts', type=CustomDataset, path='ROWS',
+    reader_cfg=dict(input_columns=['q'], output_column='a'),
+    infer_cfg=dict(
+        prompt_template=dict(type=PromptTemplate, template='{q}'),
+        retriever=dict(type=ZeroRetriever), inferencer=dict(type=GenInferencer)),
+    eval_cfg=dict(
+        evaluator=dict(type=RougeEvaluator),
+        pred_postprocessor=dict(type='match_answer_pattern', answer_pattern=r'Answer: (.*)')))]
+"""

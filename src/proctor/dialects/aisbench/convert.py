@@ -17,6 +17,7 @@ from typing import Any
 import yaml
 
 from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, DatasetConfig
+from proctor.dialects.aisbench.converted_gradings import ConvertedGrading, converted_grading
 from proctor.dialects.aisbench.evaluators import is_known
 from proctor.dialects.aisbench.exam import ConfigExam
 from proctor.dialects.aisbench.postprocessors import postprocessor_problems, project_of
@@ -353,9 +354,12 @@ def convert_to_config(exam: Exam) -> ConvertedConfig:
             f"'{exam.name}' has {min(choices)} to {max(choices)} choices", why="a config has a fixed number"
         )
     (count,) = choices
-    lost = ["metrics and processors: AccEvaluator compares whole answers; choose another evaluator where it matters"]
+    grading = ConvertedGrading() if count else converted_grading(exam, next(iter(exam.questions())))
+    evaluation = grading.evaluation()
+    lost = list(grading.lost)
     if count:
         lost.append("likelihoods: PPLInferencer compares mean losses of whole prompts, not likelihoods of endings")
+        lost.append("metrics: AccEvaluator counts the choices that are right")
     flat = [_flat(row) for row in rows]
     template = {place: f"{{context_{place}}}{{choice_{place}}}" for place in range(count)} or "{prompt}"
     text = _CONFIG.format(
@@ -364,6 +368,7 @@ def convert_to_config(exam: Exam) -> ConvertedConfig:
         arguments="" if count else f", max_out_len={rows[0]['max_tokens'] or 512}",
         columns=[key for key in flat[0] if key != "target"],
         template=template,
+        evaluation=repr(evaluation) if evaluation else "dict(evaluator=dict(type=AccEvaluator))",
     )
     return ConvertedConfig(name, text, flat, f"{name}.jsonl", tuple(lost))
 
@@ -385,7 +390,7 @@ from opencompass.openicl.icl_retriever import ZeroRetriever
             retriever=dict(type=ZeroRetriever),
             inferencer=dict(type={inferencer}{arguments}),
         ),
-        eval_cfg=dict(evaluator=dict(type=AccEvaluator)),
+        eval_cfg={evaluation},
     )
 ]
 """
@@ -397,7 +402,8 @@ def _rows_of(exam: Exam) -> Iterator[dict[str, Any]]:
         if len(item.requests) > 1 or not isinstance(request, Generate | Choose):
             raise UsageError(f"'{exam.name}' asks what no inferencer of a config asks")
         if isinstance(request, Generate):
-            target = item.exchange.references[0] if item.exchange.references else ""
+            golds = list(item.exchange.references)
+            target = golds[0] if len(golds) == 1 else golds or ""
             tokens = request.decoding.max_tokens
             yield {"prompt": _text(exam, request.prompt), "contexts": [], "target": target, "max_tokens": tokens}
             continue
