@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -23,14 +22,14 @@ ABSENT: Any = object()
 """Stands for an argument that was not given."""
 
 
-class Invocable(ABC):
-    """A function, type or method that may be called."""
+class Invocable:
+    """Base of functions, types and methods that may be called; no abstract class, for that would slow each call."""
 
     __slots__ = ()
 
-    @abstractmethod
     def invoke(self, frame: Frame, arguments: Arguments, named: Named) -> Any:
         """Call it, within the budget of a frame."""
+        raise NotImplementedError
 
 
 def call(frame: Frame, function: Any, arguments: Arguments, named: Named | None = None) -> Any:

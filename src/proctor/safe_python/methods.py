@@ -82,15 +82,20 @@ def _searching(kind: type, name: str) -> Method:
     return method
 
 
+_FEW = 64
+"""Keys that are sorted in the time of a step, where they are texts and numbers."""
+
+
 def sort(frame: Frame, items: list[Any], arguments: Arguments, named: Named) -> None:
     """Sort a list in place, with ``key`` and ``reverse`` as Python has them."""
     if arguments or not named.keys() <= {"key", "reverse"}:
         raise TypeError("sort() takes key and reverse as keyword arguments only")
     key = named.get("key")
     keys = items if key is None else [call(frame, key, [item]) for item in items]
-    cost = frame.budget.measure(keys) * max(1, len(items).bit_length())
-    frame.budget.spend(cost >> 2)
-    frame.budget.hold_items(2 * len(items))
+    if len(keys) > _FEW or not SCALARS.issuperset(map(type, keys)):
+        cost = frame.budget.measure(keys) * max(1, len(items).bit_length())
+        frame.budget.spend(cost >> 2)
+        frame.budget.hold_items(2 * len(items))
     reverse = bool(named.get("reverse", False))
     if key is None:
         items.sort(reverse=reverse)

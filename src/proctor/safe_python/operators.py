@@ -15,6 +15,9 @@ from proctor.safe_python.values import ConfigDict, InheritedDict
 SEQUENCES = (str, bytes, list, tuple)
 _NUMBERS = frozenset({int, float, bool})
 
+_SHORT = 256
+"""Characters that are searched or compared in no time."""
+
 UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
     ast.UAdd: operator.pos,
     ast.USub: operator.neg,
@@ -152,7 +155,7 @@ def _comparison(function: Callable[[Any, Any], Any]) -> Operation:
         if left.__class__ not in SCALARS and right.__class__ not in SCALARS:
             budget.measure(left)
             budget.measure(right)
-        elif left.__class__ is str:
+        elif left.__class__ is str and len(left) > _SHORT:
             budget.spend(len(left) >> 8)
         return function(left, right)
 
@@ -160,8 +163,9 @@ def _comparison(function: Callable[[Any, Any], Any]) -> Operation:
 
 
 def _contains(left: Any, right: Any, budget: Budget) -> bool:
-    if isinstance(right, str):
-        budget.spend(len(right) >> 6)
+    if right.__class__ is str:
+        if len(right) > _SHORT:
+            budget.spend(len(right) >> 6)
     elif isinstance(right, (list, tuple)):
         budget.spend(len(right) >> 4)
         if left.__class__ not in SCALARS:

@@ -85,7 +85,7 @@ def percent(template: str, values: Any, budget: Budget) -> str:
     """Return ``template % values``."""
     widths = _widths(template) if len(template) < _MAX_KEPT else _widths.__wrapped__(template)
     given = values if isinstance(values, tuple) else values.values() if isinstance(values, dict) else (values,)
-    largest = _largest_text(values, budget) if isinstance(values, dict) else 0
+    largest = _largest_text(values, budget) if values.__class__ is not tuple and isinstance(values, dict) else 0
     for value in given:
         if value.__class__ is str:
             largest = max(largest, 4 * len(value))

@@ -1,0 +1,78 @@
+import time
+
+import pytest
+
+from proctor.safe_python import budget
+from proctor.safe_python.budget import MAX_BITS, MAX_ITEMS, MAX_STEPS, MAX_TEXT, Budget, ExhaustedError, RefusalError
+
+
+def test_steps_end_exactly():
+    spent = Budget()
+    for _ in range(MAX_STEPS):
+        spent.spend(1)
+    assert spent.used[0] == MAX_STEPS
+    with pytest.raises(ExhaustedError, match="more than 1,000,000 steps"):
+        spent.spend(1)
+    with pytest.raises(ExhaustedError):
+        spent.spend(1)
+
+
+def test_many_steps_at_once_are_as_many():
+    with pytest.raises(ExhaustedError):
+        Budget().spend(MAX_STEPS + 1)
+    Budget().spend(MAX_STEPS)
+
+
+def test_each_budget_is_its_own():
+    spent = Budget()
+    spent.spend(5_000)
+    spent.hold(100)
+    assert spent.used == (5_000, 100)
+    assert Budget().used == (0, 0)
+
+
+def test_the_clock_counts_processor_time_and_can_be_extended(monkeypatch):
+    monkeypatch.setattr(budget, "MAX_SECONDS", 0.05)
+    spent = Budget()
+    spent.seconds_left()
+    started = time.thread_time()
+    while time.thread_time() - started < 0.06:
+        pass
+    with pytest.raises(ExhaustedError, match=r"more than 0\.05 seconds of processor time"):
+        spent.spend(3_000)
+    spent.extend(10)
+    spent.spend(3_000)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda budget: budget.hold(200 << 20),
+        lambda budget: budget.hold_items(MAX_ITEMS + 1),
+        lambda budget: budget.hold_text(MAX_TEXT + 1),
+        lambda budget: budget.check_number(1 << MAX_BITS),
+        lambda budget: [budget.hold_text(MAX_TEXT) for _ in range(5)],
+    ],
+)
+def test_what_is_too_large_is_refused(use):
+    with pytest.raises(ExhaustedError, match="makes"):
+        use(Budget())
+
+
+def test_a_value_that_holds_another_twice_counts_it_twice():
+    value = [0]
+    for _ in range(10):
+        value = [value, value]
+    assert Budget().measure(value) > 2**10
+    for _ in range(50):
+        value = [value, value]
+    with pytest.raises(ExhaustedError):
+        Budget().measure(value)
+
+
+def test_deep_values_are_refused():
+    value = []
+    for _ in range(300):
+        value = [value]
+    with pytest.raises(RefusalError, match="nested more than 200 deep"):
+        Budget().measure(value)
