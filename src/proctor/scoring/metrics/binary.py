@@ -12,6 +12,7 @@ from proctor.scoring.counted_metric import CountedMetric, Counts, Finished, rati
 from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.instance_metric import InstanceMetric
 from proctor.scoring.intervals import Floats
+from proctor.scoring.score import Unit
 
 _CLASSES = 2
 
@@ -32,6 +33,7 @@ class F1Binary(CountedMetric):
     """
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "f1_binary"
     prediction_type: object = float | int
     single_reference_per_prediction: bool = True
@@ -89,6 +91,8 @@ class BinaryMaxF1(GlobalMetric):
     """F1 at the threshold (of three decimals) where it is best, for the class 1 and the class 0."""
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "share"
+    raw_scores: ClassVar[frozenset[str]] = frozenset({"best_thr_maxf1", "best_thr_maxf1_neg"})
     main_score: str = "max_f1_binary"
     prediction_type: object = float | int
     single_reference_per_prediction: bool = True
@@ -129,6 +133,7 @@ class BinaryAccuracy(InstanceMetric):
     """Accuracy of predictions above a threshold."""
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "accuracy_binary"
     prediction_type: object = float | int
     single_reference_per_prediction: bool = True
@@ -146,6 +151,7 @@ class BinaryMaxAccuracy(GlobalMetric):
     """Accuracy at the threshold where it is best."""
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "max_accuracy_binary"
     prediction_type: object = float | int
     single_reference_per_prediction: bool = True
@@ -168,6 +174,7 @@ class RocAuc(GlobalMetric):
     """Area under the ROC curve: the chance that a 1 scores above a 0, ties half."""
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "roc_auc"
     prediction_type: object = float
     single_reference_per_prediction: bool = True
@@ -201,6 +208,7 @@ class MatthewsCorrelation(CountedMetric):
     """Matthews' correlation coefficient of labels, for two classes or more (Gorodkin 2004); 0 where undefined."""
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "raw"
     main_score: str = "matthews_correlation"
     prediction_type: object = str
     single_reference_per_prediction: bool = True
