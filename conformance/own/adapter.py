@@ -253,5 +253,6 @@ def _pipelines(exam: Exam, responses: Iterable[Answered]) -> dict[str, Any]:
         return {}
     answers = list(responses)
     return {
-        each.name: [plain(list(scored.filtered)) for _, scored in grader.scored(each, answers)] for each in grader.pipelines
+        each.name: [plain(list(scored.filtered)) for _, scored in grader.scored(each, answers)]
+        for each in grader.pipelines
     }

@@ -19,7 +19,7 @@ from proctor.scoring.flat import COUNT, MetricScores, bounds_of, merged, read_fl
 from proctor.scoring.grade import Columns
 from proctor.scoring.instance_metric import InstanceMetric
 from proctor.scoring.metric import UNPREFIXED, Metric, Scores, failed, failure_of
-from proctor.scoring.score import Score
+from proctor.scoring.score import Score, Unit
 
 STREAM = "all_data"
 
@@ -50,6 +50,16 @@ class MetricPipeline(Metric):
             raise ValidationError("postpreprocess_steps is an old name of postprocess_steps; give one of them")
         if self.postpreprocess_steps:
             self.postprocess_steps = self.postpreprocess_steps
+
+    @property
+    def unit(self) -> Unit | None:  # type: ignore[override]
+        """The unit of the metric."""
+        return self.metric.unit
+
+    @property
+    def higher_is_better(self) -> bool | None:  # type: ignore[override]
+        """Whether more is better."""
+        return self.metric.higher_is_better
 
     def verify(self) -> None:
         """Check that the main score is named."""
@@ -186,6 +196,12 @@ class MetricsEnsemble(InstanceMetric):
         self.metrics = [
             _prefixed(metric, self.get_prefix_name(position)) for position, metric in enumerate(self.metrics)
         ]
+
+    @property
+    def unit(self) -> Unit | None:  # type: ignore[override]
+        """The unit that all metrics have; a mean of shares is a share, another sum of them need not be."""
+        units = {metric.unit for metric in self.metrics}
+        return units.pop() if len(units) == 1 and self.weights is None else None
 
     def verify(self) -> None:
         """Check that there are as many weights as metrics."""

@@ -41,6 +41,7 @@ class ScoreSheet:
         n: Instances behind the scores.
         unit: Unit of the scores.
         higher_is_better: Whether more is better, where that is known.
+        raw: Names of scores that have no unit, whatever the others have.
         scores: The scores by name.
         main: Name of the main score.
         flat: The view.
@@ -50,6 +51,7 @@ class ScoreSheet:
     n: int
     unit: Unit = "raw"
     higher_is_better: bool | None = None
+    raw: frozenset[str] = frozenset()
     scores: dict[str, Score] = field(default_factory=dict)
     main: str = ""
     flat: Flat = field(default_factory=dict)
@@ -60,8 +62,14 @@ class ScoreSheet:
 
     def put(self, name: str, value: object) -> None:
         """List a score."""
+        is_raw = name in self.raw
         self.scores[name] = Score(
-            name, value, n=self.n, unit=self.unit, higher_is_better=self.higher_is_better, metric=self.metric
+            name,
+            value,
+            n=self.n,
+            unit="raw" if is_raw else self.unit,
+            higher_is_better=None if is_raw else self.higher_is_better,
+            metric=self.metric,
         )
         self.flat[name] = value
 

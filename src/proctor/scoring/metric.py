@@ -60,11 +60,14 @@ class Metric(StreamingOperator):
     reads_task_data: ClassVar[bool] = True
     """Whether the metric looks at fields of the task; where it does not, they need not even be decoded."""
 
-    unit: ClassVar[Unit] = "raw"
-    """``share`` where the main score is bounded by 0 and 1."""
+    unit: ClassVar[Unit | None] = None
+    """``share`` where the scores are bounded by 0 and 1, ``raw`` where they are not; ``None`` where nobody said."""
 
     higher_is_better: ClassVar[bool | None] = None
-    """Whether more is better, where that is known."""
+    """Whether more is better, where that is known; of shares it is, unless a metric says otherwise."""
+
+    raw_scores: ClassVar[frozenset[str]] = frozenset()
+    """Scores beside the main one that are not in its unit: lengths, counts, thresholds."""
 
     main_score: str
     prediction_type: object = Any
@@ -146,7 +149,13 @@ class Metric(StreamingOperator):
 
     def sheet(self, n: int) -> ScoreSheet:
         """Return what takes the scores of ``n`` instances."""
-        return ScoreSheet(self.name, n, self.unit, self.higher_is_better)
+        better = True if self.higher_is_better is None and self.unit == "share" else self.higher_is_better
+        raw = frozenset(self.score_prefix + name for name in self.raw_scores)
+        return ScoreSheet(self.name, n, self.unit or "raw", better, raw)
+
+    def _whole(self, name: str) -> float | None:
+        """Return the largest value of a score, ``None`` where it has none; a metric that says nothing ends at 1."""
+        return None if name in self.raw_scores else _WHOLE[self.unit]
 
     def nothing(self, failure: Failure | None = None, failures: dict[int, Failure] | None = None) -> MetricScores:
         """Return what the metric says where no instance could be scored: the main score is NaN."""
@@ -251,6 +260,9 @@ class Metric(StreamingOperator):
             columns["score"] = columns[main]
             columns["score_name"] = ConstantColumn(main, length)
         return columns
+
+
+_WHOLE: Mapping[Unit | None, float | None] = {"share": 1.0, None: 1.0, "percent": 100.0, "raw": None}
 
 
 def present(references: Sequence[Any]) -> Sequence[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from proctor.data.policy import classes_of
 from proctor.ir import Failure
@@ -22,6 +22,7 @@ from proctor.scoring.judges.steps import (
     without_blanks,
 )
 from proctor.scoring.metric import failure_of
+from proctor.scoring.score import Unit
 
 DEFAULT_SCORE = "llm_as_judge"
 
@@ -54,6 +55,7 @@ class LLMJudgeDirect(LLMJudge):
     also under its old name, ``llm_as_a_judge_score``, with ``positional_bias`` beside it.
     """
 
+    unit: ClassVar[Unit | None] = "share"
     criteria: CriteriaWithOptions | None = None
     main_score: str = DEFAULT_SCORE
     reduction_map: dict[str, Any] = {"mean": [DEFAULT_SCORE]}

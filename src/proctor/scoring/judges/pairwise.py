@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 from proctor.data.policy import classes_of
 from proctor.errors import ScoringError
@@ -17,6 +17,7 @@ from proctor.scoring.instance_metric import Computed, Unscored
 from proctor.scoring.judges.criteria import Criteria
 from proctor.scoring.judges.steps import LLMJudge, chosen_option, reply, user, without_blanks
 from proctor.scoring.metric import failure_of
+from proctor.scoring.score import Unit
 
 
 @dataclass(slots=True)
@@ -41,6 +42,7 @@ class LLMJudgePairwise(LLMJudge):
     ``2`` …). The main score is the win rate of the first system.
     """
 
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "1_winrate"
     reduction_map: dict[str, Any] = {"mean": ["1_winrate"]}
 

@@ -11,6 +11,7 @@ from proctor.scoring.instance_metric import InstanceMetric
 from proctor.scoring.map_reduce import ReductionInstanceMetric
 from proctor.scoring.metric import present
 from proctor.scoring.reductions import AggregationReduction, MeanReduction
+from proctor.scoring.score import Unit
 
 _MATCHES_MEMORY = 10_000
 
@@ -19,6 +20,7 @@ class AccuracyFast(ReductionInstanceMetric[Any, dict[str, float]]):
     """1 where the prediction, as text, equals a reference, as text; the mean is the accuracy."""
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "accuracy"
     reduction: AggregationReduction = MeanReduction()  # type: ignore[type-arg]
 
@@ -32,6 +34,7 @@ class Accuracy(InstanceMetric):
     """1 where the prediction, as text, equals a reference, as text."""
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "accuracy"
     reduction_map: dict[str, Any] = {"mean": ["accuracy"]}
     ci_scores: list[str] | None = ["accuracy"]
@@ -52,6 +55,7 @@ class ExactMatchMM(InstanceMetric):
     """Exact match of short answers to visual questions (MMStar): ``A``, ``(A``, ``option A``, ``the answer is A``."""
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "exact_match_mm"
     reduction_map: dict[str, Any] = {"mean": ["exact_match_mm"]}
 
@@ -75,6 +79,7 @@ class UnsortedListExactMatch(InstanceMetric):
     """1 where prediction and the first reference have the same members, in any order."""
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "unsorted_list_exact_match"
     reduction_map: dict[str, Any] = {"mean": ["unsorted_list_exact_match"]}
     ci_scores: list[str] | None = ["unsorted_list_exact_match"]

@@ -13,6 +13,7 @@ from proctor.scoring.counted_metric import CountedMetric, Counts, Finished, rati
 from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.instance_metric import InstanceMetric
 from proctor.scoring.intervals import Floats
+from proctor.scoring.score import Unit
 
 _CLASSES = 2
 
@@ -33,6 +34,7 @@ class F1Binary(CountedMetric):
     """
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "f1_binary"
     prediction_type: object = float | int
     single_reference_per_prediction: bool = True
@@ -90,6 +92,8 @@ class BinaryMaxF1(GlobalMetric):
     """F1 at the threshold (of three decimals) where it is best, for the class 1 and the class 0."""
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "share"
+    raw_scores: ClassVar[frozenset[str]] = frozenset({"best_thr_maxf1", "best_thr_maxf1_neg"})
     main_score: str = "max_f1_binary"
     prediction_type: object = float | int
     single_reference_per_prediction: bool = True
@@ -130,6 +134,7 @@ class BinaryAccuracy(InstanceMetric):
     """Accuracy of predictions above a threshold."""
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "accuracy_binary"
     prediction_type: object = float | int
     single_reference_per_prediction: bool = True
@@ -147,6 +152,7 @@ class BinaryMaxAccuracy(GlobalMetric):
     """Accuracy at the threshold where it is best."""
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "max_accuracy_binary"
     prediction_type: object = float | int
     single_reference_per_prediction: bool = True
@@ -169,6 +175,7 @@ class RocAuc(GlobalMetric):
     """Area under the ROC curve: the chance that a 1 scores above a 0, ties half."""
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "roc_auc"
     prediction_type: object = float
     single_reference_per_prediction: bool = True
@@ -202,6 +209,7 @@ class MatthewsCorrelation(CountedMetric):
     """Matthews' correlation coefficient of labels, for two classes or more (Gorodkin 2004); 0 where undefined."""
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "raw"
     main_score: str = "matthews_correlation"
     prediction_type: object = str
     single_reference_per_prediction: bool = True

@@ -15,6 +15,7 @@ from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.intervals import Floats, Means, Resampler
 from proctor.scoring.map_reduce import MapReduceMetric
 from proctor.scoring.metrics.binary import ranks
+from proctor.scoring.score import Unit
 
 _LEAST = 2
 
@@ -23,6 +24,8 @@ class MeanSquaredError(MapReduceMetric[float, float]):
     """The mean of the squared differences."""
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "raw"
+    higher_is_better: ClassVar[bool | None] = False
     main_score: str = "mean_squared_error"
     prediction_type: object = float
     single_reference_per_prediction: bool = True
@@ -54,6 +57,7 @@ class CorrelationMetric(MapReduceMetric[float, tuple[float, float]]):
     """Base of correlations of predictions and references; an instance by itself has none."""
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "raw"
     prediction_type: object = float
 
     def map(self, prediction: float, references: list[float], task_data: dict[str, Any]) -> tuple[float, float]:
@@ -143,6 +147,7 @@ class KendallTauMetric(GlobalMetric):
     """
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "raw"
     main_score: str = "kendalltau_b"
     prediction_type: object = float
     process_single_instances: bool = False
@@ -164,6 +169,7 @@ class WeightedWinRateCorrelation(GlobalMetric):
     A verdict is positive where the first model won, by weight; a tie counts as a win of each.
     """
 
+    unit: ClassVar[Unit | None] = "raw"
     main_score: str = "spearman_corr"
 
     def compute(self, references: list[list[Any]], predictions: list[Any], task_data: list[Any]) -> dict[str, Any]:

@@ -16,12 +16,14 @@ from proctor.scoring.intervals import Means, Resampler
 from proctor.scoring.map_reduce import EvaluationInput, MapReduceMetric
 from proctor.scoring.metrics.models import MODELS_KEPT, MeanOfModelScores, device, loading, place_of, where_referenced
 from proctor.scoring.reductions import AggregationReduction, MeanReduction, matrix
+from proctor.scoring.score import Unit
 
 
 class BertScore(MapReduceMetric[str, dict[str, float]]):
     """BERTScore (Zhang et al. 2020): tokens matched by contextual embeddings; the best over the references."""
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "raw"
     main_score: str = "f1"
     reduction: AggregationReduction = MeanReduction()  # type: ignore[type-arg]
     model_name: str
@@ -82,6 +84,7 @@ class SentenceBert(MeanOfModelScores):
     """The cosine of the sentence embeddings of prediction and reference; the best over the references."""
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "raw"
     main_score: str = "sbert_score"
     model_name: str
     batch_size: int = 32

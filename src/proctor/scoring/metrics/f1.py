@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from proctor.scoring.columns import SparseColumn
 from proctor.scoring.intervals import Floats, Indices
 from proctor.scoring.map_reduce import MapReduceMetric
+from proctor.scoring.score import Unit
 
 SMALL_TABLE = 100_000
 """Size of the table of cells and labels up to which sums by label are one matrix product."""
@@ -37,6 +38,7 @@ class F1Fast(MapReduceMetric[Any, LabelPair]):
     """
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "f1"
     averages: list[Average] = ["f1", "micro", "macro", "per_class"]
     ignore_punc: bool = True

@@ -12,10 +12,11 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from proctor.errors import ScoringError
 from proctor.scoring.instance_metric import InstanceMetric
+from proctor.scoring.score import Unit
 
 _STEP = re.compile(r"\s*(\w+)\(([^()]*),\s*([^()]*)\)\s*(?:,|$)")
 _TRIALS = 8
@@ -47,6 +48,7 @@ class Step(NamedTuple):
 class FinQAEval(InstanceMetric):
     """Whether a program is equivalent to the right one (``program_re``), and gives the right ``answer``."""
 
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "program_accuracy"
     prediction_type: object = str
     reduction_map: dict[str, Any] = {"mean": ["program_accuracy", "execution_accuracy"]}

@@ -10,6 +10,7 @@ import numpy as np
 
 from proctor.scoring.counted_metric import CountedMetric, Counts, Finished, ratio
 from proctor.scoring.intervals import Floats
+from proctor.scoring.score import Unit
 
 
 class LabelMetric(CountedMetric):
@@ -22,6 +23,7 @@ class LabelMetric(CountedMetric):
     """
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "f1_macro"
     average: str | None = None
     metric: str = "f1"

@@ -24,6 +24,7 @@ from proctor.scoring.instance_metric import BulkInstanceMetric
 from proctor.scoring.intervals import Means, Resampler, nan_mean
 from proctor.scoring.judges.judge_client import JudgePrompt, ask
 from proctor.scoring.map_reduce import EvaluationInput, MapReduceMetric
+from proctor.scoring.score import Unit
 from proctor.settings import model_folder
 
 MODELS_KEPT = 4
@@ -62,6 +63,7 @@ class Reward(MeanOfModelScores):
     """What a reward model says about an answer (the prediction) to a question (the first reference)."""
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "raw"
     main_score: str = "reward_score"
     model_name: str
     batch_size: int = 32
@@ -99,6 +101,7 @@ class SafetyMetric(MapReduceMetric[str, tuple[float, str]]):
     Reads ``input`` and ``label`` (the kind of risk) of the task. Rewards from -8 to 1 become 0 to 1.
     """
 
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "safety"
     ci_score_names: list[str] | None = ["safety"]
     prediction_type: object = str
@@ -144,6 +147,7 @@ class RegardMetric(GlobalMetric):
     """
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "raw"
     main_score: str = "regard"
     n_resamples: int | None = None
     process_single_instances: bool = False
@@ -215,6 +219,7 @@ class Perplexity(BulkInstanceMetric):
     """
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "perplexity"
     prediction_type: object = str
     reduction_map: dict[str, Any] = {"mean": ["perplexity"]}

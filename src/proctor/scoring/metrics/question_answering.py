@@ -12,6 +12,7 @@ from proctor.scoring.counted_metric import CountedMetric, Counts, Finished, rati
 from proctor.scoring.grade import Columns
 from proctor.scoring.intervals import Floats
 from proctor.scoring.metrics.strings import token_overlap, websrc_f1
+from proctor.scoring.score import Unit
 from proctor.scoring.text_distance import normalize_answer
 
 TOLERANCE = 0.05
@@ -25,6 +26,7 @@ class Squad(CountedMetric):
     """
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "f1"
 
     def inputs(self, columns: Columns) -> Columns:
@@ -65,6 +67,7 @@ def _squad(prediction: str, references: list[str]) -> tuple[float, float]:
 class RelaxedCorrectness(CountedMetric):
     """Equality of texts, or of numbers within 5% (ChartQA, Masry et al. 2022, 5.1), by split of ``type``."""
 
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "relaxed_overall"
     prediction_type: object = str
 
@@ -101,6 +104,7 @@ class WebsrcSquadF1(CountedMetric):
     """F1 of words and marks in answers about web pages, rounded to three places (WebSRC)."""
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "websrc_squad_f1"
 
     def count(self, references: list[list[Any]], predictions: list[Any], task_data: list[Any]) -> Counts:

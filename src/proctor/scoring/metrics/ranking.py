@@ -14,6 +14,7 @@ from proctor.errors import MissingFieldError, ScoringError
 from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.instance_metric import InstanceMetric
 from proctor.scoring.intervals import Floats, nan_mean
+from proctor.scoring.score import Unit
 
 
 class Retrieved(NamedTuple):
@@ -51,6 +52,7 @@ class RetrievalMetric(InstanceMetric):
 class MRR(RetrievalMetric):
     """Mean reciprocal rank of the first right item; 0 where there is none."""
 
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "mrr"
     reduction_map: dict[str, Any] = {"mean": ["mrr"]}
     ci_scores: list[str] | None = ["mrr"]
@@ -63,6 +65,7 @@ class MRR(RetrievalMetric):
 class MAP(RetrievalMetric):
     """Mean average precision: of the precisions at the ranks of right items."""
 
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "map"
     reduction_map: dict[str, Any] = {"mean": ["map"]}
     ci_scores: list[str] | None = ["map"]
@@ -82,6 +85,7 @@ class RetrievalAtK(RetrievalMetric):
         k_list: Numbers of first items; the main score is the match at the first of them.
     """
 
+    unit: ClassVar[Unit | None] = "share"
     k_list: list[int]
     main_score: str = ""
     reduction_map: dict[str, Any] = {}
@@ -125,6 +129,7 @@ class NDCG(GlobalMetric):
     A query with one document says nothing and is left out. A prediction of ``None`` ranks last.
     """
 
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "nDCG"
     prediction_type: object = float | None
     single_reference_per_prediction: bool = True
@@ -175,6 +180,7 @@ class RerankRecall(GlobalMetric):
         at_k: Numbers of first passages.
     """
 
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "recall_at_5"
     n_resamples: int | None = None
     query_id_field: str = "query_id"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from proctor.errors import ScoringError
 from proctor.scoring.intervals import nan_mean
 from proctor.scoring.metrics.accuracy import Accuracy
 from proctor.scoring.metrics.strings import StringContainmentOld, TokenOverlap
+from proctor.scoring.score import Unit
 
 Subgroups = Mapping[str, Sequence[float]]
 LARGEST_G = 5.0
@@ -170,6 +171,7 @@ class FixedGroupMeanParaphraseAccuracy(Accuracy):
 class FixedGroupPDRParaphraseAccuracy(Accuracy):
     """The share that paraphrases take away from accuracy, averaged by group."""
 
+    unit: ClassVar[Unit | None] = "raw"
     subgroup_column: str | None = "variant_type"
     reduction_map: dict[str, Any] = _reduction("pdr_paraphrase", _DROP, fixed=True)
 
@@ -177,6 +179,7 @@ class FixedGroupPDRParaphraseAccuracy(Accuracy):
 class FixedGroupNormCohensHParaphraseAccuracy(Accuracy):
     """Cohen's h of paraphrases on accuracy, averaged by group."""
 
+    unit: ClassVar[Unit | None] = "raw"
     subgroup_column: str | None = "variant_type"
     reduction_map: dict[str, Any] = _reduction("norm_cohens_h_paraphrase", _COHEN, fixed=True)
 
@@ -184,6 +187,7 @@ class FixedGroupNormCohensHParaphraseAccuracy(Accuracy):
 class FixedGroupNormHedgesGParaphraseAccuracy(Accuracy):
     """Hedges' g of paraphrases on accuracy, averaged by group."""
 
+    unit: ClassVar[Unit | None] = "raw"
     subgroup_column: str | None = "variant_type"
     reduction_map: dict[str, Any] = _reduction("norm_hedges_g_paraphrase", _HEDGES, fixed=True)
 
@@ -191,6 +195,7 @@ class FixedGroupNormHedgesGParaphraseAccuracy(Accuracy):
 class FixedGroupAbsvalNormCohensHParaphraseAccuracy(Accuracy):
     """The size of Cohen's h of paraphrases on accuracy, averaged by group."""
 
+    unit: ClassVar[Unit | None] = "raw"
     subgroup_column: str | None = "variant_type"
     reduction_map: dict[str, Any] = _reduction("absval_norm_cohens_h_paraphrase", _absolute_cohen, fixed=True)
 
@@ -198,6 +203,7 @@ class FixedGroupAbsvalNormCohensHParaphraseAccuracy(Accuracy):
 class FixedGroupAbsvalNormHedgesGParaphraseAccuracy(Accuracy):
     """The size of Hedges' g of paraphrases on accuracy, averaged by group."""
 
+    unit: ClassVar[Unit | None] = "raw"
     subgroup_column: str | None = "variant_type"
     reduction_map: dict[str, Any] = _reduction("absval_norm_hedges_g_paraphrase", _absolute_hedges, fixed=True)
 
@@ -219,6 +225,7 @@ class FixedGroupMeanParaphraseStringContainment(StringContainmentOld):
 class FixedGroupPDRParaphraseStringContainment(StringContainmentOld):
     """The share that paraphrases take away from containment, averaged by group."""
 
+    unit: ClassVar[Unit | None] = "raw"
     subgroup_column: str | None = "variant_type"
     reduction_map: dict[str, Any] = _reduction("pdr_paraphrase", _DROP, fixed=True)
 
@@ -226,6 +233,7 @@ class FixedGroupPDRParaphraseStringContainment(StringContainmentOld):
 class FixedGroupNormCohensHParaphraseStringContainment(StringContainmentOld):
     """Cohen's h of paraphrases on containment, averaged by group."""
 
+    unit: ClassVar[Unit | None] = "raw"
     subgroup_column: str | None = "variant_type"
     reduction_map: dict[str, Any] = _reduction("norm_cohens_h_paraphrase", _COHEN, fixed=True)
 
@@ -233,6 +241,7 @@ class FixedGroupNormCohensHParaphraseStringContainment(StringContainmentOld):
 class FixedGroupNormHedgesGParaphraseStringContainment(StringContainmentOld):
     """Hedges' g of paraphrases on containment, averaged by group."""
 
+    unit: ClassVar[Unit | None] = "raw"
     subgroup_column: str | None = "variant_type"
     reduction_map: dict[str, Any] = _reduction("norm_hedges_g_paraphrase", _HEDGES, fixed=True)
 
@@ -240,6 +249,7 @@ class FixedGroupNormHedgesGParaphraseStringContainment(StringContainmentOld):
 class FixedGroupAbsvalNormCohensHParaphraseStringContainment(StringContainmentOld):
     """The size of Cohen's h of paraphrases on containment, averaged by group."""
 
+    unit: ClassVar[Unit | None] = "raw"
     subgroup_column: str | None = "variant_type"
     reduction_map: dict[str, Any] = _reduction("absval_norm_cohens_h_paraphrase", _absolute_cohen, fixed=True)
 
@@ -247,5 +257,6 @@ class FixedGroupAbsvalNormCohensHParaphraseStringContainment(StringContainmentOl
 class FixedGroupAbsvalNormHedgesGParaphraseStringContainment(StringContainmentOld):
     """The size of Hedges' g of paraphrases on containment, averaged by group."""
 
+    unit: ClassVar[Unit | None] = "raw"
     subgroup_column: str | None = "variant_type"
     reduction_map: dict[str, Any] = _reduction("absval_norm_hedges_g_paraphrase", _absolute_hedges, fixed=True)

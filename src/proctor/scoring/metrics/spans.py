@@ -15,6 +15,7 @@ from proctor.scoring.counted_metric import CountedMetric, Counts, Finished, rati
 from proctor.scoring.grade import Columns
 from proctor.scoring.intervals import Floats
 from proctor.scoring.metric import Metric
+from proctor.scoring.score import Unit
 
 Elements = dict[Any, Counter[Any]]
 _MEMORY = 100_000
@@ -32,6 +33,7 @@ class CustomF1(CountedMetric):
         report_per_group_scores: Whether to report ``f1_<group>``.
     """
 
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "f1_micro"
     single_reference_per_prediction: bool = True
     groups: list[Any] | None = None

@@ -14,6 +14,7 @@ from proctor.scoring.instance_metric import InstanceMetric
 from proctor.scoring.map_reduce import ReductionInstanceMetric
 from proctor.scoring.metric import present
 from proctor.scoring.reductions import AggregationReduction, MeanReduction
+from proctor.scoring.score import Unit
 from proctor.scoring.text_distance import levenshtein, normalize_answer
 
 _MEMORY = 10_000
@@ -23,6 +24,7 @@ class StringContainment(ReductionInstanceMetric[Any, dict[str, float]]):
     """1 where a reference is part of the prediction."""
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "string_containment"
     reduction: AggregationReduction = MeanReduction()  # type: ignore[type-arg]
 
@@ -35,6 +37,7 @@ class StringContainment(ReductionInstanceMetric[Any, dict[str, float]]):
 class StringContainmentOld(InstanceMetric):
     """1 where a reference is part of the prediction; a base for grouped reductions."""
 
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "string_containment"
     reduction_map: dict[str, Any] = {"mean": ["string_containment"]}
     ci_scores: list[str] | None = ["string_containment"]
@@ -52,6 +55,7 @@ class StringContainmentRatio(InstanceMetric):
         field: The field.
     """
 
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "string_containment"
     reduction_map: dict[str, Any] = {"mean": ["string_containment"]}
     ci_scores: list[str] | None = ["string_containment"]
@@ -75,6 +79,7 @@ class JaccardIndex(ReductionInstanceMetric[Any, dict[str, float]]):
     """The best ratio of intersection to union of prediction and a reference, as sets."""
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "jaccard_index"
     prediction_type: object = list | set
     reduction: AggregationReduction = MeanReduction()  # type: ignore[type-arg]
@@ -101,6 +106,7 @@ class TokenOverlap(InstanceMetric):
     """Precision, recall and F1 of normalised tokens; each the best over the references (SQuAD)."""
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "f1"
     prediction_type: object = str
     reduction_map: dict[str, Any] = {"mean": ["f1", "precision", "recall"]}
@@ -135,6 +141,7 @@ class ANLS(InstanceMetric):
     """
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "anls"
     prediction_type: object = str
     reduction_map: dict[str, Any] = {"mean": ["anls"]}
@@ -159,6 +166,8 @@ class CharEditDistance(InstanceMetric):
     """Edits of characters that make the prediction the reference, white space left out."""
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "raw"
+    higher_is_better: ClassVar[bool | None] = False
     main_score: str = "char_edit_distance"
     prediction_type: object = str
     single_reference_per_prediction: bool = True
@@ -179,6 +188,7 @@ class CharEditDistance(InstanceMetric):
 class CharEditDistanceAccuracy(CharEditDistance):
     """One minus the edits of characters by length."""
 
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "char_edit_dist_accuracy"
     reduction_map: dict[str, Any] = {"mean": ["char_edit_dist_accuracy"]}
     ci_scores: list[str] | None = ["char_edit_dist_accuracy"]
@@ -189,6 +199,7 @@ class PredictionLength(InstanceMetric):
     """The number of characters in the prediction."""
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "raw"
     main_score: str = "prediction_length"
     prediction_type: object = str
     single_reference_per_prediction: bool = True
@@ -203,6 +214,7 @@ class F1Strings(InstanceMetric):
     """F1 of the tokens of the prediction and of all references together, in lower case, as spaCy cuts English."""
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "share"
     _requirements_list: ClassVar[Any] = {"spacy": "pip install spacy"}
     main_score: str = "f1_strings"
     prediction_type: object = str

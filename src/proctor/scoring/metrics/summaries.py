@@ -12,6 +12,7 @@ from proctor.logs import get_logger
 from proctor.scoring.instance_metric import InstanceMetric
 from proctor.scoring.map_reduce import ReductionInstanceMetric
 from proctor.scoring.reductions import AggregationReduction, MeanReduction
+from proctor.scoring.score import Unit
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]*[A-Z0-9])")
 
@@ -25,6 +26,7 @@ class Rouge(InstanceMetric):
     """
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "rougeL"
     prediction_type: object = str
     rouge_types: list[str] = ["rouge1", "rouge2", "rougeL", "rougeLsum"]
@@ -87,6 +89,7 @@ class MeteorFast(ReductionInstanceMetric[str, dict[str, float]]):
     """
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "meteor"
     prediction_type: object = str
     reduction: AggregationReduction = MeanReduction()  # type: ignore[type-arg]
@@ -103,6 +106,7 @@ class Meteor(InstanceMetric):
     """METEOR as an instance metric."""
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "share"
     main_score: str = "meteor"
     prediction_type: object = str
     reduction_map: dict[str, Any] = {"mean": ["meteor"]}

@@ -17,6 +17,7 @@ from proctor.scoring.counted_metric import CountedMetric, Counts, Finished, rati
 from proctor.scoring.intervals import Floats, Resampler, Sums
 from proctor.scoring.map_reduce import MapReduceMetric
 from proctor.scoring.sacrebleu_scorers import sacrebleu_scorer
+from proctor.scoring.score import Unit
 from proctor.scoring.text_distance import levenshtein
 
 ORDER = 4
@@ -38,6 +39,8 @@ class Bleu(CountedMetric):
     """
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "share"
+    raw_scores: ClassVar[frozenset[str]] = frozenset({"length_ratio", "translation_length", "reference_length"})
     main_score: str = "bleu"
     prediction_type: object = str
     max_order: int = ORDER
@@ -262,6 +265,8 @@ class NormalizedSacrebleu(SacrebleuMetric):
         language_to_tokenizer: Language → tokenizer of SacreBLEU; ``None`` for the default one.
     """
 
+    unit: ClassVar[Unit | None] = "share"
+    raw_scores: ClassVar[frozenset[str]] = frozenset({"counts", "totals", "sys_len", "ref_len"})
     language_to_tokenizer: dict[str, str | None] | None = None
 
     def tokenizer_of(self, task_data: Mapping[str, Any]) -> str | None:
@@ -297,6 +302,9 @@ class NormalizedSacrebleu(SacrebleuMetric):
 class Sacrebleu(SacrebleuMetric):
     """SacreBLEU as its package reports it, from 0 to 100; Japanese is cut by MeCab."""
 
+    unit: ClassVar[Unit | None] = "percent"
+    higher_is_better: ClassVar[bool | None] = True
+    raw_scores: ClassVar[frozenset[str]] = frozenset({"counts", "totals", "sys_len", "ref_len", "bp"})
     use_effective_order: bool = False
     n_resamples: int | None = 100
 
@@ -314,6 +322,8 @@ class Wer(CountedMetric):
     """Word error rate: edits of words by words of the references."""
 
     reads_task_data: ClassVar[bool] = False
+    unit: ClassVar[Unit | None] = "raw"
+    higher_is_better: ClassVar[bool | None] = False
     main_score: str = "wer"
     prediction_type: object = str
     single_reference_per_prediction: bool = True
