@@ -22,9 +22,8 @@ from proctor.dialects.aisbench.evaluators import (
 from proctor.dialects.aisbench.options import DatasetOptions
 from proctor.errors import Diagnostic
 from proctor.ir import Failure, Prompt, Request, Response, Rolling
-from proctor.recipes.exam import Answered
-from proctor.scoring.choice import first_largest, first_smallest
 from proctor.ir.question import Answered
+from proctor.scoring.choice import first_largest, first_smallest
 from proctor.scoring.evaluators.cases import Cases
 from proctor.scoring.evaluators.evaluation import Evaluation, mean_interval
 from proctor.scoring.grade import Columns, Grade, Measured
