@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from proctor import Task, create_dataset, evaluate
-from proctor.engines.scripted import ScriptedEngine
-from proctor.scoring.judges.from_template import LLMAsJudge
+from proctor.engines import ScriptedEngine
+from proctor.scoring.judges import LLMAsJudge
 from proctor.templates import InputOutputTemplate, PairwiseComparativeRatingTemplate
 
 judge = LLMAsJudge(

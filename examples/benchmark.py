@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proctor import Benchmark, DatasetRecipe, evaluate
-from proctor.engines.scripted import ScriptedEngine
+from proctor.engines import ScriptedEngine
 
 benchmark = Benchmark(
     subsets={

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from proctor import LoadFromDictionary, Task, TaskCard, evaluate, load_dataset
-from proctor.engines.scripted import ScriptedEngine
-from proctor.scoring.judges.criteria import CreateYesNoCriteriaFromString
-from proctor.scoring.judges.direct import LLMJudgeDirect
+from proctor.engines import ScriptedEngine
+from proctor.scoring.judges import CreateYesNoCriteriaFromString, LLMJudgeDirect
 from proctor.templates import NullTemplate
 
 model = ScriptedEngine(

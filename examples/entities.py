@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proctor import create_dataset, evaluate
-from proctor.engines.scripted import ScriptedEngine
+from proctor.engines import ScriptedEngine
 
 types = ["Person", "Location", "Organization"]
 exam = create_dataset(

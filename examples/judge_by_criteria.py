@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from proctor import InputOutputTemplate, Task, create_dataset, evaluate
-from proctor.engines.scripted import ScriptedEngine
-from proctor.scoring.judges.criteria import CriteriaOption, CriteriaWithOptions
-from proctor.scoring.judges.direct import LLMJudgeDirect
-from proctor.scoring.judges.judgements import judgements_of
+from proctor.engines import ScriptedEngine
+from proctor.scoring.judges import CriteriaOption, CriteriaWithOptions, LLMJudgeDirect, judgements_of
 
 both_scales = CriteriaWithOptions(
     name="both scales",

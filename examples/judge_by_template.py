@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from proctor import InputOutputTemplate, Task, create_dataset, evaluate
-from proctor.engines.scripted import ScriptedEngine
-from proctor.scoring.judges.from_template import LLMAsJudge
+from proctor.engines import ScriptedEngine
+from proctor.scoring.judges import LLMAsJudge
 
 judge = LLMAsJudge(
     inference_model=ScriptedEngine(rules=[(r".*Answer: Austin.*", "Right. [[10]]")], answer="Wrong. [[0]]"),

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from proctor import Task, create_dataset, evaluate
-from proctor.engines.scripted import ScriptedEngine
-from proctor.scoring.judges.criteria import Criteria
-from proctor.scoring.judges.pairwise import LLMJudgePairwise
+from proctor.engines import ScriptedEngine
+from proctor.scoring.judges import Criteria, LLMJudgePairwise
 from proctor.templates import NullTemplate
 
 model = ScriptedEngine(

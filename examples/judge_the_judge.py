@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proctor.scoring.judges.agreement import agreement
+from proctor.scoring.judges import agreement
 
 people = [1, 1, 0, 1, 0, 0, 1, 1, 0, 1, 0, 1, 1, 0, 0, 1, 1, 1, 0, 0] * 5
 judge = [1 if number % 7 == 0 else verdict for number, verdict in enumerate(people)]

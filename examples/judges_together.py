@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from proctor import InputOutputTemplate, Task, create_dataset, evaluate
-from proctor.engines.scripted import ScriptedEngine
-from proctor.scoring.composed import MetricsEnsemble
-from proctor.scoring.judges.criteria import CriteriaOption, CriteriaWithOptions
-from proctor.scoring.judges.direct import LLMJudgeDirect
+from proctor.engines import ScriptedEngine
+from proctor.scoring import MetricsEnsemble
+from proctor.scoring.judges import CriteriaOption, CriteriaWithOptions, LLMJudgeDirect
 
 
 def judge(name: str, question: str, model: ScriptedEngine) -> LLMJudgeDirect:

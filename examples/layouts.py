@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proctor import evaluate, load_dataset
-from proctor.engines.scripted import ScriptedEngine
+from proctor.engines import ScriptedEngine
 
 model = ScriptedEngine(rules=[(r"<\|start_header_id\|>.*", "positive")], answer="negative")  # it likes one layout
 for layout in ("formats.llama3_instruct", "formats.empty"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proctor import InputOutputTemplate, TemplatesDict, evaluate, load_dataset
-from proctor.engines.scripted import ScriptedEngine
+from proctor.engines import ScriptedEngine
 
 wordings = TemplatesDict(
     {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proctor import evaluate, load_dataset
-from proctor.scoring.composed import MetricsEnsemble
+from proctor.scoring import MetricsEnsemble
 
 both = MetricsEnsemble(metrics=["metrics.accuracy", "metrics.string_containment"], weights=[0.75, 0.25])
 exam = load_dataset(

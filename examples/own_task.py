@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proctor import InputOutputTemplate, Task, create_dataset, evaluate
-from proctor.engines.scripted import ScriptedEngine
+from proctor.engines import ScriptedEngine
 
 task = Task(
     input_fields={"country": str},

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Literal, NewType, TypedDict
 
 from proctor import InputOutputTemplate, LoadFromDictionary, Task, TaskCard, load_dataset
-from proctor.artifacts.types import register_type
-from proctor.tasks.serializers import SingleTypeSerializer
+from proctor.artifacts import register_type
+from proctor.tasks import SingleTypeSerializer
 
 
 class Remark(TypedDict):

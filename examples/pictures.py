@@ -5,9 +5,8 @@ from __future__ import annotations
 from PIL import Image
 
 from proctor import LoadFromDictionary, TaskCard, evaluate, load_dataset
-from proctor.data.image_operators import ToImage
-from proctor.data.instance_operators import Set
-from proctor.engines.scripted import ScriptedEngine
+from proctor.data import Set, ToImage
+from proctor.engines import ScriptedEngine
 
 rows = [
     {"question": "Which colour?", "picture": Image.new("RGB", (8, 8), (255, 0, 0)), "answers": ["red"]},

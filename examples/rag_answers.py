@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from proctor import LoadFromDictionary, MultiReferenceTemplate, TaskCard, evaluate, load_dataset
-from proctor.data.collection_operators import Wrap
-from proctor.data.field_operators import Rename
-from proctor.data.instance_operators import Set
-from proctor.engines.scripted import ScriptedEngine
+from proctor.data import Rename, Set, Wrap
+from proctor.engines import ScriptedEngine
 
 rows = [
     {"query": "Which city is the largest in Texas?", "passage": "Houston is the largest.", "expected": "Houston"},

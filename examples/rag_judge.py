@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from proctor import LoadFromDictionary, TaskCard, evaluate, load_dataset
-from proctor.settings import settings
+from proctor import LoadFromDictionary, TaskCard, evaluate, load_dataset, settings
 
 metric = (
     "metrics.rag.answer_correctness.llama_3_1_70b_instruct_wml_q_a_gt_loose_logprobs"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proctor.results.row_scoring import evaluate_frame
+from proctor.results import evaluate_frame
 
 rows = [
     {

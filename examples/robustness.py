@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proctor import Benchmark, DatasetRecipe, evaluate, fetch_artifact
-from proctor.engines.scripted import ScriptedEngine
+from proctor.engines import ScriptedEngine
 
 card = fetch_artifact("samples.cards.sentiment")
 card.task = fetch_artifact(card.task).model_copy(update={"augmentable_inputs": ["text"]})

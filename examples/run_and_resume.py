@@ -5,8 +5,8 @@ from __future__ import annotations
 from tempfile import TemporaryDirectory
 
 from proctor import make_engine, run_exams
-from proctor.dialects.resolve import resolve_tasks
-from proctor.testing.server import FaultServer
+from proctor.dialects import resolve_tasks
+from proctor.testing import FaultServer
 
 with TemporaryDirectory() as folder, FaultServer() as server:
     engine = make_engine("openai", {"model": "m", "base_url": server.url})

@@ -6,14 +6,11 @@ import re
 from typing import Any, NewType
 
 from proctor import InputOutputTemplate, Task, evaluate, fetch_artifact, load_dataset
-from proctor.artifacts.types import register_type
-from proctor.data.field_operators import Rename
-from proctor.data.instance_operators import Set
-from proctor.data.operator import FieldOperator
-from proctor.data.stream_operators import CollateInstances
-from proctor.engines.scripted import ScriptedEngine
-from proctor.scoring.processors import PostProcess
-from proctor.tasks.serializers import MultiTypeSerializer, SingleTypeSerializer
+from proctor.artifacts import register_type
+from proctor.data import CollateInstances, FieldOperator, Rename, Set
+from proctor.engines import ScriptedEngine
+from proctor.scoring import PostProcess
+from proctor.tasks import MultiTypeSerializer, SingleTypeSerializer
 
 Numbered = NewType("Numbered", list[str])
 register_type(Numbered)

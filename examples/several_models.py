@@ -5,9 +5,9 @@ from __future__ import annotations
 from tempfile import TemporaryDirectory
 
 from proctor import run_exams
-from proctor.dialects.resolve import resolve_tasks
-from proctor.engines.scripted import ScriptedEngine
-from proctor.results.compare import compare
+from proctor.dialects import resolve_tasks
+from proctor.engines import ScriptedEngine
+from proctor.results import compare
 
 models = [
     ScriptedEngine(answer="positive", model="optimist"),

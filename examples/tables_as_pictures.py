@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from proctor import InputOutputTemplate, Task, create_dataset
-from proctor.artifacts.field_types import Table
-from proctor.tasks.table_serializers import SerializeTableAsImage, SerializeTableAsMarkdown
+from proctor.artifacts import Table
+from proctor.tasks import SerializeTableAsImage, SerializeTableAsMarkdown
 
 table = {"header": ["city", "people"], "rows": [["Lima", "10 million"], ["Cusco", "0.4 million"]]}
 for serializer in (SerializeTableAsMarkdown(), SerializeTableAsImage()):

@@ -150,7 +150,7 @@ def run_shell(block: Block, code: str) -> str:
 
 def run_python(block: Block, code: str, page: Page) -> str:
     # As if it stood at its place in the page, so that tracebacks point there.
-    program = compile("\n" * block.line + code, str(block.page), "exec")
+    program = compile("\n" * block.line + code, str(block.page), "exec", dont_inherit=True)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(program, page.names)

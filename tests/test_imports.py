@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import pkgutil
 import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -92,3 +94,41 @@ def test_proctor_help_loads_no_model_package():
         "try:\n    runpy.run_module('proctor.cli', run_name='__main__')\nexcept SystemExit:\n    pass"
     )
     assert not loaded & (OPTIONAL | (HEAVY - {"rich.live"}))
+
+
+ERRORS = "proctor.errors"
+"""A module of its own at the top: the tree of errors."""
+LISTED = re.compile(r"^\s*from (proctor[\w.]*) import ([^\n(]+|\([^)]*\))", re.MULTILINE)
+
+
+def imports_of(text: str) -> Iterator[tuple[str, str]]:
+    """Yield package and name of what a page or a program imports from Proctor."""
+    for package, names in LISTED.findall(text):
+        for name in names.strip("()\n ").split(","):
+            if name.strip():
+                yield package, name.split(" as ")[0].strip()
+
+
+def test_documents_and_examples_import_what_packages_list_and_nothing_else():
+    root = Path(__file__).parents[1]
+    pages = [root / "README.md", *root.glob("docs/**/*.md"), *root.glob("examples/**/*.py")]
+    wrong = []
+    for page in pages:
+        for package, name in imports_of(page.read_text(encoding="utf-8")):
+            module = importlib.import_module(package)
+            if not hasattr(module, "__path__") and package != ERRORS:
+                wrong.append(f"{page.name}: {package} is a module inside a package")
+            elif name not in getattr(module, "__all__", ()) and package != ERRORS:
+                wrong.append(f"{page.name}: {package} does not list {name}")
+    assert not wrong, "\n".join(sorted(set(wrong)))
+
+
+@pytest.mark.parametrize(
+    "package", ["artifacts", "data", "demos", "dialects", "engines", "formats", "ir", "recipes", "results", "running",
+                "scoring", "scoring.judges", "tasks", "templates", "testing"]
+)  # fmt: skip
+def test_every_name_that_a_package_lists_resolves(package):
+    module = importlib.import_module(f"proctor.{package}")
+    assert len(set(module.__all__)) == len(module.__all__)
+    for name in module.__all__:
+        assert getattr(module, name) is not None

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
         fetch_artifact,
         get_from_catalog,
     )
+    from proctor.artifacts.field_types import Table
+    from proctor.artifacts.types import register_type
 
 __getattr__, __dir__ = lazily(
     __name__,
@@ -44,6 +46,8 @@ __getattr__, __dir__ = lazily(
             "fetch_artifact",
             "get_from_catalog",
         ),
+        "field_types": ("Table",),
+        "types": ("register_type",),
     },
 )
 
@@ -54,6 +58,7 @@ __all__ = [
     "Catalog",
     "LocalCatalog",
     "Registry",
+    "Table",
     "add_link_to_catalog",
     "add_to_catalog",
     "build",
@@ -65,6 +70,7 @@ __all__ = [
     "register_catalog",
     "register_git_catalog",
     "register_local_catalog",
+    "register_type",
     "registry",
     "to_data",
     "unregister_catalog",

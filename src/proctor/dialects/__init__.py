@@ -1,1 +1,21 @@
-"""See docs/architecture.md."""
+"""Readers of exams in every form: from a name to exams."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from proctor.lazy import lazily
+
+if TYPE_CHECKING:
+    from proctor.dialects.resolve import resolve_task, resolve_tasks
+
+_HOMES = {
+    "resolve": ("resolve_task", "resolve_tasks"),
+}
+
+__all__ = [
+    "resolve_task",
+    "resolve_tasks",
+]
+
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -3,6 +3,7 @@
 from proctor.ir.answerer import Answerer, Answers, KnownAnswerer, in_order
 from proctor.ir.exchange import Exchange
 from proctor.ir.prompt import Message, Prompt, message_text, prompt_of_source
+from proctor.ir.question import Answered, Ask, Question
 from proctor.ir.requests import (
     Choose,
     Converse,
@@ -19,8 +20,10 @@ from proctor.ir.responses import Failure, Response, Scored, Timing, TokenLogProb
 from proctor.ir.spans import Media, Origin, Part, Span, Turn, turn
 
 __all__ = [
+    "Answered",
     "Answerer",
     "Answers",
+    "Ask",
     "Choose",
     "Converse",
     "Decoding",
@@ -35,6 +38,7 @@ __all__ = [
     "Pair",
     "Part",
     "Prompt",
+    "Question",
     "Request",
     "Response",
     "Rolling",

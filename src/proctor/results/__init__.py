@@ -1,1 +1,38 @@
-"""See docs/architecture.md."""
+"""Results as objects: scores, tables, comparisons."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from proctor.lazy import lazily
+
+if TYPE_CHECKING:
+    from proctor.results.compare import Comparison, compare
+    from proctor.results.evaluate import EvaluationResults, post_process
+    from proctor.results.row_scoring import evaluate_frame
+    from proctor.results.scores import GlobalScores, GroupsScores, InstanceScores, SubsetsScores
+    from proctor.results.summary import ScoreRow, score_rows
+
+_HOMES = {
+    "compare": ("Comparison", "compare"),
+    "evaluate": ("EvaluationResults", "post_process"),
+    "row_scoring": ("evaluate_frame",),
+    "scores": ("GlobalScores", "GroupsScores", "InstanceScores", "SubsetsScores"),
+    "summary": ("ScoreRow", "score_rows"),
+}
+
+__all__ = [
+    "Comparison",
+    "EvaluationResults",
+    "GlobalScores",
+    "GroupsScores",
+    "InstanceScores",
+    "ScoreRow",
+    "SubsetsScores",
+    "compare",
+    "evaluate_frame",
+    "post_process",
+    "score_rows",
+]
+
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from proctor.lazy import lazily
 
 if TYPE_CHECKING:
+    from proctor.scoring.composed import MetricPipeline, MetricsEnsemble
     from proctor.scoring.global_metric import GlobalMetric
     from proctor.scoring.grade import Columns, Grade, Measured
     from proctor.scoring.grader import ExamGrader
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from proctor.scoring.score import Score, Unit
 
 _HOMES = {
+    "composed": ("MetricPipeline", "MetricsEnsemble"),
     "global_metric": ("GlobalMetric",),
     "grade": ("Columns", "Grade", "Measured"),
     "grader": ("ExamGrader",),
@@ -55,7 +57,9 @@ __all__ = [
     "Measured",
     "Metric",
     "MetricNames",
+    "MetricPipeline",
     "MetricScorers",
+    "MetricsEnsemble",
     "PostProcess",
     "Reading",
     "ReductionInstanceMetric",

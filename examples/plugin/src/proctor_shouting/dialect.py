@@ -6,8 +6,7 @@ from pathlib import Path
 
 from proctor.data import MultiStream
 from proctor.errors import DataError, Location
-from proctor.ir import Decoding, Exchange, Failure, Generate, Prompt, turn
-from proctor.ir.question import Answered, Ask, Question
+from proctor.ir import Answered, Ask, Decoding, Exchange, Failure, Generate, Prompt, Question, turn
 from proctor.recipes import Context, Demos, Exam, ExamOptions, Honoured, Honours, Kind, Opened, Refused, Row, Selection
 from proctor.scoring import ExamGrader, Grading, MetricNames, MetricScorers, Reading
 

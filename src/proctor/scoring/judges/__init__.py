@@ -1,1 +1,51 @@
-"""Models as judges of predictions."""
+"""Models as judges of predictions: by criteria, by template, in pairs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from proctor.lazy import lazily
+
+if TYPE_CHECKING:
+    from proctor.scoring.judges.agreement import agreement
+    from proctor.scoring.judges.criteria import (
+        CreateCriteriaFromString,
+        CreateYesNoCriteriaFromString,
+        Criteria,
+        CriteriaOption,
+        CriteriaWithOptions,
+    )
+    from proctor.scoring.judges.direct import LLMJudgeDirect
+    from proctor.scoring.judges.from_template import LLMAsJudge
+    from proctor.scoring.judges.judgements import judgements_of
+    from proctor.scoring.judges.pairwise import LLMJudgePairwise
+
+_HOMES = {
+    "agreement": ("agreement",),
+    "criteria": (
+        "CreateCriteriaFromString",
+        "CreateYesNoCriteriaFromString",
+        "Criteria",
+        "CriteriaOption",
+        "CriteriaWithOptions",
+    ),
+    "direct": ("LLMJudgeDirect",),
+    "from_template": ("LLMAsJudge",),
+    "judgements": ("judgements_of",),
+    "pairwise": ("LLMJudgePairwise",),
+}
+
+__all__ = [
+    "CreateCriteriaFromString",
+    "CreateYesNoCriteriaFromString",
+    "Criteria",
+    "CriteriaOption",
+    "CriteriaWithOptions",
+    "LLMAsJudge",
+    "LLMJudgeDirect",
+    "LLMJudgePairwise",
+    "agreement",
+    "judgements_of",
+]
+
+__getattr__, __dir__ = lazily(__name__, _HOMES)
