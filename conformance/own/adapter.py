@@ -9,7 +9,8 @@ import json
 import os
 import random
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
@@ -166,7 +167,7 @@ def _observed(case: Case) -> dict[str, Any]:
         number = log.engine_number(engine.identity, engine.label, {})
         filed = Filed(log, number, with_failures=True)
         for exam in exams:
-            responses = answered(exam.questions(), filed, Failure("missing", "there is no answer"))
+            responses = partial(_responses, exam, filed)
             grade = _grade(result.grades[exam.name])
             found[exam.name] = {"asks": _asks(exam), **grade, "pipelines": _pipelines(exam, responses)}
     for name, entry in result.results.items():  # groups, and of exams what is not among their scores
@@ -175,6 +176,10 @@ def _observed(case: Case) -> dict[str, Any]:
             key: plain(_without_places(value)) for key, value in entry.items() if key not in known
         }
     return found
+
+
+def _responses(exam: Exam, filed: Filed) -> Iterator[Answered]:
+    return answered(exam.questions(), filed, Failure("missing", "there is no answer"))
 
 
 def _without_places(value: Any) -> Any:
@@ -246,13 +251,12 @@ def plain(value: Any) -> Any:  # noqa: PLR0911 - one for each kind of value
     return repr(value)
 
 
-def _pipelines(exam: Exam, responses: Iterable[Answered]) -> dict[str, Any]:
+def _pipelines(exam: Exam, responses: Callable[[], Iterable[Answered]]) -> dict[str, Any]:
     """Return what each filter pipeline of a task makes of the answers."""
     grader = exam.grader
     if not isinstance(grader, TaskGrader):
         return {}
-    answers = list(responses)
     return {
-        each.name: [plain(list(scored.filtered)) for _, scored in grader.scored(each, answers)]
+        each.name: [plain(list(scored.filtered)) for _, scored in grader.scored(each, responses())]
         for each in grader.pipelines
     }
