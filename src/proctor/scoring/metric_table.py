@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -49,15 +49,19 @@ class MetricEntry(Entry):
         reads: What its function is given.
         aggregation: What makes one number of the rows' values, where it reads single rows.
         unit: In which unit its scores are.
+        units: Of scores that are in another one, by name.
         higher_is_better: Whether more is better.
         several_references: Whether it takes a list of acceptable answers; others take exactly one.
+        reads_rows: Whether it may look at whole rows, which are kept for it then.
     """
 
     reads: Reads = "columns"
     aggregation: str = "mean"
     unit: Unit = "percent"
+    units: Mapping[str, Unit] = field(default_factory=dict)
     higher_is_better: bool = True
     several_references: bool = False
+    reads_rows: bool = True
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 
 import numpy as np
@@ -124,7 +125,7 @@ class TestDraws:
 
 def _embedded(self, texts):
     del self
-    return np.asarray([[len(text), sum(map(ord, text)) % 13, 1.0] for text in texts], dtype=np.float32)
+    return np.asarray([list(hashlib.sha256(text.encode()).digest()[:3]) for text in texts], dtype=np.float32) - 128
 
 
 def _losses(self, texts, context):

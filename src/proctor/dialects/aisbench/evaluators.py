@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import repeat
 from typing import Any
 
-from proctor.data.fields import Row
 from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_problems, project_of
 from proctor.dialects.aisbench.trusted_evaluators import class_evaluator, evaluator_class
 from proctor.dialects.aisbench.values import as_data, dotted_name
@@ -20,7 +20,10 @@ from proctor.scoring.metric_table import MetricEntry, check_metric, metric_entry
 from proctor.scoring.registered_metric import call_evaluator, check_arguments
 from proctor.scoring.registry import OPENCOMPASS, is_in_catalog, named
 from proctor.scoring.repeats import most_frequent
+from proctor.scoring.score import Unit
 from proctor.settings import settings
+
+Row = Mapping[str, Any]
 
 _UPSTREAM = ("opencompass", "ais_bench")
 _ELSEWHERE = {
@@ -61,36 +64,68 @@ def evaluate(
     Raises:
         ScoringError: The evaluator or a post-processor is unknown, or there is nothing to score.
     """
-    config = eval_cfg.get("evaluator") or {}
-    name = dotted_name(config.get("type"))
-    project = project_of(name)
-    judge = evaluator(config)
-    parsed = _through(
-        predictions,
-        [model_postprocessor, eval_cfg.get("pred_postprocessor"), config.get("pred_postprocessor")],
-        project,
-        rows,
-    )
-    if eval_cfg.get("sc_size") is not None:
-        parsed = [most_frequent(each) if isinstance(each, list) else each for each in parsed]
-    wanted = _through(references, [eval_cfg.get("dataset_postprocessor")], project, rows)
-    failures = {i: each for i, each in enumerate(zip(parsed, wanted, strict=True)) if _failure(each)}
-    cases = Cases(parsed, wanted, rows, prompts, columns or {}, project)
-    outcome = Outcome(judge, cases, {i: f for i, pair in failures.items() if (f := _failure(pair))}, runs)
-    return outcome.evaluation()
-
-
-def _through(
-    texts: Sequence[Any], configs: Sequence[Mapping[str, Any] | None], project: str, rows: Sequence[Row]
-) -> list[Any]:
-    functions = [postprocessor(config, project) for config in configs if config]
-    values = list(texts)
+    functions = prediction_functions(eval_cfg, model_postprocessor)
+    parsed = list(predictions)
     for function in functions:
-        values = [_processed(function, value, row) for value, row in zip(values, rows or repeat({}), strict=False)]
-    return values
+        parsed = [processed(function, *each) for each in zip(parsed, rows or repeat({}), strict=False)]
+    cases = Cases(parsed, references, rows, prompts, columns or {}, project_of_config(eval_cfg))
+    return evaluated(eval_cfg, cases, runs, in_blocks=cases.project != "aisbench")
 
 
-def _processed(function: Callable[[Any, Row], Any], value: Any, row: Row) -> Any:
+def evaluated(
+    eval_cfg: Mapping[str, Any], cases: Cases, runs: tuple[int | Sequence[int], int] = (1, 1), *, in_blocks: bool = True
+) -> Evaluation:
+    """Return the scores of predictions that have been through the post-processors.
+
+    Args:
+        eval_cfg: Of the dataset's config.
+        cases: The predictions; references are as the output column has them.
+        runs: ``k`` and ``n`` of the dataset's config.
+        in_blocks: Whether the runs stand behind each other, rather than those of one row.
+
+    Raises:
+        ScoringError: The evaluator or a post-processor is unknown, or there is nothing to score.
+    """
+    judge = evaluator(eval_cfg.get("evaluator") or {})
+    references: Sequence[Any] = cases.references
+    if config := eval_cfg.get("dataset_postprocessor"):
+        function = postprocessor(config, cases.project)
+        rows: Iterable[Row] = cases.rows or repeat({})
+        references = [processed(function, gold, row) for gold, row in zip(references, rows, strict=False)]
+    found = replace(cases, references=references)
+    failures = {i: failure for i, pair in enumerate(found.pairs()) if (failure := _failure(pair)) is not None}
+    return Outcome(judge, found, failures, runs, in_blocks).evaluation()
+
+
+def project_of_config(eval_cfg: Mapping[str, Any]) -> str:
+    """Return whose rules an ``eval_cfg`` means."""
+    return project_of(dotted_name((eval_cfg.get("evaluator") or {}).get("type")))
+
+
+def prediction_functions(
+    eval_cfg: Mapping[str, Any], model_postprocessor: Mapping[str, Any] | None = None
+) -> list[Callable[[Any, Row], Any]]:
+    """Return what is done to each answer, in order: the model's post-processor, the dataset's, the evaluator's own.
+
+    Raises:
+        ScoringError: A post-processor is unknown.
+    """
+    project = project_of_config(eval_cfg)
+    own = (eval_cfg.get("evaluator") or {}).get("pred_postprocessor")
+    found = [
+        postprocessor(each, project) for each in (model_postprocessor, eval_cfg.get("pred_postprocessor"), own) if each
+    ]
+    return [*found, _voted] if eval_cfg.get("sc_size") is not None else found
+
+
+def _voted(answer: Any, row: Row) -> Any:
+    """Return the most frequent of several answers (``sc_size``)."""
+    del row
+    return most_frequent(answer) if isinstance(answer, list) else answer
+
+
+def processed(function: Callable[[Any, Row], Any], value: Any, row: Row) -> Any:
+    """Return what a post-processor makes of an answer; a failure where it stumbles."""
     if isinstance(value, Failure):
         return value
     try:
@@ -151,7 +186,7 @@ def evaluator(config: Mapping[str, Any]) -> Callable[[Cases], Verdict]:
     place = getattr(config, "location", None)
     if not config.get("type"):
         raise ScoringError("the eval_cfg names no evaluator", location=place)
-    arguments = {key: value for key, value in config.items() if key not in ("type", "pred_postprocessor")}
+    arguments = _arguments(config)
     if (entry := _entry(config)) is not None:
         return _called(entry, arguments, place)
     if _is_metric(config):
@@ -191,6 +226,34 @@ def _unknown(whole: str, place: Location | None) -> ScoringError:
     )
 
 
+def reads_rows(config: Mapping[str, Any]) -> bool:
+    """Return whether an evaluator may look at the whole rows; they are kept for it then."""
+    entry = _entry(config)
+    return entry is None or entry.reads_rows
+
+
+def is_class(config: Mapping[str, Any]) -> bool:
+    """Return whether an evaluator is a class of upstream's or of the config's own, which runs where code is trusted."""
+    return _entry(config) is None and not _is_metric(config)
+
+
+def unit_of(config: Mapping[str, Any], score: str) -> tuple[Unit, bool | None]:
+    """Return in which unit an evaluator's score is, and whether more is better."""
+    if score.endswith("_count"):
+        return "raw", None
+    if (entry := _entry(config)) is not None:
+        own: Mapping[str, Unit] = entry.units
+        return own.get(score, entry.unit), entry.higher_is_better
+    if _is_metric(config):
+        metric = metric_of(str(config["type"]), OPENCOMPASS, as_data(_arguments(config)))
+        return metric.unit, metric.higher_is_better
+    return "percent", None
+
+
+def _arguments(config: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in config.items() if key not in ("type", "pred_postprocessor")}
+
+
 def check_evaluator(config: Mapping[str, Any]) -> Iterator[Diagnostic]:
     """Yield what is wrong with an ``evaluator`` config that can be known before anybody is asked."""
     place = getattr(config, "location", None)
@@ -203,7 +266,7 @@ def check_evaluator(config: Mapping[str, Any]) -> Iterator[Diagnostic]:
 
 
 def _checks(config: Mapping[str, Any]) -> Iterator[Diagnostic]:
-    arguments = {key: value for key, value in config.items() if key not in ("type", "pred_postprocessor")}
+    arguments = _arguments(config)
     if (entry := _entry(config)) is not None:
         yield from entry.check()
         check_arguments(entry, arguments)

@@ -17,6 +17,7 @@ from proctor.dialects.aisbench.rows import ConfigRows
 from proctor.dialects.aisbench.values import as_data
 from proctor.recipes.exam import Exam
 from proctor.recipes.options import ExamOptions
+from proctor.scoring.groupings import GroupBy
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def _exam(config: DatasetConfig, given: ExamOptions, options: DatasetOptions, ro
         rows=rows,
         draw=RetrieverDraw(prompts),
         asker=ConfigAsker(config, options, prompts),
-        grader=ConfigGrader(config, options, is_scored=not given.predict_only),
+        grader=_grader(config, given, options, rows),
         options=given,
         honours=honours_of(config, given, options),
         longest=config.inferencer.max_seq_len or options.max_seq_len,
@@ -89,6 +90,11 @@ def _exam(config: DatasetConfig, given: ExamOptions, options: DatasetOptions, ro
         own_seed=own_seed(config, options),
         own=ConfigExam(config, given, options, rows, prompts),
     )
+
+
+def _grader(config: DatasetConfig, given: ExamOptions, options: DatasetOptions, rows: ConfigRows) -> ConfigGrader:
+    by = GroupBy.of(given.group_by)
+    return ConfigGrader(config, options, lambda: rows.dataset.in_blocks, by, is_scored=not given.predict_only)
 
 
 def _variants(

@@ -1,132 +1,123 @@
-"""From responses to scores: predictions as upstream records them, evaluated, with intervals and failures."""
+"""How answers of a dataset become scores: what was answered, its post-processors, its evaluator."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, DatasetConfig
-from proctor.dialects.aisbench.evaluators import evaluate, grading_problems
+from proctor.dialects.aisbench.evaluators import (
+    evaluated,
+    grading_problems,
+    is_class,
+    prediction_functions,
+    processed,
+    project_of_config,
+    reads_rows,
+    unit_of,
+)
 from proctor.dialects.aisbench.options import DatasetOptions
-from proctor.errors import Diagnostic, ProctorError
+from proctor.errors import Diagnostic
 from proctor.ir import Failure, Prompt, Request, Response, Rolling
-from proctor.recipes.exam import Answered
+from proctor.ir.question import Answered
 from proctor.scoring.choice import first_largest, first_smallest
+from proctor.scoring.evaluators.cases import Cases
 from proctor.scoring.evaluators.evaluation import Evaluation, mean_interval
-from proctor.scoring.grade import Grade
+from proctor.scoring.grade import Columns, Grade, Measured
+from proctor.scoring.grader import ExamGrader
+from proctor.scoring.grading import Grading, Need, Reading, Scope, Step
+from proctor.scoring.groupings import GroupBy
+from proctor.scoring.score import Score
+
+_TURN = "\0turn"
+"""The field of a reading that says which turn of a conversation it is; no column of a dataset can have this name."""
 
 
-@dataclass(slots=True)
-class _Answers:
-    """What the model said, one entry for each thing that is evaluated; conversations have one for each turn."""
-
-    predictions: list[Any] = field(default_factory=list)
-    references: list[Any] = field(default_factory=list)
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    prompts: list[Any] = field(default_factory=list)
-    owners: list[int] = field(default_factory=list)
-    raw: list[Any] = field(default_factory=list)
-    golds: list[Any] = field(default_factory=list)
-    failures: dict[int, Failure] = field(default_factory=dict)
-
-    def add(self, prediction: Any, gold: Any, row: Mapping[str, Any], prompt: Any) -> None:
-        """File one thing to evaluate, of the instance that was begun last."""
-        self.predictions.append(prediction)
-        self.references.append(gold)
-        self.rows.append(dict(row))
-        self.prompts.append(prompt)
-        self.owners.append(len(self.raw) - 1)
-
-
-@dataclass(frozen=True, slots=True)
 class ConfigGrader:
     """Grades as the dataset's ``eval_cfg`` says.
 
-    Attributes:
+    Args:
         config: The dataset.
         options: What the run changes.
+        in_blocks: Whether the copies of all rows stand behind each other; asked when answers are scored.
+        group_by: Columns by which rows are scored in groups, too.
         is_scored: Whether answers are scored, rather than only recorded.
     """
 
-    config: DatasetConfig
-    options: DatasetOptions
-    is_scored: bool = True
+    def __init__(
+        self,
+        config: DatasetConfig,
+        options: DatasetOptions,
+        in_blocks: Callable[[], bool],
+        group_by: GroupBy | None = None,
+        *,
+        is_scored: bool = True,
+    ) -> None:
+        self._config, self._options = config, options
+        self._in_blocks, self._group_by, self._is_scored = in_blocks, group_by or GroupBy(), is_scored
 
     def check(self) -> Iterator[Diagnostic]:
         """Yield what can be known before anybody is asked: evaluators and post-processors that there are not."""
-        if not self.is_scored:
-            return
-        yield from grading_problems(self.config.evaluation, self.options.model_postprocessor)
+        if self._is_scored:
+            yield from grading_problems(self._config.evaluation, self._model_postprocessor)
 
     def grade(self, answered: Iterable[Answered]) -> Grade:
         """Turn responses into predictions and scores; what could not be answered is a failure, not a wrong answer."""
-        return _grade(self, answered)
+        return self.grader.grade(answered)
+
+    @property
+    def _model_postprocessor(self) -> Mapping[str, Any] | None:
+        return self._options.postprocessor_of(self._config.abbr)
+
+    @cached_property
+    def grader(self) -> ExamGrader:
+        """The grader of the core; made on first use, since its evaluator may be code."""
+        config = self._config
+        read = Reader(config.inferencer.kind, config.reader.get("output_column"))
+        if not self._is_scored:
+            return ExamGrader([Grading("", read, [_Golds(read.output)])])
+        steps: list[Step] = [_Golds(read.output), PostProcessing(config.evaluation, self._model_postprocessor)]
+        runs = (config.values.get("k", 1), config.count)
+        scorer = EvaluatorScorer(config.evaluation, runs, self._in_blocks, has_turns=config.inferencer.kind == CHAT)
+        return ExamGrader([Grading("", read, steps, [scorer])], group_by=self._group_by)
 
 
-def _grade(exam: ConfigGrader, answered: Iterable[Answered]) -> Grade:
-    answers = _collect(exam, answered)
-    result = Grade(
-        scores={},
-        predictions=answers.raw,
-        processed_predictions=list(answers.raw),
-        processed_references=[_listed(gold) for gold in answers.golds],
-        failures=answers.failures,
-    )
-    try:
-        if exam.is_scored and len(answers.failures) < len(answers.raw):
-            _file(result, _evaluated(exam, answers), answers)
-    except ProctorError as error:
-        name = str((exam.config.evaluation.get("evaluator") or {}).get("type", "evaluator"))
-        result.metric_failures[name] = Failure("scoring", str(error), retryable=False)
-    result.scores["num_of_instances"] = len(answers.raw) - len(result.failures)
-    if result.failures:
-        result.scores["num_of_failures"] = len(result.failures)
-    return result
+# -- reading responses --------------------------------------------------------------------------------------------
 
 
-def _evaluated(exam: ConfigGrader, answers: _Answers) -> Evaluation:
-    return evaluate(
-        exam.config.evaluation,
-        answers.predictions,
-        answers.references,
-        answers.rows,
-        answers.prompts,
-        exam.options.model_postprocessor,
-        runs=(exam.config.values.get("k", 1), exam.config.count),
-    )
+class Reader:
+    """Reads the responses to a row as its inferencer records them.
+
+    Args:
+        kind: What the inferencer asks.
+        output: The column of the right answer.
+    """
+
+    def __init__(self, kind: str, output: str | None) -> None:
+        self.output = output
+        self._read = None if kind == CHAT else _READ[kind]
+
+    def __call__(self, answered: Answered) -> Sequence[Reading]:
+        """Return what was answered: one thing, or one for each turn of a conversation."""
+        question = answered.question
+        if self._read is None:
+            return _turns(answered)
+        gold = question.instance.get(self.output) if self.output else None
+        prompt = _prompt_of(question.requests[0])
+        return (Reading(self._read(answered, question.labels), gold, question.instance, prompt),)
 
 
-def _collect(exam: ConfigGrader, answered: Iterable[Answered]) -> _Answers:
-    found = _Answers()
-    output = exam.config.reader.get("output_column")
-    kind = exam.config.inferencer.kind
-    for each in answered:
-        found.raw.append(None)
-        row = each.question.instance
-        found.golds.append(row.get(output) if output else None)
-        failure = each.failure
-        if failure is not None:
-            found.failures[len(found.raw) - 1] = failure
-            found.raw[-1] = failure
-            found.add(failure, found.golds[-1], row, each.question.exchange.source)
-        elif kind == CHAT:
-            _add_turns(found, each)
-        else:
-            prediction = _READ[kind](each, each.question.labels)
-            found.raw[-1] = prediction
-            found.add(prediction, found.golds[-1], row, _prompt_of(each.question.requests[0]))
-    return found
-
-
-def _add_turns(found: _Answers, each: Answered) -> None:
-    texts = [text for response in each.responses for text in response.texts]
-    golds = list(each.question.exchange.references)
-    found.raw[-1] = texts if len(texts) > 1 else texts[0]
-    found.golds[-1] = golds
-    for text, gold in zip(texts, golds, strict=True):
-        found.add(text, gold, each.question.instance, each.question.exchange.source)
+def _turns(answered: Answered) -> Sequence[Reading]:
+    question = answered.question
+    texts = [text for response in answered.responses for text in response.texts]
+    each = zip(texts, question.exchange.references, strict=True)
+    return [
+        Reading(text, gold, {**question.instance, _TURN: turn}, question.exchange.source)
+        for turn, (text, gold) in enumerate(each)
+    ]
 
 
 def _generated(each: Answered, labels: Sequence[Any]) -> Any:
@@ -171,41 +162,151 @@ def _prompt_of(request: Request) -> Any:
     return prompt.payload if isinstance(prompt, Prompt) else getattr(request, "text", "")
 
 
-def _listed(gold: Any) -> list[Any]:
-    return [] if gold is None else list(gold) if isinstance(gold, list | tuple) else [gold]
+# -- what becomes of answers --------------------------------------------------------------------------------------
 
 
-def _file(result: Grade, evaluation: Evaluation, answers: _Answers) -> None:
-    """Put an evaluation into a grade: scores with their intervals, columns with one entry for each instance."""
-    total = len(answers.raw)
-    columns: dict[str, Sequence[Any]] = {
-        name: _per_instance(column, answers.owners, total) for name, column in evaluation.instance_scores.items()
-    }
-    result.instance_scores = columns
-    for place, failure in evaluation.failures.items():
-        result.failures.setdefault(answers.owners[place], failure)
-    if len(evaluation.predictions) == len(answers.owners):
-        processed = list(result.processed_predictions)
-        for owner, prediction in zip(answers.owners, evaluation.predictions, strict=True):
-            processed[owner] = prediction
-        result.processed_predictions = processed
-    scores = {name: value for name, value in evaluation.scores.items() if isinstance(value, int | float)}
-    for name, value in scores.items():
-        result.scores[name] = value
-        if (bounds := evaluation.bounds.get(name) or mean_interval(name, float(value), columns)) is not None:
-            result.scores[f"{name}_ci_low"], result.scores[f"{name}_ci_high"] = bounds
-    main = evaluation.main if evaluation.main in scores else next(iter(scores), None)
-    if main is not None:
-        result.scores.update(score=scores[main], score_name=main)
-        for end in ("_ci_low", "_ci_high"):
-            if (bound := result.scores.get(f"{main}{end}")) is not None:
-                result.scores[f"score{end}"] = bound
+class _Golds:
+    """Puts the right answer beside answers that failed: nobody has read them."""
+
+    name = "output_column"
+    scope: Scope = "value"
+
+    def __init__(self, output: str | None) -> None:
+        self._output = output
+
+    def process(self, columns: Columns) -> Columns:
+        """Return columns with all references."""
+        if not any(isinstance(each, Failure) for each in columns.predictions):
+            return columns
+        rows = zip(columns.predictions, columns.references, columns.all_fields(), strict=True)
+        golds = [self._gold(row) if isinstance(value, Failure) else gold for value, gold, row in rows]
+        return replace(columns, references=golds)
+
+    def _gold(self, row: Mapping[str, Any]) -> Any:
+        return row.get(self._output) if self._output else None
 
 
-def _per_instance(column: Sequence[Any], owners: Sequence[int], total: int) -> list[float | None]:
-    """Return the mean of each instance's entries; ``None`` where it has none."""
-    sums: list[list[float]] = [[] for _ in range(total)]
-    for owner, value in zip(owners, column, strict=True):
-        if value is not None:
-            sums[owner].append(float(value))
-    return [sum(values) / len(values) if values else None for values in sums]
+class PostProcessing:
+    """The post-processors of the model, the dataset and the evaluator, one after the other.
+
+    Args:
+        evaluation: The ``eval_cfg``.
+        model_postprocessor: ``pred_postprocessor`` of the model's config.
+    """
+
+    name = "pred_postprocessor"
+    scope: Scope = "value"
+
+    def __init__(self, evaluation: Mapping[str, Any], model_postprocessor: Mapping[str, Any] | None) -> None:
+        self._evaluation, self._model = evaluation, model_postprocessor
+
+    @cached_property
+    def _functions(self) -> Sequence[Callable[[Any, Mapping[str, Any]], Any]]:
+        return prediction_functions(self._evaluation, self._model)
+
+    def process(self, columns: Columns) -> Columns:
+        """Return columns whose predictions have been through all of them."""
+        if not self._functions:
+            return columns
+        values: Sequence[Any] = columns.predictions
+        rows = columns.all_fields()
+        for function in self._functions:
+            values = [processed(function, value, row) for value, row in zip(values, rows, strict=True)]
+        return replace(columns, predictions=values)
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatorScorer:
+    """The evaluator of a dataset, over all answers.
+
+    Attributes:
+        evaluation: The ``eval_cfg``.
+        runs: ``k`` and ``n`` of the dataset.
+        in_blocks: Whether the copies of all rows stand behind each other.
+        has_turns: Whether several readings belong to one row: the turns of a conversation.
+    """
+
+    evaluation: Mapping[str, Any]
+    runs: tuple[int | Sequence[int], int]
+    in_blocks: Callable[[], bool]
+    has_turns: bool = False
+
+    @property
+    def name(self) -> str:
+        """The evaluator's type."""
+        return str(self._evaluator.get("type", "evaluator"))
+
+    @property
+    def _evaluator(self) -> Mapping[str, Any]:
+        return self.evaluation.get("evaluator") or {}
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """Whole rows where the evaluator, a post-processor of references or several runs look at them."""
+        rows = reads_rows(self._evaluator) or self.evaluation.get("dataset_postprocessor") or self.runs[1] > 1
+        found: list[Need] = ["fields"] if rows or self.has_turns else []
+        return frozenset([*found, "prompts"] if is_class(self._evaluator) else found)
+
+    def check(self) -> Iterator[Diagnostic]:
+        """Yield nothing; the ``eval_cfg`` is checked as a whole."""
+        yield from ()
+
+    def measure(self, columns: Columns, *, intervals: bool = True, instances: bool = True) -> Measured:
+        """Return what the evaluator says.
+
+        Raises:
+            ProctorError: It cannot say anything.
+        """
+        if all(isinstance(each, Failure) for each in columns.raw or columns.predictions):
+            return Measured()
+        found = self._evaluated(columns)
+        numbers = {name: value for name, value in found.scores.items() if isinstance(value, int | float)}
+        of_rows = self._of_rows(found, columns)
+        scores = [self._score(name, value, found, of_rows, intervals=intervals) for name, value in numbers.items()]
+        return Measured(
+            scores,
+            found.main if found.main in numbers else next(iter(numbers), ""),
+            {name: list(map(_number, column)) for name, column in found.instance_scores.items()} if instances else {},
+            found.failures,
+            parsed=found.predictions if len(found.predictions) == len(columns) else None,
+        )
+
+    def _evaluated(self, columns: Columns) -> Evaluation:
+        rows: Sequence[Mapping[str, Any]] = columns.task_data
+        if self.has_turns:
+            rows = [{key: value for key, value in row.items() if key != _TURN} for row in rows]
+        project = project_of_config(self.evaluation)
+        cases = Cases(list(columns.predictions), list(columns.references), rows, columns.prompts, {}, project)
+        return evaluated(self.evaluation, cases, self.runs, in_blocks=self.in_blocks())
+
+    def _of_rows(self, found: Evaluation, columns: Columns) -> Mapping[str, Sequence[float | None]]:
+        """Return the instance scores of rows; of several turns the mean."""
+        if not self.has_turns:
+            return found.instance_scores
+        starts = [place for place, row in enumerate(columns.task_data) if not row.get(_TURN)]
+        ends = [*starts[1:], len(columns)]
+        spans = [slice(*each) for each in zip(starts, ends, strict=True)]
+        return {name: [_mean(column[span]) for span in spans] for name, column in found.instance_scores.items()}
+
+    def _score(
+        self,
+        name: str,
+        value: float,
+        found: Evaluation,
+        of_rows: Mapping[str, Sequence[float | None]],
+        *,
+        intervals: bool,
+    ) -> Score:
+        bounds = found.bounds.get(name) or mean_interval(name, float(value), of_rows) if intervals else None
+        low, high = bounds if bounds is not None else (None, None)
+        unit, higher = unit_of(self._evaluator, name)
+        return Score(name, value, low, high, unit=unit, higher_is_better=higher, metric=self.name)
+
+
+def _number(value: float | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [float(value) for value in values if value is not None]
+    return sum(known) / len(known) if known else None

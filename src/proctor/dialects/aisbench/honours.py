@@ -50,7 +50,7 @@ def honours_of(config: DatasetConfig, options: ExamOptions, changed: DatasetOpti
         "chat_override": Refused("chat_override is a key of lm-eval's tasks"),
         "metadata": Refused("metadata is for the code of lm-eval's tasks"),
         "resamples": Refused("no standard error is bootstrapped here"),
-        "group_by": Refused("datasets are scored as a whole", "summary groups of a config put datasets together"),
+        "group_by": Honoured("rows are scored by the values of columns, too"),
         "repeats": Honoured("n of the dataset: scores are means over so many runs"),
         "keys": Refused("keys are those of lm-eval's task files", "write a config that reads this one as its base"),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Any
 
 from proctor.dialects.aisbench.config import DatasetConfig
@@ -44,6 +45,13 @@ class DatasetOptions:
     decoding: Mapping[str, Any] = field(default_factory=dict)
     stop: tuple[str, ...] = ()
     model_postprocessor: Mapping[str, Any] | None = None
+
+    def postprocessor_of(self, dataset: str) -> Mapping[str, Any] | None:
+        """Return what is done to this model's answers to a dataset first; models may say it by patterns of names."""
+        found = self.model_postprocessor
+        if not found or "type" in found:
+            return found
+        return next((each for pattern, each in found.items() if fnmatchcase(dataset, pattern)), None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is changed, as JSON-like data."""

@@ -56,12 +56,21 @@ class Evaluation:
 
 @dataclass(slots=True)
 class Outcome:
-    """An evaluator over the cases that have a prediction, once for each run."""
+    """An evaluator over the cases that have a prediction, once for each run.
+
+    Attributes:
+        judge: The evaluator.
+        cases: All cases.
+        failures: Those without a prediction.
+        runs: ``k`` and ``n``.
+        in_blocks: Whether the runs stand behind each other, rather than those of one row.
+    """
 
     judge: Callable[[Cases], Verdict]
     cases: Cases
     failures: dict[int, Failure]
     runs: tuple[int | Sequence[int], int]
+    in_blocks: bool = True
 
     def evaluation(self) -> Evaluation:
         """Return the scores over all runs.
@@ -74,7 +83,7 @@ class Outcome:
         if n < 1 or count % n:
             raise ScoringError(f"{count} predictions do not make {n} runs of the same rows")
         positions = [
-            [i for i in run if i not in self.failures] for run in replica_positions(self.cases.project, count, n)
+            [i for i in run if i not in self.failures] for run in replica_positions(count, n, in_blocks=self.in_blocks)
         ]
         if not all(positions):
             raise ScoringError("there are no predictions to evaluate", why=_first_reason(self.failures))
@@ -108,7 +117,7 @@ class Outcome:
     def _row_name(self, position: int, n: int) -> str:
         row = self.cases.rows[position] if self.cases.rows else {}
         size = len(self.cases.predictions) // n
-        index = position // n if self.cases.project == "aisbench" else position % size
+        index = position % size if self.in_blocks else position // n
         return f"{row.get('subdivision', 'dataset')}_{row.get('idx', index)}"
 
     def _parsed(self, verdicts: Sequence[Verdict], positions: Sequence[Sequence[int]]) -> list[Any]:

@@ -74,12 +74,12 @@ def _means(rows: Any) -> dict[str, float]:
     return {metric: 100.0 * (sum(row[metric] for row in listed) / len(listed)) for metric in listed[0]}
 
 
-def replica_positions(project: str, count: int, n: int) -> list[list[int]]:
-    """Return the positions of each run's rows: whole blocks in OpenCompass, every ``n``-th row in AISBench."""
+def replica_positions(count: int, n: int, *, in_blocks: bool) -> list[list[int]]:
+    """Return the positions of each run's rows: whole blocks (OpenCompass), or every ``n``-th row (AISBench)."""
     size = count // n
-    if project == "aisbench":
-        return [[row * n + run for row in range(size)] for run in range(n)]
-    return [list(range(run * size, (run + 1) * size)) for run in range(n)]
+    if in_blocks:
+        return [list(range(run * size, (run + 1) * size)) for run in range(n)]
+    return [[row * n + run for row in range(size)] for run in range(n)]
 
 
 def averaged(runs: Sequence[Mapping[str, Any]], project: str) -> dict[str, Any]:
