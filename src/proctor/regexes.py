@@ -14,17 +14,13 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from functools import lru_cache
 from typing import IO, Any
 
 from proctor.errors import ProctorError, ScoringError
-
-try:
-    from re import _constants, _parser  # type: ignore[attr-defined]
-except ImportError:  # pragma: no cover - the parser of patterns is not part of Python's promises
-    _constants = _parser = None
+from proctor.regex_actions import ACTIONS, MOST_CHARACTERS, LargeError, open_repeats, repeats_groups
 
 LIMIT_SECONDS = 2.0
 """Processor time that one search of one text may take."""
@@ -44,12 +40,6 @@ LONGEST_TEXT = 1_000_000
 MOST_TIMEOUTS = 10
 """Texts in a row on which a pattern may run out of time before it is not tried any more."""
 
-MOST_CHARACTERS = 10_000_000
-"""Characters that a search may make of a text: as much as a template may."""
-
-_PIECE = 50
-"""Bytes that each piece of text costs beside its characters."""
-
 Found = Any
 """What ``findall`` lists, what ``sub`` returns, or the groups of a match."""
 
@@ -64,10 +54,6 @@ class LargeResultError(ScoringError):
 
 class _OutOfTimeError(Exception):
     """The timer went off."""
-
-
-class _LargeError(Exception):
-    """The result is too long."""
 
 
 class BoundedPattern:
@@ -88,8 +74,8 @@ class BoundedPattern:
             self._compiled = re.compile(pattern, flags)
         except (re.error, OverflowError, RecursionError) as error:
             raise ScoringError("a regular expression does not compile", why=f"{pattern!r}: {error}") from None
-        self._longest_safe = SHORT_TEXT if _open_repeats(pattern, flags) <= 1 else 0
-        self._longest = LONGEST_TEXT if _repeats_groups(pattern, flags) else sys.maxsize
+        self._longest_safe = SHORT_TEXT if open_repeats(pattern, flags) <= 1 else 0
+        self._longest = LONGEST_TEXT if repeats_groups(pattern, flags) else sys.maxsize
         self._timeouts = 0
 
     @property
@@ -167,7 +153,7 @@ class BoundedPattern:
     def _run(self, action: str, text: str, *arguments: Any, seconds: float | None = None) -> Found:
         try:
             return self._within_limits(action, text, *arguments, seconds=seconds)
-        except _LargeError:
+        except LargeError:
             raise LargeResultError(
                 f"the regular expression {self.pattern!r} makes too much of a text of {len(text):,} characters",
                 why=f"one text may give {MOST_CHARACTERS:,} characters",
@@ -175,7 +161,7 @@ class BoundedPattern:
 
     def _within_limits(self, action: str, text: str, *arguments: Any, seconds: float | None) -> Found:
         if self.is_quick(text):
-            return _ACTIONS[action](self._compiled, text, *arguments)
+            return ACTIONS[action](self._compiled, text, *arguments)
         if self._timeouts >= MOST_TIMEOUTS:
             raise self._too_slow(text, f"it ran out of time on {MOST_TIMEOUTS} texts in a row")
         if len(text) > self._longest:
@@ -195,7 +181,7 @@ class BoundedPattern:
         if not _has_timer():
             return _workers.run(self._compiled, seconds, action, text, *arguments)
         with _time_limit(seconds):
-            return _ACTIONS[action](self._compiled, text, *arguments)
+            return ACTIONS[action](self._compiled, text, *arguments)
 
     def _too_slow(self, text: str, why: str) -> SlowPatternError:
         return SlowPatternError(
@@ -213,117 +199,6 @@ def bounded(pattern: str, flags: int = 0) -> BoundedPattern:
         ScoringError: The expression does not compile.
     """
     return BoundedPattern(pattern, flags)
-
-
-def _groups(pattern: re.Pattern[str], text: str) -> list[str | None] | None:
-    match = pattern.search(text)
-    return None if match is None else [match.group(), *match.groups()]
-
-
-def _spans(pattern: re.Pattern[str], text: str, how: str) -> list[tuple[int, int]] | None:
-    match = getattr(pattern, how)(text)
-    return None if match is None else [match.span(group) for group in range(pattern.groups + 1)]
-
-
-def _findall(pattern: re.Pattern[str], text: str) -> list[Any]:
-    _check_pieces(pattern, text, pattern.finditer(text))
-    return pattern.findall(text)
-
-
-def _split(pattern: re.Pattern[str], text: str, count: int) -> list[str | Any]:
-    _check_pieces(pattern, text, pattern.finditer(text))
-    return pattern.split(text, maxsplit=count)
-
-
-def _check_pieces(pattern: re.Pattern[str], text: str, matches: Iterator[re.Match[str]]) -> None:
-    """Refuse what groups that overlap make of a text: ``(?=(.*))`` finds a billion characters in fifty thousand."""
-    if _most(pattern, text, pattern.groups * _PIECE, pattern.groups) <= MOST_CHARACTERS:
-        return
-    made = 0
-    for match in matches:
-        made += sum(end - start + _PIECE for start, end in match.regs)
-        if made > MOST_CHARACTERS:
-            raise _LargeError
-
-
-def _most(pattern: re.Pattern[str], text: str, each: int, groups: int) -> int:
-    """Return how long a result is at most: so much for each match, and so many groups."""
-    matches = len(text) + 1
-    return matches * (1 + each) + groups * len(text) * (matches if _overlaps(pattern) else 1)
-
-
-@lru_cache(maxsize=1024)
-def _overlaps(pattern: re.Pattern[str]) -> bool:
-    """Return whether what groups of different matches hold may overlap: a group looks ahead or back."""
-    return bool(pattern.groups) and ("(?=" in pattern.pattern or "(?<=" in pattern.pattern)
-
-
-def _sub(pattern: re.Pattern[str], text: str, replacement: str, count: int) -> str:
-    references = replacement.count("\\")
-    if _most(pattern, text, len(replacement), references) > MOST_CHARACTERS:
-        made = len(text)
-        for number, match in enumerate(pattern.finditer(text), 1):
-            made += len(match.expand(replacement)) if references else len(replacement)
-            if made > MOST_CHARACTERS:
-                raise _LargeError
-            if number == count:
-                break
-    return pattern.sub(replacement, text, count=count)
-
-
-_ACTIONS: dict[str, Callable[..., Any]] = {
-    "findall": _findall,
-    "split": _split,
-    "sub": _sub,
-    "groups": _groups,
-    "spans": _spans,
-}
-
-
-# -- which patterns may take long -------------------------------------------------------------------------------------
-
-
-def _open_repeats(pattern: str, flags: int) -> int:
-    """Return how many repeats without an end a pattern has; a nested one counts as many."""
-    if _parser is None:  # pragma: no cover - see above
-        return 2
-    return sum(_repeats(_parser.parse(pattern, flags)))
-
-
-def _repeats_groups(pattern: str, flags: int) -> bool:
-    """Return whether a pattern repeats more than single characters."""
-    return _parser is None or any(_repeated_groups(_parser.parse(pattern, flags)))
-
-
-def _repeated_groups(parsed: Any) -> Iterator[bool]:
-    for code, argument in parsed:
-        if code in (_constants.MAX_REPEAT, _constants.MIN_REPEAT):
-            yield any(inner in (_constants.SUBPATTERN, _constants.BRANCH) for inner, _ in argument[2])
-        for part in _parts(argument):
-            yield from _repeated_groups(part)
-
-
-_MANY = 100
-
-
-def _repeats(parsed: Any, inside: bool = False) -> Iterator[int]:
-    for code, argument in parsed:
-        repeat = code in (_constants.MAX_REPEAT, _constants.MIN_REPEAT)
-        varies = repeat and argument[0] != argument[1]
-        if (inside and (varies or code is _constants.BRANCH)) or code is _constants.GROUPREF:
-            yield _MANY  # (a|a)+ and (a{1,9})+ try every way to cut the text
-        elif varies and argument[1] > _MANY:
-            yield 1
-        for part in _parts(argument):
-            yield from _repeats(part, inside or (repeat and argument[1] > 1))
-
-
-def _parts(argument: Any) -> Iterator[Any]:
-    if isinstance(argument, _parser.SubPattern):
-        yield argument
-    elif isinstance(argument, tuple | list):
-        for each in argument:
-            yield from _parts(each)
 
 
 # -- the limit in the main thread -------------------------------------------------------------------------------------
@@ -363,11 +238,11 @@ class _Worker:
         self._lock = threading.Lock()
 
     def run(self, pattern: re.Pattern[str], seconds: float, action: str, text: str, *arguments: Any) -> Found:
-        """Return what :data:`_ACTIONS` gives.
+        """Return what :data:`ACTIONS` gives.
 
         Raises:
             _OutOfTimeError: It did not end in time.
-            _LargeError: It makes too much.
+            LargeError: It makes too much.
             re.error: As the action raises it.
         """
         line = json.dumps([pattern.pattern, pattern.flags, seconds, action, text, *arguments])
@@ -379,7 +254,7 @@ class _Worker:
         if kind == "late":
             raise _OutOfTimeError
         if kind == "large":
-            raise _LargeError
+            raise LargeError
         if kind == "error":
             raise re.error(value)
         return [tuple(each) if isinstance(each, list) else each for each in value] if action == "findall" else value
@@ -442,10 +317,10 @@ def serve(lines: IO[str], out: IO[str]) -> None:
         pattern, flags, seconds, action, text, *arguments = json.loads(line)
         try:
             with _time_limit(seconds) if _has_timer() else nullcontext():
-                answer = ["found", _ACTIONS[action](re.compile(pattern, flags & ~re.DEBUG), text, *arguments)]
+                answer = ["found", ACTIONS[action](re.compile(pattern, flags & ~re.DEBUG), text, *arguments)]
         except _OutOfTimeError:
             answer = ["late", None]
-        except _LargeError:
+        except LargeError:
             answer = ["large", None]
         except (re.error, IndexError) as error:
             answer = ["error", str(error)]

@@ -12,12 +12,13 @@ from typing_extensions import override
 from proctor.safe_python import containers, operators
 from proctor.safe_python.budget import RefusalError
 from proctor.safe_python.calls import Arguments, Named, call
-from proctor.safe_python.compiler import Bind, Code, Compiler, refusing, unpacking
+from proctor.safe_python.compiler import Code, Compiler, refusing
 from proctor.safe_python.comprehensions import Comprehension, targets_of
 from proctor.safe_python.functions import BUILTINS, CLASS_METHODS, PYTHON_BUILTINS, TYPES, Builtin, make_dict
 from proctor.safe_python.methods import METHODS, BoundMethod, methods_of
 from proctor.safe_python.modules import ModuleValue
 from proctor.safe_python.scope import Frame
+from proctor.safe_python.targets import Bind, unpacking
 from proctor.safe_python.values import ConfigDict, InheritedDict, Reference
 
 

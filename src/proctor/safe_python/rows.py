@@ -18,13 +18,14 @@ from typing_extensions import override
 from proctor.errors import DataError, MissingFieldError, TrustError, did_you_mean
 from proctor.safe_python.budget import Budget, ExhaustedError, RefusalError
 from proctor.safe_python.calls import Arguments, Invocable, Named
-from proctor.safe_python.compiler import Bind, Code, Compiler, unpacking
+from proctor.safe_python.compiler import Code, Compiler
 from proctor.safe_python.comprehensions import Comprehension
 from proctor.safe_python.containers import Stream, consume
 from proctor.safe_python.functions import BUILTINS, READING, Builtin
 from proctor.safe_python.methods import CHANGING, METHODS, methods_of
 from proctor.safe_python.modules import MODULES
 from proctor.safe_python.scope import Frame
+from proctor.safe_python.targets import Bind, unpacking
 
 MAX_EXPRESSION = 10_000
 """Characters of an expression: the longest of the datasets that come along has 1,400."""

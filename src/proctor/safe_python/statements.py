@@ -15,12 +15,13 @@ from proctor.errors import Location
 from proctor.safe_python import containers, operators
 from proctor.safe_python.budget import Budget, RefusalError
 from proctor.safe_python.closures import Closure
-from proctor.safe_python.compiler import Bind, Code
+from proctor.safe_python.compiler import Code
 from proctor.safe_python.file_expressions import FileCompiler
 from proctor.safe_python.file_modules import modules_for
 from proctor.safe_python.files import TextFile
 from proctor.safe_python.functions import Builtin
 from proctor.safe_python.scope import Frame, SourceFile, share
+from proctor.safe_python.targets import Bind
 from proctor.safe_python.values import ConfigFunction, Reference
 
 Signal = tuple[str, Any] | None
