@@ -10,6 +10,7 @@ from proctor.dialects.resolve import resolve_task
 from proctor.errors import TemplateError, UsageError
 from proctor.ir import Choose
 from proctor.recipes.options import ExamOptions
+from proctor.scoring.metrics_list import expand_metrics
 
 ROWS = [
     {"q": f"Q{n}?", "choices": {"text": [f"w{n}", f"x{n}", "it's"], "label": ["A", "B", "C"]}, "key": "ABC"[n % 3]}
@@ -146,6 +147,36 @@ def test_a_unitxt_card_has_the_same_instances(folder, hub_dir):
     assert data["question"] in row["source"]
 
 
+@pytest.mark.parametrize(
+    "metrics, shown",
+    [
+        ("", "tasks.qa.open[metrics=[lm_eval:exact_match]]"),
+        ("metric_list:\n  - metric: bleu\n  - metric: metrics.rouge\n", "metrics=[lm_eval:bleu,metrics.rouge]"),
+        ("metric_list:\n  - metric: exact_match\n    regexes_to_ignore: [',']\n", "{'regexes_to_ignore': [',']}"),
+    ],
+)
+def test_a_unitxt_card_keeps_the_metrics(folder, metrics, shown):
+    (folder / "open.yaml").write_text(
+        "task: open\ndataset_path: x/y\ntest_split: test\noutput_type: generate_until\n"
+        f"doc_to_text: question\ndoc_to_target: answer\n{metrics}"
+    )
+    made = convert("open", to="unitxt", include_paths=(str(folder),))
+    data = json.loads(made.text)
+    assert shown in str(data["task"])
+    metrics = expand_metrics(build(data).task.metric_names)
+    assert metrics[0].main_score in ("exact_match", "bleu")
+    assert not made.lost
+
+
+def test_metrics_that_a_unitxt_card_cannot_have_are_named(folder):
+    (folder / "open.yaml").write_text(
+        "task: open\ndataset_path: x/y\ntest_split: test\noutput_type: multiple_choice\ndoc_to_text: question\n"
+        "doc_to_choice: choices\ndoc_to_target: answer\nmetric_list:\n  - metric: acc\n  - metric: acc_norm\n"
+    )
+    made = convert("open", to="unitxt", include_paths=(str(folder),))
+    assert [each.partition(":")[0] for each in made.lost] == ["metric acc_norm"]
+
+
 def test_fields_that_are_more_than_paths_are_named(folder):
     (folder / "u.yaml").write_text(
         "task: u\ninclude: t.yaml\ndoc_to_text: 'So: {{q|upper}}'\ndoc_to_choice: [a, b]\ndoc_to_target: 1\n"
@@ -164,7 +195,7 @@ def test_texts_around_fields_and_lists_of_labels_become_operators(folder):
     steps = json.loads(made.text)["preprocess_steps"]
     assert {"__type__": "format_text", "to_field": "question", "text": "So: {choices[text][0]} {{x}}"} in steps
     assert {"__type__": "set", "fields": {"answer_labels": ["A", "B", "C"]}} in steps
-    assert made.lost == ("metric_list: a card has no place for it",)
+    assert not made.lost
 
 
 @pytest.mark.parametrize("spec", ["{{q|upper}}", "{% if q %}x{% endif %}", "{{ q ~ 'x' }}", "{{ choices['a b'] }}"])

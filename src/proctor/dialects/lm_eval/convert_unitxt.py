@@ -8,10 +8,14 @@ from typing import Any
 
 from jinja2 import nodes
 
+from proctor.artifacts import fetch_artifact
 from proctor.dialects.lm_eval.config import plain
 from proctor.dialects.lm_eval.converted import Converted
 from proctor.dialects.lm_eval.jinja import is_template, parse_template, single_expression
+from proctor.dialects.lm_eval.metrics import metric_problems
 from proctor.errors import UsageError
+from proctor.scoring.metric_table import metric_table
+from proctor.scoring.registry import LM_EVAL, named
 
 _DROPPED_BY_UNITXT = (
     "process_docs",
@@ -20,7 +24,6 @@ _DROPPED_BY_UNITXT = (
     "generation_kwargs",
     "gen_prefix",
     "fewshot_config",
-    "metric_list",
     "repeats",
     "doc_to_image",
     "doc_to_audio",
@@ -62,10 +65,52 @@ def to_unitxt(values: Mapping[str, Any]) -> Converted:
         "__type__": "task_card",
         "loader": loader,
         "preprocess_steps": [step for step in steps if step],
-        "task": "tasks.qa.multiple_choice.open" if choice else "tasks.qa.open",
+        "task": _of_choices(values, lost) if choice else _of_texts(values, lost),
         "templates": "templates.qa.multiple_choice.open.all" if choice else "templates.qa.open.all",
     }
     return Converted(json.dumps(card, indent=4, ensure_ascii=False), tuple(lost))
+
+
+def _of_choices(values: Mapping[str, Any], lost: list[str]) -> str:
+    """Return the task of choices; it counts how often the likeliest choice is right, as ``acc`` does."""
+    others = [entry["metric"] for entry in values.get("metric_list") or () if entry.get("metric") != "acc"]
+    lost += [f"metric {plain(each)}: a card counts how often the likeliest choice is right (acc)" for each in others]
+    return "tasks.qa.multiple_choice.open"
+
+
+def _of_texts(values: Mapping[str, Any], lost: list[str]) -> str | dict[str, Any]:
+    """Return the task of texts, with the metrics of the task file."""
+    metrics = []
+    for entry in values.get("metric_list") or [{"metric": "exact_match"}]:
+        is_code = not isinstance(entry["metric"], str)
+        problems = [] if is_code else [each.what for each in metric_problems(entry)]
+        if is_code or problems:
+            lost.append(f"metric {plain(entry['metric'])}: {problems[0] if problems else 'it is code of the task'}")
+        else:
+            metrics.append(_metric(entry))
+    if not metrics:
+        return "tasks.qa.open"
+    if all(isinstance(each, str) for each in metrics):
+        return f"tasks.qa.open[metrics=[{','.join(metrics)}]]"
+    return {**fetch_artifact("tasks.qa.open").to_dict(), "metrics": metrics}
+
+
+def _metric(entry: Mapping[str, Any]) -> Any:
+    """Return a metric of the table by its name, or with its arguments as JSON."""
+    name = str(entry["metric"])
+    own = metric_table().find(named(name)[0], LM_EVAL)
+    whole = own.key if own is not None and ":" not in name and "[" not in name else name
+    arguments = {key: plain(value) for key, value in entry.items() if key not in _NOT_ARGUMENTS}
+    how = entry.get("aggregation")
+    if own is None:
+        return {**fetch_artifact(whole).to_dict(), **arguments} if arguments else whole
+    if not arguments and how in (None, own.aggregation):
+        return whole
+    made = {"__type__": "registered_metric", "metric": own.key, "arguments": arguments}
+    return made if how in (None, own.aggregation) else {**made, "aggregation": how}
+
+
+_NOT_ARGUMENTS = frozenset({"metric", "aggregation", "higher_is_better", "hf_evaluate"})
 
 
 def _renamed_splits(values: Mapping[str, Any]) -> dict[str, Any]:
