@@ -7,7 +7,7 @@ The derivation is Unitxt's, so that both draw the same demos.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from hashlib import md5
 from random import Random
@@ -32,16 +32,20 @@ def seed_of_draws() -> int:
     return int(settings.seed) if given is None else given
 
 
-@contextmanager
-def seeded(seed: int | None) -> Iterator[None]:
-    """Draw from another seed inside a ``with`` block; ``None`` changes nothing.
+def seeded(seed: int | None) -> AbstractContextManager[None]:
+    """Return a ``with`` block that draws from another seed; ``None`` changes nothing.
 
     Unlike ``settings.seed`` it reaches only what an exam draws (rows, demos, templates, orders), not the bootstraps
     behind intervals: equal answers have equal intervals whatever the seed.
     """
-    if seed is None:
-        yield
-        return
+    return _AS_IT_IS if seed is None else _seeded(seed)
+
+
+_AS_IT_IS = nullcontext()
+
+
+@contextmanager
+def _seeded(seed: int) -> Iterator[None]:
     token = _seed_of_draws.set(seed)
     try:
         yield

@@ -19,7 +19,7 @@ def test_a_row_that_cannot_be_used_ends_a_stream():
 
 def test_and_is_filed_where_somebody_collects():
     failures = RowFailures()
-    with failures.collecting():
+    with failures:
         assert [row["a"] for row in cast()] == [1, 3]
         assert failures_so_far() == 1
     assert failures_so_far() == 0
@@ -30,7 +30,7 @@ def test_and_is_filed_where_somebody_collects():
 
 
 def test_what_concerns_every_row_is_not_of_a_row():
-    with RowFailures().collecting():
+    with RowFailures():
         assert not filed(PolicyError("may not be seen"))
         assert not filed(MissingExtraError("is not installed"))
     assert not filed(DataError("nobody collects"))

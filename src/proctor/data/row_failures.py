@@ -6,9 +6,8 @@ A dataset ends with the first row that does not fit. An exam goes on: whoever re
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
+from typing import Self
 
 from proctor.errors import DataError, ProctorError, TemplateError
 
@@ -19,6 +18,8 @@ _OF_ROWS = (DataError, TemplateError)
 class RowFailures:
     """The rows that could not be used, since somebody last asked.
 
+    Inside a ``with`` block, what goes wrong with rows is filed here instead of raised.
+
     Attributes:
         count: How many there were in all.
     """
@@ -26,6 +27,7 @@ class RowFailures:
     def __init__(self) -> None:
         self.count = 0
         self._waiting: list[ProctorError] = []
+        self._token: Token[RowFailures | None]
 
     def add(self, error: ProctorError) -> None:
         """File a row's error."""
@@ -37,14 +39,12 @@ class RowFailures:
         taken, self._waiting = self._waiting, []
         return taken
 
-    @contextmanager
-    def collecting(self) -> Iterator[None]:
-        """File here what goes wrong with rows inside a ``with`` block, instead of raising it."""
-        token = _collector.set(self)
-        try:
-            yield
-        finally:
-            _collector.reset(token)
+    def __enter__(self) -> Self:
+        self._token = _collector.set(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _collector.reset(self._token)
 
 
 _collector: ContextVar[RowFailures | None] = ContextVar("proctor_row_failures", default=None)

@@ -14,7 +14,7 @@ from proctor.dialects.unitxt.repeats import over_repeats
 from proctor.dialects.unitxt.rows import RecipeDraw, RecipeRows
 from proctor.errors import DataError
 from proctor.recipes.benchmark import Benchmark
-from proctor.recipes.exam import Exam
+from proctor.recipes.exam import Exam, NoDemos
 from proctor.recipes.group_scores import BenchmarkScores
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.pipeline import Pipeline
@@ -80,7 +80,7 @@ def _made(name: str, recipe: DatasetRecipe, options: ExamOptions, ceiling: int |
         dialect="unitxt",
         source=_source(recipe, options),
         rows=RecipeRows(name, pipeline, recipe.split, options.seed),
-        draw=RecipeDraw(pipeline.draw),
+        draw=RecipeDraw(pipeline.draw) if pipeline.plan.most_demos else NoDemos(),
         asker=_asker(name, recipe, pipeline, options),
         grader=grader.without_scorers() if options.predict_only else grader,
         options=options,

@@ -51,7 +51,7 @@ class RecipeRows:
 
     def _open(self) -> Opened:
         failures = RowFailures()
-        with seeded(self._seed), failures.collecting():
+        with seeded(self._seed), failures:
             pool, streams = self._pipeline.instances.opened()
         if self._split not in streams:
             raise DataError(
@@ -90,7 +90,7 @@ class _Rows:
     def _read(self, failures: RowFailures) -> Iterator[Instance]:
         iterator = iter(self._stream)
         while True:
-            with failures.collecting():
+            with failures:
                 row = next(iterator, None)
             if row is None:
                 return
