@@ -1,6 +1,6 @@
 """Processor time of expressions over 100,000 rows.
 
-Usage: ``python benchmarks/expressions.py``. Each expression is compiled once and run for each row; the budget is the sum.
+Usage: ``python benchmarks/expressions.py``. Each expression is compiled once and run for each row.
 """
 
 from __future__ import annotations
