@@ -150,4 +150,4 @@ class TestProblems:
         serve(io.StringIO("\n".join(map(json.dumps, lines))), out)
         first, second = map(json.loads, out.getvalue().splitlines())
         assert first[0] == "error"
-        assert second == ["found", ["a", "a"]]
+        assert second[:2] == ["found", ["a", "a"]]

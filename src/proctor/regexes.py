@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from functools import lru_cache
@@ -230,6 +231,15 @@ def _stop(number: int, frame: object) -> None:
 # -- the limit in other threads ---------------------------------------------------------------------------------------
 
 
+_elsewhere = threading.local()
+
+
+def seconds_elsewhere() -> float:
+    """Return the processor time that searches for this thread took in a process of their own."""
+    taken: float = getattr(_elsewhere, "seconds", 0.0)
+    return taken
+
+
 class _Worker:
     """A process that searches texts, one after the other; it is ended where a search does not end."""
 
@@ -250,7 +260,8 @@ class _Worker:
             answer = self._ask(line)
         kind: str
         value: Any
-        kind, value = json.loads(answer) if answer else ("late", None)
+        kind, value, seconds = json.loads(answer) if answer else ("late", None, LIMIT_SECONDS)
+        _elsewhere.seconds = seconds_elsewhere() + seconds
         if kind == "late":
             raise _OutOfTimeError
         if kind == "large":
@@ -315,6 +326,7 @@ def serve(lines: IO[str], out: IO[str]) -> None:
     """Answer searches, one line each, until there are no more lines."""
     for line in lines:
         pattern, flags, seconds, action, text, *arguments = json.loads(line)
+        started = time.process_time()
         try:
             with _time_limit(seconds) if _has_timer() else nullcontext():
                 answer = ["found", ACTIONS[action](re.compile(pattern, flags & ~re.DEBUG), text, *arguments)]
@@ -324,7 +336,7 @@ def serve(lines: IO[str], out: IO[str]) -> None:
             answer = ["large", None]
         except (re.error, IndexError) as error:
             answer = ["error", str(error)]
-        out.write(json.dumps(answer) + "\n")
+        out.write(json.dumps([*answer, time.process_time() - started]) + "\n")
         out.flush()
 
 

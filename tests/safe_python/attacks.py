@@ -330,6 +330,10 @@ BOMBS = [
 ]
 
 TEMPLATES = [
+    "{{ [" + "a," * 10**6 + "] }}",
+    "{{ a }}" * 10**6,
+    "{% if a %}" * 1000 + "{% endif %}" * 1000,
+    "{{ a and " + "a and " * 10**5 + "a }}",
     # ways into Python that only Jinja has
     "{{ a|attr('__class__') }}",
     "{{ a['__class__'] }}",
@@ -471,6 +475,13 @@ TEMPLATES = [
 ]
 
 CONFIGS = [
+    "x = [" + "1," * 10**6 + "]",
+    "x = 1\n" * 10**6,
+    "a;" * 10**6,
+    "x = " + "1 and " * 10**6 + "1",
+    "x = [" + "f()," * 10**6 + "]",
+    "x = " + "{1: " * 90 + "[" * 90,
+    "x = (" + "'word' " * 10**6 + ")",
     "x = [0]\nfor i in range(60): x = [x, x]\ny = str(x)",
     "x = [0]\nfor i in range(60): x = x + x",
     "x = 'a'\nwhile True: x += x",

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(__file__).parent
 ATTACKS = runpy.run_path(str(FOLDER / "attacks.py"))
 EXPRESSIONS = [*ATTACKS["REACHING"], *ATTACKS["BOMBS"]]

@@ -7,6 +7,7 @@ import pytest
 from proctor import regexes
 from proctor.errors import DataError, ScoringError
 from proctor.regexes import LargeResultError, bounded
+from proctor.safe_python import compile_expression
 from proctor.safe_python.budget import Budget, ExhaustedError
 from proctor.safe_python.patterns import MAX_PATTERN, Match, safe_pattern
 
@@ -56,6 +57,24 @@ def test_other_threads_find_the_same():
     thread.join()
     regexes._workers.close()
     assert made == [(("ab", "12"), 1_000, ["", "ab", "12", " "]), "12ab 12ab "]
+
+
+def test_many_slow_searches_in_another_thread_end():
+    made = []
+
+    def run():
+        started = time.monotonic()
+        try:
+            compile_expression("[re.search('(a|a)*b', 'a' * 21) for x in range(1000)]", ["re"])({})
+        except DataError as error:
+            made.append((str(error), time.monotonic() - started))
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    regexes._workers.close()
+    assert "seconds of processor time" in made[0][0] or "does not end" in made[0][0]
+    assert made[0][1] < 20
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,10 @@ nested lists) is measured before it happens, so nothing can hang or fill the mac
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import ItemsView, KeysView, ValuesView
+from itertools import islice
 from typing import Any
 
 MAX_STEPS = 1_000_000
@@ -44,6 +46,11 @@ MAX_STREAMS = 40
 MAX_CALLS = 40
 """How deep functions may call each other: each call needs a dozen frames of ours."""
 
+MAX_WORDS = 100_000
+"""Words and signs of a source file or template: parsing takes ten microseconds for each; the largest has 20,127."""
+
+_WORD = re.compile(r"\w+|[^\w\s]|\n")
+
 PORTION = 2_048
 """Steps between two looks at the clock: half a millisecond."""
 
@@ -60,6 +67,16 @@ class RefusalError(Exception):
 
 class ExhaustedError(RefusalError):
     """Work that costs more than any honest one."""
+
+
+def check_length(source: str) -> None:
+    """Look at a source before it is parsed; texts in it count, too, for only a parser knows where they end.
+
+    Raises:
+        ExhaustedError: It has more words and signs than any real one.
+    """
+    if len(source) > MAX_WORDS and next(islice(_WORD.finditer(source), MAX_WORDS, None), None) is not None:
+        raise ExhaustedError(f"has more than {MAX_WORDS:,} words and signs")
 
 
 class Budget:

@@ -9,7 +9,7 @@ from re import _constants, _parser  # type: ignore[attr-defined]  # the only way
 from typing import Any
 
 from proctor.errors import DataError, ScoringError
-from proctor.regexes import BoundedPattern, bounded
+from proctor.regexes import BoundedPattern, bounded, seconds_elsewhere
 from proctor.safe_python.budget import PATTERN_SECONDS, Budget, ExhaustedError
 
 _MANY = 100
@@ -157,13 +157,17 @@ class SafePattern:
         if not isinstance(text, str):
             raise TypeError(f"expected string, got {type(text).__name__!r}")
         seconds = PATTERN_SECONDS if budget is None else min(PATTERN_SECONDS, budget.seconds_left())
+        before = seconds_elsewhere()
         try:
-            return getattr(self._bounded, method)(*arguments, seconds=seconds)
+            found = getattr(self._bounded, method)(*arguments, seconds=seconds)
         except ScoringError as error:
             if budget is None:
                 raise
             problem = error.diagnostics[0]
             raise ExhaustedError(f"searches too long: {problem.what}; {problem.why}") from None
+        if budget is not None:
+            budget.extend(before - seconds_elsewhere())
+        return found
 
 
 @lru_cache(maxsize=1024)

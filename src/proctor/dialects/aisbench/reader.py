@@ -31,7 +31,7 @@ from proctor.dialects.aisbench.sources import (
 from proctor.dialects.aisbench.trusted import execute
 from proctor.dialects.aisbench.values import ConfigDict, ConfigFileError, InheritedDict
 from proctor.errors import Diagnostic, Location, ProctorError, TrustError, did_you_mean
-from proctor.safe_python.budget import Budget, RefusalError
+from proctor.safe_python.budget import Budget, RefusalError, check_length
 from proctor.safe_python.constructs import refused_constructs
 from proctor.safe_python.containers import imported
 from proctor.safe_python.files import variable
@@ -182,6 +182,8 @@ class _Reading:
     def _fresh(self, path: Path, asked_by: Location | None, *, run: bool) -> _Read:
         started = time.thread_time()
         module = SourceFile(path, source_of(path, asked_by), readable_folder(path), VARIABLES)
+        if not self._trust:
+            _check_length(module)
         tree = module.tree = parsed(module)
         self.budget.extend(time.thread_time() - started)  # the budget is for what the file does, not for its length
         if not run:
@@ -308,6 +310,13 @@ class _Reading:
         except RefusalError as refusal:
             raise _refused(module, Location(str(path)), refusal) from None
         return re.sub(r"\{\{\s*(" + BASE_KEY + r"\.[\w.]+)\s*\}\}", r"\1", text)
+
+
+def _check_length(module: SourceFile) -> None:
+    try:
+        check_length(module.text)
+    except RefusalError as refusal:
+        raise _refused(None, Location(str(module.path)), refusal) from None
 
 
 def _takes_all(node: ast.ImportFrom) -> bool:

@@ -21,7 +21,7 @@ from proctor.dialects.lm_eval.sandbox import task_environment
 from proctor.dialects.lm_eval.template_filters import one_rendering
 from proctor.errors import DataError, ScoringError, TemplateError
 from proctor.regexes import SlowPatternError
-from proctor.safe_python.budget import MAX_TEXT, ExhaustedError, RefusalError
+from proctor.safe_python.budget import MAX_TEXT, ExhaustedError, RefusalError, check_length
 
 Row = Mapping[str, Any]
 Render = Callable[[Row], str]
@@ -122,7 +122,10 @@ def parse_template(template: str) -> nodes.Template:
         TemplateError: The template does not parse.
     """
     try:
+        check_length(template)
         parsed = task_environment().parse(template)
+    except ExhaustedError as error:
+        raise TemplateError(f"the template {error}", why=f"in {_shortened(template)!r}") from None
     except TemplateSyntaxError as error:
         raise TemplateError(
             f"the template does not parse: {error.message}",
