@@ -158,7 +158,7 @@ class RegisteredMetric(Metric):
 
     def _listed(self, found: _Found, *, intervals: bool, instances: bool) -> MetricScores:
         prefix = self.score_prefix
-        sheet = self.sheet(found.count)
+        sheet = self.sheet(found.scored)
         sheet.count()
         for name, each in found.scores.items():
             sheet.put(prefix + name, each.value)
@@ -182,7 +182,7 @@ class RegisteredMetric(Metric):
 class _Found(NamedTuple):
     scores: Mapping[str, Aggregated]
     main: str
-    count: int
+    scored: int
     instances: Mapping[str, Sequence[Any]]
     failures: Mapping[int, Failure]
     parsed: Sequence[Any] | None = None

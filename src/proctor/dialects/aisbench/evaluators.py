@@ -246,7 +246,7 @@ def unit_of(config: Mapping[str, Any], score: str) -> tuple[Unit, bool | None]:
         return own.get(score, entry.unit), entry.higher_is_better
     if _is_metric(config):
         metric = metric_of(str(config["type"]), OPENCOMPASS, as_data(_arguments(config)))
-        return metric.unit, metric.higher_is_better
+        return metric.unit or "raw", metric.higher_is_better
     return "percent", None
 
 
