@@ -21,7 +21,8 @@ def matthews(hits: Floats, wanted: Floats, given: Floats) -> Floats:
     total = wanted.sum(axis=-1)
     covariance = hits * total - (wanted * given).sum(axis=-1)
     spread = np.sqrt((total**2 - (given**2).sum(axis=-1)) * (total**2 - (wanted**2).sum(axis=-1)))
-    return np.divide(covariance, spread, out=np.zeros_like(covariance), where=spread != 0)
+    found: Floats = np.divide(covariance, spread, out=np.zeros_like(covariance), where=spread != 0)
+    return found
 
 
 def matthews_of_labels(golds: Sequence[Hashable], predictions: Sequence[Hashable]) -> float:

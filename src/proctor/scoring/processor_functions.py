@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 from proctor.artifacts import Artifact, fetch_artifact
@@ -70,6 +71,15 @@ class RegisteredProcessor(InstanceFieldOperator):
     def prepare(self) -> None:
         """Make the function; there is none of this name, or it takes other arguments, is said now."""
         super().prepare()
+        _ = self.made
+
+    @cached_property
+    def made(self) -> TextFunction:
+        """The function with its arguments.
+
+        Raises:
+            ScoringError: There is none of this name, it takes other arguments, or it needs all answers at once.
+        """
         entry = text_function_table().find(self.function, UNITXT)
         if entry is None:
             raise text_function_table().unknown(self.function)
@@ -78,18 +88,16 @@ class RegisteredProcessor(InstanceFieldOperator):
                 f"'{entry.name}' needs the answers to all questions at once, and a processor sees one",
                 hint="it works in the filter_list of a YAML task",
             )
-        object.__setattr__(self, "_made", made_of(entry, self.arguments))
+        return made_of(entry, self.arguments)
 
     @property
     def scope(self) -> Scope:
         """What the function must see at once."""
-        made: TextFunction = self._made
-        return made.scope
+        return self.made.scope
 
     def process_instance_value(self, value: Any, instance: Mapping[str, Any]) -> Any:
         """Return what becomes of an answer; a list is that many answers to one question."""
-        made: TextFunction = self._made
-        return made.of_answer(value, instance.get(TASK_DATA, instance))
+        return self.made.of_answer(value, instance.get(TASK_DATA, instance))
 
 
 def of_processor(processor: Artifact, name: str = "") -> TextFunction:

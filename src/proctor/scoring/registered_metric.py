@@ -54,16 +54,19 @@ class RegisteredMetric(Metric):
         self.main_score = self.main_score or entry.name
 
     def verify(self) -> None:
-        """Check that the metric takes the arguments.
+        """Check that the metric takes the arguments, and is given all that it needs.
 
         Raises:
-            ScoringError: It does not, or aggregates itself and is given an aggregation.
+            ScoringError: It does not or is not, or it aggregates itself and is given an aggregation.
         """
         super().verify()
-        if self.aggregation is not None:
-            find_aggregation(self.aggregation)
-            if self.entry.reads == "columns":
+        if self.entry.reads == "columns":
+            check_arguments(self.entry, self.arguments)
+            if self.aggregation is not None:
                 raise ScoringError(f"'{self.entry.name}' scores all instances together; it takes no aggregation")
+        else:
+            row_function(self.entry, self.arguments)
+            find_aggregation(self.aggregation or self.entry.aggregation)
 
     @property
     def entry(self) -> MetricEntry:
@@ -98,15 +101,8 @@ class RegisteredMetric(Metric):
         return frozenset({"fields", "responses"} if self.entry.reads in ("choices", "likelihood") else {"fields"})
 
     def check(self) -> Iterator[Diagnostic]:
-        """Yield what is known before anybody is asked: missing packages, untrusted code, wrong arguments."""
+        """Yield what is known before anybody is asked: missing packages, untrusted code."""
         yield from self.entry.check()
-        try:
-            if self.entry.reads == "columns":
-                check_arguments(self.entry, self.arguments)
-            else:
-                row_function(self.entry, self.arguments)
-        except ProctorError as error:
-            yield from error.diagnostics
 
     def _measure(self, columns: Columns, *, intervals: bool, instances: bool) -> MetricScores:
         if not len(columns):
@@ -158,7 +154,7 @@ class RegisteredMetric(Metric):
 
     def _listed(self, found: _Found, *, intervals: bool, instances: bool) -> MetricScores:
         prefix = self.score_prefix
-        sheet = self.sheet(found.count)
+        sheet = self.sheet(found.scored)
         sheet.count()
         for name, each in found.scores.items():
             sheet.put(prefix + name, each.value)
@@ -182,7 +178,7 @@ class RegisteredMetric(Metric):
 class _Found(NamedTuple):
     scores: Mapping[str, Aggregated]
     main: str
-    count: int
+    scored: int
     instances: Mapping[str, Sequence[Any]]
     failures: Mapping[int, Failure]
     parsed: Sequence[Any] | None = None

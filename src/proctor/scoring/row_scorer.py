@@ -11,6 +11,7 @@ from proctor.scoring.choice import OUTSIDE, ChoiceAnswer
 from proctor.scoring.metric_table import MetricEntry, metric_entry
 from proctor.scoring.registry import LM_EVAL
 from proctor.scoring.repeats import score_of_repeats
+from proctor.scoring.row_metrics import nothing, pair
 
 CHOICE_FIELDS = ("choices", "options")
 """Fields in which tasks keep the texts of the choices."""
@@ -158,6 +159,8 @@ def refuse_arguments(entry: MetricEntry, arguments: Mapping[str, Any]) -> None:
 
 def called(function: Callable[..., Any], gold: Any, prediction: Any, arguments: Mapping[str, Any]) -> Any:
     """Call a metric by either of the two ways that metrics are written: with keywords, or with one pair."""
+    if function in _OF_PAIRS:
+        return function([gold, prediction])
     try:
         return function(references=[gold], predictions=[prediction], **arguments)
     except (TypeError, ProctorError) as error:
@@ -165,6 +168,10 @@ def called(function: Callable[..., Any], gold: Any, prediction: Any, arguments: 
         if not isinstance(cause, TypeError):
             raise
         return function([gold, prediction])
+
+
+_OF_PAIRS = frozenset({pair, nothing})
+"""Metrics that are known to take a pair."""
 
 
 def as_mapping(name: str, value: Any) -> Mapping[str, Any]:

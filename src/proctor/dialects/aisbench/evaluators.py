@@ -10,7 +10,7 @@ from typing import Any
 
 from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_problems, project_of
 from proctor.dialects.aisbench.trusted_evaluators import class_evaluator, evaluator_class
-from proctor.dialects.aisbench.values import as_data, dotted_name
+from proctor.dialects.aisbench.values import as_data, dotted_name, location_of
 from proctor.errors import Diagnostic, Location, MissingExtraError, ProctorError, ScoringError, did_you_mean
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict
@@ -246,7 +246,7 @@ def unit_of(config: Mapping[str, Any], score: str) -> tuple[Unit, bool | None]:
         return own.get(score, entry.unit), entry.higher_is_better
     if _is_metric(config):
         metric = metric_of(str(config["type"]), OPENCOMPASS, as_data(_arguments(config)))
-        return metric.unit, metric.higher_is_better
+        return metric.unit or "raw", metric.higher_is_better
     return "percent", None
 
 
@@ -272,6 +272,35 @@ def _checks(config: Mapping[str, Any]) -> Iterator[Diagnostic]:
         check_arguments(entry, arguments)
     elif _is_metric(config):
         yield from check_metric(config["type"], OPENCOMPASS, as_data(arguments))
+
+
+def evaluation_problems(eval_cfg: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    """Yield what is wrong with the names and arguments in an ``eval_cfg``, on whatever machine it is run.
+
+    Classes and functions of the config's own are not looked at: that would need their code.
+    """
+    config = eval_cfg.get("evaluator") or {}
+    if not isinstance(config, Mapping) or _is_own(config.get("type")):
+        return
+    project = project_of(dotted_name(config.get("type")))
+    try:
+        evaluator(config)
+        if (entry := _entry(config)) is not None:
+            check_arguments(entry, _arguments(config))
+    except ProctorError as error:
+        yield from (each.at(location_of(config), "$.eval_cfg.evaluator") for each in error.diagnostics)
+    for key in ("pred_postprocessor", "dataset_postprocessor"):
+        each = eval_cfg.get(key)
+        if isinstance(each, Mapping) and each and not _is_own(each.get("type")):
+            try:
+                postprocessor(each, project)
+            except ProctorError as error:
+                yield from (found.at(location_of(each), f"$.eval_cfg.{key}") for found in error.diagnostics)
+
+
+def _is_own(kind: Any) -> bool:
+    """Return whether something is code of the config's own, and not a name of upstream's or of a table."""
+    return not isinstance(kind, str) and dotted_name(kind).partition(".")[0] not in _UPSTREAM
 
 
 def grading_problems(

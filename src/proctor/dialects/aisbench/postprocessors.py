@@ -13,8 +13,8 @@ from typing import Any
 
 from proctor.dialects.aisbench.values import Reference, short_name
 from proctor.errors import Diagnostic, ProctorError, ScoringError, TrustError, did_you_mean
-from proctor.scoring.processor_functions import find_text_function, is_in_catalog
-from proctor.scoring.registry import NOTHING, OPENCOMPASS
+from proctor.scoring.processor_functions import find_text_function
+from proctor.scoring.registry import NOTHING, OPENCOMPASS, is_in_catalog
 from proctor.scoring.text_functions import AISBENCH, TextFunction, text_function, text_function_table
 from proctor.settings import settings
 

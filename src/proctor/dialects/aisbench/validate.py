@@ -8,6 +8,7 @@ from typing import Any
 
 from proctor.dialects.aisbench.components import build_retriever, build_template
 from proctor.dialects.aisbench.config import dataset_config
+from proctor.dialects.aisbench.evaluators import evaluation_problems
 from proctor.dialects.aisbench.models import model_config
 from proctor.dialects.aisbench.reader import datasets_of, models_of, read_config
 from proctor.errors import Diagnostic, ProctorError
@@ -73,3 +74,4 @@ def _dataset_problems(dataset: Mapping[str, Any]) -> Iterator[Diagnostic]:
         build_retriever(inference.get("retriever"))
     except ProctorError as error:
         yield from error.diagnostics
+    yield from evaluation_problems(config.evaluation)

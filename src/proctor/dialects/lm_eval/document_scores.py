@@ -13,11 +13,11 @@ from proctor.dialects.lm_eval.filters import FilterPipeline
 from proctor.dialects.lm_eval.metric_list import Metric
 from proctor.dialects.lm_eval.metrics import find_metric
 from proctor.dialects.lm_eval.prepared import DocumentView
-from proctor.errors import ProctorError, ScoringError
+from proctor.errors import ScoringError
 from proctor.scoring.aggregations import Aggregate
 from proctor.scoring.choice import CHOICE_SCORES, OUTSIDE, ChoiceAnswer, chosen, probabilities
 from proctor.scoring.repeats import score_of_repeats
-from proctor.scoring.row_metrics import TEXT_METRICS
+from proctor.scoring.row_scorer import called
 
 View = Callable[[Mapping[str, Any]], DocumentView]
 Values = dict[str, Any]
@@ -144,10 +144,10 @@ class DocumentScorer:
         if metric.function is None:
             return self._repeat_score(metric, gold, answers)
         if not several:
-            return _called(metric.function, gold, result, metric.arguments)
+            return called(metric.function, gold, result, metric.arguments)
         values = []
         for option in gold:
-            value = _called(metric.function, option, result, metric.arguments)
+            value = called(metric.function, option, result, metric.arguments)
             values.append(value.get(metric.name, 0.0) if isinstance(value, dict) else value)
         if all(isinstance(value, list | tuple) for value in values):
             return (list(gold), result)
@@ -161,7 +161,7 @@ class DocumentScorer:
         pipeline = self._first
         texts = [pipeline.apply([[each]], [{}])[0] if not pipeline.only_takes_first else each for each in answers]
         golds = gold if isinstance(gold, list) else [gold]
-        right = [any(_truth(_called(compare[1], one, text, compare[2])) for one in golds) for text in texts]
+        right = [any(_truth(called(compare[1], one, text, compare[2])) for one in golds) for text in texts]
         family = metric.name.partition("@")[0]
         return {
             f"{family}@{k}": score_of_repeats(family, right, texts, k)
@@ -171,22 +171,6 @@ class DocumentScorer:
 
 def _truth(value: Any) -> bool:
     return bool(next(iter(value.values())) if isinstance(value, dict) else value)
-
-
-def _called(function: Callable[..., Any], gold: Any, result: Any, arguments: Mapping[str, Any]) -> Any:
-    """Call a metric by either of the two ways that metrics are written: with keywords, or with one pair."""
-    if function in _PAIR_METRICS:
-        return function([gold, result])
-    try:
-        return function(references=[gold], predictions=[result], **arguments)
-    except (TypeError, ProctorError) as error:
-        cause = error.__cause__ if isinstance(error, ProctorError) else error
-        if not isinstance(cause, TypeError):
-            raise
-        return function([gold, result])
-
-
-_PAIR_METRICS = {TEXT_METRICS["bleu"], TEXT_METRICS["bypass"]}
 
 
 def _gold_of(gold: Any, choices: Sequence[str]) -> int | list[int]:
