@@ -240,8 +240,9 @@ class Pipeline:
     def split_streams(self) -> tuple[DemoPool | None, MultiStream]:
         """Return the demo pool and the streams of instances to ask about, limited."""
         pool, streams = self.split_off_demos(self.instances(self.standardize(self.load())))
-        for refiner in self.plan.refiners.values():
-            streams = refiner(streams)
+        for name, refiner in self.plan.refiners.items():
+            if name in streams:
+                streams = MultiStream({**streams, **refiner(MultiStream({name: streams[name]}))})
         return pool, _limited(streams, self.plan.limits)
 
     def render(self, split: str) -> Iterator[Rendered]:
