@@ -1,6 +1,6 @@
 """Compares what Proctor reads from every config of OpenCompass and AISBench with what mmengine loads.
 
-    python conformance/aisbench/configs.py --oracle /tmp/aisenv/bin/python --opencompass DIR --aisbench DIR
+    python -m conformance.aisbench.configs --oracle /tmp/aisenv/bin/python --opencompass DIR --aisbench DIR
 
 ``DIR`` is the ``configs`` folder of each package. mmengine executes the files; Proctor does not. ``--answers FILE``
 keeps mmengine's values and uses them again. Printed: for each folder, how many files are equal, how many differ, how

@@ -1,6 +1,6 @@
 """Loads configs with mmengine and writes their values as JSON lines; run with AISBench's environment.
 
-    /tmp/aisenv/bin/python conformance/aisbench/configs_oracle.py OUTPUT FOLDER…
+    /tmp/aisenv/bin/python configs_oracle.py OUTPUT FOLDER…
 
 One line for each file: ``{"file": …, "values": …}`` or ``{"file": …, "error": …}``. mmengine 0.10.7 takes the standard
 library for a foreign package in a virtual environment and on Python 3.11 (``os`` is frozen there), and asks the removed

@@ -1,6 +1,6 @@
 """Counts the dataset configs of OpenCompass and AISBench whose every class Proctor knows, and lists the unknown ones.
 
-Usage: ``python conformance/aisbench/coverage.py [--top N] [--per-config FILE]``. Needs unzipped wheels of OpenCompass
+Usage: ``python -m conformance.aisbench.coverage [--top N] [--per-config FILE]``. Needs unzipped wheels of OpenCompass
 (``OPENCOMPASS_WHEEL``) and of AISBench (``AISBENCH_WHEEL``). Nothing is run: configs are read, names looked up.
 """
 

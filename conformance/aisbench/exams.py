@@ -1,6 +1,6 @@
 """Compares the prompts of whole dataset configs with AISBench's, on real rows.
 
-Usage: ``python conformance/aisbench/exams.py [--limit N] [--only GLOB] [--work DIR]``. Needs an environment with
+Usage: ``python -m conformance.aisbench.exams [--limit N] [--only GLOB] [--work DIR]``. Needs an environment with
 ais-bench-benchmark (``AISBENCH_PYTHON``), the configs (``PROCTOR_CONFIG_DIRS``) and the mirror (``PROCTOR_HUB_DIR``).
 
 Our side writes the rows that it asks about and the prompts that it made of them; theirs makes prompts of the same rows
@@ -22,8 +22,8 @@ from typing import Any
 
 from proctor.dialects.aisbench.exam import DatasetExam, DatasetOptions
 from proctor.dialects.aisbench.index import config_entries
-from proctor.dialects.aisbench.plain import described
 from proctor.dialects.aisbench.resolve import configs_of
+from proctor.dialects.aisbench.values import as_data
 from proctor.errors import ProctorError
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Generate, Likelihood, Prompt, Rolling
@@ -59,7 +59,7 @@ def ours(path: Path, limit: int) -> list[dict[str, Any]]:
             "config": str(path),
             "abbr": config.abbr,
             "kind": config.inferencer.kind,
-            "values": described(config.values),
+            "values": as_data(config.values),
             "rows": [dict(row) for row in base.rows.test[:limit]],
             "index": [dict(row) for row in base.rows.index],
             "prompts": prompts,
@@ -72,7 +72,7 @@ def _prompts(base: DatasetExam, options: DatasetOptions, limit: int) -> Any:
     exam = DatasetExam(base.config, options, base.rows)
     found: list[Any] = []
     try:
-        for item, _ in zip(exam.items(), range(limit), strict=False):
+        for item, _ in zip(exam.questions(), range(limit), strict=False):
             found.append([_payload(each) for each in item.requests])
     except ProctorError as error:
         return {"error": str(error.diagnostics[0].what)}

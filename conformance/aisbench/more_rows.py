@@ -15,7 +15,7 @@ import zipfile
 import zlib
 from typing import Any
 
-from data_folder import Folder
+from conformance.aisbench.data_folder import Folder
 
 OC = "opencompass"
 

@@ -1,6 +1,6 @@
 """Compares the evaluators of single exams with upstream's: long texts, Chinese exams, programs, instructions.
 
-Usage: ``python conformance/aisbench/more_scoring.py [--work DIR]``, with the environments of ``scoring.py``; upstream's
+Usage: ``python -m conformance.aisbench.more_scoring [--work DIR]``, with the environments of ``scoring.py``; upstream's
 side also needs the packages ``rouge``, ``Levenshtein`` and ``langdetect`` on its path. Programs run on both sides.
 """
 # ruff: noqa: C901, E501, PLR0915, RUF001 - lists of cases
@@ -17,8 +17,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import scoring
-from scoring_cases import AIS, OC, texts
+from conformance.aisbench import scoring
+from conformance.aisbench.scoring_cases import AIS, OC, texts
 
 from proctor.settings import settings
 

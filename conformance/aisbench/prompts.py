@@ -1,11 +1,12 @@
 """Compares prompts with those of AISBench and OpenCompass, byte for byte.
 
-Usage: ``python conformance/aisbench/prompts.py [--cases N] [--seed N] [--configs] [--work DIR] [--only SYSTEM]``. Needs
+Usage: ``python -m conformance.aisbench.prompts [--cases N] [--seed N] [--configs] [--work DIR] [--only SYSTEM]``. Needs
 an environment with AISBench (``AISBENCH_PYTHON``) and OpenCompass's wheel, unpacked (``OPENCOMPASS_DIR``).
 
 Templates, rows, retrievers and meta templates are generated from a seed; with ``--configs`` they are also taken from
 every dataset config of both packages, with rows made up for the columns that the templates name. Differences are
-counted by their reason (see ``REASONS``); those without one are printed. The work folder keeps the other's answers.
+counted by their reason (an id in ``explanations.json``); those without one are printed. The work folder keeps the
+other's answers.
 """
 
 from __future__ import annotations
@@ -83,18 +84,6 @@ CHAT_TWO: Case = {
     },
 }
 PARSERS = [PLAIN, COMPLETION, NO_SYSTEM, CHAT, CHAT_TWO]
-
-REASONS = {
-    "end": "the section 'end' is closed twice and never opened there: laying it out with a meta template fails",
-    "system-in-round": "a role of the round that the meta template keeps outside of rounds: fails there, or is lost",
-    "absent-role": "a role without words in dialogue and meta template: an error, or an empty message, there",
-    "lost-examples": "the ice token is nowhere in the dialogue: the examples are left out there, an error here",
-    "text-to-chat": "examples that are a text are dropped from chats there, an error here",
-    "zero-shot-without-token": "ice_template without ice_token, with ZeroRetriever: the document says it works",
-    "messages-to-text": "chat messages cannot become one text there; here they stay messages",
-    "no-output-column": "examples of a dataset without output_column fail there",
-}
-
 
 # -- generated cases ---------------------------------------------------------------------------------------------
 
@@ -432,6 +421,16 @@ def equally_good(case: Case, theirs: list[list[int]], mine: list[list[int]]) -> 
     return True
 
 
+def has_ties(case: Case) -> bool:
+    """Whether BM25 finds several rows of the index equally good for a row that is asked."""
+    if case["retriever"]["type"] != "BM25Retriever":
+        return False
+    text = field_text(case["reader"]["input_columns"])
+    index = retrievers_bm25.Okapi([text(row).split() for row in case["index"]], str.split)
+    scores = (index.scores(text(row)).tolist() for row in case["test"])
+    return any(len(set(each)) < len(each) for each in scores)
+
+
 def comparable(value: Any, parser: Case) -> Any:
     """Return what the oracle made as Proctor would write it."""
     if parser["kind"] == "api" and isinstance(value, list):
@@ -443,7 +442,7 @@ def comparable(value: Any, parser: Case) -> Any:
 
 
 def reason(case: Case, parser: Case, theirs: Any, mine: Any) -> str:
-    """Return why a prompt differs, as far as it is known: a key of ``REASONS``."""
+    """Return the id of why a prompt differs, ``""`` where that is not known."""
     dialogues = parts(case)
     said = [item for part in dialogues for item in part.get("round", ()) if isinstance(item, dict)]
     failed, refused = error_of(theirs), error_of(mine)
@@ -459,7 +458,7 @@ def reason(case: Case, parser: Case, theirs: Any, mine: Any) -> str:
         "lost-examples": "ice token" in refused,
         "text-to-chat": "has no place for" in refused or "of one kind" in refused,
     }
-    return next((name for name, holds in found.items() if holds), "")
+    return next((f"aisbench/{name}" for name, holds in found.items() if holds), "")
 
 
 def error_of(value: Any) -> str:

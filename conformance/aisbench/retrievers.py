@@ -1,6 +1,6 @@
 """Compares the choices of retrievers with OpenCompass's code, on generated texts and embeddings.
 
-Usage: ``python conformance/aisbench/retrievers.py``. Needs what ``prompts.py`` needs. BM25 scores have to be equal to
+Usage: ``python -m conformance.aisbench.retrievers``. Needs what ``prompts.py`` needs. BM25 scores have to be equal to
 the last bit; vote-k and the greedy search of DPP have to choose the same rows. What OpenCompass draws without a seed is
 left out; its own last step of DPP fails, so the comparison ends before it.
 """

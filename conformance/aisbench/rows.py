@@ -1,6 +1,6 @@
 """Compares rows with those of upstream's dataset classes, class by class.
 
-Usage: ``python conformance/aisbench/rows.py [--work DIR]``. Needs AISBench's environment (``AISBENCH_PYTHON``), an
+Usage: ``python -m conformance.aisbench.rows [--work DIR]``. Needs AISBench's environment (``AISBENCH_PYTHON``), an
 unzipped wheel of OpenCompass (``OPENCOMPASS_WHEEL``) and the hub mirror (``PROCTOR_HUB_DIR``). Both sides read one data
 folder; the datasets of the mirror are compared a second time with no such folder, from the mirror.
 """
@@ -18,9 +18,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from data_folder import Folder, write_made_up, write_real
-from more_rows import more
-from words_as_tokens import install
+from conformance.aisbench.data_folder import Folder, write_made_up, write_real
+from conformance.aisbench.more_rows import more
+from conformance.aisbench.words_as_tokens import install
 
 from proctor.dialects.aisbench.datasets import dataset_splits, open_dataset
 from proctor.dialects.aisbench.values import Reference

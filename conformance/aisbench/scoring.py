@@ -1,6 +1,6 @@
 """Compares post-processors, evaluators and summaries with upstream's.
 
-Usage: ``python conformance/aisbench/scoring.py [--work DIR]``. Needs AISBench's environment (``AISBENCH_PYTHON``) and
+Usage: ``python -m conformance.aisbench.scoring [--work DIR]``. Needs AISBench's environment (``AISBENCH_PYTHON``) and
 an unzipped wheel of OpenCompass (``OPENCOMPASS_WHEEL``). Upstream's side is kept in the work folder.
 """
 # ruff: noqa: E501 - lines that are printed
@@ -20,9 +20,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from scoring_cases import AIS, OC, evaluators, processors, summaries, texts
-
-sys.path.remove(str(Path(__file__).parent))  # a script here is called as a package that libraries import
+from conformance.aisbench.scoring_cases import AIS, OC, evaluators, processors, summaries, texts
+from conformance.explained import sentence
 
 from proctor.dialects.aisbench.evaluators import evaluate
 from proctor.dialects.aisbench.postprocessors import postprocessor
@@ -130,7 +129,7 @@ def compare_evaluators(asked: dict[str, Any], wanted: list[Any]) -> int:
     different, explained = 0, Counter[str]()
     for case, theirs in zip(asked["evaluators"], wanted, strict=True):
         mine = evaluated(case)
-        if reason := _explained(case, mine, theirs):
+        if reason := explained(case, mine, theirs):
             explained[reason] += 1
         elif not _agrees(case, mine, theirs):
             different += 1
@@ -141,21 +140,22 @@ def compare_evaluators(asked: dict[str, Any], wanted: list[Any]) -> int:
     predictions = sum(len(case["predictions"]) for case in asked["evaluators"])
     print(f"evaluators: {total - different - sum(explained.values())} of {total} equal ({predictions} predictions)")
     for reason, count in explained.items():
-        print(f"    {count} differ on purpose: {reason}")
+        print(f"    {count} differ on purpose: {sentence(reason)}")
     return different
 
 
-def _explained(case: dict[str, Any], mine: Any, theirs: Any) -> str:
+def explained(case: dict[str, Any], mine: Any, theirs: Any) -> str:
+    """Return the id of why scores differ, ``""`` where they should not."""
     if case["project"] == AIS and case["k"] is not None and case["n"] > 1 and case["type"] == "AccwithDetailsEvaluator":
         averages = {key: value for key, value in theirs.items() if "average" in key or key.startswith("avg@")}
         if all(same(mine.get(key), value) for key, value in averages.items()):
-            return "AISBench files the runs of different rows under one row before it counts pass@k and cons@k"
+            return "aisbench/runs-under-one-row"
     if "compute_score.py doesn't exist" in str(theirs):
-        return "upstream's SquadEvaluator lacks a file of its own"
+        return "aisbench/lacks-a-file"
     if case["type"] == "PMMEvalMLogiQAEvaluator" and "'NoneType' is not iterable" in str(theirs):
-        return "upstream fails where an answer names no option"
+        return "aisbench/no-option-named"
     if "error" in mine and "error" in theirs:
-        return "both fail"
+        return "aisbench/both-fail"
     return ""
 
 

@@ -1,6 +1,6 @@
 """Compares requests and scores with lm-eval's, task by task, on every mirrored dataset.
 
-Usage: ``python conformance/lm_eval/compare.py [--limit N] [--only GLOB] [--work DIR]``. Needs an environment with
+Usage: ``python -m conformance.lm_eval.compare [--limit N] [--only GLOB] [--work DIR]``. Needs an environment with
 lm_eval 0.4.13 (``LM_EVAL_PYTHON``) and the mirror (``PROCTOR_HUB_DIR``). lm-eval's side is kept in the work folder.
 """
 

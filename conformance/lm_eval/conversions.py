@@ -1,6 +1,6 @@
 """``proctor convert`` on real tasks: prompts before and after, instances in a Unitxt card, and the card back again.
 
-Run ``python conformance/lm_eval/conversions.py --tasks FOLDER --hub FOLDER``: the tasks of lm-eval (or of an installed
+Run ``python -m conformance.lm_eval.conversions --tasks FOLDER --hub FOLDER``: the tasks of lm-eval (or of an installed
 package) whose dataset is in the folder of datasets, a few of each kind of prompt. For each it compares
 
 - ``task@template`` with ``convert --template … --to lm-eval`` and ``--to proctor``, for every template: requests;
@@ -143,8 +143,8 @@ def check_card(name: str, file: Path, work: Path, counts: Counter[str]) -> None:
     back = work / f"{name}_back.yaml"
     back.write_text(convert(recipe, to="lm-eval").text, encoding="utf-8")
     (again,) = resolve_tasks([str(back)])
-    rows = [(item.instance, item.requests[0].prompt.payload) for item in of_card.items()]
-    same = rows == [(item.instance, item.requests[0].prompt.payload) for item in again.items()]
+    rows = [(item.instance, item.requests[0].prompt.payload) for item in of_card.questions()]
+    same = rows == [(item.instance, item.requests[0].prompt.payload) for item in again.questions()]
     counts["card and its task in lm-eval: equal" if same else "different"] += 1
     if not same:
         print(f"{name}: the card asks other things than the task of three lines")

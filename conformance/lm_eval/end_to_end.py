@@ -1,6 +1,6 @@
 """Whole runs beside lm-eval's: the same task files, the same model, 100 documents each; every answer and every score.
 
-Run ``python conformance/lm_eval/end_to_end.py --lm-python ENV/bin/python --hub FOLDER --answers FILE``; ENV has lm_eval
+Run ``python -m conformance.lm_eval.end_to_end --lm-python ENV/bin/python --hub FOLDER --answers FILE``; ENV has lm_eval
 0.4.13 installed. lm-eval's ``hf`` model answers first (:mod:`hf_oracle`; slow, kept in FILE, and taken from there the
 next time). Then Proctor reads the task files, builds its own prompts, lets its ``hf`` engine answer and scores. Exits
 with 1 where a log-likelihood differs by more than 1e-4 (for texts below -100: by more than one part in a million), or a
@@ -18,7 +18,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from hf_loglikelihoods import ABSOLUTE, RELATIVE, TASKS, ask_lm_eval, task_root
+from conformance.lm_eval.hf_loglikelihoods import ABSOLUTE, RELATIVE, TASKS, ask_lm_eval, task_root
 
 from proctor.dialects.lm_eval.resolve import resolve
 from proctor.engines.hf.hf_engine import HFEngine

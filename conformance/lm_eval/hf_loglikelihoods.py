@@ -1,6 +1,6 @@
 """Log-likelihoods and greedy texts of the ``hf`` engine beside those of lm-eval's ``hf`` model, on the same requests.
 
-Run ``python conformance/lm_eval/hf_loglikelihoods.py --lm-python ENV/bin/python --hub FOLDER``; ENV has lm_eval 0.4.13
+Run ``python -m conformance.lm_eval.hf_loglikelihoods --lm-python ENV/bin/python --hub FOLDER``; ENV has lm_eval 0.4.13
 installed. lm-eval builds the requests of real tasks and answers them with SmolLM2 in float32 on the CPU; the engine
 then answers the same requests. Prints for each task the largest difference, how many requests differ, and how much
 less CPU time the engine took. Exits with 1 where a log-likelihood differs by more than 1e-4 (for texts below -100: by

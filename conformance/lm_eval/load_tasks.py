@@ -1,6 +1,6 @@
 """Every task file that lm-eval loads as a config, functions included, beside what Proctor loads with ``--trust-code``.
 
-Run ``python conformance/lm_eval/load_tasks.py --lm-python ENV/bin/python``. ENV has lm_eval 0.4.13 installed, and what
+Run ``python -m conformance.lm_eval.load_tasks --lm-python ENV/bin/python``. ENV has lm_eval 0.4.13 installed, and what
 Proctor needs: both import the same modules there. Prints how many files each loads, and by reason those that lm-eval
 loads and Proctor does not; exits with 1 where there is one.
 """

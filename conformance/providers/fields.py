@@ -1,6 +1,6 @@
 """Records the fields that providers document for requests and replies, from their own Python packages.
 
-Usage: ``python conformance/providers/fields.py FOLDER > tests/engines/http/provider_fields.json``, where FOLDER holds
+Usage: ``python -m conformance.providers.fields FOLDER > tests/engines/http/provider_fields.json``, where FOLDER holds
 wheels (``pip download --no-deps openai 'anthropic<1' ollama mistralai together groq ibm-watsonx-ai botocore``; the
 packages of Anthropic before 1 are those of the API version 2023-06-01). Names only, read from syntax trees and from
 botocore's service model; nothing is imported.

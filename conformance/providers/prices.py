@@ -1,6 +1,6 @@
 """Makes the price table from the model price files that come with litellm.
 
-Usage: ``python conformance/providers/prices.py DATE NEW.whl [OLD.whl …] > src/proctor/running/prices.json``. The first
+Usage: ``python -m conformance.providers.prices DATE NEW.whl [OLD.whl …] > src/proctor/running/prices.json``. The first
 wheel that has a model decides; older ones have models that providers have withdrawn since. Facts only: input and output
 prices of the models that the table of providers names, and of the text models of OpenAI, Anthropic, Groq, DeepSeek and
 Mistral.

@@ -1,6 +1,6 @@
 """Whether cards make the same instances of real rows as Unitxt's: loading, preprocessing and the task.
 
-Usage: ``python conformance/unitxt/cards.py [--oracle PYTHON] [--hub FOLDER] [--rows 40] [--show 10]``. Compares
+Usage: ``python -m conformance.unitxt.cards [--oracle PYTHON] [--hub FOLDER] [--rows 40] [--show 10]``. Compares
 every card of Unitxt's catalog whose dataset is in the folder of real datasets.
 """
 
@@ -16,8 +16,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from catalog import DEFAULT
-from operators import ORACLE
+from conformance.unitxt.catalog import DEFAULT
+from conformance.unitxt.operators import ORACLE
 
 from proctor.artifacts import LocalCatalog, fetch_artifact, register_catalog
 from proctor.data import hub

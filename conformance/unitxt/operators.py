@@ -1,6 +1,6 @@
 """Whether operators, serializers, augmentors, field paths and types do what Unitxt's do, on generated data.
 
-Usage: ``python conformance/unitxt/operators.py [--oracle PYTHON] [--count 2000] [--show 20]``, where PYTHON is the
+Usage: ``python -m conformance.unitxt.operators [--oracle PYTHON] [--count 2000] [--show 20]``, where PYTHON is the
 interpreter of an environment with Unitxt. Results are compared as Python text, so types count: ``1`` is not ``1.0``.
 """
 
@@ -17,7 +17,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from operator_cases import OPERATOR_CASES, SERIALIZER_CASES, TABLE, augmentor_cases, loader_cases
+from conformance.explained import sentence
+from conformance.unitxt.operator_cases import OPERATOR_CASES, SERIALIZER_CASES, TABLE, augmentor_cases, loader_cases
 
 from proctor.artifacts.fetch import build
 from proctor.artifacts.types import is_of_type, parse_type_string, to_type_string
@@ -151,22 +152,22 @@ def answer(case: Case) -> dict[str, str]:
 
 
 def known_difference(case: Case, theirs: dict[str, str], ours: dict[str, str]) -> str:
-    """Return why an answer differs on purpose, ``""`` where it should not."""
+    """Return the id of why an answer differs on purpose, ``""`` where it should not."""
     error = theirs.get("error", "")
     if "MissingRequirements" in error or "ModuleNotFound" in error:
-        return "Unitxt lacks a package here, Proctor needs none"
+        return "unitxt/missing-package"
     if case["kind"] == "set" and "error" in ours and theirs.get("value") == repr(case["row"]):
-        return "writing to a place that cannot be is an error, and silently nothing in Unitxt"
+        return "unitxt/writing-nowhere"
     if case["kind"] == "delete" and "*" in case["path"]:
-        return "'*' below a plain value matches nothing; Unitxt replaces the value by {}"
+        return "unitxt/star-below-a-value"
     return _KNOWN_OPERATORS.get(case.get("operator", {}).get("__type__", ""), "")
 
 
 _KNOWN_OPERATORS = {
-    "rename": "a value moved inside itself is copied; in Unitxt it contains itself",
-    "filter_by_condition_based_on_fields": "'in' works between fields; Unitxt checks the field's name for a list",
-    "serialize_open_ai_format_dialog": "the dialog in the row stays as it was; Unitxt joins its turns there, too",
-    "apply_operators_field": "rows keep the names of operators; Unitxt puts the operators into them",
+    "rename": "unitxt/moved-inside-itself",
+    "filter_by_condition_based_on_fields": "unitxt/in-between-fields",
+    "serialize_open_ai_format_dialog": "unitxt/dialog-stays",
+    "apply_operators_field": "unitxt/operators-stay-names",
 }
 
 
@@ -206,7 +207,7 @@ def main() -> None:
     for kind in total:
         print(f"{kind:12} {equal[kind]:5} of {total[kind]:5} equal")
     for reason, count in explained.items():
-        print(f"{count:5} differ: {reason}")
+        print(f"{count:5} differ: {sentence(reason)}")
 
 
 if __name__ == "__main__":

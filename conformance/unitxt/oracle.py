@@ -26,8 +26,15 @@ def main() -> None:
         print(json.dumps(answer, default=str), flush=True)
 
 
+def _part(case, fetch):
+    """Return a template or a format: the one that is given, else the one of this name."""
+    from unitxt.artifact import Artifact
+
+    return Artifact.from_dict(case["body"]) if "body" in case else fetch(case[case["kind"]])[0]
+
+
 def _template(case, fetch):
-    template, _ = fetch(case["template"])
+    template = _part(case, fetch)
     done = template.process(case["instance"], "test")
     return {
         key: done.get(key) for key in ("source", "instruction", "target_prefix", "target", "references", "input_fields")
@@ -35,8 +42,7 @@ def _template(case, fetch):
 
 
 def _format(case, fetch):
-    form, _ = fetch(case["format"])
-    return form.process(case["instance"])["source"]
+    return _part(case, fetch).process(case["instance"])["source"]
 
 
 def _recipe(case, fetch):
@@ -64,7 +70,64 @@ def _built(case, fetch, loader_class, load_recipe):
     return load_recipe(**arguments)
 
 
-ANSWERS = {"template": _template, "format": _format, "recipe": _recipe}
+def _made(case, fetch):
+    from unitxt.artifact import Artifact
+
+    del fetch
+    streams = Artifact.from_dict(case["recipe"])()
+    keys = ("source", "target", "references", "task_data", "metrics", "postprocessors", "groups")
+    return {
+        split: [{key: row.get(key) for key in keys} for row in streams[split]]
+        for split in ("train", "test")
+        if split in streams
+    }
+
+
+def _processor(case, fetch):
+    from unitxt.stream import MultiStream
+
+    processor, _ = fetch(case["processor"])
+    found = []
+    for text in case["texts"]:
+        rows = [{"prediction": text, "references": [text]}]
+        try:
+            (row,) = processor(MultiStream.from_iterables({"test": rows}, copying=True))["test"]
+            found.append(repr([row["prediction"], row["references"]]))
+        except Exception as error:  # noqa: BLE001 - what Unitxt refuses is part of the comparison
+            found.append({"error": type(error).__name__})
+    return found
+
+
+def _metric(case, fetch):
+    from metrics_oracle import scores
+
+    found = scores(fetch(case["metric"])[0], case["batch"])
+    if "error" in found:
+        raise RuntimeError(found["error"])
+    return {"global": found["global"], "instances": found["instances"]}
+
+
+def _evaluated(case, fetch):
+    from evaluations import predictions
+    from metrics_oracle import plain
+    from unitxt import evaluate, load_dataset
+    from unitxt.artifact import Artifact
+
+    del fetch
+    data = load_dataset(Artifact.from_dict(case["recipe"]), split="test")
+    found = evaluate(predictions=predictions(list(data["target"])), data=data)
+    return [plain(row["score"]) for row in found]
+
+
+ANSWERS = {
+    "template": _template,
+    "format": _format,
+    "recipe": _recipe,
+    "made": _made,
+    "processor": _processor,
+    "metric": _metric,
+    "evaluated": _evaluated,
+}
 
 if __name__ == "__main__":
     main()

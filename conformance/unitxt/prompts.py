@@ -1,6 +1,6 @@
 """Compares prompts with Unitxt: every template and format of its catalog, and whole recipes on real data.
 
-    python conformance/unitxt/prompts.py --python /path/to/an/environment/with/unitxt/bin/python
+    python -m conformance.unitxt.prompts --python /path/to/an/environment/with/unitxt/bin/python
 
 Prints how many are equal and every difference; exits with 1 where there is one that is not in ``KNOWN``.
 """
@@ -29,10 +29,11 @@ HUB = Path(os.environ.get("PROCTOR_TEST_HUB", HERE.parents[2] / "shared" / "data
 Case = dict[str, Any]
 
 KNOWN = {
-    "_with_shuffling": "Unitxt swaps sides by an unseeded generator; Proctor by the instance's content",
-    "mt_bench_multi_turn": "Unitxt takes pairs of a dialog as tuples only; Proctor also as the lists that JSON has",
-    "EmptyStreamError": "Unitxt refuses a split that is empty once the demos are taken out; Proctor returns it empty",
+    "_with_shuffling": "unitxt/shuffled-sides",
+    "mt_bench_multi_turn": "unitxt/pairs-as-lists",
+    "EmptyStreamError": "unitxt/empty-split",
 }
+"""What a difference is about, to the id of its explanation."""
 
 WORDS = ["a cat", "The (old) dog", "x\\y", "two\nlines", "Ünïcode ✓", "", "curly {braces}", "N", "comma, colon: dash"]
 LISTS = ["classes", "choices", "labels", "options", "contexts", "answers", "references", "class_names"]
@@ -51,7 +52,6 @@ def template_cases() -> Iterator[Case]:
     """Yield instances for every template of the catalog."""
     from proctor.artifacts import catalogs
 
-    rng = random.Random(7)
     names = sorted({name for catalog in catalogs() for name in catalog.names() if name.startswith("templates.")})
     for name in names:
         try:
@@ -61,6 +61,7 @@ def template_cases() -> Iterator[Case]:
             continue
         if isinstance(artifact, (TemplatesList, TemplatesDict)):
             continue
+        rng = random.Random(f"7/{name}")  # of its own, so that a new template changes no other's cases
         for _ in range(4):
             yield {"kind": "template", "template": name, "instance": instance_for(artifact, rng)}
 
@@ -117,8 +118,8 @@ def format_cases() -> Iterator[Case]:
     """Yield instances for every format that lays out one string or messages."""
     from proctor.artifacts import catalogs
 
-    rng = random.Random(11)
     for name in sorted({name for catalog in catalogs() for name in catalog.names() if name.startswith("formats.")}):
+        rng = random.Random(f"11/{name}")
         if fetch_artifact(name).type_name() in {"hf_system_format", "granite_documents_format"}:
             continue  # they need the tokenizer of a model, which is not here
         for count in (0, 1, 3):

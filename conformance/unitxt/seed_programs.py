@@ -1,6 +1,6 @@
 """Run the example programs of a Unitxt document, unchanged, under ``proctor.compat``.
 
-    python conformance/unitxt/seed_programs.py --seed DOCUMENT --hub FOLDER [--made-up] [--map '*=smollm2']
+    python -m conformance.unitxt.seed_programs --seed DOCUMENT --hub FOLDER [--made-up] [--map '*=smollm2']
 
 The document has programs after lines ``# examples/NAME.py``. Every model they name is answered by the engine of
 ``--map``. Data comes from the folder; with ``--made-up``, datasets that it does not have get a few rows that we made

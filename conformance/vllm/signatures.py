@@ -1,6 +1,6 @@
 """Records the signatures of a vLLM release that ``proctor.engines.vllm`` relies on, without importing vLLM.
 
-Usage: ``python conformance/vllm/signatures.py WHEEL > tests/engines/vllm/vllm_signatures.json``. Names only, read from
+Usage: ``python -m conformance.vllm.signatures WHEEL > tests/engines/vllm/vllm_signatures.json``. Names only, read from
 the syntax trees of the files in the wheel.
 """
 
