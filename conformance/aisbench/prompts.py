@@ -5,7 +5,8 @@ an environment with AISBench (``AISBENCH_PYTHON``) and OpenCompass's wheel, unpa
 
 Templates, rows, retrievers and meta templates are generated from a seed; with ``--configs`` they are also taken from
 every dataset config of both packages, with rows made up for the columns that the templates name. Differences are
-counted by their reason (an id in ``explanations.json``); those without one are printed. The work folder keeps the other's answers.
+counted by their reason (an id in ``explanations.json``); those without one are printed. The work folder keeps the
+other's answers.
 """
 
 from __future__ import annotations
@@ -418,6 +419,16 @@ def equally_good(case: Case, theirs: list[list[int]], mine: list[list[int]]) -> 
         if [scores[each] for each in left] != [scores[each] for each in right]:
             return False
     return True
+
+
+def has_ties(case: Case) -> bool:
+    """Whether BM25 finds several rows of the index equally good for a row that is asked."""
+    if case["retriever"]["type"] != "BM25Retriever":
+        return False
+    text = field_text(case["reader"]["input_columns"])
+    index = retrievers_bm25.Okapi([text(row).split() for row in case["index"]], str.split)
+    scores = (index.scores(text(row)).tolist() for row in case["test"])
+    return any(len(set(each)) < len(each) for each in scores)
 
 
 def comparable(value: Any, parser: Case) -> Any:

@@ -16,8 +16,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from catalog import DEFAULT
-from operators import ORACLE
+from conformance.unitxt.catalog import DEFAULT
+from conformance.unitxt.operators import ORACLE
 
 from proctor.artifacts import LocalCatalog, fetch_artifact, register_catalog
 from proctor.data import hub

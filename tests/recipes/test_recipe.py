@@ -92,6 +92,13 @@ def test_limits_apply_after_the_demos_are_out():
     assert (len(list(streams["train"])), len(list(streams["test"]))) == (4, 2)
 
 
+def test_a_refiner_works_on_its_own_split():
+    last = {"__type__": "filter_by_condition", "values": {"input_fields/text": ["test 3", "test 4"]}, "condition": "in"}
+    streams = DatasetRecipe(card=card(), test_refiner=last, max_test_instances=1)()
+    assert [row["source"].splitlines()[1] for row in streams["test"]] == ["Text: test 3"]
+    assert len(list(streams["train"])) == 20
+
+
 def test_datasets_are_hugging_face_datasets():
     dataset = load_dataset(card=card(), split="test", format="formats.chat_api")
     assert dataset[0]["source"] == [
