@@ -1,0 +1,110 @@
+import pytest
+
+from proctor.demos import DemoPool
+from proctor.formats import EmptySystemPrompt, Format, SystemFormat, TextualSystemPrompt
+from proctor.randomness import seeded
+from proctor.recipes.plan import Plan
+from proctor.recipes.prompts import Prompts
+from proctor.tasks.task import Task
+from proctor.templates import InputOutputTemplate
+
+TASK = Task(input_fields={"a": "int"}, reference_fields={"b": "str"}, prediction_type="str", metrics=[])
+TEMPLATE = InputOutputTemplate(instruction="Do.", input_format="Q {a}", output_format="{b}", target_prefix="A ")
+OTHER = InputOutputTemplate(input_format="What is {a}?", output_format="={b}")
+
+
+class Counting(InputOutputTemplate):
+    """Counts how often it puts an instance in words."""
+
+    def process(self, instance, stream_name=None):
+        seen.append(instance["input_fields"]["a"])
+        return super().process(instance, stream_name)
+
+
+seen: list[int] = []
+
+
+def instance(number):
+    return TASK.bind("test")({"a": number, "b": str(number)})
+
+
+def prompts(*templates, form=None, system=None, **more):
+    plan = Plan(
+        None, TASK, templates or (TEMPLATE,), form or SystemFormat(), system or EmptySystemPrompt(), **more
+    )  # fmt: skip
+    return Prompts(plan)
+
+
+def test_demos_stand_before_the_question():
+    made = prompts(num_demos=2, pool_size=5)
+    rendered = made.render(instance(1), "test", [instance(7), instance(8)], None)
+    assert rendered.prompt.text == "Do.\nQ 7\nA 7\n\nQ 8\nA 8\n\nQ 1\nA "
+    assert (rendered.num_demos, rendered.pool_size) == (2, 5)
+    assert [each.instance["input_fields"]["a"] for each in rendered.demos] == [7, 8]
+    assert rendered.exchange().references == ("1",)
+
+
+def test_no_demos_and_demos_of_nobody_are_told_apart():
+    rendered = prompts(pool_size=5).render(instance(1), "test", (), None)
+    assert (rendered.demos, rendered.num_demos, rendered.pool_size) == (None, 0, 0)
+    rendered = prompts(num_demos=(0, 1), pool_size=5).render(instance(1), "test", (), None)
+    assert (rendered.demos, rendered.num_demos, rendered.pool_size) == ([], 0, 5)
+
+
+def test_a_demo_of_the_pool_is_put_in_words_once_for_each_template():
+    seen.clear()
+    counting = Counting(input_format="Q {a}", output_format="{b}")
+    pool = DemoPool([instance(7), instance(8)])
+    made = prompts(counting, num_demos=1, pool_size=2)
+    for number in range(3):
+        made.render(instance(number), "test", [pool[0]], pool)
+    assert seen.count(7) == 1
+    made.render(instance(3), "test", [instance(7)], pool)
+    assert seen.count(7) == 2
+    made.render(instance(3), "test", [instance(7)], None)
+    assert seen.count(7) == 3
+
+
+def test_the_template_follows_from_the_content_and_the_seed():
+    made = prompts(TEMPLATE, OTHER)
+
+    def chosen():
+        return [made.render(instance(number), "test", (), None).template for number in range(30)]
+
+    assert TEMPLATE in chosen()
+    assert OTHER in chosen()
+    assert chosen() == chosen()
+    own = chosen()
+    with seeded(3):
+        assert chosen() != own
+    rendered = made.render(instance(0), "test", (), None)
+    assert rendered.instance["__template__"] == rendered.template.to_dict()
+
+
+def test_the_system_prompt_of_a_row_wins():
+    made = prompts(system=TextualSystemPrompt(text="Be good."))
+    assert made.render(instance(1), "test", (), None).prompt.text.startswith("Be good.\nDo.")
+    own = {**instance(1), "system_prompt": "Own."}
+    assert made.render(own, "test", (), None).prompt.text.startswith("Own.\nDo.")
+
+
+def test_a_format_that_works_on_instances_sees_demos_as_instances():
+    class Whole(Format):
+        def layout(self):
+            raise AssertionError("this format works on whole instances")
+
+        def process(self, instance, stream_name=None):
+            shown = [f"{each['source']}>{each['target_prefix']}{each['target']}" for each in instance["demos"]]
+            return {**instance, "source": " | ".join([*shown, instance["source"]])}
+
+    rendered = prompts(form=Whole(), num_demos=1, pool_size=2).render(instance(1), "test", [instance(7)], None)
+    assert rendered.prompt.text == "Q 7>A 7 | Q 1"
+
+
+@pytest.mark.parametrize("split", ["test", "train"])
+def test_the_words_are_labelled(split):
+    rendered = prompts(num_demos=1, pool_size=2).render(instance(1), split, [instance(7)], None)
+    origins = [part.origin for turn in rendered.prompt.turns for part in turn.parts if part.text.strip()]
+    assert origins[0] == "instruction"
+    assert "demo[0].question" in origins
+    assert origins[-1] == "answer_prefix"
