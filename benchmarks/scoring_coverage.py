@@ -14,16 +14,25 @@ import math
 import sys
 import time
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
 from proctor.results.compare import compare
-from proctor.scoring.intervals import Bootstrap, Interval, Means, exact, student_t, wilson
+from proctor.scoring.intervals import Bootstrap, Interval, Means, exact, settled, student_t, wilson
 from proctor.scoring.metrics.f1 import F1Fast, LabelPair
 
 Drawing = Callable[[np.random.Generator, int], Interval]
 
 
+def settled_of_hits(hits: int, size: int) -> Interval:
+    """Return the interval that scores carry: the bootstrap's, and Wilson's for all or no hits."""
+    found = settled(bca_of_hits(hits, size), hits / size, lambda: np.repeat([1.0, 0.0], [hits, size - hits]))
+    assert found is not None
+    return found
+
+
+@cache
 def bca_of_hits(hits: int, size: int) -> Interval:
     """Return the bootstrap interval of a share; that of all or no hits has no width."""
     if hits in (0, size):
@@ -93,7 +102,11 @@ def main() -> None:
     ]
     print(f"{'interval':32} {'n=100':>8} {'n=400':>8}    ({repetitions} repetitions)")
     grid = np.linspace(0.1, 0.9, 801)
-    for name, make in (("BCa", bca_of_hits), ("Wilson", wilson), ("exact", exact)):
+    few = (("BCa alone", bca_of_hits), ("as scores carry it", settled_of_hits), ("Wilson", wilson))
+    for name, make in few:
+        found = [shares_covered(make, size, np.array([share])) for size, share in ((10, 0.9), (100, 0.99))]
+        print(f"{f'{name}, nearly all right':32} {found[0]:8.1%} {found[1]:8.1%}    n=10 of 0.9, n=100 of 0.99; summed")
+    for name, make in (("BCa", settled_of_hits), ("Wilson", wilson), ("exact", exact)):
         for where, shares in (("share of 0.7", np.array([0.7])), ("shares from 0.1 to 0.9", grid)):
             found = [shares_covered(make, size, shares) for size in (100, 400)]
             print(f"{f'{name}, {where}':32} {found[0]:8.1%} {found[1]:8.1%}    summed", flush=True)

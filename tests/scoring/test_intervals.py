@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from proctor.errors import UsageError
 from proctor.scoring.intervals import (
     Bootstrap,
+    Interval,
     Maxima,
     Means,
     Opaque,
     exact,
     nan_mean,
+    settled,
     student_t,
     wilson,
 )
@@ -141,3 +143,31 @@ def test_metrics_may_ask_for_a_closed_form():
         apply_metrics(Columns(["ab", "b"], [["abc"], ["b"]]), ["metrics.char_edit_dist_accuracy[ci_method=wilson]"])
     with pytest.raises(UsageError, match="for means"):
         apply_metrics(columns, [F1Fast(ci_method="t")])
+
+
+@pytest.mark.parametrize(
+    "values, whole, expected",
+    [
+        ([0.0] * 4, 1.0, wilson(0, 4)),
+        ([1.0] * 7, 1.0, wilson(7, 7)),
+        ([100.0] * 7, 100.0, tuple(100 * bound for bound in wilson(7, 7))),
+        ([0.37] * 1000, 1.0, None),
+        ([0.0] * 4, None, None),
+        ([math.nan] * 3, 1.0, None),
+        ([2.0] * 3, 1.0, None),
+    ],
+)
+def test_equal_values_have_wilsons_interval_or_none(values, whole, expected):
+    value = 0.0 if math.isnan(values[0]) else values[0]
+    for drawn in (None, Interval(value, value), Interval(math.nan, math.nan)):
+        found = settled(drawn, value, lambda: values, whole=whole)
+        assert found == expected or found == pytest.approx(expected)
+
+
+def test_an_interval_with_a_width_is_left_alone():
+    drawn = Interval(0.1, 0.4)
+    assert settled(drawn, 0.25, lambda: pytest.fail("nobody needs the instances")) is drawn
+
+
+def test_a_score_that_is_not_the_mean_of_its_instances_has_no_interval_made_of_them():
+    assert settled(None, 0.9, lambda: [0.0, 0.0]) is None

@@ -14,6 +14,7 @@ from proctor.scoring.columns import ABSENT
 from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.grade import Columns
 from proctor.scoring.instance_metric import BulkInstanceMetric, InstanceMetric
+from proctor.scoring.intervals import wilson
 from proctor.scoring.map_reduce import MapReduceMetric, MultiTurnMetric, ReductionInstanceMetric
 from proctor.scoring.metrics.accuracy import Accuracy, AccuracyFast
 from proctor.scoring.metrics.f1 import F1Fast, F1Resampler
@@ -326,9 +327,16 @@ def test_instances_have_only_the_class_scores_they_have():
     assert result.instance_scores["f1_c"][1] == 0.0
 
 
-def test_identical_scores_have_an_interval_of_no_width():
+def test_no_interval_has_width_0():
     scores = grade(Columns(["a"] * 5, [["a"]] * 5), ["metrics.accuracy"]).scores
-    assert (scores["accuracy_ci_low"], scores["accuracy_ci_high"]) == (1.0, 1.0)
+    assert (scores["accuracy_ci_low"], scores["accuracy_ci_high"]) == wilson(5, 5)
+    wrong = grade(Columns(["b"] * 4, [["a"]] * 4), ["metrics.f1_macro", "metrics.squad", "metrics.rouge"]).scores
+    for name in ("score", "f1_macro", "f1", "rougeL"):
+        assert (wrong[f"{name}_ci_low"], wrong[f"{name}_ci_high"]) == wilson(0, 4)
+    one = grade(Columns(["a"], [["a"]]), ["metrics.accuracy"]).scores
+    assert (one["score_ci_low"], one["score_ci_high"]) == wilson(1, 1)
+    lengths = grade(Columns(["aa"] * 4, [["aa"]] * 4), ["metrics.char_edit_distance", "metrics.wer"]).scores
+    assert not [name for name in lengths if name.endswith(("_ci_low", "_ci_high"))]  # an edit distance has no end
 
 
 def test_reductions_leave_out_nan():

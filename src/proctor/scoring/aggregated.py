@@ -35,7 +35,7 @@ def aggregated(metric: str, aggregate: Aggregate, values: Sequence[Any], resampl
     error = standard_error(metric, aggregate, values, resamples)
     if aggregate is mean and all(each in (0, 1) for each in values):
         return Aggregated(value, error, *wilson(int(sum(values)), len(values)))
-    if isinstance(error, float) and isinstance(value, int | float):
+    if isinstance(error, float) and error > 0 and isinstance(value, int | float):  # of equal values nothing is known
         return Aggregated(value, error, value - CONFIDENCE_95 * error, value + CONFIDENCE_95 * error)
     return Aggregated(value, error)
 

@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from pydantic import Field
@@ -15,7 +16,7 @@ from proctor.ir import Failure
 from proctor.scoring.columns import scatter
 from proctor.scoring.flat import MetricScores, ScoreSheet
 from proctor.scoring.grade import Columns
-from proctor.scoring.intervals import Bootstrap, Indices, Opaque, Resampler
+from proctor.scoring.intervals import Bootstrap, Indices, Interval, Opaque, Resampler, settled
 from proctor.scoring.metric import FATAL, Metric, Scores, failure_of
 from proctor.settings import settings
 
@@ -107,15 +108,28 @@ class GlobalMetric(Metric):
 
     def _put_intervals(self, columns: Columns, intervals: bool, sheet: ScoreSheet) -> None:
         resamples = self.n_resamples or 0
-        if not (intervals and self.confidence_interval_calculation and resamples > 1 and len(columns) > 1):
+        if not (intervals and self.confidence_interval_calculation and resamples > 1):
             return
         names = list(dict.fromkeys([self.main_score, *(self.ci_scores or ())]))
-        bootstrap = Bootstrap(resamples, self.confidence_level, self.ci_method, repair=True)
-        bounds = bootstrap.intervals(self.resampler(columns, names))
-        for name, (low, high) in zip(names, bounds, strict=True):
-            sheet.bound(self.score_prefix + name, low, high)
-            if name == self.main_score:
-                sheet.bound_main()
+        drawn: Mapping[str, Interval] = {}
+        if len(columns) > 1:
+            bootstrap = Bootstrap(resamples, self.confidence_level, self.ci_method, repair=True)
+            drawn = dict(zip(names, bootstrap.intervals(self.resampler(columns, names)), strict=True))
+        for name in names:
+            score = sheet.scores.get(self.score_prefix + name)
+            alone = partial(self._scores_alone, columns, name)
+            interval = settled(
+                drawn.get(name), score and score.value, alone, self.confidence_level, whole=self._whole(name)
+            )
+            if interval is not None:
+                sheet.bound(self.score_prefix + name, *interval)
+                if name == self.main_score:
+                    sheet.bound_main()
+
+    def _scores_alone(self, columns: Columns, name: str) -> list[float]:
+        """Return a score of each instance by itself; NaN where the metric is not defined on one instance."""
+        every = (self._alone(columns.select([place])) for place in range(len(columns)))
+        return [each.get(name, math.nan) if isinstance(each, dict) else math.nan for each in every]
 
     def _lists(self, columns: Columns) -> tuple[list[list[Any]], list[Any], list[Any]]:
         return [list(each) for each in columns.references], list(columns.predictions), list(self.fields(columns))

@@ -18,13 +18,20 @@ from proctor.scoring.flat import MetricScores, ScoreSheet
 from proctor.scoring.grade import Columns
 from proctor.scoring.grading import Need
 from proctor.scoring.group_mean import read_group_mean
-from proctor.scoring.intervals import Bootstrap, Floats, Maxima, Means, Resampler, as_floats
+from proctor.scoring.intervals import Bootstrap, Floats, Maxima, Means, Resampler, as_floats, settled
 from proctor.scoring.map_reduce import chosen_fields
 from proctor.scoring.metric import Metric, failure_of
 from proctor.settings import settings
 
 Instances = Mapping[str, Sequence[Any]]
 """Instance scores by name, each a column."""
+
+
+class Resampled(NamedTuple):
+    """How a score is resampled, and the values of what is."""
+
+    resampler: Resampler
+    values: Floats
 
 
 class ResampledInstancesMetric(Metric):
@@ -45,7 +52,7 @@ class ResampledInstancesMetric(Metric):
 
     def _bootstrap(self, count: int, intervals: bool) -> Bootstrap | None:
         resamples = self.n_resamples or 0
-        if not (intervals and self.confidence_interval_calculation and resamples > 1 and count > 1):
+        if not (intervals and self.confidence_interval_calculation and resamples > 1 and count):
             return None
         return Bootstrap(resamples, self.confidence_level, self.ci_method, repair=True)
 
@@ -66,12 +73,18 @@ class ResampledInstancesMetric(Metric):
         if name == self.main_score:
             sheet.name_main(public)
 
-    def _put_interval(
-        self, sheet: ScoreSheet, bootstrap: Bootstrap, name: str, public: str, resampler: Resampler
-    ) -> None:
-        sheet.bound(public, *bootstrap.intervals(resampler)[0])
-        if name == self.main_score:
-            sheet.bound_main()
+    def _put_interval(self, sheet: ScoreSheet, bootstrap: Bootstrap, name: str, public: str, values: Resampled) -> None:
+        """List the interval of a score, where it has one."""
+        resampler, instances = values
+        drawn = None if all_equal(instances) else bootstrap.intervals(resampler)[0]
+        score = sheet.scores.get(public)
+        interval = settled(
+            drawn, score and score.value, lambda: instances, self.confidence_level, whole=self._whole(name)
+        )
+        if interval is not None:
+            sheet.bound(public, *interval)
+            if name == self.main_score:
+                sheet.bound_main()
 
 
 class InstanceMetric(ResampledInstancesMetric):
@@ -167,8 +180,9 @@ class InstanceMetric(ResampledInstancesMetric):
         bootstrap = self._bootstrap(len(next(iter(scores.values()))), intervals)
         for name in dict.fromkeys(self.ci_scores or ()) if bootstrap else ():
             public = self.score_prefix + name
-            if bootstrap and not all_equal(as_floats(scores[public])):
-                self._put_interval(sheet, bootstrap, name, public, resampler(public))
+            if bootstrap:
+                values = Resampled(resampler(public), as_floats(scores[public]))
+                self._put_interval(sheet, bootstrap, name, public, values)
 
     def _reduce_groups(
         self, scores: Instances, parameters: Any, columns: Columns, intervals: bool, sheet: ScoreSheet
@@ -184,8 +198,8 @@ class InstanceMetric(ResampledInstancesMetric):
             resampler, units = reduction.resampler(values, groups, subgroups)
             self._put(sheet, name, public, resampler)
             bootstrap = self._bootstrap(len(units), intervals)
-            if bootstrap and name in (self.ci_scores or ()) and not all_equal(as_floats(units)):
-                self._put_interval(sheet, bootstrap, name, public, resampler)
+            if bootstrap and name in (self.ci_scores or ()):
+                self._put_interval(sheet, bootstrap, name, public, Resampled(resampler, as_floats(units)))
 
     def _group_field(self, fields: Mapping[str, Any], name: str) -> str:
         if name not in fields:
@@ -285,8 +299,8 @@ class BulkInstanceMetric(ResampledInstancesMetric):
         bootstrap = self._bootstrap(len(next(iter(scores.values()))), intervals)
         for name in dict.fromkeys(names) if bootstrap else ():
             values = as_floats(scores[self.score_prefix + name])
-            if bootstrap and not all_equal(values):
-                self._put_interval(sheet, bootstrap, name, self.score_prefix + name, Means(values))
+            if bootstrap:
+                self._put_interval(sheet, bootstrap, name, self.score_prefix + name, Resampled(Means(values), values))
 
     def _win_rate(self, values: Sequence[Any], name: str, sheet: ScoreSheet) -> None:
         wins = sum(1 if value == 0 else max(value, 0) for value in values)

@@ -356,6 +356,46 @@ def wilson(successes: int, trials: int, level: float = 0.95) -> Interval:
     return Interval(low, high)
 
 
+def settled(
+    interval: Interval | None,
+    value: object,
+    instances: Callable[[], Sequence[Any] | Floats],
+    level: float = 0.95,
+    *,
+    whole: float | None = 1.0,
+) -> Interval | None:
+    """Return the interval of a score once what a resampling cannot know is mended: none ever has width 0.
+
+    Where all resamples are equal (0 right of n, all right, one instance), resampling says "no doubt" from however few
+    answers. A score that lies between 0 and ``whole`` then gets Wilson's interval (1927), where it is the mean of
+    instances of which each is 0 or ``whole``: also F1 or BLEU of answers that are all wrong, for of all scores within
+    these bounds, those of 0 and ``whole`` alone vary most. Whatever else is constant has no interval: instances that
+    all have the value 0.37 do not say how others would vary, however many they are.
+
+    Args:
+        interval: What resampling gives; ``None`` where there was nothing to resample.
+        value: The score.
+        instances: Returns the instances' own values of it; asked only where the interval has no width.
+        level: Confidence level.
+        whole: The largest value: 1, or 100 for percentages; ``None`` where there is none.
+    """
+    if interval is not None and interval.low < interval.high:
+        return interval
+    values = as_floats(instances()) if whole is not None else np.empty(0)
+    values = values[~np.isnan(values)]
+    if whole is None or not values.size or not isinstance(value, int | float) or not np.isin(values, (0, whole)).all():
+        return None
+    hits = round(float(values.sum()) / whole)
+    if not math.isclose(hits / values.size * whole, value, abs_tol=_CLOSE):
+        return None
+    low, high = wilson(hits, int(values.size), level)
+    return Interval(low * whole, high * whole)
+
+
+_CLOSE = 1e-9
+"""How near a score has to be to the mean of its instances to be that mean: sums are rounded in another order."""
+
+
 def exact(successes: int, trials: int, level: float = 0.95) -> Interval:
     """Return Clopper and Pearson's exact interval for a proportion (1934).
 

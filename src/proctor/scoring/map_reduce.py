@@ -7,9 +7,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, Generic, NamedTuple, TypeVar
-
-import numpy as np
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.errors import ScoringError
@@ -18,9 +17,10 @@ from proctor.scoring.columns import scatter
 from proctor.scoring.flat import MetricScores, ScoreSheet
 from proctor.scoring.grade import Columns
 from proctor.scoring.grading import Need
-from proctor.scoring.intervals import Bootstrap, Indices, Interval, Opaque, Resampler
+from proctor.scoring.intervals import Bootstrap, Indices, Interval, Opaque, Resampler, settled
 from proctor.scoring.metric import Metric, Scores, failure_of
 from proctor.scoring.reductions import AggregationReduction, GroupMean, GroupReduction
+from proctor.scoring.score import Unit
 
 Prediction = TypeVar("Prediction")
 Intermediate = TypeVar("Intermediate")
@@ -134,26 +134,32 @@ class MapReduceMetric(Metric, Generic[Prediction, Intermediate]):
         if not intermediates:
             return {self.main_score: math.nan}, {}
         scores = self.reduce(intermediates)
-        wanted = intervals and self.return_confidence_interval and self.n_resamples
-        if not wanted or len(intermediates) <= 1:
+        if not (intervals and self.return_confidence_interval and self.n_resamples):
             return scores, {}
         names = self.ci_score_names
         if names is None:
             names = [name for name, value in scores.items() if isinstance(value, float)]
-        return scores, self._intervals(intermediates, names)
+        return scores, self._intervals(intermediates, scores, names)
 
-    def _intervals(self, intermediates: list[Intermediate], names: list[str]) -> dict[str, Interval]:
-        if not names:
-            return {}
-        bootstrap = Bootstrap(self.n_resamples or 0, self.confidence_level, self.ci_method)
-        resampler = self.resampler(intermediates, names)
+    def _intervals(
+        self, intermediates: list[Intermediate], scores: Mapping[str, Any], names: list[str]
+    ) -> dict[str, Interval]:
+        drawn: Mapping[str, Interval] = {}
+        if names and len(intermediates) > 1:
+            bootstrap = Bootstrap(self.n_resamples or 0, self.confidence_level, self.ci_method)
+            resampler = self.resampler(intermediates, names)
+            drawn = dict(zip(names, bootstrap.intervals(resampler), strict=True))
         bounds: dict[str, Interval] = {}
-        for name, interval, value in zip(names, bootstrap.intervals(resampler), resampler.observed(), strict=True):
-            low, high = interval
-            if math.isnan(low) and math.isnan(high) and _is_constant(bootstrap, resampler, names.index(name)):
-                low = high = float(value)
-            bounds[name] = Interval(low, high)
+        for name in names:
+            alone = partial(self._alone, intermediates, name)
+            interval = settled(drawn.get(name), scores.get(name), alone, self.confidence_level, whole=self._whole(name))
+            if interval is not None:
+                bounds[name] = interval
         return bounds
+
+    def _alone(self, intermediates: list[Intermediate], name: str) -> list[float]:
+        """Return a score of each instance by itself."""
+        return [self.reduce_one(each).get(name, math.nan) for each in intermediates]
 
     def _listed(self, scores: Scores, bounds: Mapping[str, Interval], count: int) -> ScoreSheet:
         sheet = self.sheet(count)
@@ -176,12 +182,6 @@ def _kept_once(found: Any, seen: dict[Any, Any]) -> Any:
             return found  # 1, 1.0 and True are equal, and so are 0.0 and -0.0, but they are not the same
     key = tuple(found.items())
     return seen.setdefault(key, found) if len(seen) < _MOST_KEPT_ONCE else seen.get(key, found)
-
-
-def _is_constant(bootstrap: Bootstrap, resampler: Resampler, position: int) -> bool:
-    values = bootstrap.distribution(resampler)[position]
-    present = values[~np.isnan(values)]
-    return bool(present.size) and bool(np.ptp(present) == 0)
 
 
 def chosen_fields(columns: Columns, prediction_field: str, reference_field: str) -> Columns:
@@ -246,6 +246,11 @@ class GroupMetric(MapReduceMetric[Prediction, Intermediate]):
     in_group_reduction: GroupReduction = GroupMean()
     cross_group_reduction: GroupReduction = GroupMean()
     n_resamples: int | None = None
+
+    @property
+    def unit(self) -> Unit | None:  # type: ignore[override]
+        """The unit of the metric."""
+        return self.metric.unit
 
     def prepare(self) -> None:
         """Take the main score of the metric."""

@@ -147,7 +147,7 @@ def _interval(
 
 
 def _normal(value: Any, error: float | None) -> Bounds:
-    if error is None or not isinstance(value, float):
+    if not error or not isinstance(value, float):  # of equal scores nothing is known
         return None, None
     return value - CONFIDENCE_95 * error, value + CONFIDENCE_95 * error
 

@@ -11,7 +11,7 @@ from proctor.errors import ScoringError
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict
 from proctor.scoring.evaluators.runs import averaged, over_runs, replica_positions
-from proctor.scoring.intervals import Bootstrap, Interval, Means, as_floats, wilson
+from proctor.scoring.intervals import Bootstrap, Interval, Means, as_floats, settled, wilson
 
 _SAME_NUMBER = 1e-6
 """A score nearer than this to the mean of a column is that mean: both were summed in another order."""
@@ -168,5 +168,9 @@ def mean_interval(name: str, value: float, columns: Mapping[str, Sequence[float 
     elif set(known) <= {0.0, 1.0}:
         bounds = wilson(int(sum(known)), len(known))
     else:
-        (bounds,) = Bootstrap().intervals(Means(as_floats(known)[None, :]))
+        (drawn,) = Bootstrap().intervals(Means(as_floats(known)[None, :]))
+        found = settled(drawn, mean, lambda: known)
+        if found is None:
+            return None
+        bounds = found
     return Interval(bounds.low * scale, bounds.high * scale)
