@@ -300,7 +300,7 @@ def _no_infinity(values: Floats) -> Floats:
     return np.where(np.isneginf(values), np.nan, values)
 
 
-def as_floats(column: Sequence[Any]) -> Floats:
+def as_floats(column: Sequence[Any] | Floats) -> Floats:
     """Return a column as numbers; NaN where an instance has no value."""
     try:
         return np.asarray(column, dtype=np.float64)
