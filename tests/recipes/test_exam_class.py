@@ -214,3 +214,30 @@ def test_groups_are_added_once_each_and_kept_by_variants():
     assert add_groups(made, [Group("b")]) is made
     twin = replace(made, variants={"messages": exam}).suited_to(Chatting())
     assert [group.name for group in twin.groups] == ["a", "b"]
+
+
+def test_a_pass_that_has_begun_is_gone_on_with_once():
+    rows = Counted([{"n": n} for n in range(5)])
+    made = exam(rows=Rows(rows))
+    made.begin()
+    assert rows.read == 1
+    assert len(list(made.afresh())) == 5
+    assert rows.read == 6
+    assert texts(made) == [f"|{n}" for n in range(5)]
+    assert rows.read == 10  # the first was not read again
+    assert texts(made) == [f"|{n}" for n in range(5)]
+    assert rows.read == 15
+
+
+def test_to_begin_an_exam_that_cannot_be_asked_is_an_error():
+    with pytest.raises(DataError, match="has no instance"):
+        exam(rows=Rows([])).begin()
+
+
+class Counted(list):
+    read = 0
+
+    def __iter__(self):
+        for each in super().__iter__():
+            self.read += 1
+            yield each

@@ -54,6 +54,10 @@ LOOKED_AT = 10
 column fails every row, a damaged file only some; ten tell them apart and cost no time."""
 
 
+_BEGUN = "_begun"
+"""Where an exam keeps a pass that :meth:`Exam.begin` began: reading its data once more costs as much as asking."""
+
+
 class Rows(Protocol):
     """Where the instances of an exam come from."""
 
@@ -196,6 +200,14 @@ class Exam:
         """The rows, opened on first use."""
         return self.rows.open(self.selection)
 
+    def begin(self) -> None:
+        """Put the first instance in words, so that what is wrong is said now; the next pass goes on from there.
+
+        Raises:
+            ProctorError: As :meth:`questions`.
+        """
+        self.__dict__[_BEGUN] = self.questions()
+
     def questions(self) -> Iterator[Question]:
         """Yield the questions lazily; every call yields equal ones in the same order.
 
@@ -205,6 +217,11 @@ class Exam:
             DataError: There is no instance.
             ProctorError: None of the first rows can be used; it says why the first cannot.
         """
+        begun: Iterator[Question] | None = self.__dict__.pop(_BEGUN, None)
+        return self.afresh() if begun is None else begun
+
+    def afresh(self) -> Iterator[Question]:
+        """Yield the questions from the first one, whatever pass has begun."""
         questions = self._asked()
         first: list[Question] = []
         errors: list[ProctorError] = []

@@ -35,7 +35,7 @@ def _errors(exam: Exam, engine: Engine) -> Iterator[ProctorError]:
         yield UsageError(found)
         return
     try:
-        next(iter(exam.questions()))
+        exam.begin()
     except ProctorError as error:
         yield error
 

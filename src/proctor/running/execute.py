@@ -94,7 +94,7 @@ def _count(exams: Sequence[Exam]) -> int | None:
     give_up = time.monotonic() + _COUNTING_SECONDS
     total = 0
     for exam in exams:
-        for question in exam.questions():
+        for question in exam.afresh():
             total += sum(steps_of(request) for request in question.requests)
             if time.monotonic() > give_up:
                 return None
