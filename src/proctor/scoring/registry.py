@@ -172,14 +172,13 @@ class Table(Generic[E]):
 
 def named(source: str) -> tuple[str, dict[str, Any]]:
     """Return the name and the arguments of ``name[key=value]``, ``system:name[key=value]`` or a bare name."""
-    system, colon, rest = source.partition(":")
-    if not colon or "[" in system:
-        system, rest = "", source
+    name, bracket, rest = source.partition("[")
+    if not bracket:
+        return source, {}
     try:
-        query = parse_query(rest)
+        return name, parse_query(f"x[{rest}").overwrites  # names of other systems may have more than letters and dots
     except QueryError:
         return source, {}
-    return (f"{system}:{query.name}" if system else query.name), query.overwrites
 
 
 def is_in_catalog(source: str) -> bool:

@@ -1,0 +1,54 @@
+import pytest
+
+from proctor.errors import ScoringError
+from proctor.scoring.metric_table import metric_table
+from proctor.scoring.registry import LM_EVAL, Entry, Table, is_word, named
+from proctor.scoring.text_functions import text_function_table
+
+
+@pytest.mark.parametrize(
+    "source, name, arguments",
+    [
+        ("exact_match", "exact_match", {}),
+        ("lm_eval:exact_match[ignore_case=True]", "lm_eval:exact_match", {"ignore_case": True}),
+        ("metrics.rouge[n_resamples=3]", "metrics.rouge", {"n_resamples": 3}),
+        ("first-capital", "first-capital", {}),
+        ("chrf++", "chrf++", {}),
+        ("specific-xml-tag[tag=a]", "specific-xml-tag", {"tag": "a"}),
+        ("pass@k", "pass@k", {}),
+    ],
+)
+def test_names_with_arguments(source, name, arguments):
+    assert named(source) == (name, arguments)
+
+
+def test_words_are_no_paths():
+    assert is_word("AccEvaluator")
+    assert is_word("lm_eval:chrf++")
+    assert not is_word("metrics.rouge")
+    assert not is_word('{"__type__": "rouge"}')
+
+
+def test_a_later_entry_of_one_name_and_system_wins():
+    first, second = (Entry(name="x", system=LM_EVAL, target=target) for target in ("a:b", "c:d"))
+    table = Table("metric", [first, second])
+    assert [*table] == [second]
+
+
+def test_every_target_is_there():
+    for entry in [*metric_table(), *text_function_table()]:
+        assert callable(entry.load()), entry.key
+
+
+def test_a_target_that_is_not_there():
+    entry = Entry(name="x", system="plugin", target="proctor.scoring.registry:nothing")
+    with pytest.raises(ScoringError, match="'plugin:x' stands for proctor.scoring.registry:nothing"):
+        entry.load()
+
+
+def test_a_missing_package_and_code_are_known_before():
+    entry = Entry(name="x", system="plugin", target="a:b", packages=("no_such_package=pip install it",), runs_code=True)
+    first, second = entry.check()
+    assert "needs the package 'no_such_package'" in first.what
+    assert first.hint == "pip install it"
+    assert "--trust-code" in second.hint
