@@ -22,6 +22,7 @@ from proctor.recipes.honours import Honours, refusals
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.selection import Opened, Row, Selection, chosen
 from proctor.scoring.grade import Grade
+from proctor.scoring.groupings import GroupBy, values_of
 
 if TYPE_CHECKING:
     from proctor.data.streams import MultiStream
@@ -242,12 +243,15 @@ class Exam:
         opened = self.opened
         demos_of = self.draw.bind(opened, self.options.seed)
         ask = self.asker.compile(opened, self.context)
+        grouped_by = [name for names in GroupBy.of(self.options.group_by).asked for name in names]
         for each, row in chosen(opened, self.selection, self.name):
             if isinstance(row, Failure):
                 yield _unusable(each, {}, row), DataError(row.message)
                 continue
             try:
-                yield ask(each, row, demos_of(each, row)), None
+                question = ask(each, row, demos_of(each, row))
+                values_of(question.instance, grouped_by)
+                yield question, None
             except ProctorError as error:
                 placed = error.within(f"{self.name}[{each.number}]")
                 yield _unusable(each, row, Failure("row", str(placed), retryable=False)), placed

@@ -163,8 +163,10 @@ class LineObserver(SilentObserver):
             self._write(f"judge {judge}: {describe(progress)}")
 
     def graded(self, exam: str, grade: Grade) -> None:
-        """Write the main score."""
-        self._write(f"{exam}: {grade.scores.get('score_name', 'score')} = {_number(grade.scores.get('score'))}")
+        """Write the main score, where there is one."""
+        name = grade.scores.get("score_name", "score")
+        found = f"{name} = {_number(grade.scores['score'])}" if "score" in grade.scores else "answers are recorded"
+        self._write(f"{exam}: {found}")
 
     def finished(self) -> None:
         """Write counts that nobody has seen yet."""

@@ -76,6 +76,8 @@ def values_of(instance: Mapping[str, Any], names: Iterable[str]) -> dict[str, An
     Raises:
         MissingFieldError: The instance has no such field.
     """
+    if not names:
+        return {}
     known = {**instance, **(instance.get("metadata") or {})}
     return {name: get_field(known, name) for name in names}
 

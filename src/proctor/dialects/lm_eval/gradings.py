@@ -23,6 +23,7 @@ from proctor.scoring.evaluators.metrics import references_of
 from proctor.scoring.grade import Columns, Grade, Measured
 from proctor.scoring.grader import BLOCK, ExamGrader
 from proctor.scoring.grading import Grading, Need, Reading, Scope, Scorer
+from proctor.scoring.groupings import GroupBy
 from proctor.scoring.row_values import RowAggregation
 
 Document = Mapping[str, Any]
@@ -78,7 +79,7 @@ class TaskGrader:
             )
             for number, each in enumerate(self.pipelines)
         ]
-        return ExamGrader(gradings, TaskNames(), shown=read.shown)
+        return ExamGrader(gradings, TaskNames(), GroupBy.of(self._task.options.group_by), shown=read.shown)
 
     def scored(self, pipeline: TaskPipeline, answered: Iterable[Answered]) -> Iterator[tuple[Answered, Scored]]:
         """Yield answers with what a pipeline makes of them; some at a time, unless its filters must see all."""
