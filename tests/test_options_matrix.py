@@ -177,12 +177,7 @@ DIALECTS: Mapping[str, Dialect] = {
         _write_tasks,
         exams={"choices_as_text": "choice.yaml", "resamples": "choice.yaml", "template": "choice.yaml"},
         values={"template": "mcq::numbered"},
-        without_effect=frozenset({"model_config"}),
-        pending={
-            "group_by": "port-lm-eval",
-            "repeats": "port-lm-eval",
-            "metadata": "port-lm-eval: needs a task whose code reads it",
-        },
+        without_effect=frozenset({"model_config", "metadata"}),
     ),
     "aisbench": Dialect(
         _write_configs,

@@ -76,7 +76,8 @@ def values_of(instance: Mapping[str, Any], names: Iterable[str]) -> dict[str, An
     Raises:
         MissingFieldError: The instance has no such field.
     """
-    known = {**instance, **(instance.get("metadata") or {})}
+    metadata = instance.get("metadata")
+    known = {**instance, **(metadata if isinstance(metadata, Mapping) else {})}
     return {name: get_field(known, name) for name in names}
 
 
