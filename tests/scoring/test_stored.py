@@ -1,5 +1,6 @@
 import math
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -77,3 +78,10 @@ def test_what_did_not_change_is_not_kept_twice():
     made.extend_from(raw, originals, [originals[0], originals[1], "C"])
     assert made == ["a", "b" * 1000, "C"]
     assert made._places[1] == raw._places[1]
+
+
+def test_what_marshal_would_write_as_bare_bytes_is_kept_as_it_is():
+    np = pytest.importorskip("numpy")
+    values = [np.float64(1.5), {"a": np.int64(3)}, [np.arange(3)], bytearray(b"x"), (1, np.float32(2))]
+    column = StoredColumn(Store(), values)
+    assert all(found is value for found, value in zip(column, values, strict=True))

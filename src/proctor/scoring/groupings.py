@@ -78,7 +78,8 @@ def values_of(instance: Mapping[str, Any], names: Iterable[str]) -> dict[str, An
     """
     if not names:
         return {}
-    known = {**instance, **(instance.get("metadata") or {})}
+    metadata = instance.get("metadata")
+    known = {**instance, **(metadata if isinstance(metadata, Mapping) else {})}
     return {name: get_field(known, name) for name in names}
 
 

@@ -758,6 +758,27 @@ class TestBadInput:
         with pytest.raises(ProctorError, match="neither test_split nor validation_split"):
             list(exam(CHOICE.replace("test_split: test", "")).questions())
 
+    def test_everything_that_is_wrong_with_scoring_is_said_at_once_with_its_place(self, exam):
+        made = exam(
+            f"{TEXT}process_results: !function utils.f\nmetric_list: [{{metric: one}}, {{metric: two, aggregation: men}}]\n"
+            "filter_list: [{name: x, filter: [{function: regx}, {function: !function utils.g}]}]"
+        )
+        found = made.problems()
+        assert [problem.path for problem in found] == [
+            "$.process_results",
+            "$.metric_list[1]",
+            "$.filter_list[0].filter[0].function",
+            "$.filter_list[0].filter[1].function",
+        ]
+        assert all(problem.location is not None and "t.yaml" in str(problem.location) for problem in found)
+        assert "did you mean 'mean'" in found[1].hint
+
+    def test_a_package_that_is_missing_is_said_before_anybody_is_asked(self, exam, monkeypatch):
+        monkeypatch.setattr("proctor.scoring.registry.find_spec", lambda module: None)
+        (problem,) = exam(f"{TEXT}metric_list: [{{metric: bleu}}]").problems()
+        assert "'bleu' needs the package 'sacrebleu'" in problem.what
+        assert "pip install" in problem.hint
+
     def test_unknown_metrics_filters_aggregations(self, exam):
         with pytest.raises(ScoringError, match="no metric 'acuracy'"):
             exam(f"{TEXT}\nmetric_list: [{{metric: acuracy}}]").grade([])

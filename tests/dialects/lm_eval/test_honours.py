@@ -6,6 +6,8 @@ import pytest
 
 from proctor.dialects.lm_eval.resolve import resolve
 from proctor.engines.scripted import ScriptedEngine
+from proctor.ir import Response, Scored
+from proctor.recipes.exam import Answered
 from proctor.recipes.honours import Honoured, Refused
 from proctor.recipes.options import OPTIONS, ExamOptions
 from proctor.settings import settings
@@ -77,6 +79,32 @@ def test_an_option_changes_requests_or_says_that_it_does_not(exam, kind, option)
     plain, changed = exam(kind, **base), exam(kind, **base, **{option: value})
     assert not changed.refused()
     assert (requests(plain) == requests(changed)) == entries(changed)[option].startswith("no effect")
+
+
+def test_metadata_reaches_the_python_that_makes_the_dataset(exam, tmp_path):
+    (tmp_path / "data.py").write_text(
+        "def make(size=1, **more):\n    return {'test': [{'q': str(n)} for n in range(size)]}\n"
+    )
+    (tmp_path / "made.yaml").write_text(
+        "task: made\ncustom_dataset: !function data.make\ntest_split: test\ndoc_to_text: q\ndoc_to_target: q\n"
+    )
+    with settings.context(trust_code=True):
+        assert len(requests(exam("made"))) == 1
+        assert len(requests(exam("made", metadata={"size": 3}))) == 3
+    assert entries(exam("text"))["metadata"].startswith("no effect")
+
+
+def test_groups_of_documents(exam):
+    made = exam("choice", group_by=("n",))
+    reply = Response(scores=(Scored(-1.0, True), Scored(-2.0), Scored(-3.0)))
+    grade = made.grade(Answered(question, (reply,)) for question in made.questions())
+    assert [(group["by"], group["n"], group["acc"]) for group in grade.scores["groups"]] == [
+        ({"n": 0}, 3, 1.0),
+        ({"n": 1}, 3, 0.0),
+        ({"n": 2}, 3, 0.0),
+    ]
+    (problem,) = exam("choice", group_by=("m",)).problems()
+    assert "cannot group by 'm', which its documents do not have" in problem.what
 
 
 def test_the_seed_has_no_effect_without_demos(exam):

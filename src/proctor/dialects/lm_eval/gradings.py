@@ -15,7 +15,7 @@ from proctor.dialects.lm_eval.metric_list import metric_list_problems, metrics_o
 from proctor.dialects.lm_eval.metrics import CoreMetric
 from proctor.dialects.lm_eval.names import ONLY, TaskNames, unit_of
 from proctor.dialects.lm_eval.prepared import DocumentView, PreparedTask
-from proctor.errors import Diagnostic, ProctorError
+from proctor.errors import Diagnostic, ProctorError, did_you_mean
 from proctor.ir import Failure
 from proctor.ir.question import Answered
 from proctor.logs import get_logger
@@ -45,6 +45,20 @@ class TaskGrader:
         """Yield what is wrong with metrics and filters."""
         yield from metric_list_problems(self._task.config)
         yield from filter_list_problems(self._task.config)
+        yield from self._unknown_fields()
+
+    def _unknown_fields(self) -> Iterator[Diagnostic]:
+        """Yield the fields of ``group_by`` that documents do not have."""
+        asked = self._task.options.group_by
+        if not asked:
+            return
+        columns = self._task.documents.columns()
+        names = dict.fromkeys(name for each in asked for name in ([each] if isinstance(each, str) else each))
+        for name in names:
+            if name.lstrip("/").partition("/")[0] not in columns:
+                what = f"'{self._task.name}' cannot group by '{name}', which its documents do not have"
+                hint = did_you_mean(name, columns) or f"the columns are {', '.join(columns)}"
+                yield Diagnostic(what, hint=hint)
 
     def grade(self, answered: Iterable[Answered]) -> Grade:
         """Turn responses into predictions and scores; reads ``answered`` once."""

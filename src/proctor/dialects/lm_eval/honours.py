@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proctor.dialects.lm_eval.prepared import PreparedTask
-from proctor.recipes.honours import Honoured, Honours, Refused
+from proctor.recipes.honours import NO_EFFECT, Honoured, Honours, Refused, no_effect
 from proctor.recipes.options import OPTIONS, ExamOptions
 
 Entry = Honoured | Refused
@@ -29,10 +29,11 @@ _HOW = {
     "keys": "keys of the task file; mappings are merged",
     "repeats": "separate answers to each document, instead of what the task says",
     "resamples": "resamples behind the standard errors of corpus metrics",
-    "metadata": "reaches the task's Python, and its version",
+    "metadata": "reaches the Python that makes the dataset",
+    "group_by": "columns of the documents",
     "system_prompt": "before description and demos",
     "meta_template": "lays out messages as text",
-    "model_config": "no effect here: limits and stop words of a config hold for exams of AISBench's",
+    "model_config": f"{NO_EFFECT}limits and stop words of a config hold for exams of AISBench's",
     "choices_as_text": "the model writes the label; by itself where an engine gives no log-probabilities",
 }
 
@@ -55,6 +56,7 @@ _CLASS_REFUSES = {
     "decoding": "a Python class says itself how answers are generated",
     "repeats": "a Python class says itself how often it asks",
     "chat_override": "a Python class has no chat_override",
+    "group_by": "a Python class scores all its documents at once",
 }
 
 
@@ -66,32 +68,30 @@ def _entries(task: PreparedTask) -> Iterator[tuple[str, Entry]]:
     yield from _chats(task.options)
     kind = task.config.output_type
     if kind != "generate_until":
-        yield "decoding", _none(f"a task of output_type {kind} writes nothing; asked as text, it does")
-        yield "repeats", _none("log-probabilities do not vary")
+        yield "decoding", no_effect(f"a task of output_type {kind} writes nothing; asked as text, it does")
+        yield "repeats", no_effect("log-probabilities do not vary")
     if kind != "multiple_choice" and not task.variant:
-        yield "choices_as_text", _none(f"a task of output_type {kind} compares no choices")
+        yield "choices_as_text", no_effect(f"a task of output_type {kind} compares no choices")
     if kind == "loglikelihood_rolling":
         for name in ("num_demos", "seed", "system_prompt", "apply_chat_template", "meta_template"):
-            yield name, _none("only the text itself is scored")
+            yield name, no_effect("only the text itself is scored")
+    if task.config.custom_dataset is None:
+        yield "metadata", no_effect("only Python that makes a dataset reads it")
     if not task.has_chat_override:
-        yield "chat_override", _none("the task says nothing of its own for chats")
-
-
-def _none(why: str) -> Honoured:
-    return Honoured(f"no effect here: {why}")
+        yield "chat_override", no_effect("the task says nothing of its own for chats")
 
 
 def _demos(task: PreparedTask) -> Entry:
     if task.config.num_fewshot == 0:
-        return _none("the task sets num_fewshot: 0")
+        return no_effect("the task sets num_fewshot: 0")
     return Honoured()
 
 
 def _seed(task: PreparedTask) -> Entry:
     if not task.num_fewshot:
-        return _none("no demos are drawn")
+        return no_effect("no demos are drawn")
     if task.config.fewshot.sampler == "first_n":
-        return _none("the sampler first_n draws nothing")
+        return no_effect("the sampler first_n draws nothing")
     return Honoured("demos are drawn from it; without it from 1234, as lm-eval does")
 
 
