@@ -70,7 +70,7 @@ def _specs(path: Path, options: dict[str, Any]) -> dict[str, RunSpec]:
 
 def _sum_up(path: Path, results: dict[str, RunResult], output: Path | None) -> None:
     """Print the summarizer's table and write it as text, CSV and Markdown."""
-    from proctor.dialects.aisbench.summing_up import summary_of
+    from proctor.dialects.aisbench.summary import summary_of
 
     table = summary_of(path, {name: result.results for name, result in results.items()})
     if table is None:

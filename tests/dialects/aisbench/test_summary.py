@@ -6,6 +6,7 @@ from proctor.dialects.aisbench.summary import mode_of, prompt_version, summarize
 from proctor.dialects.aisbench.values import Reference
 from proctor.errors import DataError, ScoringError
 from proctor.scoring.grade import Grade
+from proctor.scoring.score import Score
 
 RESULTS = {
     "a": {"accuracy": 50.0, "details": {}},
@@ -122,6 +123,16 @@ def test_what_proctors_results_have_beside_scores_is_no_metric():
     assert rows(None, found)[0][2:] == ["accuracy", "gen", "50.00"]
     assert len(rows(None, found)) == 4
     assert rows(None, {"a": {"score": 5.0, "score_name": "score", "score_ci_low": 1.0}})[0][2] == "score"
+
+
+def test_shares_beside_percents_are_percent_in_groups():
+    (group,) = summary_groups({"summary_groups": [{"name": "x", "subsets": ["a", "b"]}]})
+    percent = Score("accuracy", 40.0, unit="percent")
+    share = Score("acc", 0.5, unit="share")
+    grades = {"a": Grade({}, table=[percent], main=percent), "b": Grade({}, table=[share], main=share)}
+    assert group.score(grades)["score"] == 45.0
+    alone = dict.fromkeys("ab", grades["b"])
+    assert group.score(alone)["score"] == 0.5, "in the members' own unit"
 
 
 def test_groups_score_exams():

@@ -288,8 +288,8 @@ def _first_text(requests: Sequence[Request]) -> str:
 
 def reference_texts(gold: Any) -> tuple[str, ...]:
     """Return the acceptable answers of a row as texts."""
+    if isinstance(gold, str):
+        return (gold,)
     if gold is None:
         return ()
-    if isinstance(gold, Sequence) and not isinstance(gold, str):
-        return tuple(str(each) for each in gold)
-    return (str(gold),)
+    return tuple(map(str, gold)) if isinstance(gold, Sequence) else (str(gold),)

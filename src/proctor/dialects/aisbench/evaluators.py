@@ -26,6 +26,8 @@ from proctor.settings import settings
 Row = Mapping[str, Any]
 
 _UPSTREAM = ("opencompass", "ais_bench")
+_LONGEST_SHOWN = 80
+"""Characters of a value that a message shows."""
 _ELSEWHERE = {
     "HumanEvalPlus": "its tests are in the package 'evalplus'; HumanEvalEvaluator runs the problems' own",
     "BigCodeBench": "it runs programs on a server of its authors'",
@@ -185,7 +187,11 @@ def evaluator(config: Mapping[str, Any]) -> Callable[[Cases], Verdict]:
     """
     place = getattr(config, "location", None)
     if not config.get("type"):
-        raise ScoringError("the eval_cfg names no evaluator", location=place)
+        raise ScoringError(
+            "the eval_cfg names no evaluator",
+            location=place,
+            hint="evaluator=dict(type=AccEvaluator); --predict-only records answers without one",
+        )
     arguments = _arguments(config)
     if (entry := _entry(config)) is not None:
         return _called(entry, arguments, place)
@@ -270,8 +276,17 @@ def _checks(config: Mapping[str, Any]) -> Iterator[Diagnostic]:
     if (entry := _entry(config)) is not None:
         yield from entry.check()
         check_arguments(entry, arguments)
+        yield from _judge_problems(entry, config)
     elif _is_metric(config):
         yield from check_metric(config["type"], OPENCOMPASS, as_data(arguments))
+
+
+def _judge_problems(entry: MetricEntry, config: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    from proctor.dialects.aisbench.judges import judge_problems  # it names evaluators itself
+
+    if (rule := config.get("rule_evaluator")) and entry.name == "CascadeEvaluator":
+        yield from check_evaluator(rule)
+    yield from judge_problems(entry.name, config)
 
 
 def evaluation_problems(eval_cfg: Mapping[str, Any]) -> Iterator[Diagnostic]:
@@ -313,6 +328,12 @@ def grading_problems(
         model_postprocessor: ``pred_postprocessor`` of the model's config.
     """
     config = eval_cfg.get("evaluator") or {}
+    if not isinstance(config, Mapping):
+        shown = repr(config)[:_LONGEST_SHOWN]
+        yield Diagnostic(
+            "the evaluator is not a dictionary", location_of(eval_cfg), "$.eval_cfg.evaluator", f"it is {shown}"
+        )
+        return
     project = project_of(dotted_name(config.get("type")))
     yield from check_evaluator(config)
     for place, each in (

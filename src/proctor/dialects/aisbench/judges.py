@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from proctor.dialects.aisbench.prompts import PromptBuilder
 from proctor.dialects.aisbench.values import Reference
 from proctor.engines.engine import Engine
 from proctor.engines.engine_registry import make_engine
-from proctor.errors import ScoringError, did_you_mean
+from proctor.errors import Diagnostic, ProctorError, ScoringError, did_you_mean
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict, share
@@ -28,12 +28,12 @@ def generic_judge(
     prompt_template: Mapping[str, Any],
     judge_cfg: Mapping[str, Any] | None = None,
     dict_postprocessor: Mapping[str, Any] | None = None,
-    **_: Any,
+    dataset_cfg: Mapping[str, Any] | None = None,
+    keep_predictions: bool = False,
 ) -> Verdict:
     """Share of answers that a judge finds right (``GenericLLMEvaluator``), in percent.
 
-    The judge's prompt may use the columns of the row, ``prediction`` and ``obj_gold``. The rows are those that were
-    asked about, as in every config of upstream's; ``dataset_cfg`` is not read a second time.
+    The judge's prompt may use the columns of the row, ``prediction`` and ``obj_gold``.
 
     Args:
         cases: Predictions to judge.
@@ -41,10 +41,13 @@ def generic_judge(
         judge_cfg: The judge, as configs have models; empty: what the variables ``OC_JUDGE_MODEL``, ``OC_JUDGE_API_KEY``
             and ``OC_JUDGE_API_BASE`` say.
         dict_postprocessor: How judgements are read.
+        dataset_cfg: Without effect: the rows are those that were asked about, as in every config of upstream's.
+        keep_predictions: Without effect: predictions stand beside the judgements in the samples.
 
     Raises:
         ScoringError: There is no judge, or judgements cannot be read so.
     """
+    del dataset_cfg, keep_predictions
     read = _reader(dict_postprocessor)
     said = _judgements(cases, prompt_template, judge_cfg)
     failures = {i: each for i, each in enumerate(said) if isinstance(each, Failure)}
@@ -101,6 +104,29 @@ def cascade(
     return Verdict(scores, {"accuracy": column}, whole, failures=failures)
 
 
+def judge_problems(name: str, config: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    """Yield what is known to be wrong with an evaluator that asks a judge before anybody is asked.
+
+    Args:
+        name: ``GenericLLMEvaluator`` or ``CascadeEvaluator``; others ask nobody.
+        config: The evaluator.
+    """
+    if name == "CascadeEvaluator":
+        config = config.get("llm_evaluator") or {}
+    elif name == "GenericLLMEvaluator":
+        yield from _problems_of(lambda: _reader(config.get("dict_postprocessor")))
+    else:
+        return
+    yield from _problems_of(lambda: _builder(config.get("prompt_template") or {}, _judge(config.get("judge_cfg"))))
+
+
+def _problems_of(make: Callable[[], object]) -> Iterator[Diagnostic]:
+    try:
+        make()
+    except ProctorError as error:
+        yield from error.diagnostics
+
+
 def _processed(cases: Cases, config: Mapping[str, Any]) -> Cases:
     clean = postprocessor(config.get("pred_postprocessor"), cases.project)
     return replace(cases, predictions=[clean(given) for given in cases.predictions])
@@ -148,12 +174,7 @@ def _engine(judge: ModelConfig) -> Engine:
 
 
 def _questions(cases: Cases, template: Mapping[str, Any], judge: ModelConfig) -> list[JudgePrompt]:
-    builder = PromptBuilder(
-        {"prompt_template": template, "retriever": {"type": "ZeroRetriever"}, "inferencer": {"type": "GenInferencer"}},
-        {"input_columns": ["prediction"], "output_column": "reference"},
-        meta_template=None if judge.meta_template is None else MetaTemplate.from_config(judge.meta_template),
-        as_messages=judge.as_messages,
-    )
+    builder = _builder(template, judge)
     rows = cases.rows or [{}] * len(cases.predictions)
     asked = [
         {**row, "prediction": given, "obj_gold": gold, "reference": gold}
@@ -161,6 +182,20 @@ def _questions(cases: Cases, template: Mapping[str, Any], judge: ModelConfig) ->
     ]
     prompts = [builder.generate(row) for row in asked]
     return [JudgePrompt([*prompt.messages] if prompt.is_chat else prompt.text) for prompt in prompts]
+
+
+def _builder(template: Mapping[str, Any], judge: ModelConfig) -> PromptBuilder:
+    """Return what makes the judge's prompts.
+
+    Raises:
+        ProctorError: Its template or the model's meta template cannot be built.
+    """
+    return PromptBuilder(
+        {"prompt_template": template, "retriever": {"type": "ZeroRetriever"}, "inferencer": {"type": "GenInferencer"}},
+        {"input_columns": ["prediction"], "output_column": "reference"},
+        meta_template=None if judge.meta_template is None else MetaTemplate.from_config(judge.meta_template),
+        as_messages=judge.as_messages,
+    )
 
 
 # -- reading judgements -------------------------------------------------------------------------------------------

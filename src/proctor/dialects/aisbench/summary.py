@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from proctor.dialects.aisbench.config import abbr_of
 from proctor.dialects.aisbench.prompt_version import mode_of, prompt_version
+from proctor.dialects.aisbench.reader import datasets_of, read_config, summarizer_of
 from proctor.dialects.aisbench.values import short_name
 from proctor.errors import DataError, ScoringError
 from proctor.results.tables import simple_table
@@ -123,6 +126,22 @@ def summarize_models(
     return SummaryTable(rows, board.raw, _notes(config))
 
 
+def summary_of(path: Path, results: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> SummaryTable | None:
+    """Return the summarizer's table of a config; one row for each dataset where it has no summarizer.
+
+    Args:
+        path: The config.
+        results: Results by model, as ``results.json`` has them.
+    """
+    values = read_config(path)
+    datasets = {abbr_of(each): each for each in datasets_of(values)}
+    if not results or not datasets:
+        return None
+    modes = {name: mode_of(each) for name, each in datasets.items()}
+    versions = {name: prompt_version(each) for name, each in datasets.items()}
+    return summarize_models(results, modes, versions, summarizer_of(values))
+
+
 @dataclass(frozen=True, slots=True)
 class SummaryGroup:
     """A named group of datasets with scores of its own, made of theirs.
@@ -148,7 +167,7 @@ class SummaryGroup:
         Raises:
             ScoringError: The group cannot mean anything.
         """
-        board = _Board.of({"": {name: grade.scores for name, grade in grades.items()}}, {})
+        board = _Board.of({"": _values_of([name for name in self.members if name in grades], grades)}, {})
         for group in (*self.before, self):
             board.add(group.config, "")
         found = board.scores[""].get(self.name)
@@ -156,6 +175,21 @@ class SummaryGroup:
             return {}
         main = _default_metric(self.config)
         return {**found, "score": found[main], "score_name": main}
+
+
+def _values_of(members: Sequence[str], grades: Mapping[str, Grade]) -> dict[str, Mapping[str, Any]]:
+    """Return the scores of datasets by name; shares of 1 as percent where other members are in percent."""
+    mains = {grade.main.unit for name in members if (grade := grades[name]).main is not None}
+    factor = 100.0 if {"share", "percent"} <= mains else None
+    return {name: _values(grades[name], factor) for name in members}
+
+
+def _values(grade: Grade, factor: float | None) -> Mapping[str, Any]:
+    values = {score.name: score.value for score in grade.table}
+    if factor is not None:
+        shares = (score for score in grade.table if score.unit == "share" and score.number is not None)
+        values |= {score.name: factor * score.number for score in shares}  # type: ignore[operator]
+    return values or grade.scores
 
 
 def summary_groups(summarizer: Mapping[str, Any] | None) -> list[SummaryGroup]:
