@@ -142,6 +142,16 @@ def _templates() -> dict[str, Values]:
     return {**made, "several": {**seen, "template": several}}
 
 
+OWN_KEYS = ("at_k", "at_k_found", "balanced")
+"""Tasks with metrics or samplers that lm-eval does not have."""
+
+
+def plain_tasks() -> dict[str, Values]:
+    """Return the tasks that lm-eval itself reads, by name."""
+    tasks = {**_choices(), **_texts(), **_likelihoods()}
+    return {name: values for name, values in tasks.items() if name not in OWN_KEYS}
+
+
 def _by_code() -> dict[str, str]:
     head = yaml.safe_dump(_TEXT, sort_keys=False)
     lists = "metric_list:\n  - metric: right\n    aggregation: mean\n  - metric: shape\n    aggregation: !function own.middle\n"

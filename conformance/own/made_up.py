@@ -21,11 +21,12 @@ _WORDS = (
 LABELS = ("yes", "no", "maybe")
 
 
-def asked() -> list[Row]:
-    """Return the rows that are asked: the tenth equals the fifth, the seventh equals a row of the pool."""
+def asked(*, shared: bool = True) -> list[Row]:
+    """Return the rows that are asked: the tenth is the fifth again, with ``shared`` the seventh is one of the pool."""
     rows = [_row(f"t{place:02}", random.Random(f"{SEED}/asked/{place}"), place) for place in range(ASKED)]
     rows[9] = dict(rows[4])
-    rows[6] = dict(pool()[3])
+    if shared:
+        rows[6] = dict(pool()[3])
     return rows
 
 
@@ -34,6 +35,13 @@ def pool() -> list[Row]:
     rows = [_row(f"p{place:02}", random.Random(f"{SEED}/pool/{place}"), place) for place in range(POOL)]
     rows[-1] = dict(rows[-2])
     return rows
+
+
+def many(letter: str, count: int) -> list[Row]:
+    """Return this many rows whose marks begin with a letter."""
+    return [
+        _row(f"{letter}{place:02}", random.Random(f"{SEED}/many/{letter}/{place}"), place) for place in range(count)
+    ]
 
 
 def _row(mark: str, stream: random.Random, place: int) -> Row:

@@ -180,6 +180,25 @@ def _texts() -> dict[str, Values]:
     }  # fmt: skip
 
 
+_OWN_KEYS = {"request", "max_tokens", "stop", "temperature", "split"}
+_OWN_RECIPES = ("given_pool", "sampler_window", "sampler_fix_k", "sampler_numpy")
+"""What Unitxt does not have, or takes in another form."""
+
+
+def plain_recipes(rows: int) -> dict[str, Values]:
+    """Return the recipes that Unitxt itself reads, by name, with this many rows in each split."""
+    data = {"test": made_up.many("t", rows), "train": made_up.many("p", rows)}
+    loader = {**_loader(), "data": data, "data_classification_policy": ["public"]}
+    return {
+        name: {
+            **{key: value for key, value in values.items() if key not in _OWN_KEYS},
+            "card": {**values["card"], "loader": loader},
+        }
+        for name, values in _recipes().items()
+        if name not in _OWN_RECIPES and values.get("request") != "choose"
+    }
+
+
 def _benchmarks(recipes: dict[str, Values]) -> dict[str, Values]:
     inner = {"__type__": "benchmark", "subsets": {"words": recipes["words"], "answers": recipes["answers"]}}
     return {
