@@ -4,6 +4,7 @@
 #   make test    the test suite
 #   make check   formatting, lint, types, layers
 #   make bench   measurements, written to benchmarks/RESULTS.md
+#   make conformance  the other systems beside Proctor, their answers recorded anew: an hour or more
 #   make soak    10,000 schedules of faults and 1,000 kill -9: hours
 #   make docs    the documentation site, in site/
 #   make clean   removes what the others made
@@ -28,7 +29,7 @@ ARGS ?=
 # Two workers use both cores of a small machine; whoever is done first takes over tests of the other.
 WORKERS ?= 2
 
-.PHONY: help demo test check bench soak docs format clean
+.PHONY: help demo test check bench conformance soak docs format clean
 
 help:
 	@sed -n 's/^#   \(make .*\)/\1/p' Makefile
@@ -54,6 +55,11 @@ format: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/run.py
+
+# Comparisons to run: make conformance ONLY='recorded.*' renews the recordings alone.
+ONLY ?= *
+conformance: $(VENV)/.dev
+	$(BIN)/python -m conformance.run --only '$(ONLY)'
 
 # Schedules of faults run on a virtual clock; kills are real processes that write a real log.
 SCHEDULES ?= 10000

@@ -22,7 +22,7 @@ LABELS = ("yes", "no", "maybe")
 
 
 def asked(*, shared: bool = True) -> list[Row]:
-    """Return the rows that are asked: the tenth equals the fifth; with ``shared`` the seventh equals one of the pool."""
+    """Return the rows that are asked: the tenth is the fifth again, with ``shared`` the seventh is one of the pool."""
     rows = [_row(f"t{place:02}", random.Random(f"{SEED}/asked/{place}"), place) for place in range(ASKED)]
     rows[9] = dict(rows[4])
     if shared:

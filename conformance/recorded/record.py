@@ -2,13 +2,14 @@
 
     python -m conformance.recorded.record lm_eval --python ENV/bin/python
 
-ENV is an environment with the system (``python -m conformance.run`` makes them all). Exits with 1 where a difference has
-no explanation; the recording is written in any case, and then fails the tests.
+ENV is an environment with the system (``make conformance`` makes them all). Exits with 1 where a difference has no
+explanation; the recording is written in any case, and then fails the tests.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import time
@@ -16,7 +17,16 @@ from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 
-from conformance.recorded.recording import Comparison, Header, path_of, read, record, write
+from conformance.recorded.recording import (
+    Comparison,
+    Difference,
+    Header,
+    Recording,
+    path_of,
+    read,
+    record,
+    write,
+)
 
 PACKAGES = {"unitxt": "unitxt", "lm_eval": "lm_eval", "aisbench": "ais_bench_benchmark"}
 SHOWN = 8
@@ -29,9 +39,30 @@ def comparisons_of(dialect: str, python: str = "") -> list[Comparison]:
 
 
 def version_of(package: str, python: str) -> str:
-    """Return the version of a package in an environment."""
-    program = f"from importlib.metadata import version; print(version('{package}'))"
+    """Return the version of a package in an environment, or of OpenCompass' unpacked wheel."""
+    unpacked = os.environ.get("OPENCOMPASS_WHEEL", "")
+    program = (
+        f"import sys; sys.path.append({unpacked!r}); import importlib.metadata as m; print(m.version('{package}'))"
+    )
     return subprocess.run([python, "-c", program], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def renewed(comparison: Comparison, dialect: str, python: str) -> tuple[Recording, list[Difference]]:
+    """Ask the peers of a comparison; print the counts, and return what they answered and what differs."""
+    began = time.monotonic()
+    peers = comparison.peer.split(" and ")
+    version = " and ".join(version_of(PACKAGES.get(peer, peer), python) for peer in peers)
+    command = f"python -m conformance.recorded.record {dialect} --python ENV/bin/python"
+    header = Header(comparison.name, comparison.peer, version, command, datetime.now(UTC).date().isoformat())
+    recording, differences = record(comparison, header)
+    print(
+        f"{comparison.name}: {len(recording.cases)} cases, {recording.count} answers, {len(differences)} differ,"
+        f" {recording.explanations().total()} differ on purpose; {time.monotonic() - began:.0f} s",
+        flush=True,
+    )
+    for difference in differences[:SHOWN]:
+        print(difference)
+    return recording, differences
 
 
 def main() -> int:
@@ -42,31 +73,17 @@ def main() -> int:
     parser.add_argument("--only", help="one comparison (unitxt/metrics); the others stay as they are recorded")
     parser.add_argument("--differences", type=Path, help="write all differences to this file")
     args = parser.parse_args()
-    command = f"python -m conformance.recorded.record {args.dialect} --python ENV/bin/python"
-    date = datetime.now(UTC).date().isoformat()
-    recordings, wrong = read(args.dialect) if path_of(args.dialect).is_file() else {}, 0
-    for comparison in comparisons_of(args.dialect, args.python):
-        if args.only not in (None, comparison.name):
-            continue
-        began = time.monotonic()
-        version = version_of(PACKAGES.get(comparison.peer, comparison.peer), args.python)
-        header = Header(comparison.name, comparison.peer, version, command, date)
-        recording, differences = record(comparison, header)
-        recordings[comparison.name] = recording
-        wrong += len(differences)
-        explained = recording.explanations()
-        print(
-            f"{comparison.name}: {len(recording.cases)} cases, {recording.count} answers, {len(differences)} differ,"
-            f" {explained.total()} differ on purpose; {time.monotonic() - began:.0f} s",
-            flush=True,
-        )
-        for difference in differences[:SHOWN]:
-            print(difference)
-        if args.differences:
-            with args.differences.open("a", encoding="utf-8") as file:
-                file.writelines(f"{difference}\n" for difference in differences)
-    write(args.dialect, recordings.values())
-    return int(wrong > 0)
+    comparisons = comparisons_of(args.dialect, args.python)
+    recordings = read(args.dialect) if path_of(args.dialect).is_file() else {}
+    found: list[Difference] = []
+    for comparison in comparisons:
+        if args.only in (None, comparison.name):
+            recordings[comparison.name], differences = renewed(comparison, args.dialect, args.python)
+            found += differences
+    if args.differences:
+        args.differences.write_text("".join(f"{each}\n" for each in found), encoding="utf-8")
+    write(args.dialect, [recordings[each.name] for each in comparisons if each.name in recordings])
+    return int(bool(found))
 
 
 if __name__ == "__main__":

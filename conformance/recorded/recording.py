@@ -1,9 +1,9 @@
 """Recordings: what another system answered to made-up cases, small enough for the repository.
 
-A file of JSON lines, compressed: a header for each comparison (whose answers, which version, by what command, when), then
-a line for each case with its answers. An answer that holds no fraction is kept as a digest; one that does as a digest of
-what is around its fractions, and the fractions. An answer that differs on purpose carries the id of its explanation and
-what Proctor answered, so that neither changes unseen.
+A file of JSON lines, compressed: a header for each comparison (whose answers, which version, by what command, when),
+then a line for each case with its answers. An answer that holds no fraction is kept as a digest; one that does as a
+digest of what is around its fractions, and the fractions. An answer that differs on purpose carries the id of its
+explanation and what Proctor answered, so that neither changes unseen.
 """
 
 from __future__ import annotations

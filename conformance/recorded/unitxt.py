@@ -1,4 +1,4 @@
-"""What is compared with Unitxt: templates, formats, recipes on made-up rows, processors, operators, metrics, evaluations."""
+"""What is compared with Unitxt: templates, formats, recipes, processors, operators, metrics, evaluations."""
 
 from __future__ import annotations
 
@@ -138,17 +138,8 @@ def scored() -> Iterator[Case]:
 
 
 _EVALUATED = (
-    *(
-        "classes_0",
-        "classes_1",
-        "choice_mmlu_generate",
-        "choice_helm_generate",
-        "words",
-        "answers",
-        "numbers",
-        "multi_label",
-    ),
-    *("chosen_metrics", "processors", "variants", "many"),
+    *("classes_0", "classes_1", "choice_mmlu_generate", "choice_helm_generate", "words", "numbers", "multi_label"),
+    *("processors", "variants"),
 )
 _GROUPED = {"num_demos": [0, 2], "demos_pool_size": 20, "group_by": ["num_demos"]}
 
@@ -290,8 +281,8 @@ def _named(case: Case, found: dict[str, Any]) -> Answers:
     """Return an answer as Proctor names its parts."""
     kind = case["kind"]
     if "error" in found:
-        if any(mark in found["error"] for mark in _UNKNOWN):
-            return {}
+        if kind in ("metric", "evaluated") or any(mark in found["error"] for mark in _UNKNOWN):
+            return {}  # what Unitxt cannot score, mostly for want of a download, is nothing to compare
         return {"value" if _is_simple(case) else "refused": {"error": found["error"]}}
     value = found["value"]
     if kind == "made":

@@ -1,0 +1,36 @@
+"""The page of differences says what the recordings hold."""
+
+from importlib import import_module
+
+import pytest
+from conformance import page
+from conformance.recorded import recording
+from conformance.run import COMPARISONS, ROOT
+
+
+def test_the_page_is_of_these_recordings():
+    written = page.PAGE.read_text(encoding="utf-8")
+    section = page.text({system: recording.read(system) for system in page.TITLES})
+    assert page.renewed(written, section) == written, "python -m conformance.page writes it"
+
+
+def test_what_stands_around_the_section_stays():
+    assert page.renewed(f"before\n{page.BEGIN}\nold\n{page.END}\nafter", "new") == "before\nnew\nafter"
+    with pytest.raises(ValueError, match="no section"):
+        page.renewed("no markers", "new")
+
+
+def test_every_comparison_is_run():
+    listed = {each.module.partition(":")[0] for each in COMPARISONS}
+    assert all((ROOT / "conformance" / f"{name.replace('.', '/')}.py").is_file() for name in listed)
+    programs = {
+        f"{path.parent.name}.{path.stem}"
+        for path in (ROOT / "conformance").glob("*/*.py")
+        if "argparse" in path.read_text(encoding="utf-8") and path.parent.name != "own"
+    }
+    assert programs <= listed
+
+
+@pytest.mark.parametrize("module", sorted({each.module.partition(":")[0] for each in COMPARISONS}))
+def test_programs_find_what_they_compare(module):
+    import_module(f"conformance.{module}")
