@@ -321,3 +321,11 @@ def test_the_steps_of_every_exam_can_be_shown(name, folder):
     stages = [(title, {split: len(list(rows)) for split, rows in streams.items()}) for title, streams in exam.stages()]
     assert stages[0][1]
     assert all(title and counts for title, counts in stages)
+
+
+@pytest.mark.parametrize("name, own", [("unitxt", 42), ("lm_eval", 1234), ("aisbench", 43)])
+def test_an_exam_says_with_which_seed_it_draws(name, own, folder):
+    default = DIALECTS[name].write(folder)
+    (exam,), (seeded,) = resolved(default, ExamOptions()), resolved(default, ExamOptions(seed=7))
+    assert (exam.seed, exam.specification()["seed"]) == (own, own)
+    assert (seeded.seed, seeded.specification()["seed"]) == (7, 7)

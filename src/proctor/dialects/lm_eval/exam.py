@@ -15,6 +15,7 @@ from proctor.dialects.lm_eval.gradings import TaskGrader
 from proctor.dialects.lm_eval.honours import task_honours
 from proctor.dialects.lm_eval.prepared import PreparedTask, with_options
 from proctor.dialects.lm_eval.rows import TaskDraw, TaskRows
+from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
 from proctor.recipes.exam import Exam
 from proctor.recipes.options import ExamOptions
 
@@ -61,6 +62,7 @@ def task_exam(
         honours=task_honours(task),
         variants=variants,
         variant=task.variant,
+        own_seed=DEFAULT_SEED if task.num_fewshot else None,
         own=task,
     )
 
