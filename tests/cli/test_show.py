@@ -96,3 +96,30 @@ def test_impossible_limits(invoke, exams, value):
     code, _, err = invoke("show", "capitals", "--limit", value)
     assert code == 2
     assert value.strip("-") in err
+
+
+def test_rows_that_cannot_be_asked_about_and_the_seed_are_said(invoke, tmp_path):
+    rows = [{"a": "x", "b": "1"}, {"a": 2, "b": "2"}]
+    task = {
+        "__type__": "task",
+        "input_fields": {"a": "int"},
+        "reference_fields": {"b": "str"},
+        "prediction_type": "str",
+        "metrics": ["metrics.accuracy"],
+    }
+    loader = {"__type__": "load_from_dictionary", "data": {"test": rows}}
+    card = {"__type__": "task_card", "loader": loader, "task": task}
+    template = {"__type__": "input_output_template", "input_format": "{a}", "output_format": "{b}"}
+    file = tmp_path / "sums.json"
+    file.write_text(json.dumps({"__type__": "dataset_recipe", "card": card, "template": template}))
+    code, out, err = invoke("show", str(file), "--docs", "2", "--seed", "9")
+    assert code == 0
+    assert "sums · document 0 cannot be asked about: the field 'a'" in err
+    assert "sums draws with seed 9\n" in err
+    assert "sums · document 1 · generate" in out
+    assert "sums draws with seed 42, its own" in invoke("show", str(file))[2]
+
+
+def test_options_without_effect_are_said(invoke):
+    _, _, err = invoke("show", "samples.science", "--decoding", "temperature=1")
+    assert "note: --decoding has no effect here on samples.science: it compares choices and writes nothing" in err

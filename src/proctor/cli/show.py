@@ -66,5 +66,7 @@ def print_requests(exams: Iterable[Exam], target: Console, docs: int = 1, skip: 
                 soft_wrap=True,
             )
         for item in items:
+            if item.failure is not None:
+                say(f"{exam.name} · document {item.number} cannot be asked about: {item.failure.message}")
             for request in item.requests:
                 printer.print(exam.name, item, request)
