@@ -28,6 +28,7 @@ except ImportError:
 from proctor.dialects.resolve import resolve_tasks
 from proctor.errors import UsageError
 from proctor.ir import Choose, Generate, Likelihood, Message, Prompt, Request, Response, Rolling, Scored
+from proctor.logs import get_logger
 from proctor.recipes.exam import Answered, Exam, Question
 from proctor.recipes.options import ExamOptions
 
@@ -50,7 +51,7 @@ class ProctorTask(Task):  # type: ignore[misc]
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
         given = dict(config or {})
         self._exam = _exam_of(given)
-        self._items = list(self._exam.questions())
+        self._items = _usable(self._exam)
         request = self._items[0].requests[0] if self._items else None
         self.OUTPUT_TYPE = "multiple_choice" if isinstance(request, Choose) else _kind(request)
         self._config = TaskConfig(
@@ -161,6 +162,16 @@ def _exam_of(given: Mapping[str, Any]) -> Exam:
     if len(exams) != 1:
         raise UsageError(f"'{recipe}' is {len(exams)} exams", hint="write a task file for each of them")
     return exams[0]
+
+
+def _usable(exam: Exam) -> list[Question]:
+    """Return the questions that lm-eval can be given: without those whose rows cannot be used, which are said."""
+    questions = list(exam.questions())
+    lost = [question.failure for question in questions if question.failure is not None]
+    if lost:
+        message = "%s: %d of %d rows cannot be used and are left out; the first: %s"
+        get_logger().warning(message, exam.name, len(lost), len(questions), lost[0].message)
+    return [question for question in questions if question.failure is None]
 
 
 def _kind(request: Request | None) -> str:

@@ -62,6 +62,7 @@ class Store:
         self._bytes = 0
         self._file: IO[bytes] | None = None
         self._end = 0
+        self._is_at_end = True
         self._lock = Lock()
 
     def put(self, value: Any) -> int:
@@ -105,7 +106,9 @@ class Store:
             if self._file is None:
                 self._file = TemporaryFile(prefix="proctor-")  # noqa: SIM115 - lives as long as the columns do
                 finalize(self, self._file.close)
-            self._file.seek(self._end)
+            if not self._is_at_end:
+                self._file.seek(self._end)
+                self._is_at_end = True
             self._file.write(data)
             place = -1 - (self._end << _LENGTH_BITS | len(data))
             self._end += len(data)
@@ -118,6 +121,7 @@ class Store:
             return marshal.loads(value) if self._encoded[place] else value  # noqa: S302 - our own bytes, which nobody else can write
         code = -1 - place
         with self._lock:
+            self._is_at_end = False
             self._file.seek(code >> _LENGTH_BITS)  # type: ignore[union-attr]
             data = self._file.read(code & (_LONGEST - 1))  # type: ignore[union-attr]
         return marshal.loads(data)  # noqa: S302 - our own bytes, which nobody else can write

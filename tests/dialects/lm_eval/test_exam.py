@@ -80,6 +80,13 @@ def answer(exam, reply):
     return exam.grade(Answered(item, tuple(reply(item, each) for each in item.requests)) for item in exam.questions())
 
 
+def _filtered(exam, name):
+    pipeline = next(each for each in exam.grader.pipelines if each.name == name)
+    answers = [Answered(item, (says("fedcba"[item.number]),)) for item in exam.questions()]
+    with settings.context(trust_code=True):
+        return [scored.filtered for _, scored in exam.grader.scored(pipeline, answers)]
+
+
 def says(*texts):
     return Response(texts=texts)
 
@@ -598,6 +605,33 @@ class TestScores:
         made = exam(f"{TEXT}\nmetric_list: [{{metric: 'pass@k', k: 3}}]", limit=1)
         grade = answer(made, lambda item, each: says("A"))
         assert "needs 3 answers" in grade.failures[0].message
+
+    def test_filters_that_see_all_answers_at_once(self, exam, folder):
+        (folder / "utils.py").write_text(
+            "def rank(answers, docs):\n"
+            "    order = sorted(each for some in answers for each in some)\n"
+            "    return [[str(order.index(each) + len(docs)) for each in some] for some in answers]\n"
+        )
+        text = (
+            f"{TEXT}filter_list:\n  - {{name: all, filter: [{{function: custom, filter_fn: !function utils.rank}}, "
+            "{function: take_first}]}\n  - {name: own, filter: [{function: lowercase}, {function: take_first}]}\n"
+        )
+        with settings.context(trust_code=True):
+            made = exam(text)
+            assert [each.scope for each in made.grader.pipelines] == ["column", "repeats"]
+            grade = answer(made, lambda item, each: says("fedcba"[item.number]))
+        assert [row[0] for row in _filtered(made, "all")] == ["11", "10", "9", "8", "7", "6"]
+        assert grade.processed_predictions == list("fedcba")
+        assert grade.scores["exact_match,all"] == 0.0
+
+    def test_metrics_of_the_catalog_are_scored_beside_those_of_documents(self, exam):
+        made = exam(f"{TEXT}metric_list: [{{metric: exact_match}}, {{metric: metrics.accuracy}}]")
+        failure = Response(failure=Failure("timeout", "slow"))
+        grade = answer(made, lambda item, each: failure if item.number == 2 else says(item.instance["answerKey"]))
+        assert grade.scores["exact_match"] == grade.scores["accuracy"] == 1.0
+        assert grade.instance_scores["accuracy"][2] is None
+        assert grade.scores["num_of_instances"] == 5
+        assert [score.unit for score in grade.table] == ["share", "share"]
 
     def test_predictions_only(self, exam):
         grade = answer(exam(TEXT, predict_only=True), lambda item, each: says("x"))

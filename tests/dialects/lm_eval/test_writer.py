@@ -111,6 +111,26 @@ def test_failures_are_written_as_failures(written):
     assert samples["t"][3]["metrics"] == []
 
 
+def test_a_row_that_cannot_be_used_is_written_as_a_failure(tmp_path):
+    (tmp_path / "test.jsonl").write_text("\n".join(json.dumps({"q": "Q", "a": a}) for a in (["x"], [])))
+    (tmp_path / "t.yaml").write_text(TASK.replace('["yes", "no"]', "a").replace("doc_to_target: a", "doc_to_target: 0"))
+    (exam,) = resolve(["t"], [str(tmp_path)])
+
+    def answers(exam):
+        for item in exam.questions():
+            yield Answered(item, (Response(scores=(Scored(-1.0),)),) if item.requests else ())
+
+    paths = write_files(
+        tmp_path / "out", [exam], {"t": exam.grade(answers(exam))}, ModelDescription("hf", "m"), answers
+    )
+    results = json.loads(paths[0].read_text())
+    assert results["n-samples"]["t"] == {"original": 2, "effective": 1}
+    first, second = map(json.loads, paths[1].read_text().splitlines())
+    assert first["acc"] == 1.0
+    assert "doc_to_choice gives an empty list" in second["failure"]["message"]
+    assert (second["metrics"], second["arguments"], second["target"]) == ([], {}, "")
+
+
 def test_a_name_of_ones_own(tmp_path):
     paths = write_files(tmp_path / "deep" / "mine.json", [], {}, ModelDescription("hf", "m"))
     assert paths[0].name.startswith("mine_2")

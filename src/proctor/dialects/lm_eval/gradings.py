@@ -21,7 +21,7 @@ from proctor.ir.question import Answered
 from proctor.logs import get_logger
 from proctor.scoring.evaluators.metrics import references_of
 from proctor.scoring.grade import Columns, Grade, Measured
-from proctor.scoring.grader import BLOCK, ExamGrader
+from proctor.scoring.grader import BLOCK, ExamGrader, Shown, raw_answer
 from proctor.scoring.grading import Grading, Need, Reading, Scope, Scorer
 from proctor.scoring.groupings import GroupBy
 from proctor.scoring.row_values import RowAggregation
@@ -135,7 +135,7 @@ class _Reader:
         self._writes = output_type == "generate_until"
 
     def __call__(self, answered: Answered) -> Sequence[Reading]:
-        return (Reading(self.requests(answered), (), answered.question.instance),)
+        return (Reading(compact(self.requests(answered)), (), answered.question.instance),)
 
     def requests(self, answered: Answered) -> Requests:
         """Return the answers to each request of lm-eval's."""
@@ -143,14 +143,29 @@ class _Reader:
             return [[text for response in answered.responses for text in response.texts or ("",)]]
         return [[(each.log_likelihood, each.is_greedy)] for response in answered.responses for each in response.scores]
 
-    def shown(self, readings: Sequence[Reading]) -> Any:
-        """Return what samples show as the raw answer."""
-        requests = readings[0].value
-        if isinstance(requests, Failure):
-            return requests
-        if self._writes:
-            return requests[0][0] if len(requests[0]) == 1 else requests[0]
-        return [some[0][0] for some in requests]
+    @property
+    def shown(self) -> Shown:
+        """What samples show as the raw answer: what was read, of likelihoods these alone."""
+        return raw_answer if self._writes else _likelihoods
+
+
+def _likelihoods(readings: Sequence[Reading]) -> Any:
+    value = readings[0].value
+    return value if isinstance(value, Failure) else [likelihood for likelihood, _ in value]
+
+
+def compact(requests: Requests) -> Any:
+    """Return answers with less around them, since every one of them is kept: a text, texts, or likelihoods."""
+    if len(requests) == 1 and isinstance(requests[0][0], str):
+        return requests[0][0] if len(requests[0]) == 1 else requests[0]
+    return [some[0] for some in requests]
+
+
+def expanded(value: Any) -> Requests:
+    """Return what :func:`compact` was given."""
+    if isinstance(value, str):
+        return [[value]]
+    return [value] if isinstance(value[0], str) else [[each] for each in value]
 
 
 class Scored(NamedTuple):
@@ -195,7 +210,8 @@ class TaskPipeline:
         """Return columns whose predictions are what is shown, the values, and why there are none."""
         docs = columns.all_fields()
         good = [place for place, each in enumerate(columns.predictions) if not isinstance(each, Failure)]
-        scored = self.scored([columns.predictions[place] for place in good], [docs[place] for place in good])
+        requests = [expanded(columns.predictions[place]) for place in good]
+        scored = self.scored(requests, [docs[place] for place in good])
         predictions = list(columns.predictions)
         for place, each in zip(good, scored, strict=True):
             predictions[place] = each[:3]
