@@ -146,7 +146,9 @@ class TestRows:
         result = run_exams([exam], ScriptedEngine(answer="A"), log=folder / "log.db")
         assert (result.results["set"]["n"], result.results["set"]["failures"]) == (3, 1)
         assert result.results["set"]["accuracy"] == 100
-        assert "test.jsonl:2" in result.grades["set"].failures[1].message
+        message = result.grades["set"].failures[1].message
+        assert message.startswith("set[1]: the file is not valid JSON")
+        assert "test.jsonl:2" in message
 
     def test_an_exam_without_a_usable_row_is_refused(self, folder):
         (folder / "test.jsonl").write_text("{\n" * 12)

@@ -80,7 +80,7 @@ def test_a_row_that_cannot_be_used_stays_one():
     bad = Failure("row", "damaged", retryable=False)
     rows = read_through(lambda: iter([{"a": 1}, bad, {"a": 0.5}, {}, {"a": 2}]))
     assert list(rows) == [{"a": 1.0}, bad, {"a": 0.5}, {"a": None}, {"a": 2.0}]
-    assert list(RepeatedRows([bad], "s", 2)) == [bad, bad]
+    assert [each.message for each in RepeatedRows([{}, bad], "set_test", 2)[2:]] == ["set_test[1]: damaged"] * 2
 
 
 def test_nothing_is_read_before_somebody_looks():

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, overload
 
+from msgspec import structs
+
 from proctor.data.fields import Row
 from proctor.ir import Failure
 
@@ -210,6 +212,8 @@ def picked(places: Sequence[int], rows: Sequence[AnyRow]) -> Sequence[Any]:
 class RepeatedRows(_Rows):
     """Rows, each asked about several times, with the two columns that upstream adds.
 
+    A row that cannot be used says which one it is: the dataset with its split, and the position.
+
     Args:
         rows: Each instance once.
         subdivision: Value of the column of that name.
@@ -237,4 +241,6 @@ class RepeatedRows(_Rows):
         return self._numbered(self._rows[index], index)
 
     def _numbered(self, row: AnyRow, index: int) -> AnyRow:
-        return row if isinstance(row, Failure) else {**row, "subdivision": self._subdivision, "idx": index}
+        if isinstance(row, Failure):
+            return structs.replace(row, message=f"{self._subdivision}[{index}]: {row.message}")
+        return {**row, "subdivision": self._subdivision, "idx": index}
