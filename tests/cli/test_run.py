@@ -28,8 +28,8 @@ def test_a_run_prints_scores_with_intervals_and_writes_its_folder(invoke, exams)
     code, out, err = invoke("run", "--model", "slow", "--tasks", "capitals,chat")
     assert code == 0, err
     assert table_rows(out) == [
-        ["capitals", "accuracy", "0.0000", "0.2500 to 1.0000", "4", "0"],
-        ["chat", "accuracy", "0.0000", "0.2500 to 1.0000", "4", "0"],
+        ["capitals", "accuracy", "0.0000", "0.2500 to 1.0000", "4", "4", "0"],
+        ["chat", "accuracy", "0.0000", "0.2500 to 1.0000", "4", "4", "0"],
     ]
     folder = Path(re.search(r"run folder: (.*)", err)[1])
     assert {path.name for path in folder.iterdir()} == {"run.yaml", "results.json", "samples.jsonl"}
@@ -85,7 +85,7 @@ def test_failures_are_counted_and_change_the_exit_code(invoke, exams):
     given = ("run", "--model", "slow", "--model-args", "fails_from=1", "--tasks", "many", "--limit", "3", "-o", "here")
     code, out, err = invoke(*given)
     assert code == FAILURES
-    assert table_rows(out)[0][-2:] == ["3", "2"]
+    assert table_rows(out)[0][-3:] == ["3", "1", "2"]
     assert "2 of 3 instances failed (timeout: 2)\n  timeout: " in err
     assert "proctor run here" in err
     assert invoke(*given, "--allow-failures")[0] == 0

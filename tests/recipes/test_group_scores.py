@@ -1,4 +1,5 @@
 import json
+import math
 
 import pytest
 
@@ -10,6 +11,7 @@ from proctor.recipes.benchmark import Benchmark
 from proctor.recipes.group_scores import BenchmarkScores
 from proctor.running.run import run_exams
 from proctor.scoring.grade import Grade
+from proctor.scoring.score import Score
 
 ARITHMETIC = "card=samples.cards.arithmetic,demos_pool_size=8"
 
@@ -71,6 +73,21 @@ def test_a_benchmark_is_filed_beside_its_members(tmp_path):
 
 def test_members_without_a_score_do_not_count():
     scores = BenchmarkScores("b", ("x", "y"))
-    assert scores.score({"x": Grade({"score": 0.5}), "y": Grade({"score": None})})["score"] == 0.5
-    assert "score_ci_low" not in scores.score({"x": Grade({"score": 0.5})})
-    assert scores.score({}) == {}
+    having, lacking = Grade({}, main=Score("f1", 0.5)), Grade({}, main=Score("f1", math.nan))
+    assert scores.score({"x": having, "y": lacking})["score"] == 0.5
+    assert "score_ci_low" not in scores.score({"x": having})
+    assert scores.score({}) == scores.score({"y": lacking}) == {}
+
+
+def test_members_of_one_unit_keep_it_and_percentages_beside_shares_become_shares():
+    percent = Grade({"num_of_instances": 3}, main=Score("accuracy", 34.1, 20.0, 50.0, unit="percent"))
+    share = Grade({"num_of_instances": 5}, main=Score("f1", 0.5, 0.4, 0.6, unit="share"))
+    raw = Grade({}, main=Score("perplexity", 7.0))
+    same = BenchmarkScores("b", ("x", "y")).score({"x": percent, "y": percent})
+    assert (same["score"], same["unit"]) == ((34.1 + 34.1) / 2, "percent")
+    nested = BenchmarkScores("b", (BenchmarkScores("in", ("x", "x")), "y"))
+    mixed = nested.score({"x": percent, "y": share})
+    assert (mixed["score"], mixed["unit"]) == (pytest.approx((0.341 + 0.5) / 2), "share")
+    assert 0.2 < mixed["score_ci_low"] < mixed["score"] < mixed["score_ci_high"] < 0.6
+    assert mixed["num_of_instances"] == 3 + 3 + 5
+    assert BenchmarkScores("b", ("x", "y")).score({"x": share, "y": raw})["unit"] == "raw"

@@ -1,5 +1,5 @@
 from proctor.ir import Failure
-from proctor.results.summary import failure_notes, first_failures, interval, score_rows, shown
+from proctor.results.summary import failure_notes, first_failures, interval, score_rows, shown, unit_of
 from proctor.scoring.grade import Grade
 
 RESULTS = {
@@ -27,7 +27,8 @@ RESULTS = {
 
 def test_main_scores_in_the_order_of_the_exams():
     first, second = score_rows(RESULTS)
-    assert (first.task, first.metric, first.value, first.n, first.failed) == ("b", "accuracy", 0.5, 10, 2)
+    assert (first.task, first.metric, first.value) == ("b", "accuracy", 0.5)
+    assert (first.asked, first.scored, first.failed) == (10, 8, 2)
     assert interval(first) == "0.4000 to 0.6000"
     assert (second.task, second.metric, shown(second.value), interval(second)) == ("a", "score", "-", "-")
 
@@ -50,3 +51,33 @@ def test_the_first_failure_of_each_kind_speaks_for_the_others():
     other = Grade({}, failures={0: Failure("timeout", "third"), 1: Failure("refused", "check the key")})
     assert first_failures([one, other]) == {"refused": "check the key", "timeout": "no answer within 3 s"}
     assert first_failures([Grade({})]) == {}
+
+
+def test_asked_is_scored_and_failed_together_whatever_other_metrics_could_not_score():
+    entry = {"score": 0.5, "score_name": "accuracy", "n": 82, "num_of_instances": 82, "failures": 81}
+    (row,) = score_rows({"a": entry})
+    assert (row.asked, row.scored, row.failed, row.failures) == (82, 82, 0, 81)
+    assert failure_notes([row]) == ["81 of 82 instances failed"]
+    (nothing,) = score_rows({"a": {**entry, "num_of_instances": 1}})
+    assert (nothing.scored, nothing.failed) == (1, 81)
+
+
+def test_scores_say_their_unit_and_errors_and_counts_are_not_scores():
+    entry = {
+        "unit": "percent",
+        "units": {"length": "raw"},
+        "score": 34.0,
+        "score_name": "accuracy",
+        "accuracy": 34.0,
+        "length": 7.0,
+        "acc,strict": 10.0,
+        "acc_stderr,strict": 1.0,
+        "acc,strict_n": 5,
+        "n": 5,
+    }
+    rows = list(score_rows({"a": entry}, every_score=True))
+    assert [(row.metric, row.unit, unit_of(row)) for row in rows] == [
+        ("accuracy", "percent", "%"),
+        ("length", "raw", ""),
+        ("acc,strict", "percent", "%"),
+    ]

@@ -68,3 +68,26 @@ def test_of_two_lines_about_a_document_the_later_one_counts(tmp_path):
     index = SampleIndex(path, index=tmp_path / "twice.db")
     index.build()
     assert [column.tolist() for column in index.score_columns("a")] == [[1], [0.75]]
+
+
+def test_percentages_are_compared_with_shares(tmp_path):
+    right = {0: 1.0, 1: 0.0, 2: 0.0, 3: 1.0}
+    share, percent = (
+        index_of(tmp_path, "share", {"qa": right}),
+        index_of(tmp_path, "percent", {"qa": {document: 100 * score for document, score in right.items()}}),
+    )
+    share.units, percent.units = {"qa": "share"}, {"qa": "percent"}
+    (found,) = compare_runs(share, percent)
+    assert (found.first, found.second, found.difference, found.unit, found.test) == (0.5, 0.5, 0.0, "share", "mcnemar")
+    assert (found.better, found.worse) == (0, 0)
+    assert flips(share, percent, "qa", better=True) == []
+
+
+def test_what_has_no_unit_is_compared_with_its_like_only(tmp_path):
+    one, other = (index_of(tmp_path, name, {"qa": {0: 7.0, 1: 8.0}}) for name in ("one", "other"))
+    one.units, other.units = {"qa": "raw"}, {"qa": "share"}
+    (found,) = compare_runs(one, other)
+    assert (found.difference, found.p) == (None, None)
+    assert "'raw'" in found.refused
+    other.units = {}
+    assert compare_runs(one, other)[0].difference == 0.0

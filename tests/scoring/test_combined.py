@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.scoring.combined import interval_of_mean
+from proctor.scoring.combined import interval_of_mean, mean_score
 from proctor.scoring.intervals import wilson
+from proctor.scoring.score import Score
 
 SHARES = st.lists(st.tuples(st.integers(0, 20), st.integers(20, 60)), min_size=1, max_size=6)
 
@@ -45,3 +46,9 @@ def test_it_holds_the_truth_as_often_as_it_says():
         low, high = interval_of_mean([hits / size for hits, size in counts], wilsons(counts))
         held += low <= shares.mean() <= high
     assert 0.92 < held / 600 < 0.98
+
+
+@given(st.lists(st.floats(0, 100), min_size=1, max_size=6))
+def test_scores_of_one_unit_are_averaged_to_the_last_bit(values):
+    mean = mean_score([Score("accuracy", value, unit="percent") for value in values], "mean")
+    assert mean == Score("mean", sum(values) / len(values), unit="percent")

@@ -45,7 +45,7 @@ def test_formats(runs, here, capsys):
         assert main(["report", *given, "-o", name]) == 0
     assert (here / "a.md").read_text().count("\n") == 5
     rows = list(csv.DictReader(StringIO((here / "a.csv").read_text())))
-    assert [(row["run"], row["task"], row["n"], row["failed"]) for row in rows] == [
+    assert [(row["run"], row["task"], row["asked"], row["failed"]) for row in rows] == [
         ("first", "capitals", "120", "1"),
         ("first", "nasty", "2", "0"),
         ("second", "capitals", "120", "0"),

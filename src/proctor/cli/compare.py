@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.commands import ProctorCommand
+from proctor.cli.error_reporting import say
 from proctor.errors import UsageError
 
 if TYPE_CHECKING:
@@ -40,6 +41,9 @@ def command(baseline: Path, others: tuple[Path, ...], as_json: bool) -> None:
         print_json(rows, indent=2)
         return
     console().print(_table(rows, with_runs=len(others) > 1))
+    for row in rows:
+        if row["refused"]:
+            say(f"warning: {row['task']} is not compared: {row['refused']}")
 
 
 def _index(path: Path) -> SampleIndex:
@@ -62,12 +66,13 @@ def _table(rows: list[dict[str, Any]], *, with_runs: bool) -> Any:
     from rich.text import Text
 
     from proctor.cli.error_reporting import printable
-    from proctor.results.summary import shown
+    from proctor.results.summary import UNITS, shown
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     if with_runs:
         table.add_column("run", overflow="fold")
     table.add_column("task", overflow="fold")
+    table.add_column("unit")
     for name in ("first", "second", "difference", "95% interval", "p", "p corrected", "better", "worse", "n"):
         table.add_column(name, justify="right")
     for row in rows:
@@ -75,6 +80,7 @@ def _table(rows: list[dict[str, Any]], *, with_runs: bool) -> Any:
         cells += [f"{shown(row['low'])} to {shown(row['high'])}", shown(row["p"]), shown(row["p_corrected"])]
         counts = [str(row["better"]), str(row["worse"]), str(row["n"])]
         names = [printable(row[name]) for name in (["run", "task"] if with_runs else ["task"])]
+        names.append(UNITS.get(row["unit"], ""))
         table.add_row(*map(Text, names + cells + counts))
     return table
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from proctor.recipes.recipe import DatasetRecipe
-from proctor.scoring.combined import interval_of_mean
+from proctor.scoring.combined import mean_score
+from proctor.scoring.flat import COUNT, bounds_of, units_of
 from proctor.scoring.grade import Grade
+from proctor.scoring.score import Score
 
 VARIED = ("template", "num_demos")
 """Fields of the metadata that differ from instance to instance where a recipe has several templates or demo counts."""
@@ -37,30 +38,37 @@ class BenchmarkScores:
 
     def score(self, grades: Mapping[str, Grade]) -> dict[str, Any]:
         """Return the score of the members that have one; its interval is that of a mean of independent scores."""
-        each = [_scores_of(member, grades) for member in self.members]
-        having = [entry for entry in each if _is_number(entry.get("score"))]
-        if not having:
+        main = self.main(grades)
+        if main is None:
             return {}
-        value = sum(entry["score"] for entry in having) / len(having)
-        found = {"score": value, MEAN: value, "score_name": MEAN}
-        known = [interval for entry in having if (interval := _interval(entry)) is not None]
-        if len(known) == len(having):
-            low, high = interval_of_mean([entry["score"] for entry in having], known)
-            for name in ("score", MEAN):
-                found |= {f"{name}_ci_low": low, f"{name}_ci_high": high}
-        return found | {"num_of_instances": sum(entry.get("num_of_instances", 0) for entry in each)}
+        flat = {"score": main.value, MEAN: main.value, "score_name": MEAN}
+        flat |= bounds_of(main, "score") | bounds_of(main, MEAN)
+        return flat | {COUNT: self.scored(grades)} | units_of([main], main)
+
+    def main(self, grades: Mapping[str, Grade]) -> Score | None:
+        """Return the mean of the members that have a score, ``None`` where none has."""
+        each = [
+            member.main(grades) if isinstance(member, BenchmarkScores) else _main(member, grades)
+            for member in self.members
+        ]
+        having = [score for score in each if score is not None and score.number is not None]
+        return mean_score(having, MEAN) if having else None
+
+    def scored(self, grades: Mapping[str, Grade]) -> int:
+        """Return how many instances of its members were scored."""
+        if self.main(grades) is None:
+            return 0
+        return sum(
+            member.scored(grades) if isinstance(member, BenchmarkScores) else _scored(member, grades)
+            for member in self.members
+        )
 
 
-def _scores_of(member: str | BenchmarkScores, grades: Mapping[str, Grade]) -> Mapping[str, Any]:
+def _main(member: str | BenchmarkScores, grades: Mapping[str, Grade]) -> Score | None:
     if isinstance(member, BenchmarkScores):
-        return member.score(grades)
-    return grades[member].scores if member in grades else {}
+        return member.main(grades)
+    return grades[member].main if member in grades else None
 
 
-def _interval(entry: Mapping[str, Any]) -> tuple[float, float] | None:
-    low, high = entry.get("score_ci_low"), entry.get("score_ci_high")
-    return (low, high) if _is_number(low) and _is_number(high) else None  # type: ignore[return-value]
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+def _scored(member: str, grades: Mapping[str, Grade]) -> int:
+    return int(grades[member].scores.get(COUNT, 0)) if member in grades else 0

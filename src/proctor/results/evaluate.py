@@ -16,10 +16,12 @@ from proctor.results.rows import Table
 from proctor.results.scores import GlobalScores, GroupsScores, InstanceScores, SubsetsScores
 from proctor.scoring.answer_prefix import strip_prefix
 from proctor.scoring.columns import rows_of
+from proctor.scoring.combined import mean_score
+from proctor.scoring.flat import COUNT, FAILED, main_of
 from proctor.scoring.grade import Columns, Grade
-from proctor.scoring.intervals import nan_mean
 from proctor.scoring.judges.judge_client import remembering
 from proctor.scoring.pipeline import apply_metrics, check_lengths, process_each
+from proctor.scoring.score import Score, Unit
 
 SUBSET_DEPTH = 2
 
@@ -198,10 +200,13 @@ def _scores(
     tree: dict[str, Any] = {}
     instance_scores: list[dict[str, Any]] = [{} for _ in range(len(columns))]
     failures: dict[int, Failure] = {}
+    units: dict[tuple[str, ...], Unit] = {}
     metrics, groups = table["metrics"], table.get("groups", [])
     for subset, positions in _positions(_subset(path) for path in table.get("subset", [])).items():
         own = metrics[positions[0]]
         found = _graded(columns, positions, own, intervals, instances=True)
+        if found.main is not None:
+            units[subset] = found.main.unit
         node = _place(tree, ("subsets", *subset) if subset else ("global",))
         node.update(found.scores)
         for position, row in zip(positions, rows_of(found.instance_scores, len(positions)), strict=True):
@@ -211,7 +216,7 @@ def _scores(
         for key, members in _groups(groups, positions):
             scores = _graded(columns, members, own, intervals, instances=False).scores
             _place(inner, ("groups", *key)).update(scores)
-    return _with_subset_means(tree), instance_scores, failures
+    return _with_subset_means(tree, units), instance_scores, failures
 
 
 def _graded(columns: Columns, positions: list[int], metrics: Any, intervals: bool, *, instances: bool) -> Grade:
@@ -252,28 +257,35 @@ def _place(tree: dict[str, Any], path: Sequence[Any]) -> dict[str, Any]:
     return tree
 
 
-def _with_subset_means(tree: dict[str, Any]) -> dict[str, Any]:
+Units = Mapping[tuple[str, ...], Unit]
+"""The unit of the main score of each subset, by its path."""
+
+
+def _with_subset_means(tree: dict[str, Any], units: Units) -> dict[str, Any]:
     if "subsets" not in tree:
         return tree
-    subsets = _subset_means(tree["subsets"])
+    subsets, _ = _subset_means(tree["subsets"], units)
     top = {"score": subsets["score"], "score_name": subsets["score_name"], "subsets_mean": subsets["score"]}
-    for name in ("num_of_instances", "num_of_failures"):
+    for name in (COUNT, FAILED):
         if name in subsets:
             top[name] = subsets[name]
     return {**tree, "subsets": subsets, "global": top}
 
 
-def _subset_means(node: dict[str, Any]) -> dict[str, Any]:
+def _subset_means(node: dict[str, Any], units: Units, path: tuple[str, ...] = ()) -> tuple[dict[str, Any], Score]:
+    """Return a node with the means of its subsets, and its main score; subsets of several units are converted."""
     if "score" in node and "score_name" in node:
-        return node
-    children = {name: _subset_means(child) for name, child in node.items()}
-    result: dict[str, Any] = dict(children)
-    result["score"] = nan_mean([child["score"] for child in children.values()])
+        return node, replace(main_of(node), value=node["score"], unit=units.get(path, "raw"))
+    children = {name: _subset_means(child, units, (*path, name)) for name, child in node.items()}
+    result: dict[str, Any] = {name: child for name, (child, _) in children.items()}
+    scores = [score for _, score in children.values() if score.number is not None]
+    mean = mean_score(scores, "subsets_mean") if scores else Score("subsets_mean", math.nan)
+    result["score"] = mean.value
     result["score_name"] = "subsets_mean"
-    for count in ("num_of_instances", "num_of_failures"):
-        if any(count in child for child in children.values()):
-            result[count] = sum(child.get(count, 0) for child in children.values())
-    return result
+    for count in (COUNT, FAILED):
+        if any(count in child for child, _ in children.values()):
+            result[count] = sum(child.get(count, 0) for child, _ in children.values())
+    return result, replace(mean, low=None, high=None)
 
 
 # -- rows -----------------------------------------------------------------------------------------------------

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from proctor.errors import MissingExtraError
-from proctor.results.summary import ScoreRow, interval, shown
+from proctor.results.summary import ScoreRow, interval, shown, unit_of
 
-COLUMNS = ("run", "model", "task", "metric", "value", "low", "high", "n", "failed", "is_main")
+COLUMNS = ("run", "model", "task", "metric", "value", "unit", "low", "high", "asked", "scored", "failed", "is_main")
 
 
 def score_records(runs: Iterable[tuple[str, str, Iterable[ScoreRow]]]) -> list[dict[str, Any]]:
     """Return one record per score; ``runs`` has the name, the model and the rows of each run."""
-    names = {entry.name for entry in fields(ScoreRow)}
     return [
-        {"run": run, "model": model, **{name: getattr(row, name) for name in COLUMNS if name in names}}
+        {"run": run, "model": model, **{name: getattr(row, name) for name in COLUMNS[2:]}}
         for run, model, rows in runs
         for row in rows
     ]
@@ -42,12 +40,13 @@ def _safe(value: Any) -> Any:
 def to_markdown(runs: Iterable[tuple[str, str, Iterable[ScoreRow]]]) -> str:
     """Return a table for documents and issues."""
     lines = [
-        "| run | model | task | metric | value | 95% interval | n | failed |",
-        "|---|---|---|---|---:|---|---:|---:|",
+        "| run | model | task | metric | value | unit | 95% interval | asked | scored | failed |",
+        "|---|---|---|---|---:|---|---|---:|---:|---:|",
     ]
     for run, model, rows in runs:
         for row in rows:
-            cells = [run, model, row.task, row.metric, shown(row.value), interval(row), str(row.n), str(row.failed)]
+            cells = [run, model, row.task, row.metric, shown(row.value), unit_of(row), interval(row)]
+            cells += map(str, (row.asked, row.scored, row.failed))
             lines.append("| " + " | ".join(map(_cell, cells)) + " |")
     return "\n".join(lines) + "\n"
 

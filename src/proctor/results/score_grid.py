@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from proctor.data.fields import get_field
+from proctor.scoring.flat import main_of
 
 VARIED = ("template", "num_demos")
 _OF_THE_VARIANT = frozenset(
@@ -180,8 +181,9 @@ def _template_name(recipe: Mapping[str, Any]) -> str:
 
 
 def _cell(exam: str, entry: Mapping[str, Any], group: str) -> GridCell:
-    low, high = _number(entry.get("score_ci_low")), _number(entry.get("score_ci_high"))
-    return GridCell(_number(entry.get("score")), low, high, int(entry.get("n") or 0), exam, group)
+    main = main_of(entry)
+    n = int(entry.get("n") or 0)
+    return GridCell(_number(main.value), _number(main.low), _number(main.high), n, exam, group)
 
 
 def _number(value: Any) -> float | None:

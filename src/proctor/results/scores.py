@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,12 +13,13 @@ import numpy as np
 from proctor.errors import UnknownColumnError, did_you_mean
 from proctor.results.tables import pipe_table
 from proctor.results.unitxt_print import pretty_text
+from proctor.scoring.flat import COUNT, FAILED, HIGH, LOW, MAIN_BOUNDS, main_of, read_flat
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-COUNTS = ("num_of_instances", "num_of_failures")
-COLUMNS = ("score", "score_name", "score_ci_low", "score_ci_high", "num_of_instances")
+COUNTS = (COUNT, FAILED)
+COLUMNS = ("score", "score_name", *MAIN_BOUNDS, COUNT)
 SHOWN_INSTANCES = 5
 DIGITS = ".2g"
 """How scores are printed."""
@@ -44,10 +46,12 @@ class GlobalScores(dict[str, Any]):
 
     def rows(self) -> list[tuple[str, Any, Any, Any]]:
         """Return name, score, lower and upper bound (``None`` without interval) of every number."""
+        listed = [*read_flat(self), replace(main_of(self), name="score")]
+        bounds = {score.name: (score.low, score.high) for score in listed}
         return [
-            (name, value, self.get(f"{name}_ci_low"), self.get(f"{name}_ci_high"))
+            (name, value, *bounds.get(name, (None, None)))
             for name, value in self.items()
-            if isinstance(value, (int, float)) and not name.endswith(("_ci_low", "_ci_high"))
+            if isinstance(value, (int, float)) and not name.endswith((LOW, HIGH))
         ]
 
     def to_df(self) -> DataFrame:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from proctor.scoring.flat import COUNT, FAILED, UNIT, main_of, read_flat
+from proctor.scoring.score import Score, Unit
+
 if TYPE_CHECKING:
     from proctor.scoring.grade import Grade
-
-_BOUNDS = ("_ci_low", "_ci_high")
-_COUNTS = frozenset({"n", "failures", "num_of_instances"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,11 @@ class ScoreRow:
         metric: Name of the score.
         value: The score; ``None`` where there is none.
         low, high: Bounds of the 95% interval, or ``None``.
-        n: Instances asked about.
-        failed: How many of them have no score.
+        unit: In which unit they are: ``share``, ``percent`` or ``raw``.
+        asked: Instances asked about.
+        scored: Those that have the main score.
+        failed: Those that have not: ``asked`` is ``scored`` and ``failed`` together.
+        failures: Instances that some metric could not score, the main one or another.
         failure_kinds: How many failed for which reason.
         metric_failures: Why a metric has no scores at all, by its name.
         is_main: Whether this is the exam's main score.
@@ -37,12 +40,19 @@ class ScoreRow:
     value: float | None
     low: float | None
     high: float | None
-    n: int
-    failed: int
+    unit: Unit
+    asked: int
+    scored: int
+    failures: int
     failure_kinds: Mapping[str, int]
     metric_failures: Mapping[str, str]
     is_main: bool = True
     is_suite: bool = False
+
+    @property
+    def failed(self) -> int:
+        """Instances that do not have the main score."""
+        return self.asked - self.scored
 
 
 def score_rows(results: Mapping[str, Mapping[str, Any]], *, every_score: bool = False) -> Iterator[ScoreRow]:
@@ -53,32 +63,32 @@ def score_rows(results: Mapping[str, Mapping[str, Any]], *, every_score: bool = 
         every_score: Whether to list the other scores too.
     """
     for task, entry in results.items():
-        main = str(entry.get("score_name") or "score")
-        yield _row(task, main, "score", entry, is_main=True)
+        main = main_of(entry)
+        yield _row(task, main, entry, is_main=True)
         if every_score:
-            for name in entry:
-                if name not in {"score", main} and _is_score(name, entry):
-                    yield _row(task, name, name, entry, is_main=False)
+            for score in read_flat(entry):
+                if score.name != main.name:
+                    yield _row(task, score, entry, is_main=False)
 
 
-def group_rows(task: str, groups: Iterable[Mapping[str, Any]]) -> list[ScoreRow]:
-    """Return the main score of each group of an exam."""
-    return [_row(task, str(each.get("score_name") or "score"), "score", each, is_main=True) for each in groups]
+def group_rows(task: str, groups: Iterable[Mapping[str, Any]], unit: Unit = "raw") -> list[ScoreRow]:
+    """Return the main score of each group of an exam, which is in the exam's unit."""
+    return [_row(task, main_of({UNIT: unit, **each}), each, is_main=True) for each in groups]
 
 
-def _is_score(name: str, entry: Mapping[str, Any]) -> bool:
-    return name not in _COUNTS and not name.endswith(_BOUNDS) and _number(entry[name]) is not None
-
-
-def _row(task: str, metric: str, key: str, entry: Mapping[str, Any], *, is_main: bool) -> ScoreRow:
+def _row(task: str, score: Score, entry: Mapping[str, Any], *, is_main: bool) -> ScoreRow:
+    asked = int(entry.get("n") or 0)
+    failures = int(entry.get("failures") or entry.get(FAILED) or 0)
     return ScoreRow(
         task,
-        metric,
-        _number(entry.get(key)),
-        _number(entry.get(f"{key}_ci_low")),
-        _number(entry.get(f"{key}_ci_high")),
-        int(entry.get("n") or 0),
-        int(entry.get("failures") or entry.get("num_of_failures") or 0),
+        score.name,
+        _number(score.value),
+        _number(score.low),
+        _number(score.high),
+        score.unit,
+        asked,
+        min(asked, int(entry.get(COUNT, asked - failures) or 0)),
+        failures,
         dict(entry.get("failure_kinds") or {}),
         dict(entry.get("metric_failures") or {}),
         is_main,
@@ -88,6 +98,15 @@ def _row(task: str, metric: str, key: str, entry: Mapping[str, Any], *, is_main:
 
 def _number(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+UNITS: Mapping[str, str] = {"share": "of 1", "percent": "%"}
+"""How tables call the units; a raw score has none."""
+
+
+def unit_of(row: ScoreRow) -> str:
+    """Return how tables call a row's unit: ``of 1``, ``%``, or nothing where it has none."""
+    return UNITS.get(row.unit, "")
 
 
 def shown(value: float | None) -> str:
@@ -123,8 +142,8 @@ def failure_notes(rows: Iterable[ScoreRow]) -> list[str]:
     for row in mains:
         kinds.update(row.failure_kinds)
     notes = [f"{row.task}: {name} failed: {why}" for row in mains for name, why in row.metric_failures.items()]
-    if failed := sum(row.failed for row in mains):
+    if failed := sum(row.failures for row in mains):
         reasons = ", ".join(f"{kind}: {count}" for kind, count in sorted(kinds.items()))
-        found = f"{failed} of {sum(row.n for row in mains)} instances failed"
+        found = f"{failed} of {sum(row.asked for row in mains)} instances failed"
         notes.append(found + (f" ({reasons})" if reasons else ""))
     return notes

@@ -30,6 +30,7 @@ from proctor.running.log import ResponseLog
 from proctor.running.plan import Filed, answered
 from proctor.running.progress import Observer, SilentObserver
 from proctor.running.spec import RunSpec, without_secrets
+from proctor.scoring.flat import units_of
 from proctor.scoring.grade import Grade
 
 _VERSIONED = ("proctor", "numpy", "transformers", "torch", "datasets")
@@ -280,7 +281,8 @@ def _grade(exam: Exam, tally: _Tally, samples: SampleWriter | None) -> Grade:
 
 def _entry(grade: Grade, tally: _Tally) -> dict[str, Any]:
     kinds = Counter(failure.kind for failure in grade.failures.values())
-    entry = {**grade.scores, "n": tally.count, "failures": len(grade.failures)}
+    counts = {"n": tally.count, "failures": len(grade.failures)}
+    entry = {**grade.scores, **counts, **units_of(grade.table, grade.main)}
     if kinds:
         entry["failure_kinds"] = dict(sorted(kinds.items()))
     if grade.metric_failures:

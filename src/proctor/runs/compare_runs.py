@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from proctor.results.compare import compare, holm
 from proctor.runs.sample_index import SampleIndex
+from proctor.scoring.score import Unit
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -32,6 +33,8 @@ class ExamComparison:
         test: What p comes from.
         better, worse: Instances that the second run scored higher, and lower.
         detectable: The smallest difference that would be found four times out of five.
+        unit: In which unit the scores are; shares where one run has shares and the other percentages.
+        refused: Why the runs cannot be compared on this exam, where they cannot.
     """
 
     task: str
@@ -48,6 +51,8 @@ class ExamComparison:
     p_corrected: float | None = None
     test: str = ""
     detectable: float | None = None
+    unit: Unit = "raw"
+    refused: str = ""
 
 
 def compare_runs(first: SampleIndex, second: SampleIndex) -> list[ExamComparison]:
@@ -77,7 +82,9 @@ def _compare_exam(exam: str, first: SampleIndex, second: SampleIndex) -> ExamCom
     _, old, new, either = _paired(first, second, exam)
     left_out = either - len(old)
     better, worse = int((new > old).sum()), int((new < old).sum())
-    bare = ExamComparison(exam, len(old), left_out, better, worse)
+    bare = ExamComparison(exam, len(old), left_out, better, worse, unit=_units(first, second, exam)[2])
+    if why := _difference_of_units(first, second, exam):
+        return replace(bare, better=0, worse=0, refused=why)
     if len(old) < _FEWEST_PAIRS:
         return bare
     found = compare(old.tolist(), new.tolist(), name=exam)
@@ -97,10 +104,32 @@ def _compare_exam(exam: str, first: SampleIndex, second: SampleIndex) -> ExamCom
 def _paired(first: SampleIndex, second: SampleIndex, exam: str) -> tuple[Numbers, Floats, Floats, int]:
     """Return the documents that both runs scored, both scores of each, and how many documents either run has."""
     (documents, before), (others, after) = first.score_columns(exam), second.score_columns(exam)
+    mine, theirs, common = _units(first, second, exam)
+    before, after = _converted(before, mine, common), _converted(after, theirs, common)
     shared, here, there = np.intersect1d(documents, others, assume_unique=True, return_indices=True)
     old, new = before[here], after[there]
     scored = ~(np.isnan(old) | np.isnan(new))
     return shared[scored], old[scored], new[scored], len(documents) + len(others) - len(shared)
+
+
+def _units(first: SampleIndex, second: SampleIndex, exam: str) -> tuple[Unit, Unit, Unit]:
+    """Return the unit of an exam's scores in either run, and the one to compare them in."""
+    mine, theirs = first.units.get(exam, "raw"), second.units.get(exam, "raw")
+    return mine, theirs, mine if mine == theirs else "share"
+
+
+def _converted(values: Floats, unit: Unit, common: Unit) -> Floats:
+    return values / 100.0 if (unit, common) == ("percent", "share") else values
+
+
+def _difference_of_units(first: SampleIndex, second: SampleIndex, exam: str) -> str:
+    """Return why two runs cannot be compared on an exam; empty where they can, or where a run does not say its unit."""
+    if exam not in first.units or exam not in second.units:
+        return ""
+    mine, theirs, _ = _units(first, second, exam)
+    if (mine == "raw") == (theirs == "raw"):
+        return ""
+    return f"one run has a score in the unit '{mine}', the other in the unit '{theirs}'"
 
 
 def flips(first: SampleIndex, second: SampleIndex, exam: str, *, better: bool) -> list[int]:

@@ -35,6 +35,8 @@ from proctor.runs.sample_query import (
     selection,
     steps,
 )
+from proctor.scoring.flat import UNIT
+from proctor.scoring.score import Unit
 from proctor.settings import settings
 
 _VERSION = 3
@@ -123,6 +125,7 @@ class SampleIndex:
         groupings: Mapping[str, Sequence[tuple[str, ...]]] | None = None,
     ) -> None:
         self.path = path
+        self.units: Mapping[str, Unit] = {}  # of the main scores by exam, where the results say it
         self._main_scores = dict(main_scores or {})
         self._groupings = {exam: list(names) for exam, names in (groupings or {}).items() if names}
         try:
@@ -150,7 +153,9 @@ class SampleIndex:
             exam: list(dict.fromkeys(tuple(sorted(group["by"])) for group in groups_of(entry)))
             for exam, entry in results.items()
         }
-        return cls(path, names, groupings=groupings)
+        index = cls(path, names, groupings=groupings)
+        index.units = {exam: entry[UNIT] for exam, entry in results.items() if UNIT in entry}
+        return index
 
     # -- building -----------------------------------------------------------------------------------------------
 

@@ -127,26 +127,64 @@ def merged(views: Iterable[Mapping[str, Any]]) -> Flat:
     return flat
 
 
-_SUMMARY = frozenset({"score", "score_name", COUNT, FAILED, "metric_failures"})
+_SUMMARY = frozenset({"score", "score_name", COUNT, FAILED, "metric_failures", "n", "failures", *MAIN_BOUNDS})
+UNIT, UNITS = "unit", "units"
 
 
-def read_flat(flat: Mapping[str, Any], known: Iterable[Score]) -> list[Score]:
-    """Return the scores of a flat dictionary that operators have changed.
+def units_of(table: Iterable[Score], main: Score | None) -> Flat:
+    """Return the units of scores as entries of a file: ``unit`` of the main one, ``units`` of those that differ."""
+    if main is None:
+        return {}
+    others = {score.name: score.unit for score in table if score.unit != main.unit}
+    return {UNIT: main.unit, UNITS: others} if others else {UNIT: main.unit}
 
-    This is the only place where such a dictionary is read: the steps of a ``MetricPipeline`` work on rows with
-    ``score/global/…``, and what they leave there is all that there is.
+
+def read_flat(flat: Mapping[str, Any], known: Iterable[Score] = ()) -> list[Score]:
+    """Return the scores of a flat dictionary.
+
+    This is the only place where one is read back: the steps of a ``MetricPipeline`` work on rows with
+    ``score/global/…`` and may change them, and ``results.json`` has nothing else.
 
     Args:
-        flat: What the operators left.
-        known: The scores before: what a dictionary does not say (unit, n, direction) is taken from the one of a name.
+        flat: The dictionary.
+        known: The scores before somebody changed them: what the dictionary does not say (unit, n, direction) is taken
+            from the one of a name. Without them the units are those of the file.
     """
     before = {score.name: score for score in known}
-    model = next(iter(before.values()), Score("", None))
+    model = next(iter(before.values()), Score("", None, unit=flat.get(UNIT, "raw")))
+    others = flat.get(UNITS) or {}
     found = []
     for name, value in flat.items():
-        if name in _SUMMARY or (name.endswith((LOW, HIGH)) and name.removesuffix(LOW).removesuffix(HIGH) in flat):
+        if name in _SUMMARY or (not before and not _is_number(value)) or _is_companion(name, flat, in_file=not before):
             continue
+        base = before.get(name, replace(model, name=name, unit=others.get(name, model.unit)))
         low, high = flat.get(f"{name}{LOW}"), flat.get(f"{name}{HIGH}")
-        base = before.get(name, replace(model, name=name))
         found.append(replace(base, value=value, low=low, high=high))
     return found
+
+
+def main_of(flat: Mapping[str, Any]) -> Score:
+    """Return the main score of a flat dictionary; its value is ``None`` where there is none."""
+    value = flat.get("score")
+    return Score(
+        str(flat.get("score_name") or "score"),
+        value if _is_number(value) else None,
+        flat.get(MAIN_BOUNDS[0]),
+        flat.get(MAIN_BOUNDS[1]),
+        unit=flat.get(UNIT, "raw"),
+    )
+
+
+def _is_companion(name: str, flat: Mapping[str, Any], *, in_file: bool) -> bool:
+    """Whether an entry stands beside a score: a bound; in files of tasks also a standard error or a count."""
+    if name.endswith((LOW, HIGH)):
+        return name.removesuffix(LOW).removesuffix(HIGH) in flat
+    head, comma, grading = name.partition(",")
+    return in_file and any(
+        base.endswith(end) and f"{base.removesuffix(end)}{rest}" in flat
+        for end, base, rest in (("_stderr", head, comma + grading), ("_n", name, ""))
+    )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -18,7 +18,7 @@ def scale_of(rows: Sequence[ScoreRow]) -> tuple[float, float]:
     if not values:
         return 0.0, 1.0
     low, high = min(values), max(values)
-    for top in (1.0, 100.0):
+    for top in (100.0,) if all(row.unit == "percent" for row in rows) else (1.0, 100.0):
         if low >= 0 and high <= top:
             return 0.0, top
     return min(low, 0.0), max(high, 0.0)

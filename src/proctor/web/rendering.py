@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from proctor.prompts.origins import COLOURS, label_of, part_of
-from proctor.results.summary import interval, shown
+from proctor.results.summary import interval, shown, unit_of
 
 
 @cache
@@ -22,7 +22,14 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"shown": shown, "interval": interval, "visible": visible, "pretty": pretty, "duration": duration}
+    made.filters |= {
+        "shown": shown,
+        "unit": unit_of,
+        "interval": interval,
+        "visible": visible,
+        "pretty": pretty,
+        "duration": duration,
+    }
     made.globals |= {"label_of": label_of, "part_class": part_class, "parts": COLOURS}
     return made
 

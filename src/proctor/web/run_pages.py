@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from proctor.results.score_grid import GridCell, ScoreGrid, group_label, groups_of, score_grids
 from proctor.results.summary import ScoreRow, failure_notes, group_rows, score_rows
 from proctor.runs.stored_run import StoredRun
+from proctor.scoring.flat import UNIT
 from proctor.web.charts import interval_bar, scale_of
 from proctor.web.library import Library
 from proctor.web.rendering import duration
@@ -126,7 +127,7 @@ def _grouping_views(
     """Yield a table for each grouping of an exam, but of the groups that a heat map has shown."""
     found: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     groups = groups_of(stored.results[exam])
-    rows = group_rows(exam, groups)
+    rows = group_rows(exam, groups, stored.results[exam].get(UNIT, "raw"))
     for group, row in zip(groups, rows, strict=True):
         label = group_label(group["by"])
         if (exam, label) in shown:
@@ -145,7 +146,7 @@ def score_view(row: ScoreRow, rows: list[ScoreRow]) -> dict[str, Any]:
 
 
 def _axis(row: ScoreRow, rows: list[ScoreRow]) -> tuple[float, float]:
-    return scale_of([each for each in rows if each.metric == row.metric] or rows)
+    return scale_of([each for each in rows if (each.metric, each.unit) == (row.metric, row.unit)] or rows)
 
 
 def facts_of(stored: StoredRun) -> list[tuple[str, str]]:

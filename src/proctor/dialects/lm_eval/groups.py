@@ -12,7 +12,7 @@ from proctor.dialects.lm_eval.names import ONLY, listed, score_key
 from proctor.dialects.lm_eval.tree import Group, GroupMetric
 from proctor.scoring.aggregated import CONFIDENCE_95, number
 from proctor.scoring.combined import interval_of_mean
-from proctor.scoring.flat import COUNT
+from proctor.scoring.flat import COUNT, units_of
 from proctor.scoring.grade import Grade
 from proctor.scoring.score import Score, Unit
 
@@ -44,6 +44,7 @@ class GroupScores:
         main = next((score for score in self.table if isinstance(score.value, float)), None)
         if main is not None:
             found.update(score=main.value, score_name=main.name, score_ci_low=main.low, score_ci_high=main.high)
+            found.update(units_of(self.table, main))
         return found
 
 
