@@ -4,7 +4,8 @@ from hypothesis import strategies as st
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.documents import TaskDocuments
 from proctor.dialects.lm_eval.exam import task_exam
-from proctor.dialects.lm_eval.gradings import TaskGrader, compact, expanded
+from proctor.dialects.lm_eval.gradings import TaskGrader
+from proctor.dialects.lm_eval.task_pipelines import compact, expanded
 from proctor.errors import Diagnostic
 from proctor.ir import Failure, Response
 from proctor.recipes.exam import Answered

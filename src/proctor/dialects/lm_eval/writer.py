@@ -14,10 +14,11 @@ from typing import Any
 
 from proctor.dialects.lm_eval.exam import task_of
 from proctor.dialects.lm_eval.generation import generation_arguments
-from proctor.dialects.lm_eval.gradings import Scored, TaskGrader
+from proctor.dialects.lm_eval.gradings import TaskGrader
 from proctor.dialects.lm_eval.groups import group_scores, scored_count
 from proctor.dialects.lm_eval.names import ONLY
 from proctor.dialects.lm_eval.prepared import PreparedTask
+from proctor.dialects.lm_eval.task_pipelines import Scored
 from proctor.dialects.lm_eval.tree import Group
 from proctor.errors import OutputError, UsageError
 from proctor.ir import Choose, Generate, Likelihood, Request, Rolling
