@@ -11,6 +11,7 @@ import json
 import os
 import random
 import subprocess
+import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -171,8 +172,8 @@ _KNOWN_OPERATORS = {
 }
 
 
-def main() -> None:
-    """Print how many answers are equal, and the others."""
+def main() -> int:
+    """Print how many answers are equal, and the others; return 1 where one differs that no explanation covers."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--oracle", default=ORACLE)
     parser.add_argument("--count", type=int, default=2000)
@@ -192,7 +193,7 @@ def main() -> None:
     equal: Counter[str] = Counter()
     total: Counter[str] = Counter()
     explained: Counter[str] = Counter()
-    shown = 0
+    wrong = 0
     for case, line in zip(cases, lines, strict=True):
         theirs, ours = json.loads(line), answer(case)
         total[case["kind"]] += 1
@@ -201,14 +202,17 @@ def main() -> None:
         reason = "" if same else known_difference(case, theirs, ours)
         if reason:
             explained[reason] += 1
-        elif not same and shown < arguments.show:
-            shown += 1
+        elif not same:
+            wrong += 1
+            if wrong > arguments.show:
+                continue
             print(json.dumps(case)[:400], f"  unitxt:  {theirs}"[:500], f"  proctor: {ours}"[:500], sep="\n")
     for kind in total:
         print(f"{kind:12} {equal[kind]:5} of {total[kind]:5} equal")
     for reason, count in explained.items():
         print(f"{count:5} differ: {sentence(reason)}")
+    return int(wrong > 0)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

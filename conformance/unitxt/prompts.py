@@ -32,6 +32,7 @@ KNOWN = {
     "_with_shuffling": "unitxt/shuffled-sides",
     "mt_bench_multi_turn": "unitxt/pairs-as-lists",
     "EmptyStreamError": "unitxt/empty-split",
+    "UnitxtArtifactNotFoundError": "unitxt/own-artifact",
 }
 """What a difference is about, to the id of its explanation."""
 
