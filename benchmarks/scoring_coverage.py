@@ -18,7 +18,7 @@ from functools import cache
 
 import numpy as np
 
-from proctor.results.compare import compare
+from proctor.results.comparison import compare
 from proctor.scoring.intervals import Bootstrap, Interval, Means, exact, settled, student_t, wilson
 from proctor.scoring.metrics.f1 import F1Fast, LabelPair
 

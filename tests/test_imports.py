@@ -132,3 +132,10 @@ def test_every_name_that_a_package_lists_resolves(package):
     assert len(set(module.__all__)) == len(module.__all__)
     for name in module.__all__:
         assert getattr(module, name) is not None
+
+
+@pytest.mark.parametrize("package", ["data", "dialects", "results", "running", "scoring", "scoring.judges", "tasks"])
+def test_no_listed_name_is_that_of_a_module_beside_it(package):
+    module = importlib.import_module(f"proctor.{package}")
+    beside = {each.name for each in pkgutil.iter_modules(module.__path__)}
+    assert not beside & set(module.__all__), "whoever imports the module would replace the name by it"

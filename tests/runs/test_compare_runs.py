@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from proctor.results.compare import mcnemar
+from proctor.results.comparison import mcnemar
 from proctor.runs.compare_runs import compare_runs, compare_with, flips
 from proctor.runs.sample_index import SampleIndex
 

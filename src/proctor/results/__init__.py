@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from proctor.lazy import lazily
 
 if TYPE_CHECKING:
-    from proctor.results.compare import Comparison, compare
+    from proctor.results.comparison import Comparison, compare
     from proctor.results.evaluate import EvaluationResults, post_process
     from proctor.results.row_scoring import evaluate_frame
     from proctor.results.scores import GlobalScores, GroupsScores, InstanceScores, SubsetsScores
     from proctor.results.summary import ScoreRow, score_rows
 
 _HOMES = {
-    "compare": ("Comparison", "compare"),
+    "comparison": ("Comparison", "compare"),
     "evaluate": ("EvaluationResults", "post_process"),
     "row_scoring": ("evaluate_frame",),
     "scores": ("GlobalScores", "GroupsScores", "InstanceScores", "SubsetsScores"),

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from proctor.lazy import lazily
 
 if TYPE_CHECKING:
-    from proctor.scoring.judges.agreement import agreement
     from proctor.scoring.judges.criteria import (
         CreateCriteriaFromString,
         CreateYesNoCriteriaFromString,
@@ -17,11 +16,12 @@ if TYPE_CHECKING:
     )
     from proctor.scoring.judges.direct import LLMJudgeDirect
     from proctor.scoring.judges.from_template import LLMAsJudge
+    from proctor.scoring.judges.judge_agreement import agreement
     from proctor.scoring.judges.judgements import judgements_of
     from proctor.scoring.judges.pairwise import LLMJudgePairwise
 
 _HOMES = {
-    "agreement": ("agreement",),
+    "judge_agreement": ("agreement",),
     "criteria": (
         "CreateCriteriaFromString",
         "CreateYesNoCriteriaFromString",

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from proctor.errors import UsageError
 from proctor.scoring.intervals import wilson
-from proctor.scoring.judges.agreement import agreement, kappa_sums
+from proctor.scoring.judges.judge_agreement import agreement, kappa_sums
 
 label = st.sampled_from(["good", "bad", "so so"])
 

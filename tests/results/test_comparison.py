@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proctor.errors import ScoringError, UsageError
-from proctor.results import compare as c
+from proctor.results import comparison as c
 from proctor.scoring.intervals import Bootstrap
 
 scipy_stats = pytest.importorskip("scipy.stats")
