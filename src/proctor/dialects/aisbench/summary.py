@@ -16,6 +16,7 @@ from proctor.errors import DataError, ScoringError
 from proctor.results.tables import simple_table
 from proctor.safe_python import compile_expression
 from proctor.scoring.evaluators.evaluation import METRIC_ORDER
+from proctor.scoring.flat import read_flat
 from proctor.scoring.grade import Grade
 
 __all__ = [
@@ -320,19 +321,12 @@ class _Board:
         return list(lines)
 
 
-_OURS = {"score_name", "n", "failures", "num_of_instances", "num_of_failures"}
-_OUR_ENDS = ("_ci_low", "_ci_high")
-
-
 def _numbers(found: Mapping[str, Any]) -> dict[str, float]:
     """Return the evaluator's own scores, without what Proctor's results have beside them."""
-    repeated = "score_name" in found and found["score_name"] != "score"
-    hidden = {*HIDDEN, *_OURS, *(["score"] if repeated else [])}
-    return {
-        metric: value
-        for metric, value in found.items()
-        if metric not in hidden and not metric.endswith(_OUR_ENDS) and isinstance(value, int | float)
-    }
+    own = {score.name for score in read_flat(found)} - set(HIDDEN)
+    if found.get("score_name", "score") == "score":  # the evaluator itself calls one so
+        own.add("score")
+    return {metric: value for metric, value in found.items() if metric in own and isinstance(value, int | float)}
 
 
 def _rank(metric: str) -> int:
