@@ -4,7 +4,7 @@ Run ``python -m conformance.lm_eval.conversions --tasks FOLDER --hub FOLDER``: t
 package) whose dataset is in the folder of datasets, a few of each kind of prompt. For each it compares
 
 - ``task@template`` with ``convert --template … --to lm-eval`` and ``--to proctor``, for every template: requests;
-- the task with ``convert --to unitxt``: question, choices and answer of each instance, where the card says that it
+- the task with ``convert --to card``: question, choices and answer of each instance, where the card says that it
   keeps them, and the recipe of that card with the task of three lines that runs it inside lm-eval: requests.
 
 Prints counts and every difference; exits with 1 where there is one.
@@ -126,7 +126,7 @@ def check_template(name: str, file: Path, template: str, work: Path, counts: Cou
 
 def check_card(name: str, file: Path, work: Path, counts: Counter[str]) -> None:
     """Compare a task's documents with the instances of its card, and the card with the task that runs it in lm-eval."""
-    made = convert(name, to="unitxt", include_paths=(str(file.parents[1]),))
+    made = convert(name, to="card", include_paths=(str(file.parents[1]),))
     (exam,) = resolve([name], [str(file.parents[1])], ExamOptions(limit=4))
     named = {reason.partition(":")[0] for reason in made.lost}
     counts["card: converted"] += 1

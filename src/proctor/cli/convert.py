@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,9 +12,7 @@ from proctor.cli.error_reporting import say
 from proctor.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
-    from proctor.dialects.aisbench.convert import ConvertedConfig
-    from proctor.recipes.exam import Exam
-    from proctor.recipes.options import ExamOptions
+    from proctor.dialects.conversion import ConvertedExam
 
 
 @click.command("convert", cls=ProctorCommand)
@@ -25,7 +22,8 @@ if TYPE_CHECKING:
     "--to",
     default="proctor",
     show_default=True,
-    help="proctor keeps `template:`; lm-eval writes it out; unitxt makes a card or recipe; opencompass a config.",
+    help="lm-eval, unitxt, opencompass: any exam, with its prompts. Of a YAML task: proctor keeps `template:`, lm-eval "
+    "writes it out, card makes a Unitxt card over the task's own dataset.",
 )
 @click.option("--include-path", "include_paths", multiple=True, help="One more folder with task files.")
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="The file to write (a folder for several).")
@@ -38,10 +36,10 @@ def command(
     output: Path | None,
     trust_code: bool | None,
 ) -> None:
-    """Write a task with another template, or for another system.
+    """Write an exam for another system, or a task with another template.
 
-    TASK is an lm-eval task or an OpenCompass config; with --to opencompass any exam. Rows that the other form cannot
-    load itself are written beside the file. What it cannot express is named on standard error.
+    TASK is any exam. For another system its prompts are written out, to a file of rows beside the new one, so that the
+    same is asked; metrics go along by name. What the other form cannot express is named on standard error.
     """
     if trust_code:
         from proctor.settings import settings
@@ -54,45 +52,54 @@ def command(
         _write(each, output, ENDINGS.get(to, ".yaml"), is_folder=len(made) > 1)
 
 
-ENDINGS = {"unitxt": ".json", "opencompass": ".py"}
+ENDINGS = {"unitxt": ".json", "card": ".json", "opencompass": ".py"}
 
 
-FORMS = ("proctor", "lm-eval", "unitxt", "opencompass")
+FORMS = ("proctor", "lm-eval", "unitxt", "opencompass", "card")
 """What ``--to`` takes."""
 
 
-def _converted(task: str, template: str | None, to: str, include_paths: tuple[str, ...]) -> list[ConvertedConfig]:
-    from proctor.dialects.aisbench.convert import ConvertedConfig, convert_dataset, convert_to_config
-    from proctor.dialects.aisbench.resolve import resolve_name
-    from proctor.dialects.lm_eval.convert import convert
+def _converted(task: str, template: str | None, to: str, include_paths: tuple[str, ...]) -> list[ConvertedExam]:
+    from proctor.dialects.conversion import convert_exam
     from proctor.dialects.resolve import resolve_task
     from proctor.recipes.options import ExamOptions
 
     if to not in FORMS:
         raise UsageError(f"there is no form '{to}'", why=f"there are {', '.join(FORMS)}", hint=did_you_mean(to, FORMS))
-    options = ExamOptions(include_paths=include_paths, template=template if to == "opencompass" else None)
-    if to == "opencompass":
-        found = [convert_to_config(exam) for exam in resolve_task(task, options)]
-    elif (exams := _datasets(task, options, resolve_name)) is not None:
-        if template is not None:
-            raise UsageError("datasets of configs have one template each", hint="leave --template out")
-        found = [convert_dataset(exam, to) for exam in exams]
-    else:
-        done = convert(task, template=template, to=to, include_paths=include_paths)
-        return [ConvertedConfig(task, done.text, lost=done.lost)]
-    return found
+    if _is_rewritten(task, to, include_paths):
+        return [_rewritten(task, template, to, include_paths)]
+    options = ExamOptions(include_paths=include_paths, template=template)
+    return [convert_exam(exam, to) for exam in resolve_task(task, options)]
 
 
-def _datasets(task: str, options: ExamOptions, resolve: Callable[..., list[Exam] | None]) -> list[Any] | None:
-    """Return the datasets of a config; ``None`` where an lm-eval task has the name, or nothing has."""
-    from proctor.dialects.lm_eval.resolve import resolve_name as lm_eval_name
+def _is_rewritten(task: str, to: str, include_paths: tuple[str, ...]) -> bool:
+    """Return whether a file is written from a file, in the same words: YAML from a task or from a recipe string."""
+    from proctor.dialects.lm_eval.resolve import resolve_name
+    from proctor.recipes.options import ExamOptions
 
-    if not task.endswith(".py") and "/" not in task and lm_eval_name(task, options) is not None:
-        return None
-    return resolve(task, options)
+    if to in ("proctor", "card") or (to == "lm-eval" and "=" in task.partition("[")[0]):
+        return True
+    if to != "lm-eval" or task.endswith((".py", ".json", ".jsonl", ".csv")):
+        return False
+    return resolve_name(task, ExamOptions(include_paths=include_paths)) is not None
 
 
-def _write(made: ConvertedConfig, output: Path | None, ending: str, *, is_folder: bool) -> None:
+def _rewritten(task: str, template: str | None, to: str, include_paths: tuple[str, ...]) -> ConvertedExam:
+    from proctor.dialects.conversion import ConvertedExam, Loss
+    from proctor.dialects.lm_eval.convert import convert
+
+    done = convert(task, template=template, to=to, include_paths=include_paths)
+    return ConvertedExam(task, done.text, lost=tuple(Loss("requests", each) for each in done.lost))
+
+
+_MEANS = {
+    "requests": "not in the other form",
+    "scores": "not in the other form",
+    "elsewhere": "for Proctor only",
+}
+
+
+def _write(made: ConvertedExam, output: Path | None, ending: str, *, is_folder: bool) -> None:
     if output is None:
         click.echo(made.text.rstrip("\n"))
         if made.rows_file:
@@ -107,4 +114,4 @@ def _write(made: ConvertedConfig, output: Path | None, ending: str, *, is_folder
             (file.parent / made.rows_file).write_text(made.rows_text(), encoding="utf-8")
             say(f"written to {file.parent / made.rows_file}")
     for reason in made.lost:
-        say(f"not in the other form: {reason}")
+        say(f"{_MEANS[reason.part]}: {reason}")

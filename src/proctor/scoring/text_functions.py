@@ -121,9 +121,17 @@ def text_function_table() -> Table[TextFunctionEntry]:
         [
             *_entries(json.loads(filters.read_text(encoding="utf-8")), LM_EVAL, made=True),
             *_postprocessors(json.loads(postprocessors.read_text(encoding="utf-8"))),
+            *_entries(_OWN, "proctor", scope="row", made=True),
         ],
         catalog_prefix="processors.",
     )
+
+
+_OWN = {
+    "likeliest_choice": {"target": "proctor.scoring.written_choices:likeliest_choice", "scope": "column"},
+    "one_after_another": "proctor.scoring.written_choices:one_after_another",
+}
+"""Text functions of our own: conversions write them where a dialect has no room for what another one says."""
 
 
 def _entries(data: Mapping[str, Any], system: str, **defaults: Any) -> Iterator[TextFunctionEntry]:

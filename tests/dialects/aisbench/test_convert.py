@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from proctor.dialects.aisbench.convert import convert_dataset, convert_to_config
 from proctor.dialects.aisbench.resolve import exams_of_config
+from proctor.dialects.conversion import convert_exam
 from proctor.dialects.resolve import resolve_task
 from proctor.errors import UsageError
 from proctor.ir import Response
@@ -78,7 +78,7 @@ def prompts(exam):
 @pytest.mark.parametrize("to, ending", [("lm-eval", ".yaml"), ("unitxt", ".json")])
 def test_the_other_form_asks_the_same(config, tmp_path, to, ending):
     before = exam(config, "Sums 1")
-    made = convert_dataset(before, to)
+    made = convert_exam(before, to)
     (after,) = resolve_task(str(written(made, tmp_path, ending)), ExamOptions())
     assert prompts(after) == prompts(before)
     assert "{% this %}" in prompts(after)[0]
@@ -86,7 +86,7 @@ def test_the_other_form_asks_the_same(config, tmp_path, to, ending):
 
 
 def test_generation_arguments_stop_and_first_capitals_go_along(config):
-    made = convert_dataset(exam(config, "Sums 1"), "lm-eval")
+    made = convert_exam(exam(config, "Sums 1"), "lm-eval")
     assert "max_gen_toks: 7" in made.text
     assert "([A-Z])" in made.text
     assert not made.lost
@@ -94,8 +94,8 @@ def test_generation_arguments_stop_and_first_capitals_go_along(config):
 
 def test_labels_become_choices(config, tmp_path):
     before = exam(config, "choice")
-    made = convert_dataset(before, "lm-eval")
-    assert any("PPLInferencer" in reason for reason in made.lost)
+    made = convert_exam(before, "lm-eval")
+    assert [reason.part for reason in made.lost if "PPLInferencer" in reason.text] == ["requests", "scores"]
     (after,) = resolve_task(str(written(made, tmp_path, ".yaml")), ExamOptions())
     texts = [[pair.context.text + pair.continuation for pair in item.requests[0].pairs] for item in after.questions()]
     assert texts == [[request.text for request in item.requests] for item in before.questions()]
@@ -104,18 +104,16 @@ def test_labels_become_choices(config, tmp_path):
 
 def test_any_exam_becomes_a_config(tmp_path):
     (before,) = resolve_task("samples.science", ExamOptions())
-    made = convert_to_config(before)
-    (after,) = resolve_task(str(written(made, tmp_path, ".py")), ExamOptions())
-    whole = [[pair.context.text + pair.continuation for pair in item.requests[0].pairs] for item in before.questions()]
-    assert [[request.text for request in item.requests] for item in after.questions()] == whole
+    made = convert_exam(before, "opencompass")
+    (after, *_) = resolve_task(str(written(made, tmp_path, ".py")), ExamOptions())
+    asked = [[request.key for request in item.requests] for item in before.questions()]
+    assert [[request.key for request in item.requests] for item in after.questions()] == asked
     assert [item.exchange.gold for item in after.questions()] == [item.exchange.gold for item in before.questions()]
 
 
 def test_what_cannot_be_asked_elsewhere_is_refused(config):
-    with pytest.raises(UsageError, match="no Unitxt recipe"):
-        convert_dataset(exam(config, "choice"), "unitxt")
     with pytest.raises(UsageError, match="did you mean 'lm-eval'"):
-        convert_dataset(exam(config, "choice"), "lm-evl")
+        convert_exam(exam(config, "choice"), "lm-evl")
 
 
 def test_from_the_shell(config, tmp_path):
@@ -141,9 +139,9 @@ def graded(exam, answers):
 def test_a_recipe_keeps_its_metric_and_its_processors(tmp_path):
     recipe = "card=samples.cards.sentiment,template=samples.templates.sentiment,postprocessors=[processors.lower_case]"
     (before,) = resolve_task(recipe, ExamOptions())
-    made = convert_to_config(before)
+    made = convert_exam(before, "opencompass")
     assert "AccEvaluator" not in made.text.partition("eval_cfg")[2]
-    (after,) = resolve_task(str(written(made, tmp_path, ".py")), ExamOptions())
+    (after, *_) = resolve_task(str(written(made, tmp_path, ".py")), ExamOptions())
     answers = ["Positive", "negative", "positive", "NEGATIVE"]
     was, now = graded(before, answers), graded(after, answers)
     name = was.scores["score_name"]
@@ -168,7 +166,7 @@ def test_a_task_keeps_its_metric_and_its_filter(tmp_path):
     }
     (tmp_path / "numbers.yaml").write_text(json.dumps(task))
     (before,) = resolve_task(str(tmp_path / "numbers.yaml"), ExamOptions())
-    made = convert_to_config(before)
+    made = convert_exam(before, "opencompass")
     (after,) = resolve_task(str(written(made, tmp_path, ".py")), ExamOptions())
     answers = ["it is 0.", "1", "3", "none", "4"]
     was, now = graded(before, answers), graded(after, answers)
@@ -184,7 +182,7 @@ def test_an_evaluator_keeps_its_name_and_gives_the_same_number(tmp_path, to, end
     text = CONFIG_OF_TEXTS.replace("ROWS", str(folder / "rows.jsonl"))
     (folder / "texts.py").write_text(text)
     before = exam(folder / "texts.py", "texts")
-    made = convert_dataset(before, to)
+    made = convert_exam(before, to)
     (after,) = resolve_task(str(written(made, tmp_path, ending)), ExamOptions())
     answers = ["Answer: word 0", "Answer: word 2", "no", "Answer: word 3"]
     was, now = graded(before, answers), graded(after, answers)

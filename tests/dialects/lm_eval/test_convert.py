@@ -128,7 +128,7 @@ def test_a_unitxt_card(folder):
         "output_type: multiple_choice\ndoc_to_text: question\ndoc_to_choice: '{{choices.text}}'\n"
         "doc_to_target: '{{choices.label.index(answerKey)}}'\nprocess_docs: !function utils.f\n"
     )
-    made = convert("arc", to="unitxt", include_paths=(str(folder),))
+    made = convert("arc", to="card", include_paths=(str(folder),))
     card = build(json.loads(made.text))
     assert card.loader.path == "allenai/ai2_arc"
     assert made.lost == ("process_docs: a card has no place for it",)
@@ -138,7 +138,7 @@ def test_a_unitxt_card_has_the_same_instances(folder, hub_dir):
     from proctor.settings import settings
 
     test_a_unitxt_card(folder)
-    card = json.loads(convert("arc", to="unitxt", include_paths=(str(folder),)).text)
+    card = json.loads(convert("arc", to="card", include_paths=(str(folder),)).text)
     recipe = build({"__type__": "dataset_recipe", "card": card, "template_card_index": 0, "loader_limit": 5})
     with settings.context(hub_dir=hub_dir):
         row = next(iter(recipe()["test"]))
@@ -160,7 +160,7 @@ def test_a_unitxt_card_keeps_the_metrics(folder, metrics, shown):
         "task: open\ndataset_path: x/y\ntest_split: test\noutput_type: generate_until\n"
         f"doc_to_text: question\ndoc_to_target: answer\n{metrics}"
     )
-    made = convert("open", to="unitxt", include_paths=(str(folder),))
+    made = convert("open", to="card", include_paths=(str(folder),))
     data = json.loads(made.text)
     assert shown in str(data["task"])
     metrics = expand_metrics(build(data).task.metric_names)
@@ -173,7 +173,7 @@ def test_metrics_that_a_unitxt_card_cannot_have_are_named(folder):
         "task: open\ndataset_path: x/y\ntest_split: test\noutput_type: multiple_choice\ndoc_to_text: question\n"
         "doc_to_choice: choices\ndoc_to_target: answer\nmetric_list:\n  - metric: acc\n  - metric: acc_norm\n"
     )
-    made = convert("open", to="unitxt", include_paths=(str(folder),))
+    made = convert("open", to="card", include_paths=(str(folder),))
     assert [each.partition(":")[0] for each in made.lost] == ["metric acc_norm"]
 
 
@@ -181,7 +181,7 @@ def test_fields_that_are_more_than_paths_are_named(folder):
     (folder / "u.yaml").write_text(
         "task: u\ninclude: t.yaml\ndoc_to_text: 'So: {{q|upper}}'\ndoc_to_choice: [a, b]\ndoc_to_target: 1\n"
     )
-    made = convert("u", to="unitxt", include_paths=(str(folder),))
+    made = convert("u", to="card", include_paths=(str(folder),))
     assert any("'So: {{q|upper}}' is more than a path" in each for each in made.lost)
     assert {"__type__": "set", "fields": {"choices": ["a", "b"]}} in json.loads(made.text)["preprocess_steps"]
 
@@ -191,7 +191,7 @@ def test_texts_around_fields_and_lists_of_labels_become_operators(folder):
         "task: u\ninclude: t.yaml\ndoc_to_text: 'So: {{choices.text[0]}} {x}'\n"
         "doc_to_target: \"{{['A', 'B', 'C'].index(key)}}\"\n"
     )
-    made = convert("u", to="unitxt", include_paths=(str(folder),))
+    made = convert("u", to="card", include_paths=(str(folder),))
     steps = json.loads(made.text)["preprocess_steps"]
     assert {"__type__": "format_text", "to_field": "question", "text": "So: {choices[text][0]} {{x}}"} in steps
     assert {"__type__": "set", "fields": {"answer_labels": ["A", "B", "C"]}} in steps
@@ -201,7 +201,7 @@ def test_texts_around_fields_and_lists_of_labels_become_operators(folder):
 @pytest.mark.parametrize("spec", ["{{q|upper}}", "{% if q %}x{% endif %}", "{{ q ~ 'x' }}", "{{ choices['a b'] }}"])
 def test_templates_that_compute_are_named(folder, spec):
     (folder / "u.yaml").write_text(f'task: u\ninclude: t.yaml\ndoc_to_text: "{spec}"\n')
-    made = convert("u", to="unitxt", include_paths=(str(folder),))
+    made = convert("u", to="card", include_paths=(str(folder),))
     assert [each for each in made.lost if each.startswith("doc_to_text")]
 
 
@@ -224,20 +224,20 @@ def test_a_recipe_becomes_a_task_of_lm_eval(folder):
     (own,) = resolve_task(recipe, ExamOptions())
     assert [each.requests for each in exam.questions()] == [each.requests for each in own.questions()]
     with pytest.raises(UsageError, match="--to lm-eval"):
-        convert(recipe, to="unitxt")
+        convert(recipe, to="card")
 
 
 def test_bad_requests(folder):
     (folder / "g.yaml").write_text("group: g\ntask: [t]\n")
     with pytest.raises(UsageError, match="no single task"):
         convert("g", include_paths=(str(folder),))
-    with pytest.raises(UsageError, match="no form 'unitx'"):
-        convert("t", to="unitx", include_paths=(str(folder),))
+    with pytest.raises(UsageError, match="no form 'car'"):
+        convert("t", to="car", include_paths=(str(folder),))
     (folder / "p.yaml").write_text(
         "task: p\ndataset_path: d\noutput_type: loglikelihood_rolling\ndoc_to_text: ''\ndoc_to_target: x\n"
     )
     with pytest.raises(UsageError, match="no Unitxt card"):
-        convert("p", to="unitxt", include_paths=(str(folder),))
+        convert("p", to="card", include_paths=(str(folder),))
 
 
 class TestFilesOfRows:
@@ -261,7 +261,7 @@ class TestFilesOfRows:
         assert made["dataset_kwargs"]["data_files"] == {"test": str(task.parent / "rows.jsonl")}
 
     def test_of_a_card(self, task):
-        made = convert(str(task), to="unitxt")
+        made = convert(str(task), to="card")
         loader = json.loads(made.text)["loader"]
         files = {"test": str(task.parent / "rows.jsonl")}
         assert loader == {"__type__": "load_hf", "path": "json", "data_files": files}

@@ -27,7 +27,7 @@ from proctor.dialects.lm_eval.tree import Leaf
 from proctor.errors import Location, TemplateError, UsageError, did_you_mean
 from proctor.templates.styles import QuestionStyle
 
-TARGETS = ("proctor", "lm-eval", "unitxt")
+TARGETS = ("proctor", "lm-eval", "card")
 SHORT_NAMES = {"mcq": "mmlu", "generate": "generate_until"}
 _OWN_KEYS = frozenset({"template", "chat_override", "task_list", "children"})
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -46,7 +46,7 @@ def convert(
     Args:
         name: A task's name, address or file; or a recipe (``card=…,template=…``), which becomes a task of lm-eval.
         template: The template to use: ``cloze``, ``mcq``, ``generate`` or any other name.
-        to: ``proctor`` keeps ``template:``; ``lm-eval`` writes it out in Jinja; ``unitxt`` makes a card.
+        to: ``proctor`` keeps ``template:``; ``lm-eval`` writes it out in Jinja; ``card`` makes a Unitxt card.
         include_paths: More folders with tasks.
         keys: Keys of the task to replace.
 
@@ -72,7 +72,7 @@ def convert(
     if isinstance(arguments := values.get("dataset_kwargs"), dict) and "data_files" in arguments:
         files = located_files(arguments["data_files"], None if leaf.source is None else leaf.source.path)
         values["dataset_kwargs"] = {**arguments, "data_files": files}
-    if to == "unitxt":
+    if to == "card":
         return to_unitxt(values)
     if to == "proctor":
         return _to_proctor(values, chosen, leaf)

@@ -15,15 +15,19 @@ _LM_EVAL_NAMES = {"max_tokens": "max_gen_toks", "stop": "until"}
 
 
 def decoding_of(arguments: Mapping[str, Any]) -> Decoding:
-    """Return how to generate: without ``do_sample``, or with it off, greedily, as lm-eval's local models do."""
+    """Return how to generate: without ``do_sample``, or with it off, greedily, as lm-eval's local models do.
+
+    ``max_gen_toks: null`` leaves the length of answers to the engine.
+    """
     until = arguments.get("until") or []
     tokens = next(
-        (arguments[key] for key in ("max_gen_toks", "max_new_tokens", "max_tokens") if key in arguments), None
+        (arguments[key] for key in ("max_gen_toks", "max_new_tokens", "max_tokens") if key in arguments),
+        DEFAULT_MAX_TOKENS,
     )
     samples = arguments.get("do_sample")
     temperature = float(arguments.get("temperature", 1.0 if samples else 0.0))
     return Decoding(
-        max_tokens=DEFAULT_MAX_TOKENS if tokens is None else int(tokens),
+        max_tokens=None if tokens is None else int(tokens),
         temperature=0.0 if samples is False else temperature,
         top_p=arguments.get("top_p"),
         top_k=arguments.get("top_k"),

@@ -1,0 +1,96 @@
+"""Exams of each dialect in the form of each other one, read back: the same requests and scores, or a named loss."""
+
+import json
+
+import pytest
+from conformance.conversions import FORMS, OUTCOMES, outcomes
+
+from proctor.dialects.conversion import convert_exam
+from proctor.dialects.resolve import resolve_task
+from proctor.errors import UsageError
+from proctor.recipes.options import ExamOptions
+
+EXAMS = 40
+"""Exams of each dialect, from the whole list; ``python -m conformance.conversions`` converts all."""
+
+LEAST = {
+    ("lm_eval", "unitxt"): 0.7,
+    ("lm_eval", "aisbench"): 0.5,
+    ("unitxt", "lm_eval"): 0.9,
+    ("unitxt", "aisbench"): 0.9,
+    ("aisbench", "lm_eval"): 0.6,
+    ("aisbench", "unitxt"): 0.6,
+}
+"""Shares of exams that are asked and scored as before, a little below what they are: they may only rise."""
+
+
+@pytest.mark.parametrize("dialect", FORMS)
+def test_requests_and_scores_are_equal_or_the_loss_is_named(dialect):
+    found = list(outcomes(dialect, EXAMS))
+    assert len({each.exam for each in found}) == EXAMS
+    assert [each for each in found if each.outcome == "UNNAMED"] == []
+    for to in FORMS:
+        mine = [each for each in found if each.to == to]
+        same = [each for each in mine if each.outcome in (OUTCOMES[0], OUTCOMES[2])]
+        assert len(same) >= LEAST.get((dialect, to), 0) * len(mine)
+        assert all(each.detail for each in mine if each.outcome == "refused")
+
+
+def task(folder, **values):
+    rows = [{"q": f"{number}?", "a": str(number), "c": ["0", "1", "2"]} for number in range(3)]
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    head = {
+        "task": "sums",
+        "dataset_path": "json",
+        "dataset_kwargs": {"data_files": {"test": str(folder / "rows.jsonl")}},
+        "test_split": "test",
+        "doc_to_text": "{{q}}",
+        "doc_to_target": "{{a}}",
+    }
+    (folder / "sums.yaml").write_text(json.dumps({**head, **values}))
+    (exam,) = resolve_task(str(folder / "sums.yaml"), ExamOptions())
+    return exam
+
+
+def losses(made, part):
+    return [each.text for each in made.lost if each.part == part]
+
+
+def test_what_a_config_leaves_to_the_model_is_named(tmp_path):
+    made = convert_exam(task(tmp_path, generation_kwargs={"temperature": 0.5, "min_p": 0.1}), "opencompass")
+    assert [each.partition(":")[0] for each in losses(made, "requests")] == ["temperature", "min_p"]
+
+
+def test_each_metric_is_a_dataset_of_a_config(tmp_path):
+    made = convert_exam(task(tmp_path, metric_list=[{"metric": "exact_match"}, {"metric": "chrf"}]), "opencompass")
+    assert made.text.count("abbr=") == 2
+    assert losses(made, "scores") == []
+    assert made.lost[0].text.startswith("lm_eval:chrf: Proctor computes it")
+
+
+def test_each_filter_pipeline_is_a_recipe_of_a_benchmark(tmp_path):
+    pipelines = [
+        {"name": name, "filter": [{"function": "regex", "regex_pattern": pattern}, {"function": "take_first"}]}
+        for name, pattern in (("strict", "is ([0-9])"), ("loose", "([0-9])"))
+    ]
+    made = convert_exam(task(tmp_path, filter_list=pipelines), "unitxt")
+    assert list(json.loads(made.text)["subsets"]) == ["strict", "loose"]
+
+
+def test_code_of_a_task_and_repeats_are_named(tmp_path):
+    made = convert_exam(task(tmp_path, repeats=3), "unitxt")
+    assert "repeats" in losses(made, "requests")[0]
+    assert "repeats" in losses(made, "scores")[0]
+
+
+def test_likelihoods_of_one_text_are_refused(tmp_path):
+    with pytest.raises(UsageError, match="likelihoods of one text"):
+        convert_exam(task(tmp_path, output_type="loglikelihood"), "unitxt")
+
+
+def test_columns_that_are_called_as_ours_keep_their_names(tmp_path):
+    rows = [{"prompt": "old", "target": "gold"}]
+    exam = task(tmp_path, doc_to_text="Say {{prompt}}", doc_to_target="target")
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    made = convert_exam(exam, "lm-eval")
+    assert made.rows == [{"prompt": "old", "target": "gold", "prompt_": "Say old", "target_": "gold"}]
