@@ -29,8 +29,7 @@ import time
 import traceback
 import types
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from importlib.abc import Loader, MetaPathFinder
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
 from pathlib import Path
@@ -53,8 +52,9 @@ AREAS: dict[str, tuple[str, ...]] = {
 
 CPU_SECONDS = 30
 """A mutant may loop for ever; no honest run of one module's tests comes near this."""
-PATIENCE = 240.0
-"""Seconds on the clock after which a mutant that waits for ever is given up; it counts as noticed."""
+PATIENCE = 20.0
+"""Seconds on the clock, beside three times what its tests took, after which a mutant that waits for ever is given up;
+it counts as noticed."""
 
 
 class Mutant(NamedTuple):
@@ -243,17 +243,16 @@ def record(tests: Sequence[str], modules: Sequence[Path], to: Path) -> None:
     to.write_text(json.dumps({"lines": lines, "seconds": recorder.seconds}), encoding="utf-8")
 
 
-class Changed(MetaPathFinder, SourceFileLoader):  # type: ignore[misc] - both are abstract in typeshed
+class Changed(SourceFileLoader):
     """An importer of one module with another source."""
 
     def __init__(self, name: str, mutant: Mutant) -> None:
-        SourceFileLoader.__init__(self, name, str(mutant.path))
+        super().__init__(name, str(mutant.path))
         self.mutant = mutant
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:  # noqa: ARG002
         """Find the module, and nothing else."""
-        loader: Loader = self
-        return spec_from_file_location(name, self.mutant.path, loader=loader) if name == self.name else None
+        return spec_from_file_location(name, self.mutant.path, loader=self) if name == self.name else None
 
     def get_code(self, fullname: str) -> types.CodeType:  # noqa: ARG002
         """Compile the changed source."""
@@ -310,7 +309,7 @@ def without_shrinking() -> None:
     type.__setattr__(hypothesis.settings, "register_profile", staticmethod(registered))
 
 
-def forked(work: Callable[[], int]) -> int:
+def forked(work: Callable[[], int], seconds: float) -> int:
     """Do something in a process of its own, silently; return its exit code, or -1 where it never ended."""
     process = os.fork()
     if not process:
@@ -325,7 +324,7 @@ def forked(work: Callable[[], int]) -> int:
             traceback.print_exc()
         finally:
             os._exit(code)
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + seconds
     while time.monotonic() < end:
         found, status = os.waitpid(process, os.WNOHANG)
         if found:
@@ -337,16 +336,16 @@ def forked(work: Callable[[], int]) -> int:
     return -1
 
 
-def survives(mutant: Mutant, tests: Sequence[str]) -> bool:
-    """Return whether no test notices a mutant."""
+def survives(mutant: Mutant, tests: Mapping[str, float]) -> bool:
+    """Return whether no test notices a mutant; tests come with the seconds they took."""
 
     def work() -> int:
         resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
         if not replaced(mutant):
             load_anew(mutant)
-        return pytest.main(tests_of(tests))
+        return pytest.main(tests_of(sorted(tests, key=tests.__getitem__)))
 
-    return forked(work) == 0
+    return forked(work, PATIENCE + 3 * sum(tests.values())) == 0
 
 
 def sampled(modules: Sequence[Path], each: int, seed: int) -> list[Mutant]:
@@ -367,7 +366,7 @@ def run_area(area: str, tests: Sequence[str], modules: Sequence[Path], each: int
             record(tests, modules, table)
             return 0
 
-        if forked(recorded):
+        if forked(recorded, 3600.0):
             sys.exit(f"{area}: its tests fail as they are. Run: pytest {' '.join(tests)}")
         known = json.loads(table.read_text(encoding="utf-8"))
     forget = set(sys.modules)
@@ -376,7 +375,7 @@ def run_area(area: str, tests: Sequence[str], modules: Sequence[Path], each: int
     mutants = sampled(modules, each, seed)
     for function in (mutants[0].function, None) if mutants else ():
         unchanged = mutants[0]._replace(end=mutants[0].start, new="", function=function)
-        if not survives(unchanged, list(known["seconds"])):
+        if not survives(unchanged, known["seconds"]):
             sys.exit(f"{area}: its tests fail in a process of their own, so nothing they notice would count.")
     died: dict[Path, list[bool]] = defaultdict(list)
     for mutant in mutants:
@@ -384,11 +383,13 @@ def run_area(area: str, tests: Sequence[str], modules: Sequence[Path], each: int
         ran = {name for line in mutant.statement for name in lines.get(str(line), [])}
         # Lines that run on import belong to no test: all answer for them.
         names = known["seconds"] if "" in ran or mutant.function is None else ran
-        quickest = sorted(names, key=lambda name: known["seconds"].get(name, 0.0))
-        alive = not quickest or survives(mutant, quickest)
+        noticing = {name: known["seconds"].get(name, 0.0) for name in names}
+        alive = not noticing or survives(mutant, noticing)
         died[mutant.path].append(not alive)
         if alive:
-            print(f"survived{'' if quickest else ' (no test runs it)'}  {mutant}", flush=True)
+            print(f"survived{'' if noticing else ' (no test runs it)'}  {mutant}", flush=True)
+        else:
+            print(f"died  {mutant}", flush=True)
     for path, results in died.items():
         print(f"{sum(results):4} of {len(results):3} died  {path.relative_to(PACKAGE)}", flush=True)
     for name in set(sys.modules) - forget:
