@@ -6,6 +6,7 @@
 #   make bench   measurements, written to benchmarks/RESULTS.md
 #   make conformance  the other systems beside Proctor, their answers recorded anew: an hour or more
 #   make soak    10,000 schedules of faults and 1,000 kill -9: hours
+#   make mutants changes the code a little at a time and counts what the tests notice: an hour or two
 #   make docs    the documentation site, in site/
 #   make clean   removes what the others made
 
@@ -29,7 +30,7 @@ ARGS ?=
 # Two workers use both cores of a small machine; whoever is done first takes over tests of the other.
 WORKERS ?= 2
 
-.PHONY: help demo test check bench conformance soak docs format clean
+.PHONY: help demo test check bench conformance soak mutants docs format clean
 
 help:
 	@sed -n 's/^#   \(make .*\)/\1/p' Makefile
@@ -67,6 +68,11 @@ KILLS ?= 1000
 soak: $(VENV)/.dev
 	PROCTOR_FAULT_SCHEDULES=$(SCHEDULES) $(BIN)/python -m pytest -q -n $(WORKERS) -p no:cacheprovider tests/testing/test_virtual.py
 	$(BIN)/python tests/running/soak.py --kills $(KILLS)
+
+# Another sample with SEED, a part with ARGS: make mutants SEED=7 ARGS="demos --each 20"
+SEED ?= 0
+mutants: $(VENV)/.dev
+	$(BIN)/python tools/mutants.py --seed $(SEED) $(ARGS)
 
 docs: $(VENV)/.docs
 	$(BIN)/python tools/command_reference.py

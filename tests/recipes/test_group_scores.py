@@ -8,7 +8,7 @@ from proctor.dialects.unitxt.resolve import exams_of
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import MissingFieldError
 from proctor.recipes.benchmark import Benchmark
-from proctor.recipes.group_scores import BenchmarkScores
+from proctor.recipes.group_scores import BenchmarkScores, varied_of
 from proctor.running.run import run_exams
 from proctor.scoring.grade import Grade
 from proctor.scoring.score import Score
@@ -91,3 +91,44 @@ def test_members_of_one_unit_keep_it_and_percentages_beside_shares_become_shares
     assert 0.2 < mixed["score_ci_low"] < mixed["score"] < mixed["score_ci_high"] < 0.6
     assert mixed["num_of_instances"] == 3 + 3 + 5
     assert BenchmarkScores("b", ("x", "y")).score({"x": share, "y": raw})["unit"] == "raw"
+
+
+def test_a_benchmarks_interval_is_that_of_a_mean_of_independent_scores():
+    def grade(score, low, high, count):
+        return Grade({"num_of_instances": count}, main=Score("f1", score, low, high))
+
+    grades = {"x": grade(0.4, 0.3, 0.5, 10), "y": grade(0.8, 0.7, 0.9, 30), "bare": Grade({}, main=Score("f1", 1))}
+    found = BenchmarkScores("b", ("x", "y")).score(grades)
+    assert found.pop("unit") == "raw"
+    half = (0.1**2 + 0.1**2) ** 0.5 / 2
+    assert found == {
+        "score": pytest.approx(0.6), "subsets_mean": pytest.approx(0.6), "score_name": "subsets_mean",
+        "score_ci_low": pytest.approx(0.6 - half), "score_ci_high": pytest.approx(0.6 + half),
+        "subsets_mean_ci_low": pytest.approx(0.6 - half), "subsets_mean_ci_high": pytest.approx(0.6 + half),
+        "num_of_instances": 40,
+    }  # fmt: skip
+    partly = BenchmarkScores("b", ("x", "bare")).score(grades)
+    assert partly.pop("unit") == "raw"
+    assert partly == {"score": 0.7, "subsets_mean": 0.7, "score_name": "subsets_mean", "num_of_instances": 10}
+
+
+@pytest.mark.parametrize("score", [None, True, float("nan"), "0.5"])
+def test_what_is_not_a_number_is_not_a_score(score):
+    assert BenchmarkScores("b", ("x",)).score({"x": Grade({}, main=Score("f1", score))}) == {}
+
+
+def test_an_interval_needs_both_ends():
+    grades = {"x": Grade({}, main=Score("f1", 0.5, 0.4, None))}
+    assert "score_ci_low" not in BenchmarkScores("b", ("x",)).score(grades)
+
+
+def test_what_varies_within_a_recipe():
+    recipe = fetch_artifact(f"{ARITHMETIC},template=samples.templates.arithmetic,num_demos=1")
+
+    def varied(**changes):
+        return varied_of(recipe.model_copy(update=changes))
+
+    assert varied() == ()
+    assert varied(num_demos=[1]) == ()
+    assert varied(num_demos=[1, 2]) == ("num_demos",)
+    assert varied(template=[recipe.template, recipe.template]) == ("template",)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from proctor.errors import ScoringError, UsageError
 from proctor.results import comparison as c
-from proctor.scoring.intervals import Bootstrap
+from proctor.scoring.intervals import Bootstrap, Means
 
 scipy_stats = pytest.importorskip("scipy.stats")
 scores = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=3, max_size=40)
@@ -153,3 +153,84 @@ def test_a_true_null_is_seldom_rejected():
         one, two = generator.random((2, 60))
         p_values.append(c.compare(list(one), list(two), test="t").p_value)
     assert 0.02 < np.mean(np.array(p_values) < 0.05) < 0.085
+
+
+def test_levels_and_powers_reach_every_number():
+    one, two = [0.1, 0.5, 0.3, 0.9], [0.4, 0.5, 0.7, 0.8]
+    quantile = scipy_stats.norm.ppf
+    found = c.compare(one, two, level=0.8, test="t")
+    interval = scipy_stats.ttest_rel(two, one).confidence_interval(0.8)
+    assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
+    assert found.detectable == pytest.approx((quantile(0.9) + quantile(0.8)) * found.standard_error)
+    assert (found.first, found.second, found.name) == (pytest.approx(0.45), pytest.approx(0.6), "score")
+    z = quantile(0.95) + quantile(0.9)
+    assert c.detectable_difference(0.1, power=0.9, level=0.9) == pytest.approx(0.1 * z)
+    assert c.needed_instances(-0.1, 0.5, power=0.9, level=0.9) == math.ceil((z * 5) ** 2)
+    assert c.needed_instances(0.1, 0.5) == 197
+    # Both tails count: where nothing differs, a test finds something as often as it is wrong.
+    assert c.power_of(0.0, 1.0, level=0.9) == pytest.approx(0.1)
+    assert c.power_of(-0.5, 0.2) == pytest.approx(c.power_of(0.5, 0.2))
+
+
+def test_one_cluster_says_nothing_about_an_error():
+    found = c.compare([0.0, 1.0, 0.0], [1.0, 1.0, 0.5], clusters=["text"] * 3)
+    assert found.difference == 0.5
+    assert all(math.isnan(each) for each in (found.standard_error, found.low, found.high, found.p_value))
+    assert math.isnan(c.standard_error([1.0]))
+    assert c.standard_error([0.0, 1.0]) == 0.5
+
+
+def test_mcnemar_is_exact_up_to_25_pairs_that_differ():
+    assert c.FEW_DISCORDANT == 25
+    few, many = [1.0] * 18 + [0.0] * 7, [1.0] * 18 + [0.0] * 8
+    assert c.mcnemar(few, [1 - each for each in few]) == pytest.approx(scipy_stats.binomtest(7, 25).pvalue)
+    assert c.mcnemar(many, [1 - each for each in many]) == pytest.approx(scipy_stats.chi2.sf(81 / 26, 1))
+
+
+def test_a_bootstrap_gives_twice_the_smaller_tail():
+    differences = np.array([-0.5, 0.1, 0.2, 0.3, 0.6])
+    bootstrap = Bootstrap(400, 0.9, seed=5)
+    means = bootstrap.distribution(Means(differences))[0]
+    interval, p_value = c.paired_bootstrap(differences, bootstrap)
+    assert p_value == 2 * min(np.mean(means <= 0), np.mean(means >= 0)) < 1
+    assert interval == bootstrap.intervals(Means(differences))[0]
+    assert c.paired_bootstrap(-differences, bootstrap)[1] == pytest.approx(p_value, abs=0.1)
+    assert c.paired_bootstrap(np.zeros(4), bootstrap) == ((0.0, 0.0), 1.0)
+    found = c.compare([0.0] * 5, list(differences), test="bootstrap", level=0.9, resamples=400, seed=5)
+    assert (found.low, found.high, found.p_value, found.test) == (*interval, p_value, "bootstrap")
+
+
+def test_the_correction_is_the_one_that_was_asked_for():
+    one = {
+        "a": [0.0, 0.1, 0.2, 0.3],
+        "b": [0.5, 0.1, 0.9, 0.3],
+        "c": [0.1, 0.2, 0.3, 0.1],
+        "empty": [None] * 4,
+        "score": [0.0] * 4,
+    }
+    two = {
+        "a": [0.2, 0.2, 0.5, 0.4],
+        "b": [0.6, 0.3, 0.2, 0.5],
+        "c": [0.4, 0.1, 0.5, 0.2],
+        "empty": [None] * 4,
+        "score": [1.0] * 4,
+    }
+    plain = c.compare_all(one, two, correction="none")
+    p_values = [each.p_value for each in plain]
+    assert [each.name for each in plain] == ["a", "b", "c"]
+    assert [each.adjusted_p_value for each in plain] == p_values
+    for name, correction in (("holm", c.holm), ("benjamini-hochberg", c.benjamini_hochberg)):
+        found = c.compare_all(one, two, correction=name, level=0.8)
+        assert [each.adjusted_p_value for each in found] == correction(p_values) != p_values
+        assert found[0].high < plain[0].high
+    assert c.holm(p_values) != c.benjamini_hochberg(p_values)
+    assert [each.name for each in c.compare_all(one, two)] == ["a", "b", "c"]
+
+
+def test_a_table_rounds_to_four_places():
+    found = c.Comparison("f1", 0.123456, 0.234567, 0.111111, -0.05, 0.2, 0.012345, 0.02469, 0.1, 7, 1, "t", 0.28)
+    headers, _, row = (
+        [cell.strip() for cell in line.split("|")[1:-1]] for line in c.comparison_table([found], 0.9).splitlines()
+    )
+    assert headers[4] == "90% interval"
+    assert row == ["f1", "0.1235", "0.2346", "0.1111", "[-0.0500, +0.2000]", "0.0123", "0.0247", "7", "t"]

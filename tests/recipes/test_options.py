@@ -1,0 +1,59 @@
+"""What a run may change about an exam."""
+
+from __future__ import annotations
+
+import pytest
+
+from proctor.ir import Decoding
+from proctor.recipes.honours import Honoured, Refused, all_honoured, flag_of, no_effect, refusals, without_effect
+from proctor.recipes.options import OPTIONS, ExamOptions, given_options
+
+
+def test_decoding_replaces_fields_and_keeps_the_rest():
+    base = Decoding(temperature=0.7, max_tokens=9, extra={"a": 1, "b": 2})
+    assert ExamOptions().decode(base) is base
+    found = ExamOptions(decoding={"temperature": 0.2, "min_p": 0.1, "extra": {"b": 3}}).decode(base)
+    assert (found.temperature, found.max_tokens) == (0.2, 9)
+    assert dict(found.extra) == {"a": 1, "b": 3, "min_p": 0.1}
+
+
+@pytest.mark.parametrize("given, temperature", [(False, 0.0), (True, 0.7), (None, 0.7)])
+def test_greedy_is_a_temperature_of_0(given, temperature):
+    found = ExamOptions(decoding={"do_sample": given}).decode(Decoding(temperature=0.7))
+    assert found.temperature == temperature
+    assert "do_sample" not in found.extra
+
+
+def test_samples_are_named_by_the_exam_or_by_its_task():
+    options = ExamOptions(samples={"task": [3, 1], "task@own": [2], "none": []})
+    assert options.places_of("task") == {1, 3}
+    assert options.places_of("task@template") == {1, 3}
+    assert options.places_of("task@own") == {2}
+    assert options.places_of("none") == frozenset()
+    assert options.places_of("other") is None
+    assert ExamOptions().places_of("task") is None
+
+
+def test_what_is_given_is_what_changes_something():
+    assert given_options(ExamOptions()) == {}
+    assert given_options(ExamOptions(num_demos=0, include_paths=("x",), apply_chat_template=True)) == {
+        "num_demos": 0, "apply_chat_template": True,
+    }  # fmt: skip
+    assert "include_paths" not in OPTIONS
+    assert {"limit", "seed", "keys"} < set(OPTIONS)
+
+
+def test_an_option_is_honoured_or_refused_by_name():
+    given = ExamOptions(num_demos=1, seed=2, limit=3)
+    honours = {"num_demos": Refused("it has no demos", "ask less"), "seed": no_effect("nothing is drawn")}
+    first, second = refusals("e", honours, given)
+    assert (first.what, first.why, first.hint) == ("'e' cannot honour --num-demos", "it has no demos", "ask less")
+    assert second.what == "'e' cannot honour --limit"
+    assert list(refusals("e", all_honoured(OPTIONS), given)) == []
+    assert list(without_effect("e", {**honours, "limit": Honoured("cuts")}, given)) == [
+        "--seed has no effect here on e: nothing is drawn"
+    ]
+    assert list(without_effect("e", honours, ExamOptions())) == []
+    assert [flag_of(name) for name in ("include_paths", "model_config", "num_demos")] == [
+        "--include-path", "--model", "--num-demos",
+    ]  # fmt: skip

@@ -1,0 +1,433 @@
+"""Changes one thing in a module at a time and counts the changes that its tests notice.
+
+python tools/mutants.py                          a sample of every module of AREAS
+python tools/mutants.py demos --each 12 --seed 7
+python tools/mutants.py recipes/pipeline --each 1000
+
+A mutant is a comparison, an operator, a constant, a condition, a returned value or a statement that was changed or
+dropped. It meets only the tests that ran its line, the fastest first, until one fails. What survives is printed with
+its line; read it: either a test is missing, or the change means the same (an *equivalent* mutant).
+
+The tests are collected once. Every mutant gets a forked process, in which the changed function takes the place of the
+one that was loaded; a mutant outside of functions, or one that an object cannot take, loads the package anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import contextlib
+import gc
+import json
+import os
+import random
+import resource
+import signal
+import sys
+import tempfile
+import time
+import traceback
+import types
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import spec_from_file_location
+from pathlib import Path
+from typing import NamedTuple
+
+import coverage
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "proctor"
+AREAS: dict[str, tuple[str, ...]] = {
+    "recipes": ("tests/recipes",),
+    "demos": ("tests/demos", "tests/recipes/test_recipe.py", "tests/recipes/test_pool_draw.py"),
+    "scoring/pipeline.py": ("tests/scoring/test_pipeline.py", "tests/results/test_evaluate.py"),
+    "scoring/grader.py": ("tests/scoring/test_grader.py", "tests/results/test_one_grader.py"),
+    "results/comparison.py": ("tests/results/test_comparison.py",),
+    "running/execute.py": ("tests/running/test_run.py", "tests/running/test_infer.py"),
+}
+"""Which tests answer for a module or for the modules of a folder."""
+
+CPU_SECONDS = 30
+"""A mutant may loop for ever; no honest run of one module's tests comes near this."""
+PATIENCE = 20.0
+"""Seconds on the clock, beside three times what its tests took, after which a mutant that waits for ever is given up;
+it counts as noticed."""
+
+
+class Mutant(NamedTuple):
+    """One change of a source: its place, what stands there and what shall."""
+
+    path: Path
+    line: int
+    start: int
+    end: int
+    new: str
+    function: tuple[str, int] | None
+    statement: range
+
+    def source(self) -> str:
+        """Return the module's source with the change."""
+        old = self.path.read_bytes()
+        return (old[: self.start] + self.new.encode() + old[self.end :]).decode()
+
+    def __str__(self) -> str:
+        old = " ".join(self.path.read_bytes()[self.start : self.end].decode().split())
+        return f"{self.path.relative_to(ROOT)}:{self.line}: {old[:90]}  ->  {self.new}"
+
+
+COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+}
+OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.Mult,
+    ast.Pow: ast.Mult,
+}
+
+
+def changed(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield what may stand in an expression's place."""
+    match node:
+        case ast.Compare(left, [operator, *rest], others) if type(operator) in COMPARISONS:
+            yield ast.Compare(left, [COMPARISONS[type(operator)](), *rest], others)
+        case ast.BinOp(left, operator, right) if type(operator) in OPERATORS:
+            yield ast.BinOp(left, OPERATORS[type(operator)](), right)
+        case ast.BoolOp(ast.And(), values):
+            yield ast.BoolOp(ast.Or(), values)
+        case ast.BoolOp(ast.Or(), values):
+            yield ast.BoolOp(ast.And(), values)
+        case ast.UnaryOp(ast.Not() | ast.USub(), operand):
+            yield operand
+        case ast.Constant(bool() as value):
+            yield ast.Constant(not value)
+        case ast.Constant(int() | float() as value):
+            yield ast.Constant(value + 1)
+            yield ast.Constant(value - 1)
+        case ast.IfExp(test, body, other):
+            yield ast.IfExp(ast.UnaryOp(ast.Not(), test), body, other)
+
+
+def instead(node: ast.stmt) -> Iterator[str]:
+    """Yield what may stand in a statement's place."""
+    match node:
+        case ast.Return(value) if value is not None and not (isinstance(value, ast.Constant) and value.value is None):
+            yield "return None"
+        case ast.Expr(ast.Constant(str())):
+            return
+        case ast.Expr() | ast.AugAssign() | ast.Raise():
+            yield "pass"
+        case ast.Assign([ast.Attribute() | ast.Subscript()]):
+            yield "pass"
+        case ast.Continue():
+            yield "break"
+        case ast.Break():
+            yield "continue"
+
+
+class Finder(ast.NodeVisitor):
+    """Walks a module and notes every mutant; annotations, strings and decorators stay as they are."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.mutants: list[Mutant] = []
+        self.function: tuple[str, int] | None = None
+        self.statement = range(0)
+        source = path.read_bytes()
+        self.lines = [0]
+        for line in source.splitlines(keepends=True):
+            self.lines.append(self.lines[-1] + len(line))
+        self.visit(ast.parse(source))
+
+    def note(self, node: ast.expr | ast.stmt, new: str) -> None:
+        """Note one mutant."""
+        start = self.lines[node.lineno - 1] + node.col_offset
+        end = self.lines[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
+        self.mutants.append(Mutant(self.path, node.lineno, start, end, new, self.function, self.statement))
+
+    def generic_visit(self, node: ast.AST) -> None:
+        """Note what may stand in a node's place, then look inside it."""
+        if isinstance(node, ast.expr):
+            for new in changed(node):
+                self.note(node, f"({ast.unparse(ast.fix_missing_locations(new))})")
+        elif isinstance(node, ast.stmt):
+            body = getattr(node, "body", None)
+            last = body[0].lineno - 1 if body else node.end_lineno or node.lineno
+            self.statement = range(node.lineno, max(last, node.lineno) + 1)
+            for text in instead(node):
+                self.note(node, text)
+            if isinstance(node, ast.If | ast.While) and not isinstance(node.test, ast.Compare | ast.UnaryOp):
+                # Comparisons and "not" have mutants of their own that say the same.
+                self.note(node.test, f"(not ({ast.unparse(node.test)}))")
+        super().generic_visit(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        """Look inside a function; the outermost one is what a process replaces."""
+        outer = self.function
+        for default in [*node.args.defaults, *node.args.kw_defaults]:
+            if default is not None:
+                self.visit(default)
+        if outer is None:
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            self.function = (node.name, first)
+        for statement in node.body:
+            self.visit(statement)
+        self.function = outer
+
+    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815 - the name that ast looks for
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        """Look at the value alone."""
+        self.statement = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        if node.value is not None:
+            self.visit(node.value)
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
+        """Leave the words of messages alone."""
+
+    def visit_If(self, node: ast.If) -> None:
+        """Leave out what only type checkers read."""
+        if not (isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"):
+            self.generic_visit(node)
+
+
+class Recorder:
+    """A pytest plugin: which lines each test ran, and how long it took."""
+
+    def __init__(self, cover: coverage.Coverage) -> None:
+        self.cover = cover
+        self.seconds: dict[str, float] = defaultdict(float)
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Lines that run from now on are this test's."""
+        self.cover.switch_context(nodeid)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Add up set-up, call and tear-down."""
+        self.seconds[report.nodeid] += report.duration
+
+
+def tests_of(args: Sequence[str]) -> list[str]:
+    """Return pytest's arguments."""
+    off = [word for name in ("cacheprovider", "xdist", "cov") for word in ("-p", f"no:{name}")]
+    # Pytest warns, and the warning would fail every test, that hypothesis was imported before it.
+    return ["-q", "-x", *off, "--tb=line", "-W", "ignore::pytest.PytestAssertRewriteWarning", *args]
+
+
+def record(tests: Sequence[str], modules: Sequence[Path], to: Path) -> None:
+    """Run the tests as they are and write, per line of the modules, the tests that ran it."""
+    cover = coverage.Coverage(data_file=None, include=[str(path) for path in modules], config_file=False)
+    recorder = Recorder(cover)
+    cover.start()
+    status = pytest.main(tests_of(tests), plugins=[recorder])
+    cover.stop()
+    if status:
+        sys.exit("The tests fail as they are; mutants can be counted when they pass.")
+    data = cover.get_data()
+    lines = {str(path): data.contexts_by_lineno(str(path)) for path in modules}
+    to.write_text(json.dumps({"lines": lines, "seconds": recorder.seconds}), encoding="utf-8")
+
+
+class Changed(SourceFileLoader):
+    """An importer of one module with another source."""
+
+    def __init__(self, name: str, mutant: Mutant) -> None:
+        super().__init__(name, str(mutant.path))
+        self.mutant = mutant
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:  # noqa: ARG002
+        """Find the module, and nothing else."""
+        return spec_from_file_location(name, self.mutant.path, loader=self) if name == self.name else None
+
+    def get_code(self, fullname: str) -> types.CodeType:  # noqa: ARG002
+        """Compile the changed source."""
+        return compile(self.mutant.source(), str(self.mutant.path), "exec", dont_inherit=True)
+
+
+def code_in(code: types.CodeType, name: str, line: int) -> types.CodeType | None:
+    """Return the code of the function of that name and line."""
+    for inner in (constant for constant in code.co_consts if isinstance(constant, types.CodeType)):
+        found = inner if (inner.co_name, inner.co_firstlineno) == (name, line) else code_in(inner, name, line)
+        if found is not None:
+            return found
+    return None
+
+
+def replaced(mutant: Mutant) -> bool:
+    """Give the loaded function its changed code; return whether it could take it."""
+    if mutant.function is None:
+        return False
+    new = code_in(compile(mutant.source(), str(mutant.path), "exec", dont_inherit=True), *mutant.function)
+    places = [
+        function
+        for function in gc.get_objects()
+        if isinstance(function, types.FunctionType)
+        and function.__code__.co_filename == str(mutant.path)
+        and (function.__code__.co_name, function.__code__.co_firstlineno) == mutant.function
+    ]
+    if new is None or not places or any(new.co_freevars != place.__code__.co_freevars for place in places):
+        return False
+    for place in places:
+        place.__code__ = new
+    return True
+
+
+def load_anew(mutant: Mutant) -> None:
+    """Forget the package and its tests, and find the changed module instead of the one on disk."""
+    for name, module in list(sys.modules.items()):
+        if name.split(".")[0] == "proctor" or str(getattr(module, "__file__", None)).startswith(str(ROOT / "tests")):
+            del sys.modules[name]
+    parts = mutant.path.relative_to(PACKAGE.parent).with_suffix("").parts
+    sys.meta_path.insert(0, Changed(".".join(parts).removesuffix(".__init__"), mutant))
+
+
+def without_shrinking() -> None:
+    """Let hypothesis stop at the first counter-example: nobody reads it."""
+    import hypothesis
+
+    register = hypothesis.settings.register_profile
+    phases = (hypothesis.Phase.explicit, hypothesis.Phase.generate)
+
+    def registered(name: str, **settings: object) -> None:
+        register(name, **(settings | {"phases": phases, "database": None, "derandomize": True}))  # type: ignore[arg-type]
+
+    type.__setattr__(hypothesis.settings, "register_profile", staticmethod(registered))
+
+
+def forked(work: Callable[[], int], seconds: float) -> int:
+    """Do something in a process of its own, silently; return its exit code, or -1 where it never ended."""
+    process = os.fork()
+    if not process:
+        os.setpgid(0, 0)
+        quiet = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2) if "MUTANTS_LOUD" not in os.environ else (0,):
+            os.dup2(quiet, stream)
+        code = 1
+        try:
+            code = int(work())
+        except BaseException:  # noqa: BLE001 - the process ends here, whatever happened
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found, status = os.waitpid(process, os.WNOHANG)
+        if found:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.02)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process, signal.SIGKILL)
+    os.waitpid(process, 0)
+    return -1
+
+
+def survives(mutant: Mutant, tests: Mapping[str, float]) -> bool:
+    """Return whether no test notices a mutant; tests come with the seconds they took."""
+
+    def work() -> int:
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+        if not replaced(mutant):
+            load_anew(mutant)
+        return pytest.main(tests_of(sorted(tests, key=tests.__getitem__)))
+
+    return forked(work, PATIENCE + 3 * sum(tests.values())) == 0
+
+
+def sampled(modules: Sequence[Path], each: int, seed: int) -> list[Mutant]:
+    """Return so many mutants of every module, or all it has; the same for the same source and seed."""
+    chosen = []
+    for path in modules:
+        found = Finder(path).mutants
+        chosen += random.Random(f"{seed} {path.name}").sample(found, min(each, len(found)))
+    return sorted(chosen, key=lambda mutant: (mutant.path, mutant.line, mutant.start))
+
+
+def run_area(area: str, tests: Sequence[str], modules: Sequence[Path], each: int, seed: int) -> tuple[int, int]:
+    """Print the survivors of an area's sample; return how many died, and of how many."""
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder) / "table.json"
+
+        def recorded() -> int:
+            record(tests, modules, table)
+            return 0
+
+        if forked(recorded, 3600.0):
+            sys.exit(f"{area}: its tests fail as they are. Run: pytest {' '.join(tests)}")
+        known = json.loads(table.read_text(encoding="utf-8"))
+    forget = set(sys.modules)
+    with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
+        pytest.main([*tests_of(tests), "--collect-only"])
+    mutants = sampled(modules, each, seed)
+    for function in (mutants[0].function, None) if mutants else ():
+        unchanged = mutants[0]._replace(end=mutants[0].start, new="", function=function)
+        if not survives(unchanged, known["seconds"]):
+            sys.exit(f"{area}: its tests fail in a process of their own, so nothing they notice would count.")
+    died: dict[Path, list[bool]] = defaultdict(list)
+    for mutant in mutants:
+        lines = known["lines"][str(mutant.path)]
+        ran = {name for line in mutant.statement for name in lines.get(str(line), [])}
+        # Lines that run on import belong to no test: all answer for them.
+        names = known["seconds"] if "" in ran or mutant.function is None else ran
+        noticing = {name: known["seconds"].get(name, 0.0) for name in names}
+        alive = not noticing or survives(mutant, noticing)
+        died[mutant.path].append(not alive)
+        if alive:
+            print(f"survived{'' if noticing else ' (no test runs it)'}  {mutant}", flush=True)
+        else:
+            print(f"died  {mutant}", flush=True)
+    for path, results in died.items():
+        print(f"{sum(results):4} of {len(results):3} died  {path.relative_to(PACKAGE)}", flush=True)
+    for name in set(sys.modules) - forget:
+        if name.startswith(("proctor", "tests")):
+            del sys.modules[name]
+    return sum(map(sum, died.values())), len(mutants)
+
+
+def modules_of(area: str) -> list[Path]:
+    """Return the modules of an area."""
+    path = PACKAGE / area
+    return [path] if path.is_file() else sorted(path.rglob("*.py"))
+
+
+def main() -> int:
+    """Run the areas that were named; return 1 where fewer died than asked for."""
+    parser = argparse.ArgumentParser(description="Which changes of the code do the tests not notice?")
+    parser.add_argument("only", nargs="*", help="areas or modules, such as demos or recipes/pipeline; all without")
+    parser.add_argument("--each", type=int, default=10, help="mutants per module (10)")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--least", type=float, default=0, help="exit with 1 where a smaller share dies")
+    given = parser.parse_args()
+    os.chdir(ROOT)
+    sys.path.insert(0, str(PACKAGE.parent))
+    without_shrinking()
+    died = total = 0
+    for area, tests in AREAS.items():
+        modules = [
+            path
+            for path in modules_of(area)
+            if not given.only or any(f"{path.relative_to(PACKAGE)}".startswith(name) for name in given.only)
+        ]
+        if modules:
+            some, of = run_area(area, tests, modules, given.each, given.seed)
+            died, total = died + some, total + of
+    print(f"{died} of {total} died ({died / max(total, 1):.0%}), seed {given.seed}")
+    return int(died < given.least * total)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
