@@ -29,7 +29,7 @@ class ExamComparison:
         first, second: Mean scores over the ``n`` instances; ``None`` where n is 0.
         difference: ``second - first``.
         low, high: Bounds of its 95% interval; ``None`` where n < 2, and so for what follows.
-        p: From :func:`proctor.results.comparison.compare`; ``p_corrected`` the same for all comparisons together (Holm).
+        p: As :func:`proctor.results.comparison.compare` says; ``p_corrected`` for all comparisons together (Holm).
         test: What p comes from.
         better, worse: Instances that the second run scored higher, and lower.
         detectable: The smallest difference that would be found four times out of five.
