@@ -129,7 +129,7 @@ def compare_evaluators(asked: dict[str, Any], wanted: list[Any]) -> int:
     different, explained = 0, Counter[str]()
     for case, theirs in zip(asked["evaluators"], wanted, strict=True):
         mine = evaluated(case)
-        if reason := explained(case, mine, theirs):
+        if reason := reason_of(case, mine, theirs):
             explained[reason] += 1
         elif not _agrees(case, mine, theirs):
             different += 1
@@ -144,7 +144,7 @@ def compare_evaluators(asked: dict[str, Any], wanted: list[Any]) -> int:
     return different
 
 
-def explained(case: dict[str, Any], mine: Any, theirs: Any) -> str:
+def reason_of(case: dict[str, Any], mine: Any, theirs: Any) -> str:
     """Return the id of why scores differ, ``""`` where they should not."""
     if case["project"] == AIS and case["k"] is not None and case["n"] > 1 and case["type"] == "AccwithDetailsEvaluator":
         averages = {key: value for key, value in theirs.items() if "average" in key or key.startswith("avg@")}

@@ -240,7 +240,7 @@ def explain(case: Case, name: str, theirs: Any, ours: Any) -> str:
 
 def _explained_score(case: Case, name: str, theirs: Any, ours: Any) -> str:
     whole = {"error": theirs["error"]} if name == "refused" else {name: theirs}
-    return scoring.explained(case, {"error": ""} if prompts.is_error(ours) else {name: ours}, whole)
+    return scoring.reason_of(case, {"error": ""} if prompts.is_error(ours) else {name: ours}, whole)
 
 
 def comparisons(python: str = "") -> list[Comparison]:
