@@ -27,6 +27,7 @@ def sections() -> Iterator[str]:
         LM_EVAL: "Filters of lm-eval",
         OPENCOMPASS: "Post-processors of OpenCompass",
         AISBENCH: "… where AISBench differs",
+        "proctor": "Proctor's own, which conversions write",
     }
     for system, title in titles.items():
         yield f"## {title}\n\n| name | sees |\n|---|---|\n"
