@@ -1,5 +1,7 @@
 """The grader of every dialect, on gradings made for the test."""
 
+from dataclasses import replace
+
 import pytest
 
 from proctor.errors import Diagnostic, MissingExtraError, ScoringError
@@ -342,3 +344,15 @@ def test_the_first_of_two_equal_names_counts():
     grade = ExamGrader([Grading("", read, scorers=[Exact(), second])]).grade(answers("yes"))
     assert [score.value for score in grade.table] == [100.0]
     assert grade.main.value == 100.0
+
+
+def test_functions_that_see_everything_may_change_references():
+    class Shared:
+        name, scope = "shared", "column"
+
+        def process(self, columns):
+            return replace(columns, references=[[columns.predictions[-1]]] * len(columns))
+
+    grade = ExamGrader([Grading("", read, [Shared()], [Exact()])]).grade(answers("no", "yes", "no"))
+    assert list(grade.processed_references) == [["no"]] * 3
+    assert grade.instance_scores["exact"] == [100.0, 0.0, 100.0]
