@@ -189,6 +189,11 @@ class Finder(ast.NodeVisitor):
             self.visit(statement)
         self.function = outer
 
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        """Look at what is in a class: whether it is frozen or has slots changes no result."""
+        for statement in node.body:
+            self.visit(statement)
+
     visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815 - the name that ast looks for
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:

@@ -1,5 +1,7 @@
 """The grader of every dialect, on gradings made for the test."""
 
+from dataclasses import replace
+
 import pytest
 
 from proctor.errors import Diagnostic, MissingExtraError, ScoringError
@@ -219,3 +221,138 @@ def test_names_are_a_view():
 
     grade = ExamGrader([Grading("", read, scorers=[Exact()])], Shouting()).grade(answers("yes"))
     assert (grade.main.name, grade.scores["score_name"], grade.scores["EXACT"]) == ("EXACT", "EXACT", 100.0)
+
+
+@pytest.mark.parametrize("block", [1, 2, 256])
+def test_each_question_may_have_text_functions_of_its_own(monkeypatch, block):
+    monkeypatch.setattr(grader_module, "BLOCK", block)
+    upper, frequent, plain = (Upper(),), (Upper(), MostFrequent()), ()
+
+    def extract(question):
+        return (upper, frequent, plain)[question.number % 3]
+
+    grade = ExamGrader([Grading("", read, extract, [Exact()])]).grade(
+        answers("aa", "bb", "cc", "dd", "ee", "ff", "gg", "ee")
+    )
+    # Questions 1, 4 and 7 see one another, and nobody else.
+    assert list(grade.processed_predictions) == ["AA", "EE", "cc", "DD", "EE", "ff", "GG", "EE"]
+    assert list(grade.predictions) == ["aa", "bb", "cc", "dd", "ee", "ff", "gg", "ee"]
+
+
+def test_functions_that_see_everything_may_leave_failures():
+    class Unless:
+        name, scope = "unless", "column"
+
+        def apply(self, values, rows):
+            return [Failure("processor", "alone") if values.count(value) == 1 else value for value in values]
+
+    grade = ExamGrader([Grading("", read, [Unless()], [Exact()])]).grade(answers("yes", "no", "yes"))
+    assert grade.failures == {1: Failure("processor", "alone")}
+    assert grade.instance_scores["exact"] == [100.0, None, 100.0]
+    on_references = [OnReferences(Upper())]
+    grade = ExamGrader([Grading("", read, on_references, [])]).grade(answers("a", "b", golds=["x", "yes"]))
+    assert grade.failures == {0: Failure("processor", "too short")}
+
+
+def test_rows_and_prompts_are_kept_where_they_are_needed():
+    for needs, has in (
+        ({"rows"}, (True, True, False)),
+        ({"fields"}, (True, False, False)),
+        ({"prompts"}, (False, False, True)),
+    ):
+        scorer = Exact(frozenset(needs))
+        ExamGrader([Grading("", read, scorers=[scorer])]).grade(answers("yes", "no"))
+        (columns,) = scorer.seen
+        assert (bool(columns.task_data), bool(columns.rows), bool(columns.prompts)) == has
+        assert list(columns.raw) == ["yes", "no"]
+
+
+def test_what_is_shown_as_an_answer_may_be_chosen():
+    grader = ExamGrader([Grading("", read_turns, scorers=[Exact()])], shown=lambda readings: f"{len(readings)} turns")
+    assert list(grader.grade(answers("yes|no", "yes")).predictions) == ["2 turns", "1 turns"]
+
+
+def test_turns_have_references_each_and_the_last_ones_prediction():
+    late = Failure("timeout", "late")
+    grade = ExamGrader([Grading("", read_turns, [Upper()], [Exact()])]).grade(answers("ab|cd|e", late, "yes"))
+    assert list(grade.processed_predictions) == [Failure("processor", "too short"), late, "YES"]
+    assert list(grade.processed_references) == [["yes"] * 3, ("yes",), ["yes"]]
+    assert grade.failures == {0: Failure("processor", "too short"), 1: late}
+    (only,) = (
+        ExamGrader([Grading("", read_turns)], group_by=GroupBy.of(["kind"])).grade(answers("a|b")).scores["groups"]
+    )
+    assert only == {"by": {"kind": 0}, "n": 1, "num_of_instances": 1}
+
+
+def test_bare_references_are_shown_as_lists():
+    def bare(answered):
+        return [Reading("x", answered.question.instance["gold"], {})]
+
+    shown = ExamGrader([Grading("", bare)]).grade(answers("a", "b", "c", golds=["x", None, ["y"]])).processed_references
+    assert list(shown) == shown[:] == [["x"], [], ["y"]]
+    assert (shown[1], shown[0:1], len(shown)) == ([], [["x"]], 3)
+    assert shown == [["x"], [], ["y"]]
+    assert shown != [["x"]]
+    assert shown != 3
+
+
+def test_a_file_that_a_scorer_cannot_read_is_its_failure():
+    broken = Exact(error=FileNotFoundError("no words.txt"))
+    grade = ExamGrader([Grading("strict", read, scorers=[broken])]).grade(answers("yes"))
+    assert grade.metric_failures == {
+        "exact,strict": Failure("metric", "FileNotFoundError: no words.txt", retryable=False)
+    }
+    assert grade.main is None
+    odd = Exact(error=ScoringError("odd"))
+    grade = ExamGrader([Grading("", read, scorers=[odd])]).grade(answers("yes"))
+    assert grade.metric_failures == {"exact": Failure("scoring", "odd", retryable=False)}
+
+
+def test_instances_that_a_scorer_cannot_score_are_failures_of_their_questions():
+    class Partly(Exact):
+        def measure(self, columns, *, intervals=True, instances=True):
+            found = super().measure(columns, intervals=intervals, instances=instances)
+            found.failures = {2: Failure("metric", "third"), 1: Failure("metric", "second")}
+            return found
+
+    grade = ExamGrader([Grading("", read_turns, scorers=[Partly()])]).grade(answers("yes", "no|no", "yes"))
+    assert grade.failures == {1: Failure("metric", "second")}
+    grouped = ExamGrader([Grading("", read, scorers=[Partly()])], group_by=GroupBy.of(["kind"]))
+    even, odd = grouped.grade(answers(*["yes"] * 6)).scores["groups"]
+    assert (even["num_of_instances"], even["num_of_failures"]) == (1, 2)
+    assert odd["n"] == 3
+
+
+def test_text_functions_are_checked_before_anybody_is_asked():
+    class Doubtful(Upper):
+        def check(self):
+            yield Diagnostic("it is doubtful")
+
+    found = ExamGrader([Grading("", read, [Upper(), Doubtful()], [Exact()])]).check()
+    assert [each.what for each in found] == ["it is doubtful", "nothing is wrong with exact"]
+
+    class OfEach(Doubtful):
+        def __call__(self, question):
+            return ()
+
+    assert [each.what for each in ExamGrader([Grading("", read, OfEach())]).check()] == ["it is doubtful"]
+
+
+def test_the_first_of_two_equal_names_counts():
+    second = Exact()
+    second.measure = lambda columns, **_: Measured([Score("exact", 1.0, n=1)], "exact", {"exact": [1.0]})
+    grade = ExamGrader([Grading("", read, scorers=[Exact(), second])]).grade(answers("yes"))
+    assert [score.value for score in grade.table] == [100.0]
+    assert grade.main.value == 100.0
+
+
+def test_functions_that_see_everything_may_change_references():
+    class Shared:
+        name, scope = "shared", "column"
+
+        def process(self, columns):
+            return replace(columns, references=[[columns.predictions[-1]]] * len(columns))
+
+    grade = ExamGrader([Grading("", read, [Shared()], [Exact()])]).grade(answers("no", "yes", "no"))
+    assert list(grade.processed_references) == [["no"]] * 3
+    assert grade.instance_scores["exact"] == [100.0, 0.0, 100.0]

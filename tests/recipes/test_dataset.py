@@ -1,0 +1,101 @@
+"""Recipes as datasets of the package datasets."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from proctor.errors import TemplateError, UsageError
+from proctor.recipes import create_dataset, dataset, load_dataset, load_recipe
+from proctor.recipes.dataset import decode_batch, decode_row, rows_to_dataset
+from proctor.tasks.card import TaskCard
+from proctor.tasks.task import Task
+from proctor.templates import InputOutputTemplate
+
+TEMPLATE = InputOutputTemplate(input_format="{text}", output_format="{label}")
+TASK = Task(input_fields={"text": "str"}, reference_fields={"label": "str"}, prediction_type="str", metrics=[])
+
+
+def card(count: int = 3) -> TaskCard:
+    rows = [{"text": f"t{number}", "label": "y"} for number in range(count)]
+    data = {"train": rows, "test": rows}
+    return TaskCard(loader={"__type__": "load_from_dictionary", "data": data}, task=TASK, templates=[TEMPLATE])
+
+
+def rows(*sources: str, images=()) -> list[dict]:
+    media = {"images": list(images), "audios": []}
+    return [
+        {"source": source, "task_data": '{"a": 1}', "media": media, "metrics": ["m"], "references": [source]}
+        for source in sources
+    ]
+
+
+def test_pages_are_joined_in_order(monkeypatch):
+    monkeypatch.setattr(dataset, "_PAGE", 2)
+    found = rows_to_dataset(iter(rows(*"abcde")))
+    assert [row["source"] for row in found] == list("abcde")
+    assert found[4]["references"] == ["e"]
+    assert found[0]["metrics"] == ["m"]
+    assert found.column_names == ["source", "task_data", "media", "metrics", "references"]
+    assert len(rows_to_dataset([])) == 0
+
+
+def test_a_fingerprint_follows_from_the_content():
+    one, same, other = (rows_to_dataset(rows(*texts)) for texts in ("ab", "ab", "ac"))
+    assert one._fingerprint == same._fingerprint != other._fingerprint
+    different = rows("a", "b")
+    different[0]["task_data"] = "{}"
+    assert rows_to_dataset(different)._fingerprint != one._fingerprint
+
+
+def test_the_description_says_what_was_loaded():
+    found = load_dataset(card=card(), split="test")
+    assert json.loads(found.info.description) == {"recipe": "", "split": "test"}
+    both = load_dataset(load_recipe(card=card()), disable_cache=True)
+    assert json.loads(both["train"].info.description)["split"] is None
+    assert {name: len(each) for name, each in both.items()} == {"train": 3, "test": 3}
+
+
+def test_streams_are_made_while_they_are_read():
+    found = load_dataset(card=card(), streaming=True)
+    assert set(found) == {"train", "test"}
+    assert [row["source"] for row in found["test"]] == ["t0\n", "t1\n", "t2\n"]
+
+
+def test_rows_that_a_program_brings():
+    brought = [{"text": "mine", "label": "y"}]
+    options = {"template": TEMPLATE, "data_classification_policy": ["public"]}
+    found = create_dataset(TASK, brought, brought * 2, brought * 3, **options)
+    assert {name: len(each) for name, each in found.items()} == {"test": 1, "train": 2, "validation": 3}
+    assert found["test"][0]["data_classification_policy"] == ["public"]
+    assert list(create_dataset(TASK, brought, template=TEMPLATE)) == ["test"]
+    with pytest.raises(UsageError, match="not a task"):
+        create_dataset(TEMPLATE, brought)
+    with pytest.raises(TemplateError, match="no default template"):
+        create_dataset(TASK, brought, template=None)
+
+
+def test_what_is_not_a_recipe_is_refused():
+    with pytest.raises(UsageError, match=r"not a recipe or benchmark\n.*did you mean card=samples\.cards\.arithmetic"):
+        load_recipe("samples.cards.arithmetic")
+    with pytest.raises(UsageError, match="not a recipe or benchmark"):
+        load_recipe("metrics.accuracy")
+    made = load_recipe(card=card())
+    assert load_recipe(made) is made
+
+
+def test_chats_and_task_data_are_decoded(monkeypatch):
+    chat = '[{"role": "user", "content": "hi"}]'
+    row = {"source": chat, "task_data": '{"a": 1}'}
+    assert decode_row(row) == {"source": [{"role": "user", "content": "hi"}], "task_data": '{"a": 1}'}
+    assert decode_row({"source": "[plain"}) == {"source": "[plain"}
+    assert decode_batch({"source": [chat, chat]})["source"][1] == [{"role": "user", "content": "hi"}]
+    assert decode_batch({"source": ["plain"], "n": [1]}) == {"source": ["plain"], "n": [1]}
+    assert decode_batch({"source": []}) == {"source": []}
+    monkeypatch.setattr(dataset, "settings", SimpleNamespace(task_data_as_text=False))
+    assert decode_row(row)["task_data"] == {"a": 1}
+    assert decode_row({"task_data": {"a": 1}}) == {"task_data": {"a": 1}}
+    assert decode_batch({"task_data": ['{"a": 1}']}) == {"task_data": [{"a": 1}]}
+    assert decode_batch({"task_data": []}) == {"task_data": []}
