@@ -214,7 +214,7 @@ def test_retrievers_are_samplers(sampler, expected):
     assert sampler.sample(2, pool, asked) == [pool[place] for place in expected]
 
 
-def test_a_pool_is_read_once_and_what_is_asked_about_left_out(monkeypatch):
+def test_candidates_are_read_once_and_what_is_asked_about_left_out(monkeypatch):
     pool = instances(TEXTS)
     sampler, reads = BM25Retriever(), []
     original = BM25Retriever.ranker
@@ -224,7 +224,17 @@ def test_a_pool_is_read_once_and_what_is_asked_about_left_out(monkeypatch):
     assert first == [pool[0]]
     assert sampler.sample(2, without, pool[0])[0] == pool[3]
     assert pool[0] not in sampler.sample(3, without, pool[0])
-    assert reads == [4]
+    assert reads == [4, 3]
+
+
+def test_what_is_found_depends_on_the_candidates_and_not_on_who_was_asked_before():
+    texts = ["a b", "a c", "b b d", "c d", "a a b", "d"]
+    fresh = BM25Retriever().sample(3, instances(texts[:5]), instances(["a b d"])[0])
+    used = BM25Retriever()
+    for pool in (instances(texts), instances(texts[1:]), instances(texts[:5])):  # a second pass has new objects, too
+        used.sample(2, pool, pool[0])
+        found = used.sample(3, pool, instances(["a b d"])[0])
+    assert found == fresh
 
 
 def test_random_draws_do_not_depend_on_other_instances():

@@ -28,6 +28,8 @@ class TopkRetriever(RankingRetriever):
         batch_size: Texts that are embedded at a time.
     """
 
+    ranks_rows_alone: ClassVar[bool] = True
+
     sentence_transformers_model_name: str = "all-mpnet-base-v2"
     tokenizer_name: str = "gpt2-xl"
     batch_size: int = 1

@@ -96,6 +96,14 @@ class MultipleChoiceTemplate(InputFormatTemplate):
 
     def target_index(self, reference_fields: Fields) -> int:
         """Return the index of the right choice."""
+        if missing := [each for each in (self.target_field, self.choices_field) if each not in reference_fields]:
+            what = "the choices" if missing[0] == self.choices_field else "the right answer"
+            raise TemplateError(
+                f"there is no field '{missing[0]}' with {what}",
+                path=f"$.{missing[0]}",
+                why=f"the reference fields are {', '.join(reference_fields)}",
+                hint="name it in target_field or choices_field, or add it to the task's reference_fields",
+            )
         target, choices = reference_fields[self.target_field], reference_fields[self.choices_field]
         if isinstance(target, int):
             return target
