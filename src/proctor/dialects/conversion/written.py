@@ -36,7 +36,7 @@ class Written:
         prompt, target: Columns with the prompt, and the right answer (a list: several). The texts to choose from are
             in the column ``choices``, where configs and metrics of likelihoods look for them.
         delimiter: What stands between prompt and choice.
-        file: The file that the rows are written to. Forms write right answers differently, so each has a file of its own.
+        file: The file that the rows are written to: one for each form, since forms write right answers differently.
     """
 
     name: str
