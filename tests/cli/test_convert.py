@@ -52,3 +52,17 @@ def test_an_unknown_form_names_them_all(invoke):
     assert code == 2
     assert "there are proctor, lm-eval, unitxt, opencompass, card" in err
     assert "did you mean 'opencompass'?" in err
+
+
+def test_any_exam_for_another_system(tmp_path, invoke):
+    for form, file in (("unitxt", "s.json"), ("opencompass", "s.py"), ("lm-eval", "s.yaml")):
+        code, _, err = invoke("convert", "samples.science", "--to", form, "-o", str(tmp_path / file))
+        assert code == 0, err
+        assert (tmp_path / f"samples_science.{form}.jsonl").is_file()
+    assert "for Proctor only: metrics.accuracy" in err
+
+
+def test_a_card_is_made_of_a_task_only(invoke):
+    code, _, err = invoke("convert", "samples.science", "--to", "card")
+    assert code == 2
+    assert "'samples.science' is not a YAML task" in err

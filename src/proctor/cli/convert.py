@@ -66,6 +66,11 @@ def _converted(task: str, template: str | None, to: str, include_paths: tuple[st
 
     if to not in FORMS:
         raise UsageError(f"there is no form '{to}'", why=f"there are {', '.join(FORMS)}", hint=did_you_mean(to, FORMS))
+    if to in ("proctor", "card") and not _is_task(task, include_paths):
+        raise UsageError(
+            f"'{task}' is not a YAML task, and only those are written as '{to}'",
+            hint="--to lm-eval, unitxt and opencompass take any exam",
+        )
     if _is_rewritten(task, to, include_paths):
         return [_rewritten(task, template, to, include_paths)]
     options = ExamOptions(include_paths=include_paths, template=template)
@@ -74,12 +79,16 @@ def _converted(task: str, template: str | None, to: str, include_paths: tuple[st
 
 def _is_rewritten(task: str, to: str, include_paths: tuple[str, ...]) -> bool:
     """Return whether a file is written from a file, in the same words: YAML from a task or from a recipe string."""
+    if to == "lm-eval" and "=" in task.partition("[")[0]:
+        return True
+    return to in ("proctor", "card") or (to == "lm-eval" and _is_task(task, include_paths))
+
+
+def _is_task(task: str, include_paths: tuple[str, ...]) -> bool:
     from proctor.dialects.lm_eval.resolve import resolve_name
     from proctor.recipes.options import ExamOptions
 
-    if to in ("proctor", "card") or (to == "lm-eval" and "=" in task.partition("[")[0]):
-        return True
-    if to != "lm-eval" or task.endswith((".py", ".json", ".jsonl", ".csv")):
+    if task.endswith((".py", ".json", ".jsonl", ".csv")):
         return False
     return resolve_name(task, ExamOptions(include_paths=include_paths)) is not None
 

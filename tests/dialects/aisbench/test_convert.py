@@ -127,7 +127,7 @@ def test_from_the_shell(config, tmp_path):
     done = convert("--to", "lm-eval", "--output", "folder")
     assert done.returncode == 0, done.stderr
     assert {path.name for path in (tmp_path / "folder").iterdir()} == {
-        "sums_1.yaml", "sums_1.jsonl", "choice.yaml", "choice.jsonl",
+        "sums_1.yaml", "sums_1.lm-eval.jsonl", "choice.yaml", "choice.lm-eval.jsonl",
     }  # fmt: skip
 
 

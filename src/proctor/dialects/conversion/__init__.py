@@ -38,6 +38,6 @@ def convert_exam(exam: Exam, to: str) -> ConvertedExam:
     name = re.sub(r"\W+", "_", exam.name).strip("_").lower()[:LONGEST_NAME] or "exam"
     if name[0].isdigit():  # a config has it as the name of a variable
         name = f"exam_{name}"
-    written = written_out(exam, name)
+    written = written_out(exam, name, to)
     text = TARGETS[to](written)
     return ConvertedExam(name, text, written.rows, written.file, tuple(written.losses))

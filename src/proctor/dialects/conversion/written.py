@@ -36,6 +36,7 @@ class Written:
         prompt, target: Columns with the prompt, and the right answer (a list: several). The texts to choose from are
             in the column ``choices``, where configs and metrics of likelihoods look for them.
         delimiter: What stands between prompt and choice.
+        file: The file that the rows are written to: one for each form, since forms write right answers differently.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Written:
     prompt: str = "prompt"
     target: str = "target"
     delimiter: str = ""
+    file: str = ""
 
     @property
     def columns(self) -> list[str]:
@@ -55,13 +57,8 @@ class Written:
         own = {self.prompt, self.target, CHOICES}
         return [key for key in self.rows[0] if key not in own and all(key in row for row in self.rows)]
 
-    @property
-    def file(self) -> str:
-        """The file that the rows are written to."""
-        return f"{self.name}.jsonl"
 
-
-def written_out(exam: Exam, name: str) -> Written:
+def written_out(exam: Exam, name: str, form: str) -> Written:
     """Return an exam, written out.
 
     Raises:
@@ -77,6 +74,7 @@ def written_out(exam: Exam, name: str) -> Written:
     compares = not isinstance(first, Generate)
     decoding = Decoding() if compares else first.decoding  # type: ignore[union-attr]
     written = Written(name, [], compares, decoding, len(asked[0].requests), made, losses, **columns)
+    written.file = f"{name}.{form}.jsonl"
     texts = _choosing(exam, asked, written) if compares else _writing(exam, asked, written)
     for question, text in zip(asked, texts, strict=True):
         written.rows.append({**question.instance, **text})
