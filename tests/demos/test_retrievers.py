@@ -267,3 +267,15 @@ def test_a_model_that_is_not_here(monkeypatch):
     monkeypatch.setitem(sys.modules, "sentence_transformers", library)
     with pytest.raises(DemosError, match=r"'no-such-model' is not on this machine[\s\S]*local_files_only': True"):
         chosen(TopkRetriever(sentence_transformers_model_name="no-such-model"))
+
+
+def test_a_pool_with_new_members_is_read_again(monkeypatch):
+    pool = instances(TEXTS)
+    sampler, reads = BM25Retriever(), []
+    original = BM25Retriever.ranker
+    monkeypatch.setattr(BM25Retriever, "ranker", lambda self, index: reads.append(len(index)) or original(self, index))
+    sampler.sample(1, pool[:2], pool[3])
+    assert sampler.sample(1, pool, pool[3]) == [pool[3]]
+    assert sampler.sample(4, pool, pool[3])[0] == pool[3]
+    assert len(sampler.sample(9, pool, pool[3])) == 4
+    assert reads == [2, 4]

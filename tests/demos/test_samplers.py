@@ -72,3 +72,89 @@ def test_a_pool_takes_the_first_distinct_instances(texts, size):
     assert shown == list(dict.fromkeys(texts))[:size]
     rest = [each["input_fields"]["text"] for each in rows]
     assert sorted([*shown, *rest, *(each["input_fields"]["text"] for each in duplicates)]) == sorted(texts)
+
+
+def texts_of(found):
+    return [each["input_fields"]["text"] for each in found]
+
+
+def test_an_instance_is_known_by_its_fields_whatever_their_order():
+    one, other = {"input_fields": {"a": 1, "b": 2}}, {"input_fields": {"b": 2, "a": 1}}
+    assert draw_pool(iter([one, other]), None) == ([one], [other])
+    odd, even = {"input_fields": {"a": {1}}}, {"input_fields": {"a": {2}}}  # sets are no JSON
+    assert draw_pool(iter([odd, even, odd]), 3) == ([odd, even], [odd])
+    assert DemoPool([one]).without(other) == []
+
+
+def test_a_member_of_a_pool_knows_its_place():
+    members = [instance("a"), instance("a"), instance("b")]
+    pool = DemoPool(members)
+    assert [pool.place_of(each) for each in members] == [0, 1, 2]
+    assert pool.place_of(instance("a")) is None
+    assert (len(pool), pool[2], list(pool[:1]), pool.memo) == (3, members[2], members[:1], {})
+    assert texts_of(pool.without(instance("a"))) == ["b"]
+    # Equal texts under other names are another instance.
+    assert len(pool.without({"input_fields": {"other": "a", "choices": ["x", "y"]}})) == 3
+
+
+def test_a_seed_draws_anew():
+    asked = instance("asked")
+    drawn = {tuple(texts_of(RandomSampler().sample(3, POOL, asked, seed))) for seed in (None, 0, 1, 2)}
+    assert len(drawn) == 4
+    balanced = {tuple(texts_of(DiverseLabelsSampler().sample(4, POOL, asked, seed))) for seed in (None, 0, 1, 2)}
+    assert len(balanced) > 1
+
+
+def test_samplers_leave_out_who_is_asked():
+    assert texts_of(RandomSampler().filter_source_by_instance(POOL, POOL[3])) == [
+        f"text {number}" for number in range(10) if number != 3
+    ]
+
+
+def test_the_last_place_lies_inside_the_pool():
+    assert texts_of(FixedIndicesSampler(indices=[9, 10]).sample(1, POOL, instance("a"))) == ["text 9"]
+    with pytest.raises(DemosError) as caught:
+        FixedIndicesSampler(indices=[0, 10]).sample(2, POOL, instance("a"))
+    assert "10 instances" in str(caught.value)
+
+
+def test_all_with_one_of_the_closest_texts_may_be_drawn():
+    pool = [instance("near"), instance("near", "y"), instance("far away")]
+    seen = {
+        CloseTextSampler(field="text").sample(1, pool, instance(f"near{' ' * number}"))[0]["reference_fields"][
+            "labels"
+        ][0]
+        for number in range(12)
+    }
+    assert seen == {"x", "y"}
+    assert texts_of(CloseTextSampler(field="text").sample(3, pool, instance("zzz")))  # however far they are
+
+
+def test_labels_are_a_combination_in_the_order_of_the_choices():
+    sampler = DiverseLabelsSampler()
+    both = {"input_fields": {"choices": ["x", "y", "z"]}, "reference_fields": {"labels": ["z", "x", "other"]}}
+    assert sampler.combination(both) == "['x', 'z']"
+    assert sampler.combination({**both, "input_fields": {"choices": "x"}}) == "['x']"
+    with pytest.raises(DemosError, match="needs lists"):
+        sampler.combination({**both, "reference_fields": {"labels": "x"}})
+    with pytest.raises(DemosError, match="needs 'labels'"):
+        sampler.combination({**both, "reference_fields": None})
+
+
+def test_instances_without_a_label_count_where_they_are_told_to():
+    pool = [instance("a", "x"), instance("b", "none"), instance("c", "y")]
+    assert len(DiverseLabelsSampler().sample(3, pool, instance("q"))) == 3
+    strict = DiverseLabelsSampler(include_empty_label=False)
+    assert sorted(texts_of(strict.sample(2, pool, instance("q")))) == ["a", "c"]
+    with pytest.raises(DemosError, match="3 demos are asked of 2 instances"):
+        strict.sample(3, pool, instance("q"))
+
+
+def test_the_order_of_balanced_demos_is_drawn():
+    orders = {tuple(texts_of(DiverseLabelsSampler().sample(4, POOL, instance(f"q {n}")))) for n in range(8)}
+    firsts = {POOL[int(order[0][-1])]["reference_fields"]["labels"][0] for order in orders}
+    assert firsts == {"x", "y"}
+    drawn = [DiverseLabelsSampler().sample(1, POOL, instance(f"q {n}")) for n in range(12)]
+    assert {len(each) for each in drawn} == {1}
+    odd = [each for (each,) in drawn]
+    assert {each["reference_fields"]["labels"][0] for each in odd} == {"x", "y"}

@@ -6,7 +6,9 @@ import pytest
 
 from proctor.artifacts import Artifact
 from proctor.errors import EngineError, MissingFieldError
+from proctor.ir import Failure
 from proctor.recipes.metric_engine import MetricInferenceEngine
+from proctor.scoring.grade import Measured
 
 ROWS = [
     {"source": "?", "references": ["blue"], "task_data": json.dumps({"answer": "blue"})},
@@ -44,3 +46,18 @@ def test_it_round_trips():
     made = Artifact.from_dict(engine().to_dict())
     assert isinstance(made, MetricInferenceEngine)
     assert list(made.infer(ROWS[:1])) == list(engine().infer(ROWS[:1]))
+
+
+def test_a_metric_that_fails_altogether_judges_nobody(monkeypatch):
+    made = engine()
+    failed = Measured(failure=Failure("metric", "broken"))
+    monkeypatch.setattr(type(made.metric), "evaluate", lambda self, columns, *, intervals=True: failed)
+    assert list(made.infer(ROWS, on_failure="keep")) == [None, None]
+    with pytest.raises(EngineError, match="2 of 2 instances") as caught:
+        made.infer(ROWS)
+    assert caught.value.why == "instance 0: broken"
+
+
+def test_without_a_field_a_metric_looks_at_the_task_alone():
+    made = MetricInferenceEngine(metric="metrics.accuracy")
+    assert [row["accuracy"] for row in made.infer([{"references": [""]}, {"references": ["x"]}])] == [1.0, 0.0]

@@ -108,3 +108,8 @@ def test_the_words_are_labelled(split):
     assert origins[0] == "instruction"
     assert "demo[0].question" in origins
     assert origins[-1] == "answer_prefix"
+
+
+def test_demos_without_a_pool_have_a_pool_of_0():
+    rendered = prompts(num_demos=1).render(instance(1), "test", [instance(7)], None)
+    assert (rendered.num_demos, rendered.pool_size) == (1, 0)

@@ -250,3 +250,47 @@ def test_dialogs_inside_a_row_follow_the_format():
     form = {"__type__": "system_format", "demo_format": "U: {source}\nA: {target}\n"}
     source = next(iter(DatasetRecipe(card=dialogs, format=form)()["test"]))["source"]
     assert "Text: hi\nA: ho\nU: so\nA: yes" in source
+
+
+def test_demos_without_a_card_need_a_pool():
+    with pytest.raises(DemosError, match="need a card to come from"):
+        DatasetRecipe(task=TASK, template=TEMPLATE, num_demos=1, demos_pool_size=5)
+    with pytest.raises(DemosError, match="need a card to come from"):
+        DatasetRecipe(task=TASK, template=TEMPLATE, demos_pool_size=0)
+    given = DatasetRecipe(task=TASK, template=TEMPLATE, num_demos=1, demos_pool=rows("given", 2))
+    assert given.plan().pool_size == 2
+    with pytest.raises(DemosError, match="not both"):
+        DatasetRecipe(card=card(), num_demos=1, demos_pool=rows("given", 2), demos_pool_size=3)
+
+
+@pytest.mark.parametrize("size", [0, -2, None])
+def test_demos_need_a_pool_of_some_size(size):
+    with pytest.raises(DemosError, match="needs a demos_pool_size"):
+        DatasetRecipe(card=card(), num_demos=1, demos_pool_size=size)
+
+
+def test_limits_and_pools_may_be_as_large_as_what_is_loaded():
+    made = DatasetRecipe(card=card(), num_demos=4, demos_pool_size=5, loader_limit=5, max_test_instances=5)
+    assert (made.plan().limits, made.plan().loader_limit, made.most_demos) == ({"test": 5}, 5, 4)
+    assert DatasetRecipe(card=card(), num_demos=[0, 3], demos_pool_size=-1, loader_limit=1).most_demos == 3
+
+
+def test_what_a_recipe_and_its_card_bring_is_resolved():
+    from proctor.demos import FixedIndicesSampler, RandomSampler
+
+    sampler = FixedIndicesSampler(indices=[1, 0])
+    plan = DatasetRecipe(card=card(), sampler=sampler, demos_sampling_seed=3, skip_demoed_instances=True).plan()
+    assert (plan.sampler, plan.sampling_seed, plan.skip_demoed_instances, plan.num_demos) == (sampler, 3, True, 0)
+    assert isinstance(DatasetRecipe(card=card()).plan().sampler, RandomSampler)
+    of_card = card()
+    of_card.sampler = sampler
+    assert DatasetRecipe(card=of_card).plan().sampler is sampler
+    of_card.sampler = TASK
+    with pytest.raises(ValidationError, match="sampler is a Task"):
+        DatasetRecipe(card=of_card).plan()
+
+
+def test_augmentors_need_fields_to_augment():
+    with pytest.raises(ValidationError, match="nothing to augment"):
+        DatasetRecipe(card=card(), augmentor="augmentors.augment_whitespace_prefix_and_suffix_task_input").plan()
+    assert DatasetRecipe(card=card(), augmentor=[None]).plan().augmentors == ()
