@@ -222,9 +222,9 @@ def test_candidates_are_read_once_and_what_is_asked_about_left_out(monkeypatch):
     first = sampler.sample(1, pool, pool[0])
     without = [each for each in pool if each is not pool[0]]
     assert first == [pool[0]]
-    assert sampler.sample(2, without, pool[0])[0] == pool[3]
+    assert sampler.sample(2, without, pool[0]) == BM25Retriever().sample(2, without, pool[0])
     assert pool[0] not in sampler.sample(3, without, pool[0])
-    assert reads == [4, 3]
+    assert reads == [4, 3, 3]  # the third by the other sampler
 
 
 def test_what_is_found_depends_on_the_candidates_and_not_on_who_was_asked_before():
