@@ -1,6 +1,6 @@
 """The response log at ten million answers: several processes write at once; then look-ups, checks, removal, export.
 
-Takes many minutes and gigabytes, so it is no part of ``make bench``: run it as a program.
+Takes many minutes and gigabytes, so it is not part of ``make bench``: run it as a program.
 
     python benchmarks/log_large.py [--count N] [--writers N] [--folder FOLDER]
 

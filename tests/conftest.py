@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
-# A busy machine is no failure: examples have no deadline. In CI they are the same every time, so that a change is
+# A busy machine is not a failure: examples have no deadline. In CI they are the same every time, so that a change is
 # judged by what it does; new ones are looked for on developers' machines.
 hypothesis_settings.register_profile(
     "proctor",

@@ -102,7 +102,7 @@ def compare(answer: dict[str, Any], tally: Tally) -> None:
 
 
 def _is_leftover(value: Any) -> bool:
-    """Return whether a value is no data: an open file, or the environment."""
+    """Return whether a value is not data: an open file, or the environment."""
     return isinstance(value, dict) and value.get("other") in ("TextIOWrapper", "_Environ")
 
 

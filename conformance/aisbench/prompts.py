@@ -213,7 +213,7 @@ def generated(count: int, seed: int) -> Iterator[Case]:
 
 
 def of_other_classes(count: int, seed: int, system: str) -> Iterator[Case]:
-    """Yield cases of the templates that only one of both systems has, or that are no dialogues."""
+    """Yield cases of the templates that only one of both systems has, or that are not dialogues."""
     rng = random.Random(seed)
     for number in range(count):
         everything = rows(rng, 6)

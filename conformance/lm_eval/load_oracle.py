@@ -19,7 +19,7 @@ from lm_eval.tasks._yaml_loader import load_yaml  # noqa: E402
 
 
 def loaded(path: Path) -> str | None:
-    """Return why a task file does not load, empty where it does, ``None`` where it is no task that keys describe."""
+    """Return why a task file does not load, empty where it does, ``None`` where it is not a task that keys describe."""
     try:
         config = load_yaml(path, resolve_func=False)
     except Exception as error:  # noqa: BLE001 - the reason is what is asked for

@@ -16,7 +16,7 @@ def jsonable(value: Any) -> Any:
     """Return ``value`` as None, bool, int, float, str, list or dict.
 
     Numbers that JSON does not know (NaN, infinities) become ``None``, numpy values become Python's, sets are
-    sorted, bytes become base64, and what is no data at all (a picture) becomes the name of its type.
+    sorted, bytes become base64, and what is not data at all (a picture) becomes the name of its type.
     """
     if value is None or isinstance(value, (bool, str, int, float)):
         return _scalar(value)
@@ -69,7 +69,7 @@ def to_line(record: Mapping[str, Any]) -> bytes:
 def _value(value: Any) -> bytes:
     try:
         return _VALUES.encode(value)
-    except (UnicodeEncodeError, TypeError, ValueError):  # lone surrogates, keys that are no text, strange floats
+    except (UnicodeEncodeError, TypeError, ValueError):  # lone surrogates, keys that are not text, strange floats
         return json.dumps(jsonable(value), allow_nan=False, separators=(",", ":"), sort_keys=True).encode()
 
 

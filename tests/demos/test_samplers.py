@@ -81,7 +81,7 @@ def texts_of(found):
 def test_an_instance_is_known_by_its_fields_whatever_their_order():
     one, other = {"input_fields": {"a": 1, "b": 2}}, {"input_fields": {"b": 2, "a": 1}}
     assert draw_pool(iter([one, other]), None) == ([one], [other])
-    odd, even = {"input_fields": {"a": {1}}}, {"input_fields": {"a": {2}}}  # sets are no JSON
+    odd, even = {"input_fields": {"a": {1}}}, {"input_fields": {"a": {2}}}  # sets are not JSON
     assert draw_pool(iter([odd, even, odd]), 3) == ([odd, even], [odd])
     assert DemoPool([one]).without(other) == []
 

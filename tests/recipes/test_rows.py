@@ -90,7 +90,7 @@ def test_media_are_listed_and_chats_hold_their_images_themselves():
 def test_values_that_are_not_json_are_encoded_or_refused():
     data = json.loads(RowMaker().make(rendered(instance(np.array([1, 2]))))["task_data"])
     assert data["a"] == [1, 2]
-    with pytest.raises(TypeError, match="object is no JSON value"):
+    with pytest.raises(TypeError, match="object is not a JSON value"):
         RowMaker().make(rendered(instance(object())))
 
 

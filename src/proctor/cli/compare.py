@@ -51,7 +51,7 @@ def _index(path: Path) -> SampleIndex:
     from proctor.runs.stored_run import is_run, load_run
 
     if not is_run(path):
-        raise UsageError(f"{path} is no run folder", hint="it has neither run.yaml nor results.json")
+        raise UsageError(f"{path} is not a run folder", hint="it has neither run.yaml nor results.json")
     run = load_run(path)
     if run.samples is None:
         raise UsageError(f"{path} has no samples.jsonl", hint="a run with --log-samples writes it when it ends")

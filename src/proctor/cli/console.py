@@ -11,7 +11,7 @@ from rich.console import Console
 from proctor.cli.error_reporting import wants_colour
 
 WIDTH_OF_PIPES = 1000
-"""Columns of an output that is no terminal: tables there are read by programs, which want no wrapped cells."""
+"""Columns of an output that is not a terminal: tables there are read by programs, which want no wrapped cells."""
 
 
 class PatientConsole(Console):

@@ -75,7 +75,7 @@ def read_predictions(path: Path) -> list[Any]:
     """Return the predictions in a file of JSON lines.
 
     Raises:
-        DataError: The file is missing, or a line is no prediction; with the line.
+        DataError: The file is missing, or a line is not a prediction; with the line.
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()

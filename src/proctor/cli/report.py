@@ -57,7 +57,7 @@ def _load(path: Path) -> StoredRun:
     from proctor.runs.stored_run import is_run, load_run
 
     if not is_run(path):
-        raise UsageError(f"{path} is no run folder", hint="it has neither run.yaml nor results.json")
+        raise UsageError(f"{path} is not a run folder", hint="it has neither run.yaml nor results.json")
     run = load_run(path)
     if run.problem:
         say(f"warning: {path}: {run.problem}")

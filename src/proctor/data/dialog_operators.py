@@ -97,7 +97,7 @@ def paired_turns(dialog: Any) -> list[dict[str, str]]:
     """Return a dialog of roles as ``{"user": …, "system": …}`` pairs.
 
     Raises:
-        DataError: It is no list of turns, a role is neither ``user`` nor ``assistant``, or the user does not begin.
+        DataError: It is not a list of turns, a role is neither ``user`` nor ``assistant``, or the user does not begin.
     """
     merged: list[tuple[str, str]] = []
     for position, turn in enumerate(_checked(dialog)):
@@ -120,7 +120,7 @@ def _checked(dialog: Any) -> list[Mapping[str, str]]:
                 "a turn of a dialog needs 'role' and 'content', both text", path=place, why=f"it is {turn!r}"
             )
         if turn["role"].lower() not in ("user", "assistant"):
-            raise DataError(f"'{turn['role']}' is no role", path=place, hint="use 'user' or 'assistant'")
+            raise DataError(f"'{turn['role']}' is not a role", path=place, hint="use 'user' or 'assistant'")
     if dialog[0]["role"].lower() != "user":
         raise DataError("the user does not begin the dialog", path="[0]", why=f"its role is '{dialog[0]['role']}'")
     return dialog

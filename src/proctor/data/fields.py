@@ -41,13 +41,13 @@ def split_path(path: str) -> tuple[str, ...]:
     """Return the components of a path.
 
     Raises:
-        DataError: The path is empty or a component is no name, index or ``*``.
+        DataError: The path is empty or a component is not a name, index or ``*``.
     """
     text = path.replace("//", "/").strip().removeprefix("/")
     parts = tuple(part.strip() for part in (text + "*" if text.endswith("/") else text).split("/"))
     for part in parts:
         if part != "*" and not _NAME.fullmatch(part):
-            raise DataError(f"'{path}' is not a field path", why=f"'{part}' is no name, index or '*'")
+            raise DataError(f"'{path}' is not a field path", why=f"'{part}' is not a name, index or '*'")
     return parts
 
 

@@ -49,7 +49,7 @@ class LoadHF(LazyLoader):
 
     @override
     def default_policy(self) -> list[str] | None:
-        return ["proprietary"] if os.path.exists(self.path) else ["public"]  # noqa: PTH110 - a hub id is no path
+        return ["proprietary"] if os.path.exists(self.path) else ["public"]  # noqa: PTH110 - a hub id is not a path
 
     def dataset(self) -> hub.Dataset:
         """Return what to load."""

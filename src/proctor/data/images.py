@@ -19,7 +19,7 @@ def open_image(value: Any) -> Image:
 
     Raises:
         MissingExtraError: Pillow is not installed.
-        DataError: The bytes are no image, or the file cannot be read.
+        DataError: The bytes are not an image, or the file cannot be read.
     """
     try:
         from PIL import Image, UnidentifiedImageError
@@ -36,7 +36,7 @@ def open_image(value: Any) -> Image:
             return Image.open(io.BytesIO(Path(value).read_bytes()))
     except (OSError, UnidentifiedImageError) as error:
         raise DataError("an image cannot be decoded", why=str(error)) from None
-    raise DataError(f"a {type(value).__name__} is no image", hint="give a PIL image, a path or encoded bytes")
+    raise DataError(f"a {type(value).__name__} is not an image", hint="give a PIL image, a path or encoded bytes")
 
 
 def image_to_data_url(value: Any, default_format: str = "JPEG") -> str:
@@ -52,11 +52,11 @@ def data_url_to_image(url: str) -> Image:
     """Return the image in a data URL.
 
     Raises:
-        DataError: It is no data URL of an image in base64, or its bytes are no image.
+        DataError: It is not a data URL of an image in base64, or its bytes are not an image.
     """
     head, separator, data = url.partition(";base64,")
     if not separator or not head.startswith("data:image/"):
-        raise DataError("this is no data URL of an image", why=f"it starts with {url[:30]!r}")
+        raise DataError("this is not a data URL of an image", why=f"it starts with {url[:30]!r}")
     try:
         return open_image(base64.b64decode(data))
     except ValueError as error:

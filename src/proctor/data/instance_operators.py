@@ -166,7 +166,7 @@ class RecursiveReplace(InstanceOperator):
     def _mapped(self, value: Any) -> Any:
         try:
             return self.map_values.get(value, value)
-        except TypeError:  # lists and dicts are no keys
+        except TypeError:  # lists and dicts are not keys
             return value
 
     def _removed(self, value: Any) -> bool:
@@ -346,7 +346,7 @@ class DivideAllFieldsBy(InstanceOperator):
 
     Attributes:
         divisor: By what.
-        strict: Anything that is no decimal is an error.
+        strict: Anything that is not a decimal is an error.
     """
 
     divisor: float = 1.0

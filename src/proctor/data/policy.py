@@ -26,7 +26,7 @@ def policies_of_environment() -> Mapping[str, Sequence[str]]:
     """Return the policies that the environment gives to named artifacts.
 
     Raises:
-        SettingsError: The variable is no JSON object of lists of strings.
+        SettingsError: The variable is not a JSON object of lists of strings.
     """
     text = settings.data_classification_policy or os.environ.get(_UNITXT_VARIABLE) or "{}"
     try:

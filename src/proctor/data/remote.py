@@ -283,7 +283,7 @@ def _json_lines(path: Path) -> Iterator[Row]:
             if text := line.strip():
                 row = parse_json(text, str(path), number)
                 if not isinstance(row, dict):
-                    raise DataError("the line is no JSON object", location=Location(str(path), number, 1))
+                    raise DataError("the line is not a JSON object", location=Location(str(path), number, 1))
                 yield row
 
 
@@ -316,7 +316,7 @@ class LoadFromAPI(Loader):
             raise ValidationError(f"LoadFromAPI cannot send {self.method}", hint="use GET or POST")
         for url in self.urls.values():
             if not url.startswith(("http://", "https://")):
-                raise ValidationError(f"'{url}' is no address of a web service")
+                raise ValidationError(f"'{url}' is not an address of a web service")
 
     @override
     def load_iterables(self) -> Mapping[str, Iterable[Row]]:
@@ -329,7 +329,7 @@ class LoadFromAPI(Loader):
                 raise DataError(f"the answer of {url} has no '{self.data_field}'", path=self.label())
             data = data[self.data_field]
         if not isinstance(data, list):
-            raise DataError(f"the answer of {url} is no list of rows", path=self.label())
+            raise DataError(f"the answer of {url} is not a list of rows", path=self.label())
         return data
 
     def _ask(self, url: str) -> Any:

@@ -385,7 +385,7 @@ class MapHTMLTableToJSON(FieldOperator):
         reader.feed(value)
         reader.close()
         if reader.closed != {"thead", "tbody"}:
-            raise DataError("the HTML is no table", why="it needs a thead and a tbody")
+            raise DataError("the HTML is not a table", why="it needs a thead and a tbody")
         return {"header": [cell for row in reader.parts["thead"] for cell in row], "rows": reader.parts["tbody"]}
 
 

@@ -38,7 +38,7 @@ class RegexSplit(FieldOperator):
 
 
 class RegexReplace(FieldOperator):
-    r"""Replaces matches of a regular expression; values that are no text stay.
+    r"""Replaces matches of a regular expression; values that are not text stay.
 
     Attributes:
         pattern: The regular expression.

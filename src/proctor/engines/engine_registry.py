@@ -225,7 +225,7 @@ def parse_model_args(text: str) -> dict[str, Any]:
         key = key.strip()
         if not equals or not _KEY.fullmatch(key):
             raise UsageError(
-                f"'{part}' in the model arguments is no key=value",
+                f"'{part}' in the model arguments is not a key=value",
                 hint="write --model-args key=value,key2=value2; put lists in brackets and text with commas in quotes",
             )
         name = key.replace("-", "_")
@@ -239,7 +239,7 @@ def _parse_object(text: str) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except json.JSONDecodeError as error:
-        raise UsageError(f"the model arguments are no valid JSON: {error}") from None
+        raise UsageError(f"the model arguments are not valid JSON: {error}") from None
     return {str(key).replace("-", "_"): value for key, value in found.items()}
 
 

@@ -63,7 +63,7 @@ class ReplayEngine(Engine):
 
         Raises:
             EngineError: There is no such file.
-            DataError: A line is no JSON.
+            DataError: A line is not JSON.
         """
         recorded = _Recorded(self._read(), self.prompt_field, self.output_field)
         for position, request in enumerate(requests):
@@ -100,7 +100,7 @@ def _row(line: str, location: Location) -> Row:
     try:
         row = json.loads(line)
     except json.JSONDecodeError as error:
-        raise DataError("a line of recorded answers is no JSON", why=error.msg, location=location) from None
+        raise DataError("a line of recorded answers is not JSON", why=error.msg, location=location) from None
     return row if isinstance(row, dict) else {"prediction": row}
 
 

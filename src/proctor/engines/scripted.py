@@ -64,7 +64,7 @@ class ScriptedEngine(Engine):
         try:
             self._rules = [(re.compile(pattern, re.DOTALL), answer) for pattern, answer in self.rules or ()]
         except re.error as error:
-            raise ValidationError(f"a rule is no regular expression: {error}", path="$.rules") from None
+            raise ValidationError(f"a rule is not a regular expression: {error}", path="$.rules") from None
         object.__setattr__(self, "can_score", self.log_likelihood is not None or self.log_likelihoods is not None)
 
     def identity_values(self) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def engine_map() -> Mapping[str, str]:
             continue
         if not equals or not model.strip() or not engine.strip():
             raise SettingsError(
-                f"'{part}' in PROCTOR_ENGINE_MAP is no model=engine",
+                f"'{part}' in PROCTOR_ENGINE_MAP is not a model=engine",
                 hint="write model=engine[key=value];model2=engine2",
             )
         table[model.strip()] = engine.strip()

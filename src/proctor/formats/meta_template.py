@@ -45,7 +45,7 @@ class MetaTemplate(Format):
         """Check the roles.
 
         Raises:
-            TemplateError: A role has no name, an unknown key or a value that is no text, or comes twice.
+            TemplateError: A role has no name, an unknown key or a value that is not text, or comes twice.
         """
         super().verify()
         problems: list[Diagnostic] = []

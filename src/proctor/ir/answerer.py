@@ -24,7 +24,7 @@ class Answerer(Protocol):
 
 
 class KnownAnswerer(Answerer, Protocol):
-    """An answerer that says who it is: what those need of an engine who are no engines themselves (judges)."""
+    """An answerer that says who it is: what those need of an engine who are not engines themselves (judges)."""
 
     @property
     def label(self) -> str:

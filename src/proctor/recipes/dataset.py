@@ -33,7 +33,7 @@ def load_recipe(dataset_query: str | Recipe | Mapping[str, Any] | None = None, *
         **overrides: Fields of :class:`DatasetRecipe`.
 
     Raises:
-        UsageError: There is neither a query nor overrides, or an override is no field of a recipe.
+        UsageError: There is neither a query nor overrides, or an override is not a field of a recipe.
         ArtifactError: Something in it cannot be found or built.
     """
     overrides.pop("disable_cache", None)  # of older programs: there is no cache to disable

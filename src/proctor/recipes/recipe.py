@@ -211,7 +211,7 @@ class DatasetRecipe(Recipe):
             format=self.format or default_format(),
             system_prompt=self.system_prompt,
             num_demos=tuple(self.num_demos) if isinstance(self.num_demos, list) else self.num_demos or 0,
-            pool_size=len(pool) if pool else self.demos_pool_size or None,  # 0 is no pool
+            pool_size=len(pool) if pool else self.demos_pool_size or None,  # 0 is not a pool
             pool=pool,
             demos_taken_from=self.demos_taken_from,
             demos_removed_from_data=self.demos_removed_from_data,

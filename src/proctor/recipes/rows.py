@@ -100,7 +100,7 @@ def _jsonable(value: Any) -> Any:
         return value.artifact_id or value.to_dict()
     if hasattr(value, "tolist"):
         return value.tolist()
-    raise TypeError(f"{type(value).__name__} is no JSON value")
+    raise TypeError(f"{type(value).__name__} is not a JSON value")
 
 
 _encode = json.JSONEncoder(default=_jsonable).encode

@@ -76,7 +76,7 @@ class EvaluationResults(list[dict[str, Any]]):
         """Scores by subset of a benchmark.
 
         Raises:
-            ScoringError: The dataset is no benchmark.
+            ScoringError: The dataset is not a benchmark.
         """
         if "subsets" not in self[0]["score"]:
             raise ScoringError("there are no subsets", hint="evaluate a Benchmark")

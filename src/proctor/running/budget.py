@@ -95,7 +95,7 @@ def price_table(path: Path | None = None) -> PriceTable:
     except (OSError, msgspec.MsgspecError) as error:
         example = json.dumps({"date": "2026-01-31", "models": {"my-model": {"input": 0.5, "output": 1.5}}})
         hint = f"it looks like this, in US dollars per million tokens: {example}"
-        raise UsageError("this is no price table", location=Location(str(path)), why=str(error), hint=hint) from None
+        raise UsageError("this is not a price table", location=Location(str(path)), why=str(error), hint=hint) from None
 
 
 @dataclass(slots=True)

@@ -42,7 +42,7 @@ class Session:
         log: Where answers are filed.
         number: The engine's number in the log.
         observer: Who watches.
-        retry_failed: Whether to ask again what failed in an earlier run. A failure is no answer, so by default yes.
+        retry_failed: Whether to ask again what failed in an earlier run. A failure is not an answer, so by default yes.
         budget: What may be spent.
         prices: What models cost, where it is not the table that comes with Proctor.
         stopped: Why the budget ended the run early, if it did.

@@ -74,7 +74,7 @@ def inside(module: SourceFile, name: object) -> Path:
         RefusalError: It lies outside the folder of the config, perhaps through a link.
     """
     if not isinstance(name, str):
-        raise RefusalError("opens something that is no path")
+        raise RefusalError("opens something that is not a path")
     try:
         path = Path(name).resolve()
     except (OSError, ValueError, RuntimeError):
@@ -88,14 +88,14 @@ def read_source(path: Path) -> bytes:
     """Return the bytes of a regular file.
 
     Raises:
-        OSError: It cannot be read, or is no regular file.
+        OSError: It cannot be read, or is not a regular file.
         RefusalError: It is larger than any config.
     """
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
     with os.fdopen(handle, "rb") as file:
         seen = os.fstat(handle)
         if not stat.S_ISREG(seen.st_mode):
-            raise OSError(f"'{path}' is no regular file")
+            raise OSError(f"'{path}' is not a regular file")
         if seen.st_size > MAX_FILE:
             raise RefusalError(f"reads '{path}', which has more than {MAX_FILE >> 20} MiB")
         return file.read(MAX_FILE)

@@ -253,7 +253,7 @@ def _type(frame: Frame, arguments: Arguments, named: Named) -> Any:
     kind = arguments[0].__class__
     known = TYPES.get("dict" if issubclass(kind, dict) else kind.__name__)
     if known is None or (known.kind is not kind and known.kind is not dict):
-        raise RefusalError("asks for the type of a value that is no plain data")
+        raise RefusalError("asks for the type of a value that is not plain data")
     return known
 
 

@@ -169,7 +169,7 @@ class Interpreter(FileCompiler):
         if isinstance(raised, Builtin) and raised.kind is not None and issubclass(raised.kind, Exception):
             raised = raised.kind()
         if not isinstance(raised, Exception):
-            raise RefusalError("raises something that is no plain exception")
+            raise RefusalError("raises something that is not a plain exception")
         raise raised
 
     def _return(self, node: ast.Return, frame: Frame) -> Signal:
@@ -210,7 +210,7 @@ class Interpreter(FileCompiler):
         for item in node.items:
             opened = self.evaluate(item.context_expr, frame)
             if not isinstance(opened, TextFile):
-                raise RefusalError("uses 'with' on something that is no file")
+                raise RefusalError("uses 'with' on something that is not a file")
             if item.optional_vars is not None:
                 self.assign(item.optional_vars, opened, frame)
         return self.block(node.body, frame)

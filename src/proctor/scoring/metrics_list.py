@@ -30,7 +30,7 @@ def expand_metrics(sources: Sequence[str | Mapping[str, Any] | Artifact]) -> lis
     """Return the metrics that names, queries, JSON and lists mean, in order.
 
     Raises:
-        ScoringError: Something in the list is no metric.
+        ScoringError: Something in the list is not a metric.
         ArtifactError: Something cannot be had.
     """
     metrics: list[Metric] = []

@@ -20,7 +20,7 @@ class StrToFloatFormat(FieldOperator):
 
 
 class ScaleNumberToZeroOneReturnZeroIfFails(FieldOperator):
-    """A number between ``min_val`` and ``max_val``, scaled; 0 where the text is no number."""
+    """A number between ``min_val`` and ``max_val``, scaled; 0 where the text is not a number."""
 
     max_val: float = 10
     min_val: float = 0

@@ -126,7 +126,7 @@ class Processor:
             return partial(_each_row, operator.bind(STREAM), f"processor {self.name}")
         if isinstance(operator, MultiStreamOperator):
             return partial(_whole_stream, operator)
-        raise ScoringError(f"{operator!r} is no processor")
+        raise ScoringError(f"{operator!r} is not a processor")
 
 
 def processor_steps(sources: Sequence[ProcessorSource]) -> tuple[Processor, ...]:

@@ -2,7 +2,7 @@
 
 Each program runs in a process of its own: with a time limit, a memory limit, an empty folder, no environment variables
 (so no keys), no input, and without the functions that end or delete more than itself. That keeps a clumsy program from
-doing harm; it is no prison for a malicious one, which can still read files and reach the network.
+doing harm; it is not a prison for a malicious one, which can still read files and reach the network.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ class LiteralEval(FieldOperator):
         try:
             return ast.literal_eval(value.strip())
         except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
-            raise ScoringError("the text is no Python literal", why=f"{type(error).__name__}: {error}") from None
+            raise ScoringError("the text is not a Python literal", why=f"{type(error).__name__}: {error}") from None
 
 
 class ListToEmptyEntitiesTuples(FieldOperator):

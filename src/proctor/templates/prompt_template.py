@@ -85,7 +85,7 @@ class BasePromptTemplate(Template):
     # -- the steps that make a prompt -------------------------------------------------------------------------
 
     def for_label(self, label: Hashable) -> Any:
-        """Return the part of the template for a label; the whole template where it is no map.
+        """Return the part of the template for a label; the whole template where it is not a map.
 
         Raises:
             TemplateError: The map lacks the label.
@@ -167,7 +167,7 @@ class BasePromptTemplate(Template):
     # -- in recipes of our own --------------------------------------------------------------------------------
 
     def input_fields_to_source(self, input_fields: Fields) -> str:
-        """Return the question: the turns before the answer, or a text up to the first name that is no input field."""
+        """Return the question: the turns before the answer, or a text up to a name that is not an input field."""
         parts = self._parts()
         if parts.turns:
             return "\n".join(message["content"] for message in parts.messages(input_fields))
@@ -240,7 +240,7 @@ class MultiTurnPromptTemplate(BasePromptTemplate):
             answers: What the model has answered so far, for ``every``: one more prompt than there are answers.
 
         Raises:
-            TemplateError: The mode is none of these, or the row is no conversation.
+            TemplateError: The mode is none of these, or the row is not a conversation.
         """
         if infer_mode not in MODES:
             raise TemplateError(

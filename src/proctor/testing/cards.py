@@ -68,7 +68,7 @@ def test_card(  # noqa: PLR0917 - the signature that programs know
     """
     chosen = fetch_artifact(card)
     if not isinstance(chosen, TaskCard):
-        raise UsageError(f"{card!r} is no card")
+        raise UsageError(f"{card!r} is not a card")
     _check_saved(chosen)
     if "demo_pool_size" in recipe:
         recipe["demos_pool_size"] = recipe.pop("demo_pool_size")
@@ -107,7 +107,7 @@ class _Expected:
             self._differs(f"the score is {score}, expected {self.exact} for right answers")
 
     def of_nonsense(self, score: float) -> None:
-        if score > self.highest:  # a correlation of values that are all the same is no number: nothing is wrong
+        if score > self.highest:  # a correlation of values that are all the same is not a number: nothing is wrong
             self._differs(f"the score is {score}, expected at most {self.highest} for nonsense")
 
     def _differs(self, message: str) -> None:

@@ -146,5 +146,5 @@ def setting_of(given: Mapping[str, str], exam: str, prefix: str = "", include_pa
     """
     chosen = {field: given.get(prefix + field, "").strip() for field in FIELDS}
     if chosen["num_demos"] and not chosen["num_demos"].isdecimal():
-        raise UsageError(f"'{chosen['num_demos']}' is no number of demos")
+        raise UsageError(f"'{chosen['num_demos']}' is not a number of demos")
     return Setting(exam, **chosen, include_paths=include_paths)

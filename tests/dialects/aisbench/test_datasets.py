@@ -447,7 +447,7 @@ def test_literals_in_data_are_never_evaluated(tmp_path):
     path.parent.mkdir(parents=True)
     path.write_text("q\t\"['a', 'b']\"\nq\t\"__import__('os').system('true')\"\n")
     rows = dataset_splits(config("TriviaQADataset", path="opencompass/trivia_qa"))["test"]()
-    assert [row["answer"] for row in rows] == ["a", "_"]  # text that is no literal stays text
+    assert [row["answer"] for row in rows] == ["a", "_"]  # text that is not a literal stays text
 
 
 def test_rows_are_made_uniform_as_tables_are():

@@ -296,7 +296,7 @@ def test_old_bases_that_do_not_fit_are_named(config):
         ("def f(a, a): pass", "no valid Python"),
         ("x = 1\n  y = 2", "no valid Python"),
         ("x = '\\ud800'\ny = x.upper()", None),
-        ("x = iter([1])\ny = [x]", "a value of the config is no data"),
+        ("x = iter([1])\ny = [x]", "a value of the config is not data"),
     ],
 )
 def test_files_that_are_no_configs(config, source, message):

@@ -65,7 +65,7 @@ def test_templates_written_out_in_jinja_ask_the_same(folder, template):
 )
 def test_answers_by_position_text_or_label_are_written_out(folder, template, target):
     if "key" in target and "index" not in target and template in {"mcq::gpqa", "mcq::numbered"}:
-        pytest.skip("letters are no labels of this template")
+        pytest.skip("letters are not labels of this template")
     rows = [
         {**row, "n": n % 3, "digits": str(n % 3), "text": row["choices"]["text"][n % 3]} for n, row in enumerate(ROWS)
     ]

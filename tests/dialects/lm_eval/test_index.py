@@ -91,7 +91,7 @@ def test_a_changed_base_reads_what_includes_it(folder):
     assert build(folder).entries["renamed"].tags == ("a",)
 
 
-@pytest.mark.parametrize("first", ["", None])  # a base that is no mapping; one that is missing
+@pytest.mark.parametrize("first", ["", None])  # a base that is not a mapping; one that is missing
 def test_a_base_that_is_mended_is_read_again(folder, first):
     (folder / "mended.yaml").write_text("task: mended\ninclude: _broken\n")
     if first is not None:

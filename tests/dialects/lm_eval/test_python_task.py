@@ -241,7 +241,7 @@ def test_groups_hold_them(exam, tmp_path):
 @pytest.mark.parametrize(
     "name, message",
     [
-        ("NoTask", "the class NoTask of the task 't' is no task of lm-eval"),
+        ("NoTask", "the class NoTask of the task 't' is not a task of lm-eval"),
         ("function", "no class"),
         ("Missing", "has no 'Missing'"),
     ],

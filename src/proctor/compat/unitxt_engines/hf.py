@@ -166,7 +166,7 @@ class HFPeftInferenceEngine(HFAutoModelInferenceEngine):
         """Return the base model and the adapter.
 
         Raises:
-            EngineError: ``model_name`` is no adapter.
+            EngineError: ``model_name`` is not an adapter.
         """
         base = _base_of(self.model)
         return replace(super().source(), name=base, adapter=self.model, tokenizer=self.tokenizer or base)
@@ -229,7 +229,7 @@ def _base_of(adapter: str) -> str:
         base = json.loads((folder / "adapter_config.json").read_text()).get("base_model_name_or_path")
     except (OSError, ValueError) as error:
         raise EngineError(
-            f"'{adapter}' is no adapter", why=str(error), hint="use HFAutoModelInferenceEngine for whole models"
+            f"'{adapter}' is not an adapter", why=str(error), hint="use HFAutoModelInferenceEngine for whole models"
         ) from None
     if not base:
         raise EngineError(f"the adapter '{adapter}' does not say which model it belongs to")

@@ -131,7 +131,7 @@ INFERENCERS: Mapping[str, Keys] = {
 """By what an inferencer asks."""
 
 DATASET_PARTS = frozenset({"type", "abbr", "reader_cfg", "infer_cfg", "eval_cfg", "k", "n"})
-"""Keys of a dataset that are no arguments of its type."""
+"""Keys of a dataset that are not arguments of its type."""
 
 _PAIRS = "OpenCompass' comparisons of several models read it; an evaluator of single answers does not"
 _SAME_ROWS = "the dataset type takes it, and its rows are the same whatever it is"

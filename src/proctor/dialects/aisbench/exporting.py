@@ -66,7 +66,7 @@ class _Exporter:
         if isinstance(value, Builtin):
             return Reference(value.name if "." in value.name else f"builtins.{value.name}")
         if isinstance(value, (ModuleValue, Environment, TextFile, BoundMethod)) or hasattr(value, "__next__"):
-            raise ConfigFileError(f"a value of the config is no data but a {kind.__name__}", path=path)
+            raise ConfigFileError(f"a value of the config is not data but a {kind.__name__}", path=path)
         return value
 
     def _container(self, value: Any, path: str) -> Any:

@@ -207,7 +207,7 @@ def _path(values: Mapping[str, Any]) -> str:
 def find_models(text: str) -> list[tuple[str, Mapping[str, Any]]] | None:
     """Return the models of a config file or of a config's name, each with the text that means it alone.
 
-    ``FILE.py::ABBR`` means one of them. ``None`` where the text is no config.
+    ``FILE.py::ABBR`` means one of them. ``None`` where the text is not a config.
 
     Raises:
         ProctorError: It is a config that cannot be read, or that has no such model.

@@ -211,7 +211,7 @@ class PromptBuilder:
         """Return a label's prompt cut at its separator: the context, and the answer.
 
         Raises:
-            TemplateError: The template is no text, or has no separator.
+            TemplateError: The template is not text, or has no separator.
         """
         template = self._asking()
         prompt = self._for_label(row, tuple(demos), label, remain_sep=True)

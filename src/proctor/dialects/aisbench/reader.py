@@ -94,7 +94,7 @@ def read_config(path: Path | str, *, trust_code: bool | None = None) -> dict[str
 
     Raises:
         TrustError: The config does what reading it does not allow; every such place of the file is named.
-        ConfigFileError: It is no Python, fails, or a base file is missing.
+        ConfigFileError: It is not Python, fails, or a base file is missing.
     """
     trust = bool(settings.trust_code) if trust_code is None else trust_code
     reading = _Reading(trust)

@@ -34,7 +34,7 @@ def source_of(path: Path, asked_by: Location | None) -> str:
     try:
         return read_source(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ConfigFileError("the config is no UTF-8 text", location=Location(str(path)), why=str(error)) from None
+        raise ConfigFileError("the config is not UTF-8 text", location=Location(str(path)), why=str(error)) from None
     except RefusalError as refusal:
         raise ConfigFileError(f"the config {refusal}", location=asked_by or Location(str(path))) from None
     except (OSError, ValueError) as error:
@@ -46,7 +46,7 @@ def parsed(module: SourceFile, text: str | None = None) -> ast.Module:
     """Return the syntax tree of a file.
 
     Raises:
-        ConfigFileError: It is no Python.
+        ConfigFileError: It is not Python.
     """
     file = str(module.path)
     try:
@@ -56,9 +56,9 @@ def parsed(module: SourceFile, text: str | None = None) -> ast.Module:
             compile(tree, file, "exec", dont_inherit=True)  # finds what parsing does not, 'return' outside a function
     except SyntaxError as error:
         place = Location(file, error.lineno or 0, error.offset or 0)
-        raise ConfigFileError("the config is no valid Python", location=place, why=error.msg) from None
+        raise ConfigFileError("the config is not valid Python", location=place, why=error.msg) from None
     except ValueError as error:
-        raise ConfigFileError("the config is no valid Python", location=Location(file), why=str(error)) from None
+        raise ConfigFileError("the config is not valid Python", location=Location(file), why=str(error)) from None
     except (RecursionError, MemoryError):
         raise nested_too_deeply(file) from None
     return tree
@@ -107,7 +107,7 @@ def base_names(module: SourceFile, statement: ast.Assign) -> list[str]:
     """Return the files that an old-style ``_base_`` names.
 
     Raises:
-        ConfigFileError: It is no list of texts.
+        ConfigFileError: It is not a list of texts.
     """
     try:
         value = ast.literal_eval(statement.value)
@@ -115,7 +115,7 @@ def base_names(module: SourceFile, statement: ast.Assign) -> list[str]:
         value = None
     names = value if isinstance(value, list) else [value]
     if not all(isinstance(name, str) for name in names):
-        raise ConfigFileError("_base_ is no list of file names", location=module.location(statement))
+        raise ConfigFileError("_base_ is not a list of file names", location=module.location(statement))
     return names
 
 

@@ -22,7 +22,7 @@ __all__ = [
 
 
 class ConfigFileError(ArtifactError):
-    """A config that is no Python, fails when it is read, or cannot be found."""
+    """A config that is not Python, fails when it is read, or cannot be found."""
 
 
 def dotted_name(kind: Any) -> str:

@@ -81,7 +81,7 @@ class _AskedForLabel:
         return str(question) if self.are_labels else STYLE.prompt(_without_cue(str(question)), choices)
 
     def target(self, doc: Mapping[str, Any]) -> Any:
-        """Return the label, or labels, of the right choice; an empty text where the gold answer is no choice."""
+        """Return the label, or labels, of the right choice; an empty text where the gold answer is not a choice."""
         choices, question = self.find_choices(doc), self.find_text(doc)
         gold = question if isinstance(question, int) else self.find_target(doc)
         labels = self._labels_of(choices)

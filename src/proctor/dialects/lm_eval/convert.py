@@ -62,7 +62,7 @@ def convert(
         return _recipe_task(name, template, to)
     found = TaskFinder(include_paths).find(name)
     if len(found) != 1 or not isinstance(found[0], Leaf):
-        raise UsageError(f"'{name}' is no single task", hint="convert its tasks one by one")
+        raise UsageError(f"'{name}' is not a single task", hint="convert its tasks one by one")
     leaf = found[0]
     chosen = leaf.template if template is None else SHORT_NAMES.get(template, template)
     leaf.config()

@@ -42,9 +42,9 @@ def to_unitxt(values: Mapping[str, Any]) -> Converted:
     kind = values.get("output_type", "generate_until")
     choice = kind == "multiple_choice"
     if kind.startswith("loglikelihood"):
-        raise UsageError(f"a task of output_type {kind} is no Unitxt card", why="Unitxt generates, or chooses")
+        raise UsageError(f"a task of output_type {kind} is not a Unitxt card", why="Unitxt generates, or chooses")
     if values.get("dataset_path") is None:
-        raise UsageError("a task without dataset_path is no Unitxt card")
+        raise UsageError("a task without dataset_path is not a Unitxt card")
     steps: list[dict[str, Any]] = [_renamed_splits(values)]
     steps += _field_steps(values, "doc_to_text", "question", lost)
     if choice:  # the answer first: the choices may replace the column that it is looked up in

@@ -116,7 +116,7 @@ class TaskDocuments:
         if self._whole is None:
             function = as_function(self.config.custom_dataset, "custom_dataset")
             if function is None:
-                raise DataError("custom_dataset is no function")
+                raise DataError("custom_dataset is not a function")
             metadata = self.config.metadata if isinstance(self.config.metadata, dict) else {}
             self._whole = function(**metadata, **(self.config.dataset_kwargs or {}))
         if name not in self._whole:

@@ -75,7 +75,7 @@ _PATH = re.compile(r"[^\W\d]\w*(\.\w+)*\Z")
 def find_question(spec: FieldSpec) -> Callable[[Row], str]:
     """Return a function that finds the question of a row.
 
-    The function raises a TemplateError where a column is missing, or where what is found is no text.
+    The function raises a TemplateError where a column is missing, or where what is found is not text.
     """
     find = _column_of(spec, "doc_to_text") if _is_plain(spec) else compile_field(spec, "")
 
@@ -93,7 +93,7 @@ def find_question(spec: FieldSpec) -> Callable[[Row], str]:
 def find_choices(spec: FieldSpec) -> Callable[[Row], list[str]]:
     """Return a function that finds the choices of a row, as texts; text that reads as a list is one.
 
-    The function raises a TemplateError where a column is missing, or where what is found is no list.
+    The function raises a TemplateError where a column is missing, or where what is found is not a list.
     """
     find = _column_of(spec, "doc_to_choice") if _is_plain(spec) else compile_field(spec, [])
 
@@ -111,7 +111,7 @@ def find_choices(spec: FieldSpec) -> Callable[[Row], list[str]]:
 
 
 def find_answer(spec: FieldSpec) -> Callable[[Row], Any]:
-    """Return a function that finds the answer of a row; plain text that is no column is the answer itself."""
+    """Return a function that finds the answer of a row; plain text that is not a column is the answer itself."""
     if not _is_plain(spec):
         return compile_field(spec)
     constant = int(spec) if spec.isdigit() else spec

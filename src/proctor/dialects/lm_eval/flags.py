@@ -77,7 +77,7 @@ def parse_seeds(text: str) -> int | None:
     """
     parts = [part.strip() for part in text.split(",")]
     if len(parts) not in {1, 4} or not all(part.isdigit() or part == "None" for part in parts):
-        raise UsageError(f"'{text}' is no seed", hint="one number, or four: python,numpy,torch,fewshot")
+        raise UsageError(f"'{text}' is not a seed", hint="one number, or four: python,numpy,torch,fewshot")
     return None if parts[-1] == "None" else int(parts[-1])
 
 
@@ -92,9 +92,9 @@ def parse_samples(text: str) -> dict[str, list[int]]:
     try:
         found = json.loads(source)
     except json.JSONDecodeError as error:
-        raise UsageError("--samples is no JSON", why=str(error), hint='{"mmlu_anatomy": [0, 3, 6]}') from None
+        raise UsageError("--samples is not JSON", why=str(error), hint='{"mmlu_anatomy": [0, 3, 6]}') from None
     if not isinstance(found, dict) or not all(isinstance(each, list) for each in found.values()):
-        raise UsageError("--samples is no mapping of tasks to positions", hint='{"mmlu_anatomy": [0, 3, 6]}')
+        raise UsageError("--samples is not a mapping of tasks to positions", hint='{"mmlu_anatomy": [0, 3, 6]}')
     return found
 
 
@@ -108,13 +108,13 @@ def parse_pairs(text: str) -> dict[str, Any]:
         try:
             found = json.loads(text)
         except json.JSONDecodeError as error:
-            raise UsageError("this is no JSON", why=str(error)) from None
+            raise UsageError("this is not JSON", why=str(error)) from None
         return dict(found)
     pairs = {}
     for part in filter(None, (each.strip() for each in text.split(","))):
         key, equals, value = part.partition("=")
         if not equals:
-            raise UsageError(f"'{part}' is no key=value", hint="temperature=0.7,top_p=0.9")
+            raise UsageError(f"'{part}' is not a key=value", hint="temperature=0.7,top_p=0.9")
         pairs[key.strip()] = _value(value.strip())
     return pairs
 

@@ -120,14 +120,14 @@ def build_index(include_paths: Iterable[str | Path] = (), *, installed: bool = T
     """Return the index of the installed tasks and of more folders.
 
     Raises:
-        UsageError: An include path is no folder.
+        UsageError: An include path is not a folder.
     """
     index = TaskIndex()
     folders = [folder] if installed and (folder := installed_tasks()) is not None else []
     for path in include_paths:
         given = Path(path).expanduser().resolve()
         if not given.is_dir():
-            raise UsageError(f"'{path}' is no folder", why="--include-path names folders with task files")
+            raise UsageError(f"'{path}' is not a folder", why="--include-path names folders with task files")
         folders.append(given)
     for folder in folders:
         index.add(folder_index(str(folder)))

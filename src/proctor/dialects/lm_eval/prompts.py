@@ -66,7 +66,7 @@ def turn_pieces(
         number: Which demo this is; ``None`` for the question that is asked.
 
     Raises:
-        TemplateError: Question or answer is no text.
+        TemplateError: Question or answer is not text.
     """
     between, after = delimiters
     where = "" if number is None else f"demo[{number}]."

@@ -298,7 +298,7 @@ def _class_of(spec: Any, leaf: Leaf) -> type[Any]:
         raise UsageError(f"'class' of the task '{leaf.name}' is {spec}, no class", location=place)
     if missing := [name for name in _NEEDED if not callable(getattr(kind, name, None))]:
         raise UsageError(
-            f"the class {kind.__name__} of the task '{leaf.name}' is no task of lm-eval",
+            f"the class {kind.__name__} of the task '{leaf.name}' is not a task of lm-eval",
             location=place,
             why=f"it has no {', '.join(missing)}",
             hint="derive it from lm_eval.api.task.ConfigurableTask or Task",

@@ -86,7 +86,7 @@ def parse(content: bytes, file: str) -> Any:
     """Return what a task file says.
 
     Raises:
-        TaskFileError: The content is no YAML; with line and column.
+        TaskFileError: The content is not YAML; with line and column.
     """
     loader = TaskLoader(content)
     loader.proctor_file = file
@@ -95,9 +95,9 @@ def parse(content: bytes, file: str) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         place = Location(file, mark.line + 1, mark.column + 1) if mark else Location(file)
-        raise TaskFileError("this is no valid YAML", location=place, why=str(error.problem)) from None
+        raise TaskFileError("this is not valid YAML", location=place, why=str(error.problem)) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise TaskFileError("this is no valid YAML", location=Location(file), why=str(error)) from None
+        raise TaskFileError("this is not valid YAML", location=Location(file), why=str(error)) from None
     finally:
         loader.dispose()
 

@@ -164,7 +164,7 @@ def checked_choices(choices: Any) -> list[Any]:
     """Return the choices of a document.
 
     Raises:
-        TemplateError: They are no list, or there are none.
+        TemplateError: They are not list, or there are none.
     """
     if not isinstance(choices, list):
         raise TemplateError(

@@ -26,7 +26,7 @@ def split_data_url(url: str) -> tuple[str, str]:
     """Return the media type and the base64 data of a data URL; raise :class:`CallError` where it is none."""
     head, comma, data = url.partition(",")
     if not head.startswith("data:") or not comma or not head.endswith(";base64"):
-        raise CallError.of("engine", f"this picture is no base64 data URL: {url[:60]}")
+        raise CallError.of("engine", f"this picture is not a base64 data URL: {url[:60]}")
     return head[len("data:") : -len(";base64")], data
 
 

@@ -131,7 +131,7 @@ class AiohttpTransport:
                 "unreachable", f"no connection to {error.host}:{error.port}: {error.strerror}"
             ) from None
         except errors.InvalidURL:
-            raise TransportError("unreachable", "this is no address") from None
+            raise TransportError("unreachable", "this is not an address") from None
         except (errors.ClientPayloadError, errors.ClientResponseError) as error:
             raise TransportError("protocol", f"the reply broke off: {error}") from None
         except (errors.ClientError, ConnectionError) as error:

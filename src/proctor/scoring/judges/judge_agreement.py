@@ -26,7 +26,7 @@ class Agreement:
         left_out: Cases that one of them did not.
         share: Share of equal verdicts, with Wilson's interval.
         kappa: Cohen's kappa: agreement beyond chance, 1 at best, 0 for none; NaN where chance explains everything.
-        correlation: Spearman's; NaN where verdicts are no numbers.
+        correlation: Spearman's; NaN where verdicts are not numbers.
     """
 
     count: int

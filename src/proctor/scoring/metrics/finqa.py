@@ -97,7 +97,7 @@ def run_program(steps: Sequence[Step], table: Sequence[Sequence[str]]) -> float 
     """Return the result of a program, rounded to five places; ``yes`` or ``no`` for a comparison.
 
     Raises:
-        ScoringError: There is no step, a step is unknown, or an argument is no number.
+        ScoringError: There is no step, a step is unknown, or an argument is not a number.
     """
     if not steps:
         raise ScoringError("the program cannot be read")
@@ -138,7 +138,7 @@ def _number(text: str) -> float:
     try:
         return float(text[:-1]) / 100.0 if text.endswith("%") else float(text)
     except ValueError:
-        raise ScoringError(f"'{text}' is no number") from None
+        raise ScoringError(f"'{text}' is not a number") from None
 
 
 def equivalent(first: Sequence[Step], second: Sequence[Step]) -> bool:

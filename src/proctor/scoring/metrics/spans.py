@@ -138,7 +138,7 @@ class NER(CustomF1):
 
 
 class KPA(CustomF1):
-    """F1 of key points matched to an argument; ``none`` is no key point."""
+    """F1 of key points matched to an argument; ``none`` is not a key point."""
 
     prediction_type: object = str
 

@@ -93,7 +93,7 @@ def without_reasoning(
 ) -> Any:
     """Return a text without what stands between the tokens; with an end token alone, what follows the last one.
 
-    Lists are answered element by element; what is no text stays.
+    Lists are answered element by element; what is not text stays.
     """
     if isinstance(text, list):
         return [without_reasoning(each, think_start_token, think_end_token) for each in text]

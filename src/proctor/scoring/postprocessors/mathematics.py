@@ -123,7 +123,7 @@ def is_equivalent(first: str | None, second: str | None, version: str = "v1") ->
         if normalized(first) == normalized(second):
             return True
     except (TypeError, AttributeError):
-        pass  # an answer that is no text equals only itself
+        pass  # an answer that is not text equals only itself
     return first == second
 
 

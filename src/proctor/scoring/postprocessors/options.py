@@ -74,7 +74,7 @@ def _patterns(options: str, cushion: bool) -> tuple[re.Pattern[str], ...]:
     try:
         return tuple(re.compile(line.replace("[O", f"[{options}"), re.DOTALL) for line in lines if line)
     except re.error as error:
-        raise DataError(f"'{options}' are no options", why=str(error)) from None
+        raise DataError(f"'{options}' are not options", why=str(error)) from None
 
 
 def first_option(text: str, options: str, cushion: bool = True) -> str:

@@ -68,7 +68,7 @@ def _table(name: str) -> Any:
 
 
 def local_path(path: str) -> str:
-    """Return the place of a dataset id in the data folder; anything that is no id is returned as it is."""
+    """Return the place of a dataset id in the data folder; anything that is not an id is returned as it is."""
     known: Mapping[str, str] = _table("paths.json")
     return known.get(path, path)
 

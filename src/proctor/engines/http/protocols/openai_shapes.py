@@ -100,7 +100,7 @@ TEXT_REPLY = msgspec.json.Decoder(TextReply)
 
 
 BROKEN = frozenset({"error", "abort"})
-"""Reasons to finish with which a server says that it could not (OpenRouter, vLLM, SGLang): what came is no answer."""
+"""Reasons to finish with which a server says that it could not (OpenRouter, vLLM, SGLang): there is no answer."""
 
 
 def decoding_body(decoding: Decoding, max_tokens_name: str = "max_tokens") -> dict[str, Any]:
