@@ -25,6 +25,7 @@ from proctor.errors import ProctorError
 from proctor.recipes.exam import Answered, Exam, suited
 from proctor.recipes.options import ExamOptions
 from proctor.scoring.grade import Grade
+from proctor.scoring.score import Score
 from proctor.settings import settings
 
 FORMS = {"lm_eval": ("lm-eval", ".yaml"), "unitxt": ("unitxt", ".json"), "aisbench": ("opencompass", ".py")}
@@ -101,7 +102,7 @@ def _outcome(dialect: str, exam: Exam, to: str, folder: Path) -> Outcome:  # noq
     (place / made.rows_file).write_text(made.rows_text(), encoding="utf-8")
     file = place / f"{made.name}{ending}"
     file.write_text(made.placed(place), encoding="utf-8")
-    losses: tuple[Loss, ...] = made.lost  # type: ignore[assignment]
+    losses: tuple[Loss, ...] = made.lost
     try:
         back = resolve_tasks([str(file)], ExamOptions(resamples=0) if to == "lm_eval" else ExamOptions())
         problems = [problem for each in back for problem in each.problems(MadeUpEngine())]
@@ -113,7 +114,7 @@ def _outcome(dialect: str, exam: Exam, to: str, folder: Path) -> Outcome:  # noq
         return Outcome(dialect, to, exam.name, "UNNAMED", losses, f"cannot be read back: {error}")
     if problems:
         return Outcome(dialect, to, exam.name, "UNNAMED", losses, f"has problems: {problems[0].what}")
-    parts = {each.part for each in losses}
+    parts = {each.part for each in losses if not each.text.startswith(("groups:", "group_by:"))}  # not this exam's own
     if not is_same and "requests" not in parts:
         return Outcome(dialect, to, exam.name, "UNNAMED", losses, "requests differ")
     if missing and "scores" not in parts:
@@ -165,7 +166,7 @@ def _missing(before: Grade, after: Sequence[Grade]) -> list[str]:
     ]
 
 
-def _comparable(score: Any) -> float | None:
+def _comparable(score: Score) -> float | None:
     if score.number is None:
         return None
     share = score.as_share(score.number)

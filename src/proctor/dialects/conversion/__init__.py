@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable, Mapping
 
 from proctor.dialects.conversion.converted import ConvertedExam, Loss
-from proctor.dialects.conversion.writers import to_config, to_lm_eval, to_unitxt
+from proctor.dialects.conversion.to_config import to_config
+from proctor.dialects.conversion.to_lm_eval import to_lm_eval
+from proctor.dialects.conversion.to_unitxt import to_unitxt
 from proctor.dialects.conversion.written import Written, written_out
 from proctor.errors import UsageError, did_you_mean
 from proctor.recipes.exam import Exam
