@@ -19,6 +19,7 @@ from proctor.demos import (
     TopkRetriever,
     VotekRetriever,
     ZeroRetriever,
+    retrievers_dense,
 )
 from proctor.demos.retrievers import Corpus, LabelPrompts, field_text
 from proctor.demos.retrievers_bm25 import Okapi, word_tokenizer
@@ -279,3 +280,134 @@ def test_a_pool_with_new_members_is_read_again(monkeypatch):
     assert sampler.sample(4, pool, pool[3])[0] == pool[3]
     assert len(sampler.sample(9, pool, pool[3])) == 4
     assert reads == [2, 4]
+
+
+@pytest.mark.parametrize("retriever", [embedded(TopkRetriever)(ice_num=5), embedded(VotekRetriever)(ice_num=5)])
+def test_retrievers_by_likeness_need_a_large_index(retriever):
+    with pytest.raises(DemosError, match="5 examples"):
+        retriever.retrieve(COMPASS, ASKED)
+
+
+def test_the_candidates_are_counted_before_they_are_embedded():
+    for retriever in embedded(DPPRetriever)(candidate_num=5), embedded(DPPRetriever)(ice_num=5):
+        with pytest.raises(DemosError, match="5 examples"):
+            retriever.retrieve(COMPASS, ASKED)
+
+
+@pytest.mark.parametrize("cls", [TopkRetriever, DPPRetriever, VotekRetriever])
+def test_nobody_asked_is_shown_nothing(cls):
+    assert list(embedded(cls)().retrieve(COMPASS, corpus([]))) == []
+
+
+@pytest.mark.parametrize("block", [1, 3, 100])
+def test_everybody_is_shown_his_own_nearest_however_they_are_read(monkeypatch, block):
+    monkeypatch.setattr(retrievers_dense, "BLOCK", block)
+    asked = corpus(["east", "north", "almost east", "east"])
+    assert chosen(embedded(TopkRetriever)(ice_num=1), COMPASS, asked) == [(2,), (1,), (2,), (2,)]
+    cosines = np.array([[1, 0], [3, 0.1], [0, 1], [0, 0]], dtype=np.float32)
+    assert [each[-1] for each in retrievers_dense._neighbours(cosines, 1)[:2]] == [1, 0]
+    assert {len(each) for each in retrievers_dense._neighbours(cosines, 2)} == {2}
+
+
+def test_texts_are_embedded_by_the_model_that_was_named(monkeypatch):
+    class Model:
+        def encode(self, texts, **options):
+            asked.append((list(texts), options))
+            return [[float(len(text)), 1.0] for text in texts]
+
+    asked, named = [], []
+    monkeypatch.setattr(retrievers_dense, "load_embedding_model", lambda name: named.append(name) or Model())
+    retriever = TopkRetriever(ice_num=1, sentence_transformers_model_name="small")
+    assert chosen(retriever, corpus(["a", "abc", "ab"]), corpus(["x"])) == [(1,)]
+    found = retriever.embed(["ab"])
+    assert asked[-1] == (["ab"], {"batch_size": 32, "show_progress_bar": False})
+    assert (found.dtype, found.tolist(), named) == (np.float32, [[2.0, 1.0]], ["small"])
+
+
+def test_votes_elect_those_whose_voters_are_not_taken():
+    line = np.array([[1, 0], [1, 0.1], [1, 0.2], [0, 1], [0.1, 1]], dtype=np.float32)
+    # 0 and 2 vote for 1, 1 votes for 2, 3 and 4 for each other; of equals the first that was voted for is elected.
+    assert elected(line, 1, 1) == [1]
+    assert elected(line, 3, 1) == [1, 2, 4]
+    assert len(set(elected(line, 5, 1))) == 5
+    filled = {tuple(elected(line[:2], 2, 0, seed)) for seed in range(20)}
+    assert filled == {(0, 1), (1, 0)}
+
+
+class Doubtful(MDLRetriever):
+    """Losses by the example that is shown: how evenly the labels share."""
+
+    def embed(self, texts):
+        return np.array([VECTORS[text] for text in texts], dtype=np.float32)
+
+    def losses(self, texts, context):
+        seen.append((tuple(texts), context))
+        return {"far east": [3.0, 3.2], "almost east": [9.0, 8.0], "north-east": [0.1, 0.2]}[context.removesuffix("\n")]
+
+
+seen: list[tuple[tuple[str, ...], str]] = []
+
+
+@pytest.mark.parametrize("labels", [["A", "B"]])
+def test_entropies_are_of_shares_whatever_the_size_of_losses(labels):
+    seen.clear()
+    prompts = LabelPrompts(
+        labels,
+        lambda places: " ".join(COMPASS.rows[place]["text"] for place in places),
+        lambda row, examples: [f"{examples} {row['text']} {label}" for label in labels],
+    )
+    retriever = Doubtful(ice_num=1, candidate_num=3, select_time=30)
+    assert retriever.retrieve(COMPASS, ASKED, prompts) == [(0,)]
+    assert len(seen) == 30
+    assert seen[0] == (("far east east A", "far east east B"), "far east" + retriever.ice_eos_token)
+    with pytest.raises(DemosError, match="5 examples"):
+        Doubtful(ice_num=5).retrieve(COMPASS, ASKED, prompts)
+    assert list(retriever.retrieve(COMPASS, corpus([]), prompts)) == []
+    # The nearest rows come first, and random ones have no row twice.
+    two = Certain(ice_num=2, candidate_num=2, select_time=9)
+    ((first, second),) = two.retrieve(COMPASS, ASKED, prompts)
+    assert {first, second} == {2, 0}
+
+
+def test_the_loss_of_a_text_is_the_mean_after_the_context():
+    torch = pytest.importorskip("torch")
+    words = {"<pad>": 0, "a": 1, "b": 2, "c": 3}
+    table = torch.tensor([[0.0, 1.0, 2.0, 0.5], [1.0, 0.0, 3.0, 2.0], [0.2, 0.4, 0.6, 0.8], [0.0, 0.0, 1.0, 4.0]])
+
+    class Tokenizer:
+        pad_token_id = 0
+
+        def __call__(self, texts, **options):
+            if isinstance(texts, str):
+                return {"input_ids": [words[word] for word in texts.split()]}
+            rows = [[words[word] for word in text.split()] for text in texts]
+            longest = max(map(len, rows))
+            return {"input_ids": torch.tensor([row + [0] * (longest - len(row)) for row in rows])}
+
+    retriever = MDLRetriever()
+    object.__setattr__(
+        retriever, "_scoring", (Tokenizer(), lambda input_ids: types.SimpleNamespace(logits=table[input_ids]))
+    )
+    found = retriever.losses(["a b c a", "a b b"], "a")
+
+    def loss(before, after):
+        return -float(torch.log_softmax(table[words[before]], 0)[words[after]])
+
+    # The first token after the context is predicted by its last one and does not count, as upstream has it.
+    assert found == pytest.approx([(loss("b", "c") + loss("c", "a")) / 3, loss("b", "b") / 2])
+    assert retriever.losses(["a b"], "a b") == [0.0]
+
+
+def test_a_missing_language_model_package_is_named(monkeypatch):
+    from proctor.demos.retrievers_mdl import load_language_model
+
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(MissingExtraError, match="transformers"):
+        load_language_model("gpt2")
+
+
+def test_a_sampler_takes_the_window_at_the_end():
+    pool, asked = instances(TEXTS), instances(["x"])[0]
+    assert SlidingWindowRetriever(k=2).sample(1, pool, asked) == [pool[3]]
+    assert SlidingWindowRetriever(k=1).sample(3, pool, asked) == [pool[3]]
+    assert SlidingWindowRetriever(k=4).sample(9, pool, asked) == pool

@@ -44,6 +44,11 @@ def test_limits_of_a_split_and_of_a_member():
     benchmark = Benchmark(subsets={"a": leaf()}, max_validation_instances=2, max_total_samples=3)
     assert (benchmark.limit_of("validation"), benchmark.limit_of("test"), benchmark.limit_of("dev")) == (2, 3, 3)
     assert Benchmark(subsets={"a": leaf()}).limit_of("test") is None
+    assert Benchmark(subsets={}, max_total_samples=3).limit_of("test") == 3
+
+
+def test_members_are_fetched_by_name():
+    assert isinstance(Benchmark(subsets={"a": "samples.sentiment"}).subsets["a"], DatasetRecipe)
 
 
 def test_splits_are_those_that_some_member_has():

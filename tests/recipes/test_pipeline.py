@@ -128,6 +128,18 @@ def test_the_loader_limit_cuts_every_split():
     assert {name: len(list(stream)) for name, stream in pipeline().instances.load().items()} == {"train": 6, "test": 3}
 
 
+def test_the_loader_is_told_the_limit_and_the_card_stays_as_it_is(monkeypatch):
+    told = []
+    original = TaskCard.rows
+    monkeypatch.setattr(TaskCard, "rows", lambda self: told.append(self.loader.loader_limit) or original(self))
+    made = pipeline(loader_limit=2)
+    own = made.plan.card.loader.loader_limit
+    made.instances.load()
+    pipeline().instances.load()
+    assert told == [2, None]
+    assert made.plan.card.loader.loader_limit is own is None
+
+
 def test_limits_are_of_their_split():
     _, streams = pipeline(max_train_instances=4, max_test_instances=1).instances.opened()
     assert texts(streams["train"]) == [f"train {number}" for number in range(4)]

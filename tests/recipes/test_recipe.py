@@ -294,3 +294,20 @@ def test_augmentors_need_fields_to_augment():
     with pytest.raises(ValidationError, match="nothing to augment"):
         DatasetRecipe(card=card(), augmentor="augmentors.augment_whitespace_prefix_and_suffix_task_input").plan()
     assert DatasetRecipe(card=card(), augmentor=[None]).plan().augmentors == ()
+
+
+def test_the_template_is_the_cards_else_the_tasks_default():
+    by_default = TASK.model_copy(update={"default_template": KeyValTemplate()})
+    data = {"test": rows("t", 1)}
+
+    def card_with(task, templates):
+        return TaskCard(loader={"__type__": "load_from_dictionary", "data": data}, task=task, templates=templates)
+
+    assert DatasetRecipe(card=card_with(by_default, [TEMPLATE])).chosen_templates() == (TEMPLATE,)
+    assert DatasetRecipe(card=card_with(by_default, [])).chosen_templates() == (KeyValTemplate(),)
+    with pytest.raises(ValidationError, match="no template") as caught:
+        DatasetRecipe(card=card_with(TASK, []))
+    assert "give one: template=templates.…" in str(caught.value)
+    with pytest.raises(ValidationError, match="no template 'frist'") as caught:
+        DatasetRecipe(card=card_with(TASK, {"first": TEMPLATE}), template_card_index="frist")
+    assert "did you mean 'first'" in str(caught.value)

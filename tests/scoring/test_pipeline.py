@@ -19,7 +19,7 @@ from proctor.scoring.map_reduce import MapReduceMetric, MultiTurnMetric, Reducti
 from proctor.scoring.metrics.accuracy import Accuracy, AccuracyFast
 from proctor.scoring.metrics.f1 import F1Fast, F1Resampler
 from proctor.scoring.metrics_list import MetricsList
-from proctor.scoring.pipeline import apply_metrics, grade
+from proctor.scoring.pipeline import apply_metrics, grade, processor_steps
 from proctor.scoring.reductions import MaxReduction, MeanReduction, RootMeanReduction, SequentialSuccess
 
 
@@ -368,3 +368,26 @@ def test_what_is_wrong_with_an_instance_is_said_in_words():
 def test_what_is_no_metric_is_refused(wrong):
     with pytest.raises(ArtifactError, match="an artifact is wanted"):
         apply_metrics(Columns(["a"], [["a"]]), [wrong])
+
+
+ROWS = Columns(["A", Failure("timeout", "late"), "c"], [["A"], ["B"], ["C"]], [{"n": 1}, {"n": 2}, {"n": 3}])
+
+
+def test_an_operator_on_rows_leaves_failures_as_they_are():
+    (step,) = processor_steps([{"__type__": "copy", "field": "references/0", "to_field": "prediction"}])
+    assert step.scope == "row"
+    found = step.process(ROWS)
+    assert found.predictions == ["A", ROWS.predictions[1], "C"]
+    assert found.references == [["A"], ["B"], ["C"]]
+    (odd,) = processor_steps([{"__type__": "copy", "field": "references/0/x", "to_field": "prediction"}])
+    assert all(isinstance(each, Failure) for each in odd.process(ROWS).predictions)
+
+
+def test_an_operator_on_streams_sees_everything_and_keeps_the_number():
+    (step,) = processor_steps([{"__type__": "set", "fields": {"prediction": "same"}, "apply_to_streams": None}])
+    assert step.process(ROWS.select([0, 2])).predictions == ["same", "same"]
+    (cut,) = processor_steps([{"__type__": "filter_by_condition", "values": {"prediction": "A"}, "condition": "eq"}])
+    assert cut.scope == "column"
+    assert cut.process(ROWS.select([0])).predictions == ["A"]
+    with pytest.raises(ScoringError, match="changed the number"):
+        cut.process(ROWS.select([0, 2]))

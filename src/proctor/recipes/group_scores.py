@@ -15,7 +15,6 @@ from proctor.scoring.score import Score
 VARIED = ("template", "num_demos")
 """Fields of the metadata that differ from instance to instance where a recipe has several templates or demo counts."""
 MEAN = "subsets_mean"
-_NO_GROUP = -1
 
 
 def varied_of(recipe: DatasetRecipe) -> tuple[str, ...]:

@@ -110,8 +110,7 @@ class Processor:
         """A text function may take all repeats; an operator on streams sees everything at once, all others a row."""
         if isinstance(self._operator, PostProcess) and getattr(self._operator.operator, "scope", "") == "repeats":
             return "repeats"
-        whole = isinstance(self._operator, MultiStreamOperator) and not isinstance(self._operator, PostProcess)
-        return "column" if whole else "row"
+        return "row" if isinstance(self._operator, InstanceOperator | PostProcess) else "column"
 
     def process(self, columns: Columns) -> Columns:
         """Return columns after the operator; a value that it cannot process becomes a failure with the reason."""
