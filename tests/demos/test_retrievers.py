@@ -411,3 +411,26 @@ def test_a_sampler_takes_the_window_at_the_end():
     assert SlidingWindowRetriever(k=2).sample(1, pool, asked) == [pool[3]]
     assert SlidingWindowRetriever(k=1).sample(3, pool, asked) == [pool[3]]
     assert SlidingWindowRetriever(k=4).sample(9, pool, asked) == pool
+
+
+def test_rows_that_are_ranked_alone_are_embedded_once(monkeypatch):
+    pool, (asked,) = instances(["almost east", "north", "far east", "north-east"]), instances(["east"])
+    sampler = embedded(TopkRetriever)()
+    assert sampler.sample(2, pool, asked) == [pool[2], pool[0]]
+    monkeypatch.setattr(type(sampler), "ranker", None)  # what was read is not read again
+    assert sampler.sample(2, [pool[0], pool[1], pool[3]], asked) == [pool[0], pool[3]]
+    assert sampler.sample(9, pool[1:], asked) == [pool[2], pool[3], pool[1]]
+
+
+def test_random_examples_are_as_many_as_asked_and_distinct():
+    pool, (asked,) = instances(TEXTS), instances(["x"])
+    found = RandomRetriever().sample(3, pool, asked)
+    assert len({id(each) for each in found} & {id(each) for each in pool}) == len(found) == 3
+
+
+def test_a_window_is_no_larger_than_the_index():
+    with pytest.raises(DemosError, match="5 examples"):
+        chosen(SlidingWindowRetriever(k=5))
+    with pytest.raises(DemosError, match="as many rows in the index"):
+        SlidingWindowRetriever(k=1).retrieve(corpus(["a"]), corpus(["b", "c", "d"]))
+    assert len(SlidingWindowRetriever(k=1).retrieve(corpus(["a"]), corpus(["b", "c"]))) == 2

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proctor.errors import ArtifactError, MissingExtraError, PolicyError, ScoringError
-from proctor.ir import Failure
+from proctor.ir import Exchange, Failure
+from proctor.ir.question import Question
 from proctor.scoring.columns import ABSENT
 from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.grade import Columns
@@ -19,7 +20,7 @@ from proctor.scoring.map_reduce import MapReduceMetric, MultiTurnMetric, Reducti
 from proctor.scoring.metrics.accuracy import Accuracy, AccuracyFast
 from proctor.scoring.metrics.f1 import F1Fast, F1Resampler
 from proctor.scoring.metrics_list import MetricsList
-from proctor.scoring.pipeline import apply_metrics, grade, processor_steps
+from proctor.scoring.pipeline import ProcessorsOfEach, apply_metrics, grade, processor_steps
 from proctor.scoring.reductions import MaxReduction, MeanReduction, RootMeanReduction, SequentialSuccess
 
 
@@ -391,3 +392,28 @@ def test_an_operator_on_streams_sees_everything_and_keeps_the_number():
     assert cut.process(ROWS.select([0])).predictions == ["A"]
     with pytest.raises(ScoringError, match="changed the number"):
         cut.process(ROWS.select([0, 2]))
+
+
+def test_equal_processors_of_questions_are_the_same_steps():
+    def question(processors):
+        return Question(0, {}, Exchange(()), (), processors=processors)
+
+    steps_of = ProcessorsOfEach(["processors.lower_case", "processors.lower_cas"])
+    first = steps_of(question(["processors.lower_case"]))
+    assert [step.name for step in first] == ["processors.lower_case"]
+    assert steps_of(question(["processors.lower_case"])) is first
+    assert steps_of(question(None)) == ()
+    given = [{"__type__": "set", "fields": {"prediction": "x"}}]
+    assert steps_of(question(given)) is steps_of(question([dict(reversed(given[0].items()))])) is not first
+    (problem,) = steps_of.check()
+    assert "processors.lower_cas" in problem.what
+    assert list(ProcessorsOfEach().check()) == []
+
+
+def test_references_that_cannot_be_processed_are_failures():
+    (step,) = processor_steps([{"__type__": "post_process", "operator": {"__type__": "cast", "to": "int"}}])
+    found = step.process(Columns(["1", "2", "3"], [["1"], ["two"], "3"]))
+    assert found.predictions == [1, 2, 3]
+    assert found.references[0] == [1]
+    assert "two" in found.references[1].message
+    assert "not a list" in found.references[2].message
