@@ -434,3 +434,14 @@ def test_a_window_is_no_larger_than_the_index():
     with pytest.raises(DemosError, match="as many rows in the index"):
         SlidingWindowRetriever(k=1).retrieve(corpus(["a"]), corpus(["b", "c", "d"]))
     assert len(SlidingWindowRetriever(k=1).retrieve(corpus(["a"]), corpus(["b", "c"]))) == 2
+
+
+def test_description_length_is_not_a_sampler():
+    with pytest.raises(DemosError, match="prompts of labels"):
+        MDLRetriever().sample(1, instances(TEXTS), instances(["x"])[0])
+
+
+def test_rows_beyond_one_another_are_chosen_from_whatever_their_length():
+    long = embedded(DPPRetriever)(ice_num=1, candidate_num=4)
+    assert chosen(long, COMPASS, corpus(["far east"])) == [(2,)]
+    assert chosen(long, COMPASS, corpus(["north"])) == [(1,)]

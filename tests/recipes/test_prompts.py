@@ -113,3 +113,11 @@ def test_the_words_are_labelled(split):
 def test_demos_without_a_pool_have_a_pool_of_0():
     rendered = prompts(num_demos=1).render(instance(1), "test", [instance(7)], None)
     assert (rendered.num_demos, rendered.pool_size) == (1, 0)
+
+
+def test_the_label_helps_to_draw_the_template():
+    made = prompts(TEMPLATE, OTHER)
+    labelled = [{**instance(1), "reference_fields": {"b": str(number)}} for number in range(30)]
+    assert {made._template_of(each) for each in labelled} == {0, 1}
+    bare = {"input_fields": {"a": 1}, "reference_fields": None}
+    assert made._template_of(bare) == made._template_of({"input_fields": {"a": 1}})
