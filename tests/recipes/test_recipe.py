@@ -311,3 +311,15 @@ def test_the_template_is_the_cards_else_the_tasks_default():
     with pytest.raises(ValidationError, match="no template 'frist'") as caught:
         DatasetRecipe(card=card_with(TASK, {"first": TEMPLATE}), template_card_index="frist")
     assert "did you mean 'first'" in str(caught.value)
+
+
+def test_the_serializer_of_a_recipe_stands_before_that_of_the_template():
+    from proctor.artifacts import fetch_artifact
+
+    plain = DatasetRecipe(card=card()).plan().templates[0]
+    assert plain.serializer is TEMPLATE.serializer
+    numbers = fetch_artifact({"__type__": "number_quantizing_serializer", "quantum": 0.5})
+    (changed,) = DatasetRecipe(card=card(), serializer=numbers).plan().templates
+    assert changed.serializer.serializers[0] is numbers
+    assert changed.serializer.serializers[1:]
+    assert TEMPLATE.serializer is plain.serializer
