@@ -13,6 +13,7 @@ from typing import Any
 from proctor.artifacts import fetch_artifact
 from proctor.artifacts.fetch import build
 from proctor.data.streams import MultiStream
+from proctor.dialects.lm_eval.filters import make_filter
 from proctor.dialects.lm_eval.groups import pooled_error, unweighted_error, weighted
 from proctor.dialects.lm_eval.metrics import find_metric
 from proctor.dialects.resolve import resolve_tasks
@@ -23,7 +24,6 @@ from proctor.recipes.options import ExamOptions
 from proctor.running.log import ResponseLog
 from proctor.running.run import run_exams
 from proctor.scoring.aggregations import AGGREGATIONS
-from proctor.scoring.filters import make_filter
 from proctor.scoring.standard_errors import standard_error
 
 Items = Sequence[Any]
@@ -59,7 +59,7 @@ def rows_of(recipe: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
 
 def filtered(name: str, arguments: Mapping[str, Any], answers: Sequence[Sequence[str]], docs: Rows) -> list[Any]:
     """Return what a filter of lm-eval leaves of answers."""
-    return list(make_filter({"function": name, **arguments})(answers, docs))
+    return list(make_filter({"function": name, **arguments}).filtered(answers, docs))
 
 
 def processed(name: str, text: str) -> tuple[Any, Any]:

@@ -22,6 +22,7 @@ from conformance.recorded.recording import (
     Difference,
     Header,
     Recording,
+    explain_anew,
     path_of,
     read,
     record,
@@ -69,7 +70,8 @@ def main() -> int:
     """Record; return 1 where a difference is not explained."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("dialect", choices=sorted(PACKAGES))
-    parser.add_argument("--python", required=True, help="Python of an environment with the system")
+    parser.add_argument("--python", default="", help="Python of an environment with the system")
+    parser.add_argument("--explain", action="store_true", help="explain what changed on purpose; ask nobody")
     parser.add_argument("--only", help="one comparison (unitxt/metrics); the others stay as they are recorded")
     parser.add_argument("--differences", type=Path, help="write all differences to this file")
     args = parser.parse_args()
@@ -77,9 +79,13 @@ def main() -> int:
     recordings = read(args.dialect) if path_of(args.dialect).is_file() else {}
     found: list[Difference] = []
     for comparison in comparisons:
-        if args.only in (None, comparison.name):
+        if args.only not in (None, comparison.name):
+            continue
+        if args.explain:
+            differences = explain_anew(comparison, recordings[comparison.name])
+        else:
             recordings[comparison.name], differences = renewed(comparison, args.dialect, args.python)
-            found += differences
+        found += differences
     if args.differences:
         args.differences.write_text("".join(f"{each}\n" for each in found), encoding="utf-8")
     write(args.dialect, [recordings[each.name] for each in comparisons if each.name in recordings])

@@ -302,6 +302,9 @@ def explain(metric: str, kind: str, path: str, ours: Any, theirs: Any) -> str:  
         return "unitxt/equal-resamples"
     if interval and ours == "(absent)" and isinstance(theirs, float) and math.isnan(theirs):
         return "unitxt/nan-apart"
+    nothing = ours == "(absent)" and isinstance(theirs, float) and not math.isnan(theirs)
+    if interval and (nothing or (theirs in (0.0, 1.0) and isinstance(ours, float) and 0.0 < ours < 1.0)):
+        return "unitxt/no-width"
     if interval and metric == "metrics.weighted_win_rate_correlation":
         return "unitxt/win-rates-rounded"
     return ""

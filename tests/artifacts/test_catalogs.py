@@ -72,7 +72,7 @@ def test_precedence_environment_then_newest_then_built_in(tmp_path, monkeypatch)
         assert fetch_artifact("x").weight == 1
         monkeypatch.setenv("PROCTOR_CATALOGS", f"{folders[2]}:{folders[3]}")
         assert fetch_artifact("x").weight == 3
-        assert catalogs()[-1].title == "built-in"
+        assert [each.title for each in catalogs()[-2:]] == ["built-in", "of installed packages"]
     finally:
         for each in registered:
             unregister_catalog(each)

@@ -72,7 +72,7 @@ def test_turns_of_chat_servers_are_paired():
         ("hi", "list of turns"),
         ([{"role": "user"}], "needs 'role' and 'content'"),
         ([{"role": "user", "content": 1}], "needs 'role' and 'content'"),
-        ([{"role": "system", "content": "x"}], "no role"),
+        ([{"role": "system", "content": "x"}], "not a role"),
         ([{"role": "assistant", "content": "x"}], "does not begin"),
     ],
 )

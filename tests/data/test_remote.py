@@ -64,7 +64,7 @@ def test_rows_come_from_a_web_service(server, monkeypatch):
     "path, options, words",
     [
         ("/list", {}, "has no 'data'"),
-        ("/rows", {"data_field": ""}, "no list of rows"),
+        ("/rows", {"data_field": ""}, "not a list of rows"),
         ("/text", {}, "cannot be loaded"),
         ("/nothing", {}, "cannot be loaded"),
         ("/rows", {"api_key_env_var": "NO_KEY"}, "NO_KEY is not set"),
@@ -76,7 +76,7 @@ def test_a_web_service_that_answers_something_else(server, path, options, words)
 
 
 def test_only_web_addresses_are_asked():
-    with pytest.raises(ValidationError, match="no address"):
+    with pytest.raises(ValidationError, match="not an address"):
         LoadFromAPI(urls={"t": "file:///etc/passwd"})
     with pytest.raises(ValidationError, match="cannot send DELETE"):
         LoadFromAPI(urls={"t": "http://x"}, method="DELETE")

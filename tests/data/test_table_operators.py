@@ -143,7 +143,7 @@ def test_tables_are_read_and_written(operator, row, expected):
             {"a": "open('x')", "b": "[]"},
             "not a Python list",
         ),
-        (tables.MapHTMLTableToJSON(field="a"), {"a": "<p>no</p>"}, "no table"),
+        (tables.MapHTMLTableToJSON(field="a"), {"a": "<p>no</p>"}, "not a table"),
         (tables.ParseCSV(field="a", has_header=False), {"a": ""}, "no rows"),
         (tables.ConvertTableColNamesToSequential(field="a"), {"a": {"header": [], "rows": []}}, "no header"),
     ],

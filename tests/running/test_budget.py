@@ -160,7 +160,7 @@ def test_a_budget_in_dollars_needs_a_price(tmp_path):
 @pytest.mark.parametrize("content", ["", "[]", '{"models": {}}', '{"date": "x", "models": {"m": {"input": "y"}}}'])
 def test_a_bad_table_is_an_error_with_an_example(tmp_path, content):
     (tmp_path / "prices.json").write_text(content)
-    with pytest.raises(UsageError, match="no price table") as caught:
+    with pytest.raises(UsageError, match="not a price table") as caught:
         price_table(tmp_path / "prices.json")
     assert "per million tokens" in str(caught.value)
 

@@ -286,9 +286,9 @@ OF_TEXT = {
 }
 TEXT = "So #### 5. The answer is A."
 ROW = {"choices": ["x", "y"]}
-ELSEWHERE = ("custom", "likeliest_choice")
+LEFT_OUT = ("custom", "likeliest_choice")
 """Code of a task, and what reads probabilities: test_written_choices.py."""
-FUNCTIONS = [pytest.param(entry, id=entry.key) for entry in text_function_table() if entry.name not in ELSEWHERE]
+FUNCTIONS = [pytest.param(entry, id=entry.key) for entry in text_function_table() if entry.name not in LEFT_OUT]
 
 
 def read(function):

@@ -45,7 +45,7 @@ def test_forms_of_a_page_are_read():
     given = dict.fromkeys(FIELDS, " ") | {"other_num_demos": " 2 "}
     assert setting_of(given, "samples") == Setting("samples")
     assert setting_of(given, "samples", "other_").num_demos == "2"
-    with pytest.raises(UsageError, match="no number of demos"):
+    with pytest.raises(UsageError, match="not a number of demos"):
         setting_of({"num_demos": "-1"}, "samples")
 
 

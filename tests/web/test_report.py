@@ -77,7 +77,7 @@ def test_mistakes(runs, here, capsys, arguments, code, words):
 def test_a_folder_without_a_run(here, capsys):
     (here / "empty").mkdir()
     assert main(["report", "empty"]) == 2
-    assert "no run folder" in capsys.readouterr().err
+    assert "not a run folder" in capsys.readouterr().err
 
 
 def test_compare_on_the_command_line(runs, capsys):

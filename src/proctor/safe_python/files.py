@@ -78,7 +78,7 @@ def inside(module: SourceFile, name: object) -> Path:
     try:
         path = Path(name).resolve()
     except (OSError, ValueError, RuntimeError):
-        raise RefusalError(f"opens {name!r}, which is no path") from None
+        raise RefusalError(f"opens {name!r}, which is not a path") from None
     if not path.is_relative_to(module.folder.resolve()):
         raise RefusalError(f"looks at {name!r}, which is outside the folder of the config")
     return path

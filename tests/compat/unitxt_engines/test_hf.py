@@ -140,5 +140,5 @@ def test_adapters_name_their_model(tiny_llama, tmp_path):
 
 
 def test_what_is_no_adapter_is_said(tiny_llama):
-    with pytest.raises(EngineError, match="no adapter"):
+    with pytest.raises(EngineError, match="not an adapter"):
         HFPeftInferenceEngine(model_name=str(tiny_llama)).source()

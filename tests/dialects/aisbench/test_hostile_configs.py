@@ -91,7 +91,7 @@ ESCAPES = {
     "yield": ("def f():\n    yield 1\nx = list(f())", "defines a generator"),
     "yield_from": ("def f():\n    yield from [1]\nx = list(f())", "defines a generator"),
     "async_function": ("async def f(): pass", "uses 'async'"),
-    "async_comprehension": ("x = [i async for i in []]", "uses 'async'|no valid Python"),
+    "async_comprehension": ("x = [i async for i in []]", "uses 'async'|not valid Python"),
     "match": ("match 1:\n    case 1: x = 1", "uses 'match'"),
     "matrix": ("x = [1] @ [2]", "multiplies matrices"),
     "except_star": ("try:\n    x = 1\nexcept* ValueError:\n    pass", "uses 'TryStar'"),
@@ -345,7 +345,7 @@ def test_pipes_and_devices_are_no_configs(tmp_path):
     os.mkfifo(tmp_path / "pipe.txt")
     path = tmp_path / "config.py"
     path.write_text("x = open(__file__.replace('config.py', 'pipe.txt')).read()")
-    with pytest.raises(ProctorError, match="no regular file"):
+    with pytest.raises(ProctorError, match="not a regular file"):
         read_config(path, trust_code=False)
     for device in ("/dev/zero", str(tmp_path), str(tmp_path / "pipe.txt")):
         with pytest.raises(ProctorError, match="cannot be read"):

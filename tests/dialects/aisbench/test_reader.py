@@ -283,18 +283,18 @@ def test_old_bases_that_do_not_fit_are_named(config):
         config("_base_ = 'old.py'\nk = dict(x=1)", **OLD)
     with pytest.raises(ConfigFileError, match="two bases have the name"):
         config("_base_ = ['old.py', './old.py']", **OLD)
-    with pytest.raises(ConfigFileError, match="no list of file names"):
+    with pytest.raises(ConfigFileError, match="not a list of file names"):
         config("_base_ = [1]")
 
 
 @pytest.mark.parametrize(
     "source, message",
     [
-        ("x = (", "no valid Python"),
-        ("return 1", "no valid Python"),
-        ("break", "no valid Python"),
-        ("def f(a, a): pass", "no valid Python"),
-        ("x = 1\n  y = 2", "no valid Python"),
+        ("x = (", "not valid Python"),
+        ("return 1", "not valid Python"),
+        ("break", "not valid Python"),
+        ("def f(a, a): pass", "not valid Python"),
+        ("x = 1\n  y = 2", "not valid Python"),
         ("x = '\\ud800'\ny = x.upper()", None),
         ("x = iter([1])\ny = [x]", "a value of the config is not data"),
     ],
@@ -311,7 +311,7 @@ def test_a_config_that_is_missing_or_no_text(tmp_path):
     with pytest.raises(ConfigFileError, match="cannot be read"):
         read_config(tmp_path / "nothing.py")
     (tmp_path / "binary.py").write_bytes(b"x = '\xff'")
-    with pytest.raises(ConfigFileError, match="no UTF-8 text"):
+    with pytest.raises(ConfigFileError, match="not UTF-8 text"):
         read_config(tmp_path / "binary.py")
     (tmp_path / "bom.py").write_bytes(b"\xef\xbb\xbfx = 1")
     assert read_config(tmp_path / "bom.py") == {"x": 1}

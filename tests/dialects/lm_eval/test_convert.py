@@ -229,14 +229,14 @@ def test_a_recipe_becomes_a_task_of_lm_eval(folder):
 
 def test_bad_requests(folder):
     (folder / "g.yaml").write_text("group: g\ntask: [t]\n")
-    with pytest.raises(UsageError, match="no single task"):
+    with pytest.raises(UsageError, match="not a single task"):
         convert("g", include_paths=(str(folder),))
     with pytest.raises(UsageError, match="no form 'car'"):
         convert("t", to="car", include_paths=(str(folder),))
     (folder / "p.yaml").write_text(
         "task: p\ndataset_path: d\noutput_type: loglikelihood_rolling\ndoc_to_text: ''\ndoc_to_target: x\n"
     )
-    with pytest.raises(UsageError, match="no Unitxt card"):
+    with pytest.raises(UsageError, match="not a Unitxt card"):
         convert("p", to="card", include_paths=(str(folder),))
 
 

@@ -428,7 +428,7 @@ class TestPlacesOfProblems:
         [
             ("include: nowhere.yaml", "the included file"),
             ("include: t.yaml", "the includes lead in a circle"),
-            ("  a: [", "no valid YAML"),
+            ("  a: [", "not valid YAML"),
         ],
     )
     def test_a_file_that_cannot_be_read_says_why(self, folder, text, message):

@@ -69,7 +69,7 @@ def test_samples(tmp_path):
 def test_pairs():
     assert parse_pairs("a=1, b=0.5,c=true,d=None,e=x") == {"a": 1, "b": 0.5, "c": True, "d": None, "e": "x"}
     assert parse_pairs('{"until": ["a"]}') == {"until": ["a"]}
-    with pytest.raises(UsageError, match="no key=value"):
+    with pytest.raises(UsageError, match="not a key=value"):
         parse_pairs("x")
-    with pytest.raises(UsageError, match="no JSON"):
+    with pytest.raises(UsageError, match="not JSON"):
         parse_pairs("{x")

@@ -162,7 +162,7 @@ def test_the_later_folder_wins(folder, tmp_path):
 
 
 def test_an_include_path_that_is_no_folder(tmp_path):
-    with pytest.raises(UsageError, match="no folder"):
+    with pytest.raises(UsageError, match="not a folder"):
         build_index([tmp_path / "nothing"], installed=False)
 
 

@@ -107,7 +107,7 @@ def test_a_missing_include_says_where_it_is_asked_for(tmp_path):
 
 def test_bad_yaml_has_line_and_column(tmp_path):
     write(tmp_path, t="task: t\nx: [1, 2\ny: 3\n")
-    with pytest.raises(TaskFileError, match="no valid YAML") as caught:
+    with pytest.raises(TaskFileError, match="not valid YAML") as caught:
         read(tmp_path, "t")
     assert caught.value.diagnostics[0].location.line == 3
 
@@ -127,7 +127,7 @@ def test_an_include_that_is_no_name(tmp_path):
 
 def test_bytes_that_are_no_text(tmp_path):
     (tmp_path / "t").write_bytes(b"task: \xff\xfe\xfa")
-    with pytest.raises(TaskFileError, match="no valid YAML"):
+    with pytest.raises(TaskFileError, match="not valid YAML"):
         read(tmp_path, "t")
 
 
