@@ -445,3 +445,10 @@ def test_rows_beyond_one_another_are_chosen_from_whatever_their_length():
     long = embedded(DPPRetriever)(ice_num=1, candidate_num=4)
     assert chosen(long, COMPASS, corpus(["far east"])) == [(2,)]
     assert chosen(long, COMPASS, corpus(["north"])) == [(1,)]
+
+
+def test_the_seed_of_a_recipe_wins_over_that_of_the_retriever():
+    pool, (asked,) = instances([str(number) for number in range(50)]), instances(["x"])
+    own, other = RandomRetriever(seed=1), RandomRetriever(seed=2)
+    assert own.sample(5, pool, asked) != other.sample(5, pool, asked)
+    assert own.sample(5, pool, asked, 7) == other.sample(5, pool, asked, 7) != own.sample(5, pool, asked, 8)

@@ -158,3 +158,10 @@ def test_the_order_of_balanced_demos_is_drawn():
     assert {len(each) for each in drawn} == {1}
     odd = [each for (each,) in drawn]
     assert {each["reference_fields"]["labels"][0] for each in odd} == {"x", "y"}
+
+
+def test_a_small_group_gives_all_it_has():
+    pool = [instance(f"x {number}", "x") for number in range(5)] + [instance("y", "y")]
+    found = [DiverseLabelsSampler().sample(5, pool, instance(f"q {number}")) for number in range(12)]
+    assert {sum(each["reference_fields"]["labels"] == ["y"] for each in demos) for demos in found} == {1}
+    assert len({texts_of(demos).index("y") for demos in found}) > 2  # shuffled, not label by label
