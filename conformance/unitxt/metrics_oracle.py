@@ -10,9 +10,6 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-warnings.simplefilter("ignore")
-logging.disable(logging.CRITICAL)
-
 
 def plain(value: Any) -> Any:
     """Return scores as JSON-like data."""
@@ -73,4 +70,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    logging.disable(logging.CRITICAL)
     main()

@@ -12,6 +12,7 @@ import os
 import random
 import subprocess
 import sys
+import typing
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -74,6 +75,8 @@ def delete(case: Case) -> Any:
 
 def type_(case: Case) -> Any:
     """Return whether a value has a type, and the type's text."""
+    for forget in typing._cleanups:  # type: ignore[attr-defined]  # noqa: SLF001 - List[Union[…]] is equal, and kept, in any order
+        forget()
     kind = parse_type_string(case["type"])
     return is_of_type(case["value"], kind), to_type_string(kind)
 
