@@ -1,218 +1,26 @@
 # Made by tools/update_stubs.py.
 
-from proctor.data.augmentors import Augmentor as Augmentor
-from proctor.data.augmentors import AugmentPrefixSuffix as AugmentPrefixSuffix
-from proctor.data.augmentors import AugmentWhitespace as AugmentWhitespace
-from proctor.data.augmentors import NullAugmentor as NullAugmentor
-from proctor.data.augmentors import TaskInputsAugmentor as TaskInputsAugmentor
-from proctor.data.augmentors import TextAugmentor as TextAugmentor
-from proctor.data.augmentors import TypeDependentAugmentor as TypeDependentAugmentor
-from proctor.data.collection_operators import Chunk as Chunk
-from proctor.data.collection_operators import Dictify as Dictify
-from proctor.data.collection_operators import DictToTuplesList as DictToTuplesList
-from proctor.data.collection_operators import DuplicateByList as DuplicateByList
-from proctor.data.collection_operators import DuplicateBySubLists as DuplicateBySubLists
-from proctor.data.collection_operators import Explode as Explode
-from proctor.data.collection_operators import ExplodeSubLists as ExplodeSubLists
-from proctor.data.collection_operators import Filter as Filter
-from proctor.data.collection_operators import Flatten as Flatten
-from proctor.data.collection_operators import Get as Get
-from proctor.data.collection_operators import GetLength as GetLength
-from proctor.data.collection_operators import Pop as Pop
-from proctor.data.collection_operators import Slice as Slice
-from proctor.data.collection_operators import Wrap as Wrap
-from proctor.data.collection_operators import Zip as Zip
-from proctor.data.collection_operators import ZipLongest as ZipLongest
-from proctor.data.computed_fields import Apply as Apply
-from proctor.data.computed_fields import ExecuteExpression as ExecuteExpression
-from proctor.data.computed_fields import ExpressionMixin as ExpressionMixin
-from proctor.data.computed_fields import FormatText as FormatText
+from proctor.data.augmentors import AugmentPrefixSuffix as AugmentPrefixSuffix, AugmentWhitespace as AugmentWhitespace, Augmentor as Augmentor, NullAugmentor as NullAugmentor, TaskInputsAugmentor as TaskInputsAugmentor, TextAugmentor as TextAugmentor, TypeDependentAugmentor as TypeDependentAugmentor
+from proctor.data.collection_operators import Chunk as Chunk, DictToTuplesList as DictToTuplesList, Dictify as Dictify, DuplicateByList as DuplicateByList, DuplicateBySubLists as DuplicateBySubLists, Explode as Explode, ExplodeSubLists as ExplodeSubLists, Filter as Filter, Flatten as Flatten, Get as Get, GetLength as GetLength, Pop as Pop, Slice as Slice, Wrap as Wrap, Zip as Zip, ZipLongest as ZipLongest
+from proctor.data.computed_fields import Apply as Apply, ExecuteExpression as ExecuteExpression, ExpressionMixin as ExpressionMixin, FormatText as FormatText
 from proctor.data.databases import connect as connect
-from proctor.data.dialog_operators import IobExtractor as IobExtractor
-from proctor.data.dialog_operators import SerializeDialog as SerializeDialog
-from proctor.data.dialog_operators import SerializeOpenAiFormatDialog as SerializeOpenAiFormatDialog
-from proctor.data.dialog_operators import ToDialog as ToDialog
-from proctor.data.dialog_operators import paired_turns as paired_turns
-from proctor.data.field_operators import AddConstant as AddConstant
-from proctor.data.field_operators import AddID as AddID
-from proctor.data.field_operators import ApplyOperatorsField as ApplyOperatorsField
-from proctor.data.field_operators import BytesToString as BytesToString
-from proctor.data.field_operators import Cast as Cast
-from proctor.data.field_operators import CastFields as CastFields
-from proctor.data.field_operators import Copy as Copy
-from proctor.data.field_operators import CopyFields as CopyFields
-from proctor.data.field_operators import Fillna as Fillna
-from proctor.data.field_operators import GetItemByIndex as GetItemByIndex
-from proctor.data.field_operators import Intersect as Intersect
-from proctor.data.field_operators import IntersectCorrespondingFields as IntersectCorrespondingFields
-from proctor.data.field_operators import JoinStr as JoinStr
-from proctor.data.field_operators import MapValues as MapValues
-from proctor.data.field_operators import Move as Move
-from proctor.data.field_operators import Perturb as Perturb
-from proctor.data.field_operators import ReadFile as ReadFile
-from proctor.data.field_operators import RecursiveCopy as RecursiveCopy
-from proctor.data.field_operators import RemoveValues as RemoveValues
-from proctor.data.field_operators import Rename as Rename
-from proctor.data.field_operators import RenameFields as RenameFields
-from proctor.data.field_operators import ShuffleFieldValues as ShuffleFieldValues
-from proctor.data.field_operators import WikipediaFetcher as WikipediaFetcher
-from proctor.data.fields import MISSING as MISSING
-from proctor.data.fields import delete_field as delete_field
-from proctor.data.fields import deleter as deleter
-from proctor.data.fields import finder as finder
-from proctor.data.fields import get_field as get_field
-from proctor.data.fields import getter as getter
-from proctor.data.fields import set_field as set_field
-from proctor.data.fields import setter as setter
-from proctor.data.files import FileLoader as FileLoader
-from proctor.data.files import LoadCSV as LoadCSV
-from proctor.data.files import LoadIOB as LoadIOB
-from proctor.data.files import LoadJsonFile as LoadJsonFile
-from proctor.data.filters import Balance as Balance
-from proctor.data.filters import Deduplicate as Deduplicate
-from proctor.data.filters import DeterministicBalancer as DeterministicBalancer
-from proctor.data.filters import FilterByCondition as FilterByCondition
-from proctor.data.filters import FilterByConditionBasedOnFields as FilterByConditionBasedOnFields
-from proctor.data.filters import FilterByExpression as FilterByExpression
-from proctor.data.filters import LengthBalancer as LengthBalancer
-from proctor.data.filters import MinimumOneExamplePerLabelRefiner as MinimumOneExamplePerLabelRefiner
-from proctor.data.filters import RowFilter as RowFilter
-from proctor.data.filters import SignatureRefiner as SignatureRefiner
-from proctor.data.filters import StreamRefiner as StreamRefiner
-from proctor.data.fusion import BaseFusion as BaseFusion
-from proctor.data.fusion import FixedFusion as FixedFusion
-from proctor.data.fusion import WeightedFusion as WeightedFusion
+from proctor.data.dialog_operators import IobExtractor as IobExtractor, SerializeDialog as SerializeDialog, SerializeOpenAiFormatDialog as SerializeOpenAiFormatDialog, ToDialog as ToDialog, paired_turns as paired_turns
+from proctor.data.field_operators import AddConstant as AddConstant, AddID as AddID, ApplyOperatorsField as ApplyOperatorsField, BytesToString as BytesToString, Cast as Cast, CastFields as CastFields, Copy as Copy, CopyFields as CopyFields, Fillna as Fillna, GetItemByIndex as GetItemByIndex, Intersect as Intersect, IntersectCorrespondingFields as IntersectCorrespondingFields, JoinStr as JoinStr, MapValues as MapValues, Move as Move, Perturb as Perturb, ReadFile as ReadFile, RecursiveCopy as RecursiveCopy, RemoveValues as RemoveValues, Rename as Rename, RenameFields as RenameFields, ShuffleFieldValues as ShuffleFieldValues, WikipediaFetcher as WikipediaFetcher
+from proctor.data.fields import MISSING as MISSING, delete_field as delete_field, deleter as deleter, finder as finder, get_field as get_field, getter as getter, set_field as set_field, setter as setter
+from proctor.data.files import FileLoader as FileLoader, LoadCSV as LoadCSV, LoadIOB as LoadIOB, LoadJsonFile as LoadJsonFile
+from proctor.data.filters import Balance as Balance, Deduplicate as Deduplicate, DeterministicBalancer as DeterministicBalancer, FilterByCondition as FilterByCondition, FilterByConditionBasedOnFields as FilterByConditionBasedOnFields, FilterByExpression as FilterByExpression, LengthBalancer as LengthBalancer, MinimumOneExamplePerLabelRefiner as MinimumOneExamplePerLabelRefiner, RowFilter as RowFilter, SignatureRefiner as SignatureRefiner, StreamRefiner as StreamRefiner
+from proctor.data.fusion import BaseFusion as BaseFusion, FixedFusion as FixedFusion, WeightedFusion as WeightedFusion
 from proctor.data.hf import LoadHF as LoadHF
-from proctor.data.image_operators import DecodeImage as DecodeImage
-from proctor.data.image_operators import EncodeImageToString as EncodeImageToString
-from proctor.data.image_operators import GrayScale as GrayScale
-from proctor.data.image_operators import GridLines as GridLines
-from proctor.data.image_operators import HashImage as HashImage
-from proctor.data.image_operators import ImageAugmentor as ImageAugmentor
-from proctor.data.image_operators import ImageFieldOperator as ImageFieldOperator
-from proctor.data.image_operators import Oldify as Oldify
-from proctor.data.image_operators import PixelNoise as PixelNoise
-from proctor.data.image_operators import ToImage as ToImage
-from proctor.data.image_operators import ToRGB as ToRGB
-from proctor.data.images import data_url_to_image as data_url_to_image
-from proctor.data.images import image_to_data_url as image_to_data_url
-from proctor.data.images import open_image as open_image
-from proctor.data.instance_operators import AddFields as AddFields
-from proctor.data.instance_operators import DivideAllFieldsBy as DivideAllFieldsBy
-from proctor.data.instance_operators import EncodeLabels as EncodeLabels
-from proctor.data.instance_operators import FlattenInstances as FlattenInstances
-from proctor.data.instance_operators import IndexOf as IndexOf
-from proctor.data.instance_operators import InterleaveListsToDialogOperator as InterleaveListsToDialogOperator
-from proctor.data.instance_operators import ListFieldValues as ListFieldValues
-from proctor.data.instance_operators import MapInstanceValues as MapInstanceValues
-from proctor.data.instance_operators import RecursiveReplace as RecursiveReplace
-from proctor.data.instance_operators import RemoveFields as RemoveFields
-from proctor.data.instance_operators import SelectFields as SelectFields
-from proctor.data.instance_operators import Set as Set
-from proctor.data.instance_operators import TakeByField as TakeByField
-from proctor.data.instance_operators import ZipFieldValues as ZipFieldValues
-from proctor.data.json_operators import DumpJson as DumpJson
-from proctor.data.json_operators import FixJsonSchemaOfParameterTypes as FixJsonSchemaOfParameterTypes
-from proctor.data.json_operators import JsonStrToDict as JsonStrToDict
-from proctor.data.json_operators import LoadJson as LoadJson
-from proctor.data.json_operators import MultipleToolCallPostProcessor as MultipleToolCallPostProcessor
-from proctor.data.json_operators import PythonCallProcessor as PythonCallProcessor
-from proctor.data.json_operators import ToolCallPostProcessor as ToolCallPostProcessor
-from proctor.data.loaders import LazyLoader as LazyLoader
-from proctor.data.loaders import Loader as Loader
-from proctor.data.loaders import LoadFromDictionary as LoadFromDictionary
-from proctor.data.loaders import MultipleSourceLoader as MultipleSourceLoader
-from proctor.data.operator import FieldOperator as FieldOperator
-from proctor.data.operator import InstanceFieldOperator as InstanceFieldOperator
-from proctor.data.operator import InstanceOperator as InstanceOperator
-from proctor.data.operator import InstanceOperatorValidator as InstanceOperatorValidator
-from proctor.data.operator import InstanceOperatorWithMultiStreamAccess as InstanceOperatorWithMultiStreamAccess
-from proctor.data.operator import MultiStreamOperator as MultiStreamOperator
-from proctor.data.operator import Operator as Operator
-from proctor.data.operator import PagedStreamOperator as PagedStreamOperator
-from proctor.data.operator import SequentialOperator as SequentialOperator
-from proctor.data.operator import SequentialOperatorInitializer as SequentialOperatorInitializer
-from proctor.data.operator import SideEffectOperator as SideEffectOperator
-from proctor.data.operator import SingleStreamOperator as SingleStreamOperator
-from proctor.data.operator import SingleStreamReducer as SingleStreamReducer
-from proctor.data.operator import SourceOperator as SourceOperator
-from proctor.data.operator import SourceSequentialOperator as SourceSequentialOperator
-from proctor.data.operator import StreamingOperator as StreamingOperator
-from proctor.data.operator import StreamInitializerOperator as StreamInitializerOperator
-from proctor.data.operator import StreamOperator as StreamOperator
-from proctor.data.policy import check_policy as check_policy
-from proctor.data.policy import policy_of as policy_of
-from proctor.data.remote import LoadFromAPI as LoadFromAPI
-from proctor.data.remote import LoadFromHFSpace as LoadFromHFSpace
-from proctor.data.remote import LoadFromIBMCloud as LoadFromIBMCloud
-from proctor.data.remote import LoadFromKaggle as LoadFromKaggle
-from proctor.data.remote import LoadFromSklearn as LoadFromSklearn
-from proctor.data.remote import TURLColumnTypeAnnotationLoader as TURLColumnTypeAnnotationLoader
-from proctor.data.splitters import RenameSplits as RenameSplits
-from proctor.data.splitters import SeparateSplit as SeparateSplit
-from proctor.data.splitters import SliceSplit as SliceSplit
-from proctor.data.splitters import SplitRandomMix as SplitRandomMix
-from proctor.data.splitters import Splitter as Splitter
-from proctor.data.splitters import parse_random_mix_string as parse_random_mix_string
-from proctor.data.splitters import parse_slices_string as parse_slices_string
-from proctor.data.stream_operators import AddIncrementalId as AddIncrementalId
-from proctor.data.stream_operators import ApplyStreamOperatorsField as ApplyStreamOperatorsField
-from proctor.data.stream_operators import CollateInstances as CollateInstances
-from proctor.data.stream_operators import CollateInstancesByField as CollateInstancesByField
-from proctor.data.stream_operators import DeleteSplits as DeleteSplits
-from proctor.data.stream_operators import DownloadOperator as DownloadOperator
-from proctor.data.stream_operators import DuplicateInstances as DuplicateInstances
-from proctor.data.stream_operators import DuplicateSplit as DuplicateSplit
-from proctor.data.stream_operators import ExtractFieldValues as ExtractFieldValues
-from proctor.data.stream_operators import ExtractMostCommonFieldValues as ExtractMostCommonFieldValues
-from proctor.data.stream_operators import ExtractZipFile as ExtractZipFile
-from proctor.data.stream_operators import FeatureGroupedShuffle as FeatureGroupedShuffle
-from proctor.data.stream_operators import FromIterables as FromIterables
-from proctor.data.stream_operators import IterableSource as IterableSource
-from proctor.data.stream_operators import JoinStreams as JoinStreams
-from proctor.data.stream_operators import MergeStreams as MergeStreams
-from proctor.data.stream_operators import Shuffle as Shuffle
-from proctor.data.stream_operators import SplitByNestedGroup as SplitByNestedGroup
-from proctor.data.streams import INFERENCE_STREAM as INFERENCE_STREAM
-from proctor.data.streams import INSTANCE_STREAM as INSTANCE_STREAM
-from proctor.data.streams import DynamicStream as DynamicStream
-from proctor.data.streams import GeneratorStream as GeneratorStream
-from proctor.data.streams import ListStream as ListStream
-from proctor.data.streams import MultiStream as MultiStream
-from proctor.data.streams import Stream as Stream
-from proctor.data.table_operators import ConstructTableFromRowsCols as ConstructTableFromRowsCols
-from proctor.data.table_operators import ConvertTableColNamesToSequential as ConvertTableColNamesToSequential
-from proctor.data.table_operators import DuplicateTableColumns as DuplicateTableColumns
-from proctor.data.table_operators import DuplicateTableRows as DuplicateTableRows
-from proctor.data.table_operators import GetNumOfTableCells as GetNumOfTableCells
-from proctor.data.table_operators import InsertEmptyTableRows as InsertEmptyTableRows
-from proctor.data.table_operators import ListToKeyValPairs as ListToKeyValPairs
-from proctor.data.table_operators import MapHTMLTableToJSON as MapHTMLTableToJSON
-from proctor.data.table_operators import MapTableListsToStdTableJSON as MapTableListsToStdTableJSON
-from proctor.data.table_operators import MaskColumnsNames as MaskColumnsNames
-from proctor.data.table_operators import ParseCSV as ParseCSV
-from proctor.data.table_operators import SerializeKeyValPairs as SerializeKeyValPairs
-from proctor.data.table_operators import SerializeTableRowAsList as SerializeTableRowAsList
-from proctor.data.table_operators import SerializeTableRowAsText as SerializeTableRowAsText
-from proctor.data.table_operators import SerializeTriples as SerializeTriples
-from proctor.data.table_operators import ShuffleColumnsNames as ShuffleColumnsNames
-from proctor.data.table_operators import ShuffleTableColumns as ShuffleTableColumns
-from proctor.data.table_operators import ShuffleTableRows as ShuffleTableRows
-from proctor.data.table_operators import TableAugmentor as TableAugmentor
-from proctor.data.table_operators import TransposeTable as TransposeTable
-from proctor.data.table_operators import TruncateTableCells as TruncateTableCells
-from proctor.data.table_operators import TruncateTableRows as TruncateTableRows
-from proctor.data.table_operators import shuffle_columns as shuffle_columns
-from proctor.data.table_operators import shuffle_rows as shuffle_rows
-from proctor.data.table_operators import truncated_cell as truncated_cell
-from proctor.data.text_operators import Join as Join
-from proctor.data.text_operators import MapReplace as MapReplace
-from proctor.data.text_operators import RegexReplace as RegexReplace
-from proctor.data.text_operators import RegexSplit as RegexSplit
-from proctor.data.text_operators import Replace as Replace
-from proctor.data.text_operators import Split as Split
-from proctor.data.text_operators import Strip as Strip
-from proctor.data.text_operators import TokenizerOperator as TokenizerOperator
-from proctor.data.text_operators import TokensSlice as TokensSlice
-from proctor.data.text_operators import TokensSplit as TokensSplit
-from proctor.data.text_operators import compiled as compiled
+from proctor.data.image_operators import DecodeImage as DecodeImage, EncodeImageToString as EncodeImageToString, GrayScale as GrayScale, GridLines as GridLines, HashImage as HashImage, ImageAugmentor as ImageAugmentor, ImageFieldOperator as ImageFieldOperator, Oldify as Oldify, PixelNoise as PixelNoise, ToImage as ToImage, ToRGB as ToRGB
+from proctor.data.images import data_url_to_image as data_url_to_image, image_to_data_url as image_to_data_url, open_image as open_image
+from proctor.data.instance_operators import AddFields as AddFields, DivideAllFieldsBy as DivideAllFieldsBy, EncodeLabels as EncodeLabels, FlattenInstances as FlattenInstances, IndexOf as IndexOf, InterleaveListsToDialogOperator as InterleaveListsToDialogOperator, ListFieldValues as ListFieldValues, MapInstanceValues as MapInstanceValues, RecursiveReplace as RecursiveReplace, RemoveFields as RemoveFields, SelectFields as SelectFields, Set as Set, TakeByField as TakeByField, ZipFieldValues as ZipFieldValues
+from proctor.data.json_operators import DumpJson as DumpJson, FixJsonSchemaOfParameterTypes as FixJsonSchemaOfParameterTypes, JsonStrToDict as JsonStrToDict, LoadJson as LoadJson, MultipleToolCallPostProcessor as MultipleToolCallPostProcessor, PythonCallProcessor as PythonCallProcessor, ToolCallPostProcessor as ToolCallPostProcessor
+from proctor.data.loaders import LazyLoader as LazyLoader, LoadFromDictionary as LoadFromDictionary, Loader as Loader, MultipleSourceLoader as MultipleSourceLoader
+from proctor.data.operator import FieldOperator as FieldOperator, InstanceFieldOperator as InstanceFieldOperator, InstanceOperator as InstanceOperator, InstanceOperatorValidator as InstanceOperatorValidator, InstanceOperatorWithMultiStreamAccess as InstanceOperatorWithMultiStreamAccess, MultiStreamOperator as MultiStreamOperator, Operator as Operator, PagedStreamOperator as PagedStreamOperator, SequentialOperator as SequentialOperator, SequentialOperatorInitializer as SequentialOperatorInitializer, SideEffectOperator as SideEffectOperator, SingleStreamOperator as SingleStreamOperator, SingleStreamReducer as SingleStreamReducer, SourceOperator as SourceOperator, SourceSequentialOperator as SourceSequentialOperator, StreamInitializerOperator as StreamInitializerOperator, StreamOperator as StreamOperator, StreamingOperator as StreamingOperator
+from proctor.data.policy import check_policy as check_policy, policy_of as policy_of
+from proctor.data.remote import LoadFromAPI as LoadFromAPI, LoadFromHFSpace as LoadFromHFSpace, LoadFromIBMCloud as LoadFromIBMCloud, LoadFromKaggle as LoadFromKaggle, LoadFromSklearn as LoadFromSklearn, TURLColumnTypeAnnotationLoader as TURLColumnTypeAnnotationLoader
+from proctor.data.splitters import RenameSplits as RenameSplits, SeparateSplit as SeparateSplit, SliceSplit as SliceSplit, SplitRandomMix as SplitRandomMix, Splitter as Splitter, parse_random_mix_string as parse_random_mix_string, parse_slices_string as parse_slices_string
+from proctor.data.stream_operators import AddIncrementalId as AddIncrementalId, ApplyStreamOperatorsField as ApplyStreamOperatorsField, CollateInstances as CollateInstances, CollateInstancesByField as CollateInstancesByField, DeleteSplits as DeleteSplits, DownloadOperator as DownloadOperator, DuplicateInstances as DuplicateInstances, DuplicateSplit as DuplicateSplit, ExtractFieldValues as ExtractFieldValues, ExtractMostCommonFieldValues as ExtractMostCommonFieldValues, ExtractZipFile as ExtractZipFile, FeatureGroupedShuffle as FeatureGroupedShuffle, FromIterables as FromIterables, IterableSource as IterableSource, JoinStreams as JoinStreams, MergeStreams as MergeStreams, Shuffle as Shuffle, SplitByNestedGroup as SplitByNestedGroup
+from proctor.data.streams import DynamicStream as DynamicStream, GeneratorStream as GeneratorStream, INFERENCE_STREAM as INFERENCE_STREAM, INSTANCE_STREAM as INSTANCE_STREAM, ListStream as ListStream, MultiStream as MultiStream, Stream as Stream
+from proctor.data.table_operators import ConstructTableFromRowsCols as ConstructTableFromRowsCols, ConvertTableColNamesToSequential as ConvertTableColNamesToSequential, DuplicateTableColumns as DuplicateTableColumns, DuplicateTableRows as DuplicateTableRows, GetNumOfTableCells as GetNumOfTableCells, InsertEmptyTableRows as InsertEmptyTableRows, ListToKeyValPairs as ListToKeyValPairs, MapHTMLTableToJSON as MapHTMLTableToJSON, MapTableListsToStdTableJSON as MapTableListsToStdTableJSON, MaskColumnsNames as MaskColumnsNames, ParseCSV as ParseCSV, SerializeKeyValPairs as SerializeKeyValPairs, SerializeTableRowAsList as SerializeTableRowAsList, SerializeTableRowAsText as SerializeTableRowAsText, SerializeTriples as SerializeTriples, ShuffleColumnsNames as ShuffleColumnsNames, ShuffleTableColumns as ShuffleTableColumns, ShuffleTableRows as ShuffleTableRows, TableAugmentor as TableAugmentor, TransposeTable as TransposeTable, TruncateTableCells as TruncateTableCells, TruncateTableRows as TruncateTableRows, shuffle_columns as shuffle_columns, shuffle_rows as shuffle_rows, truncated_cell as truncated_cell
+from proctor.data.text_operators import Join as Join, MapReplace as MapReplace, RegexReplace as RegexReplace, RegexSplit as RegexSplit, Replace as Replace, Split as Split, Strip as Strip, TokenizerOperator as TokenizerOperator, TokensSlice as TokensSlice, TokensSplit as TokensSplit, compiled as compiled

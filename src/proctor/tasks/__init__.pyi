@@ -1,35 +1,6 @@
 # Made by tools/update_stubs.py.
 
-from proctor.tasks.card import ICLCard as ICLCard
-from proctor.tasks.card import TaskCard as TaskCard
-from proctor.tasks.serializers import ConversationSerializer as ConversationSerializer
-from proctor.tasks.serializers import DefaultListSerializer as DefaultListSerializer
-from proctor.tasks.serializers import DefaultSerializer as DefaultSerializer
-from proctor.tasks.serializers import DialogSerializer as DialogSerializer
-from proctor.tasks.serializers import DictAsJsonSerializer as DictAsJsonSerializer
-from proctor.tasks.serializers import DocumentSerializer as DocumentSerializer
-from proctor.tasks.serializers import ImageSerializer as ImageSerializer
-from proctor.tasks.serializers import ListSerializer as ListSerializer
-from proctor.tasks.serializers import MultiDocumentSerializer as MultiDocumentSerializer
-from proctor.tasks.serializers import MultiTypeSerializer as MultiTypeSerializer
-from proctor.tasks.serializers import NumberQuantizingSerializer as NumberQuantizingSerializer
-from proctor.tasks.serializers import NumberSerializer as NumberSerializer
-from proctor.tasks.serializers import Serializer as Serializer
-from proctor.tasks.serializers import SingleTypeSerializer as SingleTypeSerializer
-from proctor.tasks.serializers import SQLDatabaseAsSchemaSerializer as SQLDatabaseAsSchemaSerializer
-from proctor.tasks.serializers import TableSerializer as TableSerializer
-from proctor.tasks.serializers import ToolCallSerializer as ToolCallSerializer
-from proctor.tasks.serializers import ToolsSerializer as ToolsSerializer
-from proctor.tasks.serializers import VideoSerializer as VideoSerializer
-from proctor.tasks.serializers import default_serializer as default_serializer
-from proctor.tasks.table_serializers import SerializeTable as SerializeTable
-from proctor.tasks.table_serializers import SerializeTableAsConcatenation as SerializeTableAsConcatenation
-from proctor.tasks.table_serializers import SerializeTableAsDFLoader as SerializeTableAsDFLoader
-from proctor.tasks.table_serializers import SerializeTableAsHTML as SerializeTableAsHTML
-from proctor.tasks.table_serializers import SerializeTableAsImage as SerializeTableAsImage
-from proctor.tasks.table_serializers import SerializeTableAsIndexedRowMajor as SerializeTableAsIndexedRowMajor
-from proctor.tasks.table_serializers import SerializeTableAsJson as SerializeTableAsJson
-from proctor.tasks.table_serializers import SerializeTableAsMarkdown as SerializeTableAsMarkdown
-from proctor.tasks.table_serializers import distinct_names as distinct_names
-from proctor.tasks.task import FormTask as FormTask
-from proctor.tasks.task import Task as Task
+from proctor.tasks.card import ICLCard as ICLCard, TaskCard as TaskCard
+from proctor.tasks.serializers import ConversationSerializer as ConversationSerializer, DefaultListSerializer as DefaultListSerializer, DefaultSerializer as DefaultSerializer, DialogSerializer as DialogSerializer, DictAsJsonSerializer as DictAsJsonSerializer, DocumentSerializer as DocumentSerializer, ImageSerializer as ImageSerializer, ListSerializer as ListSerializer, MultiDocumentSerializer as MultiDocumentSerializer, MultiTypeSerializer as MultiTypeSerializer, NumberQuantizingSerializer as NumberQuantizingSerializer, NumberSerializer as NumberSerializer, SQLDatabaseAsSchemaSerializer as SQLDatabaseAsSchemaSerializer, Serializer as Serializer, SingleTypeSerializer as SingleTypeSerializer, TableSerializer as TableSerializer, ToolCallSerializer as ToolCallSerializer, ToolsSerializer as ToolsSerializer, VideoSerializer as VideoSerializer, default_serializer as default_serializer
+from proctor.tasks.table_serializers import SerializeTable as SerializeTable, SerializeTableAsConcatenation as SerializeTableAsConcatenation, SerializeTableAsDFLoader as SerializeTableAsDFLoader, SerializeTableAsHTML as SerializeTableAsHTML, SerializeTableAsImage as SerializeTableAsImage, SerializeTableAsIndexedRowMajor as SerializeTableAsIndexedRowMajor, SerializeTableAsJson as SerializeTableAsJson, SerializeTableAsMarkdown as SerializeTableAsMarkdown, distinct_names as distinct_names
+from proctor.tasks.task import FormTask as FormTask, Task as Task
