@@ -7,6 +7,7 @@ import proctor
 from proctor import compat
 from proctor.compat.lm_eval import LM_EVAL
 from proctor.compat.unitxt import UNITXT
+from proctor.errors import ValidationError
 
 
 @pytest.fixture
@@ -83,6 +84,51 @@ def test_fetching_returns_what_programs_unpack():
     with pytest.raises(ValueError, match="a/x"):
         dict_get(row, "a/x")
     assert to_pretty_string({"a": "x"}) == "a (str):\n    x\n"
+
+
+def test_nested_fields_are_written_and_removed_as_asked():
+    from proctor.compat.unitxt_functions import dict_delete, dict_get, dict_set
+
+    row = {"a": [{"b": 0}, {"b": 0}]}
+    dict_set(row, "a/*/b", [1, 2], set_multiple=True)
+    assert row == {"a": [{"b": 1}, {"b": 2}]}
+    dict_set(row, "a/*/b", [1, 2])
+    assert row == {"a": [{"b": [1, 2]}, {"b": [1, 2]}]}
+    with pytest.raises(ValueError, match="each of 3"):
+        dict_set(row, "a/*/b", 3, set_multiple=True)
+    with pytest.raises(ValueError, match="c/d"):
+        dict_set(row, "c/d", 3, not_exist_ok=False)
+    numbered = {"a": {"0": "name"}}
+    assert dict_get(numbered, "a/0", allow_int_index=False) == "name"
+    assert dict_get(numbered, "a/0", not_exist_ok=True, default="none") == "none"
+    dict_set(numbered, "a/1", "other", allow_int_index=False)
+    assert numbered == {"a": {"0": "name", "1": "other"}}
+    dict_delete(numbered, "a/0", allow_int_index=False)
+    dict_delete(numbered, "a/1", allow_int_index=False, remove_empty_ancestors=True)
+    assert numbered == {}
+    lists = {"a": [[1], [2]]}
+    dict_delete(lists, "a/0/0", remove_empty_ancestors=True)
+    assert lists == {"a": [[2]]}
+    with pytest.raises(ValueError, match="nothing"):
+        dict_delete(lists, "nothing")
+    dict_delete(lists, "nothing", not_exist_ok=True)
+
+
+def test_declarations_of_fields_refuse_what_they_do_not_know():
+    from proctor.artifacts import Artifact
+    from proctor.compat.unitxt_functions import Field, RequiredField
+
+    class Declared(Artifact):
+        given: int = RequiredField()
+        kept: int = Field(default=3, name="kept")
+
+    assert Declared(given=1).kept == 3
+    with pytest.raises(ValidationError, match="given"):
+        Declared()
+    with pytest.raises(TypeError, match=r"no 'defalut'; did you mean 'default'"):
+        Field(defalut=3)
+    with pytest.raises(TypeError, match="no 'nothing'"):
+        RequiredField(nothing=3)
 
 
 def test_a_program_runs_unchanged(tmp_path):

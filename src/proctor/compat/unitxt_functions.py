@@ -12,8 +12,8 @@ from pydantic import Field as PydanticField
 
 from proctor.artifacts import Artifact
 from proctor.artifacts import fetch_artifact as fetch
-from proctor.data.fields import MISSING, get_field, is_subpath, setter
-from proctor.errors import MissingFieldError
+from proctor.data.fields import MISSING, deleter, finder, is_subpath, missing_field, setter
+from proctor.errors import DataError, did_you_mean
 from proctor.logs import get_logger
 from proctor.results.unitxt_print import pretty_text
 from proctor.settings import settings
@@ -39,8 +39,20 @@ def reset_artifacts_json_cache() -> None:
 # -- fields of artifacts --------------------------------------------------------------------------------------
 
 
-def Field(default: Any = ..., default_factory: Callable[[], Any] | None = None, **_: Any) -> Any:  # noqa: N802
-    """Return a field declaration: a default, or a function that makes one."""
+def Field(  # noqa: N802 - the name that programs import
+    default: Any = ...,
+    default_factory: Callable[[], Any] | None = None,
+    required: bool = False,
+    **others: Any,
+) -> Any:
+    """Return a field declaration: a default, or a function that makes one; with ``required``, neither counts.
+
+    Raises:
+        TypeError: A keyword that no declaration has.
+    """
+    _refuse_unknown(others)
+    if required:
+        return PydanticField()
     if default_factory is not None:
         return PydanticField(default_factory=default_factory)
     return PydanticField(default=default)
@@ -49,36 +61,83 @@ def Field(default: Any = ..., default_factory: Callable[[], Any] | None = None, 
 OptionalField = NonPositionalField = InternalField = AbstractField = Field
 
 
-def RequiredField(**_: Any) -> Any:  # noqa: N802 - the name that programs import
-    """Return the declaration of a field that has to be given."""
+def RequiredField(**others: Any) -> Any:  # noqa: N802 - the name that programs import
+    """Return the declaration of a field that has to be given.
+
+    Raises:
+        TypeError: A keyword that no declaration has.
+    """
+    _refuse_unknown(others)
     return PydanticField()
+
+
+# What Unitxt's declarations may say without effect here, since artifacts are built by keyword and any of their fields
+# may be given or overridden: nothing that a program passes is lost by it.
+_NO_EFFECT = frozenset(
+    {"name", "type", "final", "abstract", "internal", "also_positional", "init", "origin_cls", "metadata"}
+)
+
+
+def _refuse_unknown(others: dict[str, Any]) -> None:
+    for name in others.keys() - _NO_EFFECT:
+        hint = did_you_mean(name, {*_NO_EFFECT, "default", "default_factory", "required"})
+        raise TypeError(f"the declaration of a field has no '{name}'{'; ' * bool(hint)}{hint}")
 
 
 # -- nested fields --------------------------------------------------------------------------------------------
 
 
-def dict_get(dic: Any, query: str, not_exist_ok: bool = False, default: Any = None, **_: Any) -> Any:
-    """Return a nested field."""
+def dict_get(
+    dic: Any, query: str, not_exist_ok: bool = False, default: Any = None, allow_int_index: bool = True
+) -> Any:
+    """Return a nested field; without ``allow_int_index``, numbers in the path are names.
+
+    Raises:
+        ValueError: It is missing, and ``not_exist_ok`` is off.
+    """
+    value = finder(query, use_index=allow_int_index)(dic)
+    if value is not MISSING:
+        return value
     if not_exist_ok:
-        return get_field(dic, query, default)
+        return default
+    raise ValueError(str(missing_field(query, dic)))
+
+
+def dict_set(
+    dic: Any,
+    query: str,
+    value: Any,
+    not_exist_ok: bool = True,
+    set_multiple: bool = False,
+    allow_int_index: bool = True,
+) -> None:
+    """Write a nested field; with ``set_multiple``, one member of the value to each match of ``*``.
+
+    Raises:
+        ValueError: The place cannot be written.
+    """
     try:
-        return get_field(dic, query)
-    except MissingFieldError as error:
+        setter(query, create=not_exist_ok, each=set_multiple, use_index=allow_int_index)(dic, value)
+    except DataError as error:
         raise ValueError(str(error)) from None
 
 
-def dict_set(dic: Any, query: str, value: Any, not_exist_ok: bool = True, **_: Any) -> None:
-    """Write a nested field."""
-    setter(query, create=not_exist_ok)(dic, value)
+def dict_delete(
+    dic: Any,
+    query: str,
+    not_exist_ok: bool = False,
+    remove_empty_ancestors: bool = False,
+    allow_int_index: bool = True,
+) -> None:
+    """Remove a nested field, and with ``remove_empty_ancestors`` what held nothing else.
 
-
-def dict_delete(dic: Any, query: str, not_exist_ok: bool = False, **_: Any) -> None:
-    """Remove a nested field."""
-    parent, _slash, name = query.rpartition("/")
-    default: Any = {} if not_exist_ok else MISSING
-    holder: Any = get_field(dic, parent, default) if parent else dic
-    if isinstance(holder, dict):
-        holder.pop(name, None)
+    Raises:
+        ValueError: It is missing, and ``not_exist_ok`` is off.
+    """
+    try:
+        deleter(query, missing_ok=not_exist_ok, prune=remove_empty_ancestors, use_index=allow_int_index)(dic)
+    except DataError as error:
+        raise ValueError(str(error)) from None
 
 
 # -- printing -------------------------------------------------------------------------------------------------

@@ -286,16 +286,17 @@ def _written_everywhere(
 
 
 @lru_cache(maxsize=8192)
-def deleter(path: str, missing_ok: bool = False, prune: bool = False) -> Callable[[Any], None]:
+def deleter(path: str, missing_ok: bool = False, prune: bool = False, use_index: bool = True) -> Callable[[Any], None]:
     """Return a function that removes what a path matches from a row.
 
     Args:
         path: What to remove.
         missing_ok: Do nothing where there is nothing, instead of raising :class:`MissingFieldError`.
         prune: Remove containers that become empty, too.
+        use_index: Whether a numeric component is an index into a list (else it is a name).
     """
     literal = path.strip()
-    keys = tuple(_key(part, True) for part in split_path(path))
+    keys = tuple(_key(part, use_index) for part in split_path(path))
 
     def delete(row: Any) -> None:
         if isinstance(row, dict) and literal in row:
