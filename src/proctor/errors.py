@@ -27,6 +27,7 @@ The tree::
     ├── OutputError              a run folder that cannot be written
     ├── RunInterruptedError      a run that was stopped before its end; running again goes on
     ├── PolicyError              data that a component may not see
+    ├── NotAllowedError          an effect of an exam that nobody allowed
     └── TrustError               code from a file that nobody said may run
 
 Each carries one or more :class:`Diagnostic`: what, where, why, and what to do next.
@@ -256,6 +257,10 @@ class RunInterruptedError(ProctorError):
 
 class PolicyError(ProctorError):
     """Data that a component may not see, by its classification."""
+
+
+class NotAllowedError(ProctorError):
+    """An effect (reading, writing, asking a server, sending a key) that an exam wants and nobody allowed."""
 
 
 class TrustError(ProctorError):

@@ -24,6 +24,8 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from proctor.artifacts.registry import registry
 from proctor.artifacts.union_errors import nearest
+from proctor.effects import Author, Effect, require
+from proctor.effects import author as current_author
 from proctor.errors import Diagnostic, Location, MissingExtraError, ProctorError, ValidationError, did_you_mean
 
 NON_POSITIONAL = "non-positional"
@@ -123,6 +125,7 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
     _title: ClassVar[str | None] = None
     _deprecated_message: ClassVar[str | None] = None
     _location: ClassVar[Location | None] = None
+    _author: ClassVar[Author | None] = None
     _tells_deprecation: ClassVar[bool] = True
     _preparing: ClassVar[bool] = False
     _given: ClassVar[tuple[str, ...]] = ()
@@ -150,6 +153,8 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
         """Check requirements, then run :meth:`prepare` and :meth:`verify`."""
         super().model_post_init(context)
         _check_requirements(type(self))
+        if (author := current_author()) is not None:
+            object.__setattr__(self, "_author", author)
         object.__setattr__(self, "_preparing", True)
         self.prepare()
         object.__setattr__(self, "_preparing", False)
@@ -182,6 +187,26 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
     def location(self) -> Location | None:
         """The file that this artifact was read from."""
         return self._location
+
+    @property
+    def author(self) -> Author | None:
+        """Who wrote it, where it was read from a file, a catalog or a query; ``None`` where a program built it."""
+        return self._author
+
+    def effects(self) -> Iterable[Effect]:
+        """Return what it does beside computing: files it reads or writes, servers it asks, keys it sends.
+
+        Override this where :meth:`prepare` or the work itself touches something, and call :meth:`act` before it does.
+        """
+        return ()
+
+    def act(self) -> None:
+        """Pass the gate: called directly before the :meth:`effects` happen.
+
+        Raises:
+            NotAllowedError: The artifact was not built by the user's program, and nobody allowed one of them.
+        """
+        require(self.effects(), self._author)
 
     @classmethod
     def type_name(cls) -> str:

@@ -13,6 +13,7 @@ from proctor.artifacts.artifact import Artifact, log_deprecation
 from proctor.artifacts.catalogs import Catalog, LocalCatalog, find, read_json, user_catalog
 from proctor.artifacts.query import Query, is_assignments, parse_assignments, parse_query
 from proctor.artifacts.registry import registry
+from proctor.effects import Author, author_of_text, written_by
 from proctor.errors import ArtifactError, LinkError, Location, ProctorError, ValidationError, did_you_mean
 from proctor.logs import get_logger
 
@@ -113,7 +114,8 @@ def build(data: Mapping[str, Any], location: Location | None = None) -> Artifact
         if not isinstance(kind, str):
             raise ArtifactError("an artifact needs a '__type__'", hint="add the snake-case name of its class")
         fields.pop("__id__", None)
-        artifact: Artifact = registry.get(kind)(**fields)
+        with written_by(_author_of(location)):
+            artifact: Artifact = registry.get(kind)(**fields)
     except ProctorError as error:
         if location is None:
             raise
@@ -121,6 +123,13 @@ def build(data: Mapping[str, Any], location: Location | None = None) -> Artifact
     if location is not None:
         object.__setattr__(artifact, "_location", location)
     return artifact
+
+
+def _author_of(location: Location | None) -> Author | None:
+    """Return who wrote data: the file it is in, else whoever wrote what is being read."""
+    if location is not None:
+        return Author(location.file, os.path.dirname(os.path.abspath(location.file)))  # noqa: PTH100, PTH120 - as often as parts are fetched
+    return author_of_text()
 
 
 def _parse_json(text: str) -> dict[str, Any]:

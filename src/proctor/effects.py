@@ -1,0 +1,316 @@
+"""The one gate for effects: what an exam may do to the machine and the world, besides being an exam.
+
+Reading a file of a stranger runs no code of it. What its parts may *do* is a question of its own: read files, write
+them, ask servers, send a key of the environment, start programs. Whatever does one of these for an exam asks here
+first (:func:`require`), and what an exam is going to do is known before it does it (``Exam.effects``), shown by
+``proctor show`` and ``proctor validate``, and allowed once by the user:
+
+* ``--allow net:api.example.org`` on the command line, ``PROCTOR_ALLOW`` or ``settings.allow`` for a while;
+* an exam that was allowed something is remembered by its fingerprint, and asks again when it changes;
+* ``--trust-code`` allows everything: code that runs could do it anyway.
+
+What the user wrote himself needs no permission: an artifact that a program builds (``LoadFromAPI(urls=…)``), an engine
+or a file that the command line names. What was read from a file, a catalog, a query or a web form has an
+:class:`Author`, which :func:`written_by` hands to the artifacts that are built meanwhile.
+
+Free for everybody: reading in the exam's own folder, in the working folder, in mapped hub folders and in caches;
+the hubs and the few hosts where public data usually lies, without a key.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Literal, NamedTuple
+from urllib.parse import urlsplit
+
+from proctor.errors import Diagnostic, NotAllowedError, SettingsError
+from proctor.settings import settings
+
+Kind = Literal["hub", "read", "write", "net", "env", "run"]
+
+KINDS: dict[str, str] = {
+    "hub": "reads from the hub {}",
+    "read": "reads {}",
+    "write": "writes {}",
+    "net": "asks {}",
+    "env": "uses the environment variable {}",
+    "run": "starts {}",
+}
+"""What each kind of effect does, for people; ``{}`` is its target."""
+
+USUAL_HOSTS = frozenset(
+    {
+        "huggingface.co",
+        "*.huggingface.co",
+        "hf.co",
+        "*.hf.co",
+        "modelscope.cn",
+        "*.modelscope.cn",
+        "kaggle.com",
+        "*.kaggle.com",
+        "raw.githubusercontent.com",
+        "github.com",
+        "openaipublic.blob.core.windows.net",
+        "opencompass.oss-cn-shanghai.aliyuncs.com",
+        "ndownloader.figshare.com",
+    }
+)
+"""Hosts where the public data of exams lies: whoever publishes there cannot read who asks, and no key is sent."""
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+class Effect(NamedTuple):
+    """Something that an exam does besides being an exam.
+
+    Attributes:
+        kind: What it does.
+        target: A dataset's id; an absolute path; a host, with its port where that is not the usual one; the name of a
+            variable, with ``@host`` where its value is sent there; a program.
+        by: What does it, for people: ``load_from_api``.
+    """
+
+    kind: Kind
+    target: str
+    by: str = ""
+
+    @property
+    def grant(self) -> str:
+        """What allows it: the value of ``--allow``."""
+        return f"{self.kind}:{self.target}"
+
+    def __str__(self) -> str:
+        if self.kind == "env" and "@" in self.target:
+            name, _, host = self.target.partition("@")
+            return f"sends the environment variable {name} to {host}"
+        return KINDS[self.kind].format(self.target)
+
+
+class Author(NamedTuple):
+    """Who wrote what is about to act, where it was not the user.
+
+    Attributes:
+        file: The file it was read from; empty for a query or a form.
+        folder: The exam's own folder, in which it may read.
+    """
+
+    file: str = ""
+    folder: str = ""
+
+
+_NOBODY_SAID = Author("<nobody said>")
+_author: ContextVar[Author | None] = ContextVar("proctor_author", default=_NOBODY_SAID)
+_granted: set[str] = set()
+
+
+@contextmanager
+def written_by(author: Author | None) -> Iterator[None]:
+    """Say who wrote what is built or done inside the block; ``None`` means the user."""
+    token = _author.set(author)
+    try:
+        yield
+    finally:
+        _author.reset(token)
+
+
+def author() -> Author | None:
+    """Return who wrote what is being built; ``None`` where it is the user's own program."""
+    known = _author.get()
+    return None if known is _NOBODY_SAID else known
+
+
+def author_of_text() -> Author | None:
+    """Return who wrote a text that is read without a file: a stranger, unless :func:`written_by` says more."""
+    known = _author.get()
+    return Author() if known is _NOBODY_SAID else known
+
+
+# -- what is allowed ------------------------------------------------------------------------------------------
+
+
+def parse_grant(text: str) -> str:
+    """Return a grant as it is kept: ``kind:pattern``, paths made absolute.
+
+    Raises:
+        SettingsError: It is not one.
+    """
+    kind, colon, pattern = text.strip().partition(":")
+    if not colon or not pattern or kind not in KINDS:
+        raise SettingsError(
+            f"'{text}' allows nothing",
+            why="a permission is a kind and what it is for",
+            hint="net:HOST, read:PATH, write:FOLDER, env:NAME@HOST or run:PROGRAM, as the refusal says",
+        )
+    if kind in ("read", "write"):
+        pattern = str(Path(pattern).expanduser().resolve())
+    return f"{kind}:{pattern}"
+
+
+def grants() -> frozenset[str]:
+    """Return what the user allowed: for this process and in the settings."""
+    named = (parse_grant(each) for each in str(settings.allow or "").replace(",", " ").split())
+    return frozenset(_granted.union(named))
+
+
+def grant(*texts: str) -> None:
+    """Allow effects until the process ends."""
+    _granted.update(map(parse_grant, texts))
+
+
+@contextmanager
+def granting(*texts: str) -> Iterator[None]:
+    """Allow effects inside the block."""
+    before = set(_granted)
+    grant(*texts)
+    try:
+        yield
+    finally:
+        _granted.clear()
+        _granted.update(before)
+
+
+def is_allowed(effect: Effect, given: Iterable[str] | None = None) -> bool:
+    """Whether something may be done for an exam of somebody else.
+
+    Args:
+        effect: What.
+        given: What was allowed, by default everything that :func:`grants` returns.
+    """
+    if effect.kind == "hub" or settings.trust_code:
+        return True
+    if effect.kind == "net" and any(fnmatchcase(effect.target, host) for host in USUAL_HOSTS):
+        return True
+    return any(_covers(each, effect) for each in (grants() if given is None else given))
+
+
+def _covers(given: str, effect: Effect) -> bool:
+    kind, _, pattern = given.partition(":")
+    if kind != effect.kind:
+        return False
+    if kind in ("read", "write"):
+        return Path(effect.target).is_relative_to(pattern)
+    return fnmatchcase(effect.target, pattern)
+
+
+def missing(effects: Iterable[Effect], given: Iterable[str] | None = None) -> list[Effect]:
+    """Return the effects that nobody allowed, each once."""
+    known = grants() if given is None else frozenset(given)
+    return [each for each in dict.fromkeys(effects) if not is_allowed(each, known)]
+
+
+def refusals(effects: Iterable[Effect], who: Author | None = None) -> list[Diagnostic]:
+    """Return a diagnostic for each effect that nobody allowed."""
+    return [
+        Diagnostic(
+            f"{each.by or 'the exam'} {each}: nobody allowed that",
+            path=(who.file if who else ""),
+            why="a file that is read may do nothing but be an exam, unless you say so",
+            hint=f"--allow {each.grant}, or PROCTOR_ALLOW={each.grant}, if you want it to",
+        )
+        for each in missing(effects)
+    ]
+
+
+def require(effects: Iterable[Effect], who: Author | None) -> None:
+    """Let effects pass, or refuse them: called directly before they happen.
+
+    Args:
+        effects: What is about to be done.
+        who: On whose behalf; ``None`` is the user himself, who may do anything.
+
+    Raises:
+        NotAllowedError: Nobody allowed one of them; with all of them.
+    """
+    if who is None:
+        return
+    if found := refusals(effects, who):
+        raise NotAllowedError(found)
+
+
+# -- effects by what they touch -------------------------------------------------------------------------------
+
+
+def host_of(url: str) -> str:
+    """Return the host of an address in small letters, with its port where that is not the usual one.
+
+    Raises:
+        NotAllowedError: The address has no host, or no port that could be one.
+    """
+    try:
+        parts = urlsplit(url)
+        host, port = (parts.hostname or "").rstrip("."), parts.port
+    except ValueError:
+        host, port = "", None
+    if not host:
+        raise NotAllowedError(f"'{url}' is not an address of a server")
+    return host if port in (None, _DEFAULT_PORTS.get(parts.scheme)) else f"{host}:{port}"
+
+
+def asking(url: str, by: str = "", keys: Iterable[str | None] = ()) -> list[Effect]:
+    """Return the effects of asking a server: the request, and each environment variable that is sent along."""
+    host = host_of(url)
+    return [Effect("net", host, by), *(Effect("env", f"{name}@{host}", by) for name in keys if name)]
+
+
+def reading(path: str | os.PathLike[str], who: Author | None, by: str = "") -> list[Effect]:
+    """Return the effect of reading a file or folder; none where everybody may read."""
+    target = Path(path).expanduser().resolve()
+    return [] if any(_may_read(target, root, hidden) for root, hidden in _readable(who)) else [_on("read", target, by)]
+
+
+def writing(path: str | os.PathLike[str], by: str = "") -> list[Effect]:
+    """Return the effect of writing a file or folder; none in the cache."""
+    target = Path(path).expanduser().resolve()
+    return [] if target.is_relative_to(Path(settings.cache_dir).resolve()) else [_on("write", target, by)]
+
+
+def _on(kind: Kind, target: Path, by: str) -> Effect:
+    return Effect(kind, str(target), by)
+
+
+def _may_read(target: Path, root: Path, hidden: bool) -> bool:
+    if not target.is_relative_to(root):
+        return False
+    return hidden or not any(part.startswith(".") for part in target.relative_to(root).parts)
+
+
+def _readable(who: Author | None) -> Iterator[tuple[Path, bool]]:
+    """Yield the folders in which everybody may read, and whether hidden files count.
+
+    Hidden files of the working folder and of the exam's are not data: keys and settings of other programs lie there.
+    """
+    folders = [Path.cwd()]
+    if who is not None and who.folder:
+        folders.append(Path(who.folder))
+    yield from ((folder.resolve(), False) for folder in folders)
+    for named in (settings.hub_dir, settings.models_dir, settings.cache_dir, *_variables(), Path(__file__).parent):
+        if named:
+            yield Path(named).expanduser().resolve(), True
+    for named in (*str(settings.catalogs or "").split(":"), *str(settings.config_dirs or "").split(":")):
+        if named:
+            yield Path(named).expanduser().resolve(), True
+
+
+_DATA_VARIABLES = (
+    "HF_HOME",
+    "HF_DATASETS_CACHE",
+    "HF_HUB_CACHE",
+    "HUGGINGFACE_HUB_CACHE",
+    "COMPASS_DATA_CACHE",
+    "AIS_BENCH_DATASETS_CACHE",
+    "UNITXT_CACHE_LOCATION",
+    "UNITXT_CATALOGS",
+)
+"""Variables with which users say where data of exams lies; what is below is theirs to read."""
+
+
+def _variables() -> Iterator[str]:
+    home = Path.home()
+    yield from (str(home / ".cache" / name) for name in ("huggingface", "opencompass"))
+    for name in _DATA_VARIABLES:
+        yield from (each for each in os.environ.get(name, "").split(":") if each)
