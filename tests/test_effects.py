@@ -72,7 +72,9 @@ def test_a_permission_covers_its_kind_and_its_target(given, effect, allowed):
 def test_hubs_and_trusted_code_need_no_permission():
     assert effects.is_allowed(Effect("hub", "glue"))
     assert effects.is_allowed(Effect("net", "huggingface.co"))
-    assert not effects.is_allowed(Effect("env", "HF_TOKEN@huggingface.co"))
+    assert effects.is_allowed(Effect("env", "HF_TOKEN@huggingface.co"))
+    assert not effects.is_allowed(Effect("env", "HF_TOKEN@evil.net"))
+    assert not effects.is_allowed(Effect("env", "OPENAI_API_KEY@huggingface.co"))
     assert not effects.is_allowed(Effect("net", "huggingface.co.evil.net"))
     with settings.context(trust_code=True):
         assert effects.is_allowed(Effect("run", "rm"))
@@ -110,3 +112,29 @@ def test_writing_is_free_in_the_cache_only(tmp_path):
     with settings.context(cache_dir=tmp_path / "cache"):
         assert effects.writing(tmp_path / "cache" / "x") == []
         assert effects.writing(tmp_path / "x") == [Effect("write", str(tmp_path / "x"))]
+
+
+@pytest.mark.parametrize(
+    "address, wanted",
+    [
+        ("https://api.example.org/x.csv", ["net:api.example.org"]),
+        ("file:///etc/passwd", ["read:/etc/passwd"]),
+        ("zip://a.csv::https://example.org/x.zip", ["net:example.org"]),
+        ("simplecache::file:///etc/passwd", ["read:/etc/passwd"]),
+        ("s3://bucket/key", ["net:s3://bucket"]),
+        ("hf://datasets/glue/x.csv", ["hub:datasets/glue/x.csv"]),
+        ("ftp://user@example.org/x", ["net:example.org"]),
+    ],
+)
+def test_addresses_are_what_they_lead_to(address, wanted):
+    assert [effect.grant for effect in effects.reading(address, STRANGER)] == wanted
+
+
+def test_what_lies_beside_an_exam_is_its_own(tmp_path):
+    (tmp_path / "exam.json").touch()
+    assert effects.reading(tmp_path / "rows.csv", None)
+    effects.open_folder(tmp_path / "exam.json")
+    try:
+        assert effects.reading(tmp_path / "rows.csv", None) == []
+    finally:
+        effects._exam_folders.clear()

@@ -43,6 +43,12 @@ KINDS: dict[str, str] = {
 }
 """What each kind of effect does, for people; ``{}`` is its target."""
 
+OWN_KEYS: dict[str, tuple[str, ...]] = {
+    "HF_TOKEN": ("huggingface.co", "*.huggingface.co", "hf.co", "*.hf.co"),
+    "HUGGING_FACE_HUB_TOKEN": ("huggingface.co", "*.huggingface.co", "hf.co", "*.hf.co"),
+}
+"""Variables whose value belongs to these hosts: it goes there without asking, and nowhere else."""
+
 USUAL_HOSTS = frozenset(
     {
         "huggingface.co",
@@ -62,7 +68,10 @@ USUAL_HOSTS = frozenset(
 )
 """Hosts where the public data of exams lies: whoever publishes there cannot read who asks, and no key is sent."""
 
-_DEFAULT_PORTS = {"http": 80, "https": 443}
+_INSIDE = frozenset({"zip", "tar", "gzip", "bz2", "xz", "zstd", "memory"})
+"""Schemes of places inside another file, which has an address of its own."""
+
+_DEFAULT_PORTS = {"http": 80, "https": 443, "ftp": 21}
 
 
 class Effect(NamedTuple):
@@ -106,6 +115,9 @@ class Author(NamedTuple):
 _NOBODY_SAID = Author("<nobody said>")
 _author: ContextVar[Author | None] = ContextVar("proctor_author", default=_NOBODY_SAID)
 _granted: set[str] = set()
+_exam_folders: set[str] = set()
+_ROWS = Author("a row")
+_guarded = False
 
 
 @contextmanager
@@ -124,10 +136,35 @@ def author() -> Author | None:
     return None if known is _NOBODY_SAID else known
 
 
+def author_of_file(path: str | os.PathLike[str]) -> Author:
+    """Return a file as the author of what stands in it; it may read in its own folder."""
+    return Author(os.fspath(path), os.path.dirname(os.path.abspath(path)))  # noqa: PTH100, PTH120 - for every artifact
+
+
 def author_of_text() -> Author | None:
     """Return who wrote a text that is read without a file: a stranger, unless :func:`written_by` says more."""
     known = _author.get()
     return Author() if known is _NOBODY_SAID else known
+
+
+def guard_rows() -> None:
+    """Say that rows of this process are strangers': what the command line and the viewer do.
+
+    A program that hands rows to an engine wrote them, or knows where they come from.
+    """
+    global _guarded  # noqa: PLW0603 - a fact about the process
+    _guarded = True
+
+
+def author_of_rows() -> Author | None:
+    """Return on whose behalf something is done that a row names: a picture, a database."""
+    return _ROWS if _guarded else None
+
+
+def open_folder(path: str | os.PathLike[str]) -> None:
+    """Say that an exam lies in a folder (or file): what lies beside it may be read."""
+    found = Path(path).expanduser().resolve()
+    _exam_folders.add(str(found if found.is_dir() else found.parent))
 
 
 # -- what is allowed ------------------------------------------------------------------------------------------
@@ -185,7 +222,14 @@ def is_allowed(effect: Effect, given: Iterable[str] | None = None) -> bool:
         return True
     if effect.kind == "net" and any(fnmatchcase(effect.target, host) for host in USUAL_HOSTS):
         return True
+    if effect.kind == "env" and _is_own_key(effect.target):
+        return True
     return any(_covers(each, effect) for each in (grants() if given is None else given))
+
+
+def _is_own_key(target: str) -> bool:
+    name, _, host = target.partition("@")
+    return any(fnmatchcase(host, own) for own in OWN_KEYS.get(name, ()))
 
 
 def _covers(given: str, effect: Effect) -> bool:
@@ -258,9 +302,30 @@ def asking(url: str, by: str = "", keys: Iterable[str | None] = ()) -> list[Effe
 
 
 def reading(path: str | os.PathLike[str], who: Author | None, by: str = "") -> list[Effect]:
-    """Return the effect of reading a file or folder; none where everybody may read."""
-    target = Path(path).expanduser().resolve()
-    return [] if any(_may_read(target, root, hidden) for root, hidden in _readable(who)) else [_on("read", target, by)]
+    """Return the effect of reading a file or folder, or an address; none where everybody may read."""
+    text = os.fspath(path)
+    if "://" in text:
+        return [effect for part in text.split("::") for effect in _reading_address(part, who, by)]
+    place = Path(text).expanduser()
+    target = place.resolve()
+    if any(_may_read(target, root) for root in _own_folders(who)):
+        return []
+    named = Path(os.path.abspath(place))  # noqa: PTH100 - links below a folder that the user named are his own
+    if any(named.is_relative_to(root) or target.is_relative_to(root.resolve()) for root in _named_folders()):
+        return []
+    return [_on("read", target, by)]
+
+
+def _reading_address(address: str, who: Author | None, by: str) -> list[Effect]:
+    """Return the effects of one part of an address as fsspec takes it: ``zip://a.csv::https://host/x.zip``."""
+    scheme, separator, rest = address.partition("://")
+    if not separator or scheme in ("file", "local"):
+        return reading(rest or address, who, by)
+    if scheme in ("http", "https", "ftp"):
+        return asking(address, by)
+    if scheme in _INSIDE:
+        return []
+    return [Effect("hub", rest, by)] if scheme == "hf" else [Effect("net", f"{scheme}://{rest.partition('/')[0]}", by)]
 
 
 def writing(path: str | os.PathLike[str], by: str = "") -> list[Effect]:
@@ -273,27 +338,26 @@ def _on(kind: Kind, target: Path, by: str) -> Effect:
     return Effect(kind, str(target), by)
 
 
-def _may_read(target: Path, root: Path, hidden: bool) -> bool:
-    if not target.is_relative_to(root):
-        return False
-    return hidden or not any(part.startswith(".") for part in target.relative_to(root).parts)
+def _may_read(target: Path, root: Path) -> bool:
+    """Whether a file lies below a folder, and is not hidden there: keys and settings of other programs lie there."""
+    return target.is_relative_to(root) and not any(part.startswith(".") for part in target.relative_to(root).parts)
 
 
-def _readable(who: Author | None) -> Iterator[tuple[Path, bool]]:
-    """Yield the folders in which everybody may read, and whether hidden files count.
-
-    Hidden files of the working folder and of the exam's are not data: keys and settings of other programs lie there.
-    """
-    folders = [Path.cwd()]
+def _own_folders(who: Author | None) -> Iterator[Path]:
+    """Yield the working folder, and those of exams."""
+    yield Path.cwd()
+    yield from map(Path, _exam_folders)
     if who is not None and who.folder:
-        folders.append(Path(who.folder))
-    yield from ((folder.resolve(), False) for folder in folders)
-    for named in (settings.hub_dir, settings.models_dir, settings.cache_dir, *_variables(), Path(__file__).parent):
-        if named:
-            yield Path(named).expanduser().resolve(), True
-    for named in (*str(settings.catalogs or "").split(":"), *str(settings.config_dirs or "").split(":")):
-        if named:
-            yield Path(named).expanduser().resolve(), True
+        yield Path(who.folder).resolve()
+
+
+def _named_folders() -> Iterator[Path]:
+    """Yield the folders that the user named as those of data, of models and of catalogs; and the package's own."""
+    yield Path(__file__).resolve().parent
+    lists = (str(value or "") for value in (settings.catalogs, settings.config_dirs))
+    folders = (settings.hub_dir, settings.models_dir, settings.cache_dir)
+    texts = (*(each for text in lists for each in text.split(":")), *map(str, filter(None, folders)), *_variables())
+    yield from (Path(os.path.abspath(Path(text).expanduser())) for text in texts if text)  # noqa: PTH100 - as above
 
 
 _DATA_VARIABLES = (

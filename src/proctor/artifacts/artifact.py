@@ -206,7 +206,8 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
         Raises:
             NotAllowedError: The artifact was not built by the user's program, and nobody allowed one of them.
         """
-        require(self.effects(), self._author)
+        if self._author is not None:
+            require(self.effects(), self._author)
 
     @classmethod
     def type_name(cls) -> str:

@@ -13,7 +13,7 @@ from proctor.artifacts.artifact import Artifact, log_deprecation
 from proctor.artifacts.catalogs import Catalog, LocalCatalog, find, read_json, user_catalog
 from proctor.artifacts.query import Query, is_assignments, parse_assignments, parse_query
 from proctor.artifacts.registry import registry
-from proctor.effects import Author, author_of_text, written_by
+from proctor.effects import Author, author_of_file, author_of_text, written_by
 from proctor.errors import ArtifactError, LinkError, Location, ProctorError, ValidationError, did_you_mean
 from proctor.logs import get_logger
 
@@ -128,7 +128,7 @@ def build(data: Mapping[str, Any], location: Location | None = None) -> Artifact
 def _author_of(location: Location | None) -> Author | None:
     """Return who wrote data: the file it is in, else whoever wrote what is being read."""
     if location is not None:
-        return Author(location.file, os.path.dirname(os.path.abspath(location.file)))  # noqa: PTH100, PTH120 - as often as parts are fetched
+        return author_of_file(location.file)
     return author_of_text()
 
 

@@ -23,6 +23,7 @@ from proctor.data.dataframes import frames, tabular
 from proctor.data.fields import MISSING, Row, finder
 from proctor.data.hub import local_file, place_of
 from proctor.data.loaders import LazyLoader
+from proctor.effects import Effect, reading
 from proctor.errors import DataError, DatasetNotFoundError, Location, MissingExtraError, ValidationError, did_you_mean
 
 if TYPE_CHECKING:
@@ -122,7 +123,13 @@ class FileLoader(LazyLoader):
             raise DatasetNotFoundError(
                 f"there is no file for the split '{split}'", hint=did_you_mean(split, self.files)
             )
+        self.act()
         return self.read(located(path))
+
+    @override
+    def effects(self) -> Iterable[Effect]:
+        places = (located(path) for path in self.files.values())
+        return [effect for place in places for effect in reading(place, self.author, self.label())]
 
     def read(self, path: str) -> Iterator[Row]:  # noqa: ARG002 - for those who override it
         """Yield the rows of a file."""
@@ -345,6 +352,7 @@ class LoadIOB(LazyLoader):
             raise MissingExtraError(
                 "LoadIOB needs the package 'conllu', which is not installed", hint="pip install conllu"
             ) from None
+        self.act()
         path = located(self.files[split])
         with opened(path, "r", self.encoding) as file:
             try:
@@ -352,6 +360,11 @@ class LoadIOB(LazyLoader):
                     yield self._row(sentence, number)
             except conllu.exceptions.ParseException as error:
                 raise DataError("the file is not valid IOB", location=Location(path), why=str(error)) from None
+
+    @override
+    def effects(self) -> Iterable[Effect]:
+        places = (located(path) for path in self.files.values())
+        return [effect for place in places for effect in reading(place, self.author, self.label())]
 
     def _row(self, sentence: Any, number: int) -> Row:
         tokens = [token["token"] for token in sentence]

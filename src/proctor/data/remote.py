@@ -9,8 +9,6 @@ import fnmatch
 import json
 import os
 import tempfile
-import urllib.error
-import urllib.request
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -19,13 +17,15 @@ from typing import Any
 
 from typing_extensions import override
 
-from proctor.data import hub
+from proctor.data import hub, web
 from proctor.data.fields import Row
 from proctor.data.files import parse_json
 from proctor.data.loaders import LazyLoader, Loader
+from proctor.effects import Effect, asking, writing
 from proctor.errors import DataError, DatasetNotFoundError, Location, MissingExtraError, ValidationError, did_you_mean
 from proctor.settings import settings
 
+_HUB = "huggingface.co"
 DataFiles = str | list[str] | dict[str, str | list[str]]
 
 
@@ -68,7 +68,15 @@ class LoadFromIBMCloud(Loader):
     caching: bool | None = True
 
     @override
+    def effects(self) -> Iterable[Effect]:
+        endpoint = os.environ.get(self.endpoint_url_env)
+        keys = (self.aws_access_key_id_env, self.aws_secret_access_key_env)
+        named = Effect("env", self.endpoint_url_env, self.label())
+        return [named, *(asking(endpoint, self.label(), keys) if endpoint else ())]
+
+    @override
     def load_iterables(self) -> Mapping[str, Iterable[Row]]:
+        self.act()
         folder = self._download()
         extra = {"field": self.data_field} if self.data_field else {}
         files: Any = self.data_files if isinstance(self.data_files, dict) else None
@@ -148,7 +156,12 @@ class LoadFromKaggle(Loader):
     url: str
 
     @override
+    def effects(self) -> Iterable[Effect]:
+        return [Effect("net", "www.kaggle.com", self.label())]
+
+    @override
     def load_iterables(self) -> Mapping[str, Iterable[Row]]:
+        self.act()
         client = _required("kagglehub", "kagglehub", "LoadFromKaggle")
         name = "/".join(self.url.split("?")[0].rstrip("/").split("/")[-2:])
         folder = client.dataset_download(name)
@@ -176,7 +189,12 @@ class LoadFromSklearn(LazyLoader):
         return self.splits
 
     @override
+    def effects(self) -> Iterable[Effect]:
+        return [Effect("net", "ndownloader.figshare.com", self.label())]
+
+    @override
     def split_generator(self, split: str) -> Iterator[Row]:
+        self.act()
         library = _required("sklearn.datasets", "scikit-learn", "LoadFromSklearn")
         fetch = getattr(library, f"fetch_{self.dataset_name}", None)
         if fetch is None:
@@ -218,7 +236,14 @@ class LoadFromHFSpace(LazyLoader):
         return list(self.data_files) if isinstance(self.data_files, dict) else ["train"]
 
     @override
+    def effects(self) -> Iterable[Effect]:
+        key = [Effect("env", f"{self.token_env}@{_HUB}", self.label())] if self.token_env else []
+        folder = writing(self.path, self.label()) if self.path else []
+        return [Effect("hub", f"spaces/{self.space_name}", self.label()), *key, *folder]
+
+    @override
     def split_generator(self, split: str) -> Iterator[Row]:
+        self.act()
         files = self.data_files.get(split, []) if isinstance(self.data_files, dict) else self.data_files
         for pattern in [files] if isinstance(files, str) else files:
             for name in self._matching(pattern):
@@ -320,7 +345,12 @@ class LoadFromAPI(Loader):
 
     @override
     def load_iterables(self) -> Mapping[str, Iterable[Row]]:
+        self.act()
         return {split: self._rows(url) for split, url in self.urls.items()}
+
+    @override
+    def effects(self) -> Iterable[Effect]:
+        return [each for url in self.urls.values() for each in asking(url, self.label(), [self.api_key_env_var])]
 
     def _rows(self, url: str) -> list[Row]:
         data = self._ask(url)
@@ -333,18 +363,12 @@ class LoadFromAPI(Loader):
         return data
 
     def _ask(self, url: str) -> Any:
-        import ssl
-
         body = b"{}" if self.method == "POST" else None
-        request = urllib.request.Request(url, data=body, headers=self._headers(), method=self.method)  # noqa: S310 - the scheme has been checked
-        context = ssl.create_default_context()
-        if not self.verify_cert:
-            context.check_hostname = False
-            context.verify_mode = ssl.CERT_NONE
+        headers, verify = self._headers(), self.verify_cert
         try:
-            with urllib.request.urlopen(request, timeout=60, context=context) as response:  # noqa: S310 - the scheme has been checked
-                return json.load(response)
-        except (OSError, ValueError) as error:
+            with web.opened(url, self.author, self.label(), headers=headers, body=body, verify=verify) as response:
+                return json.loads(web.read(response))
+        except (OSError, ValueError, RecursionError) as error:
             raise DatasetNotFoundError(f"{url} cannot be loaded", why=str(error)) from error
 
     def _headers(self) -> dict[str, str]:
@@ -367,7 +391,12 @@ class TURLColumnTypeAnnotationLoader(LazyLoader):
         return ["train", "validation", "test"]
 
     @override
+    def effects(self) -> Iterable[Effect]:
+        return [Effect("hub", "stanford-crfm/helm-scenarios", self.label())]
+
+    @override
     def split_generator(self, split: str) -> Iterator[Row]:
+        self.act()
         for page in json.loads(self._file(split).read_text(encoding="utf-8")):
             _, title, _, section, caption, names, cells, annotations = page[:8]
             table = _turl_table(names, cells)

@@ -9,6 +9,7 @@ from typing import Any
 from proctor.data import hub
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.fields import as_function
+from proctor.effects import author_of_file
 from proctor.errors import DataError, did_you_mean
 
 LOAD_ARGUMENTS = frozenset({"data_dir", "data_files", "revision", "num_proc"})
@@ -96,7 +97,8 @@ class TaskDocuments:
         if config.dataset_path is None:
             raise DataError(f"the task '{config.task}' names no dataset_path")
         name = None if config.dataset_name is None else str(config.dataset_name)
-        return hub.Dataset(path=str(config.dataset_path), name=name, extra=arguments, **known)
+        author = None if config.source is None else author_of_file(config.source.path)
+        return hub.Dataset(path=str(config.dataset_path), name=name, extra=arguments, author=author, **known)
 
     def _rows(self, name: str) -> Documents:
         if self.config.custom_dataset is not None:
@@ -125,6 +127,7 @@ class TaskDocuments:
 
     def _load(self, name: str) -> Any:
         source = self.source()
+        source.act()
         folder = hub.local_folder(source.path)
         datasets = hub.library_for(source, folder)
         try:
