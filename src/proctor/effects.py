@@ -147,13 +147,22 @@ def author_of_text() -> Author | None:
     return Author() if known is _NOBODY_SAID else known
 
 
-def guard_rows() -> None:
-    """Say that rows of this process are strangers': what the command line and the viewer do.
+@contextmanager
+def session() -> Iterator[None]:
+    """A command of the command line, or a viewer: what is allowed inside ends with it, and rows are strangers'.
 
     A program that hands rows to an engine wrote them, or knows where they come from.
     """
     global _guarded  # noqa: PLW0603 - a fact about the process
+    before = set(_granted), set(_exam_folders), _guarded
     _guarded = True
+    try:
+        yield
+    finally:
+        _guarded = before[2]
+        for current, earlier in ((_granted, before[0]), (_exam_folders, before[1])):
+            current.clear()
+            current.update(earlier)
 
 
 def author_of_rows() -> Author | None:
@@ -241,17 +250,28 @@ def _covers(given: str, effect: Effect) -> bool:
     return fnmatchcase(effect.target, pattern)
 
 
+def is_granted(effect: Effect) -> bool:
+    """Whether :func:`grant` allowed something: for this process, and not in the settings."""
+    return any(_covers(each, effect) for each in _granted)
+
+
 def missing(effects: Iterable[Effect], given: Iterable[str] | None = None) -> list[Effect]:
     """Return the effects that nobody allowed, each once."""
     known = grants() if given is None else frozenset(given)
     return [each for each in dict.fromkeys(effects) if not is_allowed(each, known)]
 
 
-def refusals(effects: Iterable[Effect], who: Author | None = None) -> list[Diagnostic]:
-    """Return a diagnostic for each effect that nobody allowed."""
+def refusals(effects: Iterable[Effect], who: Author | None = None, exam: str = "") -> list[Diagnostic]:
+    """Return a diagnostic for each effect that nobody allowed.
+
+    Args:
+        effects: What is about to be done.
+        who: Who wrote what would do it.
+        exam: The exam's name, where it is known.
+    """
     return [
         Diagnostic(
-            f"{each.by or 'the exam'} {each}: nobody allowed that",
+            f"{f'{exam!r}: ' if exam else ''}{each.by or 'the exam'} {each}: nobody allowed that",
             path=(who.file if who else ""),
             why="a file that is read may do nothing but be an exam, unless you say so",
             hint=f"--allow {each.grant}, or PROCTOR_ALLOW={each.grant}, if you want it to",

@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError
 
 import click
 
+from proctor import effects
 from proctor.cli.commands import SETTINGS, LazyGroup, translated
 from proctor.cli.error_reporting import (
     BROKEN_PIPE,
@@ -65,7 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code (see :mod:`proctor.cli.error_reporting`)."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     _prepare_streams()
-    code = _run(given)
+    with effects.session():
+        code = _run(given)
     try:
         sys.stdout.flush()
     except BrokenPipeError:

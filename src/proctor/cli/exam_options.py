@@ -95,6 +95,13 @@ def _read_groupings(texts: Sequence[str]) -> tuple[str | tuple[str, ...], ...]:
     return tuple(names[0] if len(names) == 1 else names for names in groupings if names)
 
 
+def _read_grant(text: str) -> str:
+    from proctor import effects
+
+    effects.grant(text)
+    return effects.parse_grant(text)
+
+
 def _read_meta_template(text: str) -> dict[str, Any]:
     from proctor.dialects.aisbench.meta_templates import read_meta_template
 
@@ -172,6 +179,14 @@ _OPTIONS = [
         help="One more folder with exams; may be repeated.",
     ),
     click.option("--trust-code", is_flag=True, default=None, help="Run the Python that exams bring along."),
+    click.option(
+        "--allow",
+        multiple=True,
+        metavar="KIND:WHAT",
+        callback=lambda _context, _parameter, texts: tuple(map(_read_grant, texts)),
+        help="Let exams do more than be exams: net:HOST, read:PATH, write:FOLDER, env:NAME@HOST; may be repeated, and "
+        "is remembered for the same exam.",
+    ),
 ]
 
 
@@ -218,6 +233,7 @@ def find_exams(names: list[str], options: dict[str, Any]) -> list[Exam]:
     """
     from proctor.dialects.resolve import resolve_tasks
     from proctor.recipes.options import ExamOptions
+    from proctor.recipes.permissions import admit
     from proctor.settings import settings
 
     if not names:
@@ -225,7 +241,10 @@ def find_exams(names: list[str], options: dict[str, Any]) -> list[Exam]:
     given = {name: value for name, value in read_options(options).items() if value not in (None, ())}
     if given.pop("trust_code", False):
         settings.trust_code = True
-    return list(resolve_tasks(names, ExamOptions(**given)))
+    given.pop("allow", None)
+    exams = list(resolve_tasks(names, ExamOptions(**given)))
+    admit(exams)
+    return exams
 
 
 def say_what_has_no_effect(exams: Iterable[Exam]) -> None:

@@ -51,6 +51,7 @@ def run_spec(spec: RunSpec, execution: Execution) -> RunResult:
     from proctor.dialects.run_file import exams_of_spec
     from proctor.engines.engine_registry import make_engine
     from proctor.recipes.exam import suited
+    from proctor.recipes.permissions import admit
     from proctor.running.budget import price_table
     from proctor.running.executors import distribute
     from proctor.running.exporting import ExportedRun
@@ -62,7 +63,9 @@ def run_spec(spec: RunSpec, execution: Execution) -> RunResult:
     if execution.trust_code:
         settings.trust_code = True
     engine = make_engine(spec.model, spec.model_args)
-    exams = suited(exams_of_spec(spec), engine)
+    found = exams_of_spec(spec)
+    admit(found)
+    exams = suited(found, engine)
     say_what_has_no_effect(exams)
     folder = execution.output or default_output(spec, exams, engine)
     if execution.write_out:

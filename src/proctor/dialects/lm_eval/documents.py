@@ -9,7 +9,7 @@ from typing import Any
 from proctor.data import hub
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.fields import as_function
-from proctor.effects import author_of_file
+from proctor.effects import Author, Effect, author_of_file
 from proctor.errors import DataError, did_you_mean
 
 LOAD_ARGUMENTS = frozenset({"data_dir", "data_files", "revision", "num_proc"})
@@ -97,8 +97,18 @@ class TaskDocuments:
         if config.dataset_path is None:
             raise DataError(f"the task '{config.task}' names no dataset_path")
         name = None if config.dataset_name is None else str(config.dataset_name)
-        author = None if config.source is None else author_of_file(config.source.path)
-        return hub.Dataset(path=str(config.dataset_path), name=name, extra=arguments, author=author, **known)
+        return hub.Dataset(path=str(config.dataset_path), name=name, extra=arguments, author=self.author, **known)
+
+    @property
+    def author(self) -> Author | None:
+        """The task's file; ``None`` where a program made the task."""
+        return None if self.config.source is None else author_of_file(self.config.source.path)
+
+    def effects(self) -> list[Effect]:
+        """Return what loading does besides reading mapped folders."""
+        if self.author is None or self.config.dataset_path is None or self.config.custom_dataset is not None:
+            return []
+        return self.source().effects("dataset_path")
 
     def _rows(self, name: str) -> Documents:
         if self.config.custom_dataset is not None:

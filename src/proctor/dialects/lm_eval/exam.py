@@ -62,6 +62,8 @@ def task_exam(
         honours=task_honours(task),
         variants=variants,
         variant=task.variant,
+        effects=documents.effects,
+        author=documents.author,
         own_seed=DEFAULT_SEED if task.num_fewshot else None,
         own=task,
     )

@@ -24,7 +24,7 @@ from typing import IO, Any
 
 from proctor.data import hub
 from proctor.data.fields import Row
-from proctor.effects import author_of_file, reading, require
+from proctor.effects import Effect, author_of_file, reading, require
 from proctor.errors import DataError, DatasetNotFoundError, Location
 from proctor.ir import Failure
 from proctor.safe_python import compile_expression
@@ -102,6 +102,18 @@ def find_file(path: str, place: Location | None = None) -> Path | None:
             _let_read(candidate, root, place)
             return candidate
     return None
+
+
+def path_effects(values: Mapping[str, Any], place: Location | None) -> list[Effect]:
+    """Return the effects of reading what a dataset of a config names: values whose key speaks of a path or a file."""
+    if place is None or not place.file:
+        return []
+    who, found = author_of_file(place.file), []
+    for key, value in values.items():
+        if isinstance(value, str) and any(word in key for word in ("path", "file", "dir")):
+            wanted = next((root / value for root in roots(place) if (root / value).exists()), None)
+            found += reading(wanted, who, f"the dataset's {key}") if wanted is not None else []
+    return found
 
 
 def _let_read(path: Path, root: Path, place: Location | None) -> None:
