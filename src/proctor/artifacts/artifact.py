@@ -36,7 +36,7 @@ _META = {
     "__title__": "_title",
     "__deprecated_msg__": "_deprecated_message",
 }
-_LONGEST_VALUE = 80
+_LONGEST_VALUE = 80  # characters of a wrong value in a message: one line of a terminal
 _PLAIN_TYPES = (str, bytes, int, float, bool, list, tuple, dict, set, frozenset, type(None))
 
 

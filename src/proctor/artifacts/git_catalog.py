@@ -23,7 +23,7 @@ _SAFE = (
     "-c", "core.fsmonitor=false",
     "-c", "submodule.recurse=false",
 )  # fmt: skip
-TIMEOUT_SECONDS = 300
+TIMEOUT_SECONDS = 300  # for one git command: a slow fetch of a large repository may take minutes, a dead one for ever
 
 
 def git_catalog(url: str, revision: str, folder: str = "") -> LocalCatalog:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 _CHAT = ('[{"role":', '[{"content":')
-_PAGE = 1000
+_PAGE = 1000  # rows turned into columns at once: they are in memory twice meanwhile, so not all of them
 TEXTS = ("references", "metrics", "groups", "subset", "postprocessors", "data_classification_policy")
 
 

@@ -23,7 +23,7 @@ Correction = Literal["holm", "benjamini-hochberg", "none"]
 
 FEW_DISCORDANT = 25
 """Up to so many pairs that differ, McNemar's test is exact."""
-_LEAST = 2
+_LEAST = 2  # pairs: the spread of one difference is not defined
 
 
 @dataclass(frozen=True, slots=True)

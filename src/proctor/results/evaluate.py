@@ -23,7 +23,7 @@ from proctor.scoring.judges.judge_client import remembering
 from proctor.scoring.pipeline import apply_metrics, check_lengths, process_each
 from proctor.scoring.score import Score, Unit
 
-SUBSET_DEPTH = 2
+SUBSET_DEPTH = 2  # Unitxt's subset_depth: deeper levels are part of the second
 
 
 class EmptyPrediction:

@@ -20,7 +20,7 @@ _OF_THE_VARIANT = frozenset(
 )
 """Fields of a recipe that change with the template and the demos, or that change no prompt."""
 _DATA_OF_TASK = ("dataset_path", "dataset_name", "dataset_kwargs", "custom_dataset", "test_split", "validation_split")
-_FEWEST_CELLS = 2
+_FEWEST_CELLS = 2  # one score has nothing to be compared with
 
 
 @dataclass(frozen=True, slots=True)

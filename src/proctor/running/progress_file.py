@@ -15,7 +15,7 @@ PROGRESS = ".progress.json"
 STALE_SECONDS = 20.0
 """Age at which the file is that of a run that died."""
 
-_EVERY_SECONDS = 1.0
+_EVERY_SECONDS = 1.0  # as often as a reader looks; a file for each answer would wear the disk
 
 
 class ProgressFileObserver:

@@ -127,7 +127,7 @@ def _announce_variants(exams: Sequence[Exam], engine: Engine) -> None:
         get_logger().warning("%s: %s, for '%s'", shown, variant, engine.label)
 
 
-_NAMES_SHOWN = 5
+_NAMES_SHOWN = 5  # a suite may have hundreds of exams with the same variant: one warning of a line or two
 
 
 def _open_log(log: ResponseLog | str | Path | None, engine: Engine, stack: ExitStack) -> ResponseLog:

@@ -15,7 +15,7 @@ from proctor.scoring.score import Unit
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_FEWEST_PAIRS = 2
+_FEWEST_PAIRS = 2  # the spread of one difference is not defined
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,12 +39,12 @@ from proctor.scoring.flat import UNIT
 from proctor.scoring.score import Unit
 from proctor.settings import settings
 
-_VERSION = 3
-_BATCH_BYTES = 4_000_000
+_VERSION = 3  # raised whenever the tables or what is put into them change: older indexes are then made anew
+_BATCH_BYTES = 4_000_000  # of lines for one transaction, about a second: what is lost where building is stopped
 _SMALL_BATCH_BYTES = 400_000
 """Where somebody waits: a tenth of a second or so."""
-_LONGEST_TEXT = 100_000
-_WORDS_IN_MEMORY_BYTES = 32_000_000
+_LONGEST_TEXT = 100_000  # characters: with all of prompts as long as books the index would be as large as the samples
+_WORDS_IN_MEMORY_BYTES = 32_000_000  # FTS5's own 1 MB makes many small segments, which it has to merge again
 
 _SCHEMA = f"""
     PRAGMA journal_mode = WAL;

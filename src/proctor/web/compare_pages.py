@@ -18,9 +18,9 @@ from proctor.web.sample_view import choices_of, excerpt, question_of, references
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-PAGE_SIZE = 10
-FEWEST = 2
-MOST_RUNS = 12
+PAGE_SIZE = 10  # instances on a page: each shows its prompt and all outputs, which is a screen or more
+FEWEST = 2  # one run has nothing to be compared with
+MOST_RUNS = 12  # each is a row of every exam and has an index to open: more of them nobody reads
 
 Values = tuple[str, dict[str, Any]]
 Chosen = list[tuple[str, StoredRun, SampleIndex]]

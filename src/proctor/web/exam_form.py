@@ -16,7 +16,7 @@ from proctor.recipes.options import ExamOptions
 
 CHAT = frozenset({"chat", "formats.chat_api"})
 """What to choose as the format of an exam of another dialect, to have it asked in chat messages."""
-_POOL = 100
+_POOL = 100  # rows that demos are drawn from: Unitxt's usual size
 
 
 @dataclass(frozen=True, slots=True)

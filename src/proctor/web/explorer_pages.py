@@ -29,11 +29,12 @@ from proctor.web.tokens import token_counter
 if TYPE_CHECKING:
     from starlette.requests import Request as WebRequest
 
-PAGE_SIZE = 200
+PAGE_SIZE = 200  # lines of a list that is searched rather than read to its end; the catalog has thousands
 LEADING = frozenset({"exam", "benchmark", "card", "group", "suite", "tag"})
 """Kinds of what has prompts to look at."""
+# Characters: comparing words is quadratic, which for prompts without anything in common takes ten seconds.
 _LONGEST_DIFF = 20_000
-_MOST_TAGS = 6
+_MOST_TAGS = 6  # as many as fit beside a name on a line
 
 Values = tuple[str, dict[str, Any]]
 
@@ -218,6 +219,7 @@ def answer_to(request: Request, typed: str) -> Response | None:
     )
 
 
+# A log-likelihood far below any that is shared among real choices, and no infinity for a mean to meet.
 _UNLIKELY = -100.0
 
 

@@ -32,7 +32,7 @@ from proctor.web.sample_view import (
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-PAGE_SIZE = 50
+PAGE_SIZE = 50  # a few screens of one line each, read from the index in milliseconds
 
 Values = tuple[str, dict[str, Any]]
 

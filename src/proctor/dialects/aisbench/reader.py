@@ -79,7 +79,7 @@ class _Read:
 
 
 _known: dict[str, _Read] = {}
-_KNOWN_LIMIT = 1_024
+_KNOWN_LIMIT = 1_024  # files: the bases of a large collection, so that its configs read each base once
 
 
 def read_config(path: Path | str, *, trust_code: bool | None = None) -> dict[str, Any]:

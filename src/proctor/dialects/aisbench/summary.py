@@ -33,7 +33,7 @@ HIDDEN = ("bp", "sys_len", "ref_len", "type")
 """Metrics that tables leave out."""
 
 Scores = Mapping[str, float]
-_WIDE = 128
+_WIDE = 128  # columns of the lines between blocks: upstream's text file to the letter
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from proctor.dialects.lm_eval.reader import FunctionReference, TaskFile, Unknown
 from proctor.dialects.lm_eval.template_base import TemplateConfig
 from proctor.errors import Diagnostic, Location, ProctorError, ValidationError, did_you_mean
 
-_SHOWN_LENGTH = 80
+_SHOWN_LENGTH = 80  # characters of a wrong value in a message: one line of a terminal
 OUTPUT_TYPES = ("multiple_choice", "generate_until", "loglikelihood", "loglikelihood_rolling")
 
 _KINDS: dict[str, tuple[type, ...]] = {

@@ -68,7 +68,7 @@ def _on_first_use(reference: FunctionReference) -> Callable[[Row], Any]:
     return call
 
 
-_SHOWN_LENGTH = 80
+_SHOWN_LENGTH = 80  # characters of a wrong value in a message: one line of a terminal
 _PATH = re.compile(r"[^\W\d]\w*(\.\w+)*\Z")
 
 

@@ -35,7 +35,7 @@ SHORT_TASK = {
     ),
 }
 BASELINE = "baseline_model"
-_HALF = 0.5
+_HALF = 0.5  # a fair coin: each answer is first equally often, which evens out a judge's liking for the first
 
 
 class LLMAsJudgeBase(BulkInstanceMetric):

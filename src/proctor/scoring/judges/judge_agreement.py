@@ -14,7 +14,7 @@ from proctor.scoring.counted_metric import ratio
 from proctor.scoring.intervals import Bootstrap, Floats, Indices, Interval, Opaque, Sums, wilson
 from proctor.scoring.metrics.correlation import spearman
 
-_LEAST = 2
+_LEAST = 2  # pairs: a correlation, and agreement beyond chance, are not defined for one
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from proctor.settings import model_folder
 MODELS_KEPT = 4
 """Models of one kind that stay loaded."""
 
-_IGNORED = -100
+_IGNORED = -100  # what torch's cross_entropy leaves out by default, and transformers writes for padding
 
 
 class MeanOfModelScores(MapReduceMetric[Any, float]):

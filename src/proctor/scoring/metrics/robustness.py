@@ -16,7 +16,7 @@ from proctor.scoring.metrics.strings import StringContainmentOld, TokenOverlap
 from proctor.scoring.score import Unit
 
 Subgroups = Mapping[str, Sequence[float]]
-LARGEST_G = 5.0
+LARGEST_G = 5.0  # Unitxt cuts there: five standard deviations are as different as it gets
 _SMALL = range(4, 50)
 
 
