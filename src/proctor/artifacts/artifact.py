@@ -37,6 +37,7 @@ _META = {
     "__deprecated_msg__": "_deprecated_message",
 }
 _LONGEST_VALUE = 80  # characters of a wrong value in a message: one line of a terminal
+# Values that are written as they are.
 _PLAIN_TYPES = (str, bytes, int, float, bool, list, tuple, dict, set, frozenset, type(None))
 
 

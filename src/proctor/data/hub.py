@@ -27,6 +27,7 @@ from proctor.settings import settings
 
 _BATCH = 1000  # rows made at once: enough that the cost of a call into Arrow does not show
 _CONNECT_SECONDS = 5.0  # a connection takes some tenths of a second; without a network everything waits for this
+# Types of datasets whose columns hold encoded bytes, which only that package turns into media.
 _DECODED_FEATURES = ("Image", "Audio", "Video", "Pdf")
 
 

@@ -14,6 +14,7 @@ _SHORTEST_LEAK = 4
 
 _NEVER_SHOWN = frozenset({"media", "metadata", "subdivision"})
 """What dialects add to rows for themselves."""
+# Kinds of spans in which an answer gives itself away; demos show answers of others.
 _ASKING = frozenset({"question", "instruction", "system", "answer prefix"})
 
 

@@ -33,6 +33,7 @@ from proctor.running.spec import RunSpec, without_secrets
 from proctor.scoring.flat import units_of
 from proctor.scoring.grade import Grade
 
+# Packages whose versions can change scores: random numbers, models, rows.
 _VERSIONED = ("proctor", "numpy", "transformers", "torch", "datasets")
 
 

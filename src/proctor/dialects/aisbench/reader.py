@@ -40,10 +40,10 @@ from proctor.safe_python.statements import BASE_KEY, Interpreter, is_read_base
 from proctor.settings import settings
 
 MAX_FILES = 5_000
-"""Files that one read may open, bases included."""
+"""Files that one read may open, bases included: more than the largest collections import."""
 
 MAX_DEPTH = 50
-"""How long a chain of bases may be."""
+"""How long a chain of bases may be: real ones are a few long, and each needs frames of Python."""
 
 VARIABLES = frozenset(
     {

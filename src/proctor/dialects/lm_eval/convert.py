@@ -29,6 +29,7 @@ from proctor.templates.styles import QuestionStyle
 
 TARGETS = ("proctor", "lm-eval", "card")
 SHORT_NAMES = {"mcq": "mmlu", "generate": "generate_until"}
+# Keys of task files that only Proctor reads.
 _OWN_KEYS = frozenset({"template", "chat_override", "task_list", "children"})
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 

@@ -103,7 +103,7 @@ class TemplateConfig(ABC):
 
 
 MOST_LABELS = 26
-"""Labels that are written down of an alphabet, which goes on."""
+"""Labels that are written down of an alphabet, which goes on: the letters; no question has more choices."""
 
 
 class LabelList(list[str]):
