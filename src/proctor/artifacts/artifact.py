@@ -213,7 +213,7 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
 
         artifact = build({"__type__": cls.type_name(), **data})
         if not isinstance(artifact, cls):
-            raise ValidationError(f"'{artifact.type_name()}' is no {cls.__name__}")
+            raise ValidationError(f"'{artifact.type_name()}' is not of the class {cls.__name__}")
         return artifact
 
     def __eq__(self, other: object) -> bool:

@@ -39,7 +39,7 @@ def git_catalog(url: str, revision: str, folder: str = "") -> LocalCatalog:
     """
     for name, text in (("url", url), ("revision", revision)):
         if not text or text.startswith("-"):
-            raise ArtifactError(f"{text!r} is no {name} of a repository")
+            raise ArtifactError(f"{text!r} is not the {name} of a repository")
     if ".." in PurePosixPath(folder).parts or PurePosixPath(folder).is_absolute():
         raise ArtifactError(f"the folder '{folder}' lies outside the repository")
     digest = sha256(f"{url}\x00{revision}".encode()).hexdigest()[:16]

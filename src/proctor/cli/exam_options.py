@@ -77,7 +77,7 @@ class Limit(_ParamType):
         if text.endswith("%") and number == 1:
             self.fail("100% is everything: leave the limit out", param, ctx)
         if number < 1 or number != int(number) or text.endswith("%"):
-            self.fail(f"'{text}' is not a number of documents (100) and no share below one (0.1, 10%)", param, ctx)
+            self.fail(f"'{text}' is neither a number of instances (100) nor a share below one (0.1, 10%)", param, ctx)
         return int(number)
 
 

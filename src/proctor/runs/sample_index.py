@@ -356,7 +356,7 @@ def _beside(
 
 
 def read_line(line: bytes) -> dict[str, Any]:
-    """Return a line as a record; a line that is none becomes a record with a failure that says so."""
+    """Return a line as a record; a line that is not one becomes a record with a failure that says so."""
     try:
         record = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -364,7 +364,7 @@ def read_line(line: bytes) -> dict[str, Any]:
             record = json.loads(line.decode("utf-8", "replace"))
         except ValueError as error:
             record = {"failure": {"kind": "broken line", "message": str(error)}}
-    return record if isinstance(record, dict) else {"failure": {"kind": "broken line", "message": "no JSON object"}}
+    return record if isinstance(record, dict) else {"failure": {"kind": "broken line", "message": "not a JSON object"}}
 
 
 def failure_of(record: Mapping[str, Any]) -> str | None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 OUTSIDE = -100
-"""A gold position that is none of the choices."""
+"""A gold position that is not one of the choices."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,7 +142,7 @@ def setting_of(given: Mapping[str, str], exam: str, prefix: str = "", include_pa
     """Return the setting that the fields of a form say.
 
     Raises:
-        UsageError: The number of demos is none.
+        UsageError: The number of demos is not a number.
     """
     chosen = {field: given.get(prefix + field, "").strip() for field in FIELDS}
     if chosen["num_demos"] and not chosen["num_demos"].isdecimal():

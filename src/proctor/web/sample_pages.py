@@ -143,7 +143,7 @@ def _bound(text: str, name: str) -> float | None:
     try:
         return float(text) if text.strip() else None
     except ValueError:
-        raise UsageError(f"the {name} score is '{text}', which is no number") from None
+        raise UsageError(f"the {name} score is '{text}', which is not a number") from None
 
 
 def _page_number(request: Request) -> int:

@@ -214,7 +214,7 @@ _OF_OWN = frozenset({"ref", "children", "dataset_path", "doc_to_text", "include"
 
 def unknown_reference(path: str, target: str, known: Iterable[str], place: Location | None) -> Diagnostic:
     """Return the problem of a child that refers to nothing."""
-    what = f"'{path}' refers to '{target}', which is no task, group or tag"
+    what = f"'{path}' refers to '{target}', which is not a task, group or tag"
     return Diagnostic(what, place, hint=did_you_mean(target, known))
 
 

@@ -254,7 +254,7 @@ class _Jinja:
             return repr(list(value.values()) if isinstance(value, dict) else value)
         text = self._inline(key).strip()
         if single_expression(text) is None:
-            raise TemplateError(f"{key} is {value!r}, which is no single expression", hint="write {{ expression }}")
+            raise TemplateError(f"{key} is {value!r}, which is not a single expression", hint="write {{ expression }}")
         return text[2:-2].strip()
 
     def _note(self, text: str) -> None:

@@ -145,7 +145,7 @@ class StyledTemplate(TemplateConfig):
         """Return the position of the right choice; generative templates return its label.
 
         Raises:
-            TemplateError: The answer is none of the choices.
+            TemplateError: The answer is not one of the choices.
         """
         del question
         if isinstance(answer, list):

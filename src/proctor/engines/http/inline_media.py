@@ -23,7 +23,7 @@ MAX_BYTES = 5_000_000
 
 
 def split_data_url(url: str) -> tuple[str, str]:
-    """Return the media type and the base64 data of a data URL; raise :class:`CallError` where it is none."""
+    """Return the media type and the base64 data of a data URL; raise :class:`CallError` where it is not one."""
     head, comma, data = url.partition(",")
     if not head.startswith("data:") or not comma or not head.endswith(";base64"):
         raise CallError.of("engine", f"this picture is not a base64 data URL: {url[:60]}")

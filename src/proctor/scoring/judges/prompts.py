@@ -113,7 +113,7 @@ class Bench:
 
 
 def strict(processor: Any) -> Artifact:
-    """Return a processor that fails where it would otherwise fall back to a default: an unread verdict is no 0."""
+    """Return a processor that fails where it would otherwise fall back to a default: an unread verdict is not a 0."""
     found = fetch_artifact(processor)
     if isinstance(found, SequentialMixin):
         return found.model_copy(update={"steps": [strict(step) for step in found.steps]})

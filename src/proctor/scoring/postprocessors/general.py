@@ -113,7 +113,7 @@ def literal(text: str, postprocess: Callable[..., Any] | None = None, **argument
 
 
 def read_literal(text: str) -> Any:
-    """Return the value of a Python literal, or the text where it is none."""
+    """Return the value of a Python literal, or the text where it is not one."""
     if len(text) > _LONGEST_LITERAL:
         return text
     try:
