@@ -266,7 +266,7 @@ class SampleIndex:
             return _beside(database, query, here, after=False), _beside(database, query, here, after=True)
 
     def find(self, exam: str, doc_id: int) -> Sample | None:
-        """Return the instance of an exam with this document id, or ``None``."""
+        """Return the instance of an exam of this number, or ``None``."""
         with closing(self._connect()) as database:
             row = database.execute(
                 "SELECT id FROM samples WHERE exam = (SELECT id FROM names WHERE name = ?) AND doc_id = ?",
@@ -275,20 +275,20 @@ class SampleIndex:
         return None if row is None else self.get(int(row[0]))
 
     def score_columns(self, exam: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return document ids, ascending and each once, and main scores (NaN where there is none) of an exam."""
-        documents, scores = array("q"), array("d")
+        """Return an exam's numbers of instances, ascending and each once, and main scores (NaN where there is none)."""
+        numbers, scores = array("q"), array("d")
         with closing(self._connect()) as database:
             rows = database.execute(
                 "SELECT doc_id, score FROM samples WHERE exam = (SELECT id FROM names WHERE name = ?) "
                 "AND doc_id IS NOT NULL ORDER BY id",
                 (exam,),
             )
-            for document, score in rows:
-                documents.append(document)
+            for number, score in rows:
+                numbers.append(number)
                 scores.append(math.nan if score is None else score)
-        ids = np.frombuffer(documents, dtype=np.int64) if documents else np.empty(0, dtype=np.int64)
+        ids = np.frombuffer(numbers, dtype=np.int64) if numbers else np.empty(0, dtype=np.int64)
         values = np.frombuffer(scores, dtype=np.float64) if scores else np.empty(0)
-        unique, last = np.unique(ids[::-1], return_index=True)  # of two lines about one document, the later one counts
+        unique, last = np.unique(ids[::-1], return_index=True)  # of two lines about one instance, the later one counts
         return unique, values[::-1][last]
 
     def exams(self) -> list[str]:

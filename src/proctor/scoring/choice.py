@@ -127,4 +127,4 @@ CHOICE_SCORES: dict[str, Callable[[ChoiceAnswer], float]] = {
     "acc_mutual_info": accuracy_mutual_information,
     "exact_match": greedy_match,
 }
-"""Scores of one question, by the names that lm-eval gives them."""
+"""Scores of one instance, by the names that lm-eval gives them."""

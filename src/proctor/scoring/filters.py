@@ -72,7 +72,7 @@ def multi_choice_regex(
 ) -> OfRow:
     """Return the filter that finds ``(A)``: by the pattern, else by the text of a choice, else by ``: A``.
 
-    The choices come from the document's ``choices``.
+    The choices come from the instance's ``choices``.
     """
     find = _finder(bounded(regex_pattern), group_select)
 
