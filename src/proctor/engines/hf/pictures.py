@@ -23,8 +23,8 @@ from proctor.settings import settings
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-MAX_BYTES = 50_000_000
-DOWNLOAD_SECONDS = 30
+MAX_BYTES = 50_000_000  # ten times what services take; a wrong address could send for ever
+DOWNLOAD_SECONDS = 30  # without an answer: the model waits meanwhile
 _PICTURES = frozenset({"image", "image_url"})
 
 
