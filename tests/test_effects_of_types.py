@@ -33,26 +33,29 @@ _HEAVY = (
 )
 """Engines that would load a model: what they read is a model's folder, and code in it needs ``--trust-code``."""
 
-_seen: list[str] | None = None
-_outside = ""
+
+class _Watch:
+    """What the hook, which cannot be taken away again, looks for and has seen; ``None`` while nobody looks."""
+
+    seen: list[str] | None = None
+    outside = ""
 
 
 def _hook(event: str, arguments: tuple[Any, ...]) -> None:
-    if _seen is None:
+    if _Watch.seen is None:
         return
     if event in ("open", "os.listdir", "os.scandir", "os.mkdir", "os.remove", "os.rename", "sqlite3.connect"):
         path = arguments[0]
-        if isinstance(path, (str, bytes)) and _outside and _outside in os.fsdecode(path):
-            _seen.append(f"{event} {os.fsdecode(path)}")
+        if isinstance(path, (str, bytes)) and _Watch.outside in os.fsdecode(path):
+            _Watch.seen.append(f"{event} {os.fsdecode(path)}")
     elif event in ("subprocess.Popen", "os.system", "os.posix_spawn", "os.exec"):
-        _seen.append(f"{event} {arguments[0]}")
+        _Watch.seen.append(f"{event} {arguments[0]}")
     elif event == "socket.connect":
-        _seen.append(f"{event} {arguments[1]}")
+        _Watch.seen.append(f"{event} {arguments[1]}")
 
 
 @contextmanager
 def _watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    global _seen
     events: list[str] = []
     mapping = type(os.environ)
     read = mapping.__getitem__
@@ -64,11 +67,11 @@ def _watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         return read(self, key)
 
     monkeypatch.setattr(mapping, "__getitem__", watched)
-    _seen = events
+    _Watch.seen = events
     try:
         yield events
     finally:
-        _seen = None
+        _Watch.seen = None
 
 
 class _Quiet(socketserver.BaseRequestHandler):
@@ -164,7 +167,6 @@ def _light_types() -> list[str]:
 
 @pytest.mark.parametrize("fill", ["path", "address", "variable"])
 def test_no_type_acts_past_the_gate(fill, address, tmp_path, monkeypatch):
-    global _outside
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "secret.json").write_text('[{"a": 1}]', encoding="utf-8")
@@ -172,7 +174,7 @@ def test_no_type_acts_past_the_gate(fill, address, tmp_path, monkeypatch):
     work.mkdir()
     monkeypatch.chdir(work)
     monkeypatch.setenv(_SECRET, "sk-secret")
-    _outside = str(outside)
+    _Watch.outside = str(outside)
     text = {"path": str(outside / "secret.json"), "address": address, "variable": _SECRET}[fill]
     found: dict[str, list[str]] = {}
     built = 0

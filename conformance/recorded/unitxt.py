@@ -70,7 +70,7 @@ def processors() -> Iterator[Case]:
 
 
 _OF_DICTS = ("processors.infer_logprobs_to_yes_no_probs", "processors.infer_last_token_logprobs_to_yes_no_probs")
-"""Processors of log-probabilities, which are no texts."""
+"""Processors of log-probabilities, which are not texts."""
 _SAID = (
     *(
         "Yes.",

@@ -111,7 +111,7 @@ def _repeated_groups(parsed: Any) -> Iterator[bool]:
             yield from _repeated_groups(part)
 
 
-_MANY = 100
+_MANY = 100  # a repeat that ends by then costs no more than a longer text; a nested one counts as so many open ones
 
 
 def _repeats(parsed: Any, inside: bool = False) -> Iterator[int]:

@@ -63,7 +63,7 @@ def test_mistakes_are_named(repository_of_catalogs, tmp_path):
         git_catalog(str(folder), "0" * 40)
     with pytest.raises(ArtifactError, match="cannot be fetched"):
         git_catalog(str(tmp_path / "nowhere"), "main")
-    with pytest.raises(ArtifactError, match="no url"):
+    with pytest.raises(ArtifactError, match="not the url"):
         git_catalog("--upload-pack=touch /tmp/x", "main")
     with pytest.raises(ArtifactError, match="outside the repository"):
         git_catalog(str(folder), first, "../..")

@@ -269,8 +269,8 @@ def test_help_imports_nothing_heavy():
 def test_write_out_shows_the_first_requests_before_anybody_is_asked(invoke):
     code, out, err = invoke("run", "--model", "dummy", "--tasks", "samples.science", "--limit", "2", "--write_out")
     assert code == 0, err
-    assert err.index("samples.science · document 0 · choose") < err.index("dummy: samples.science")
-    assert "document 1" not in err
+    assert err.index("samples.science · instance 0 · choose") < err.index("dummy: samples.science")
+    assert "instance 1" not in err
     assert "gold" not in out
 
 

@@ -35,7 +35,7 @@ def test_without_colours_a_margin_names_the_parts(invoke, exams):
     assert code == 0
     assert "\x1b" not in out
     lines = [line.rstrip() for line in out.splitlines()]
-    assert lines[0] == "capitals · document 0 · choose"
+    assert lines[0] == "capitals · instance 0 · choose"
     assert "    instruction │ Answer briefly." in lines
     assert "demo 1 question │ Chile?" in lines
     assert "  demo 1 answer ┊  Santiago" in lines
@@ -114,9 +114,9 @@ def test_rows_that_cannot_be_asked_about_and_the_seed_are_said(invoke, tmp_path)
     file.write_text(json.dumps({"__type__": "dataset_recipe", "card": card, "template": template}))
     code, out, err = invoke("show", str(file), "--docs", "2", "--seed", "9")
     assert code == 0
-    assert "sums · document 0 cannot be asked about: the field 'a'" in err
+    assert "sums · instance 0 cannot be asked about: the field 'a'" in err
     assert "sums draws with seed 9\n" in err
-    assert "sums · document 1 · generate" in out
+    assert "sums · instance 1 · generate" in out
     assert "sums draws with seed 42, its own" in invoke("show", str(file))[2]
 
 

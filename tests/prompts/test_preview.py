@@ -1,7 +1,7 @@
 import pytest
 
 from proctor.ir import Choose, Converse, Decoding, Exchange, Generate, Likelihood, Pair, Prompt, Rolling, turn
-from proctor.prompts.preview import first_items, request_record
+from proctor.prompts.preview import first_questions, request_record
 from proctor.recipes.exam import Question
 
 
@@ -61,5 +61,5 @@ def test_no_more_items_are_rendered_than_looked_at():
                 yield Question(self.rendered, {}, Exchange(question=()), ())
 
     exam = Endless()
-    assert [item.number for item in first_items(exam, 2, skip=3)] == [4, 5]
+    assert [question.number for question in first_questions(exam, 2, skip=3)] == [4, 5]
     assert exam.rendered == 5

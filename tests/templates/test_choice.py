@@ -103,7 +103,7 @@ def test_contradicting_orders_are_refused(fields):
 
 
 def test_impossible_answers_are_named():
-    with pytest.raises(TemplateError, match="none of the choices"):
+    with pytest.raises(TemplateError, match="not one of the choices"):
         process(template(), label="cat")
     with pytest.raises(TemplateError, match="index 7"):
         process(template(), label=7)

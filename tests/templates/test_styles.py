@@ -90,7 +90,7 @@ def test_a_text_wins_over_a_label_and_a_position():
 
 @pytest.mark.parametrize("answer", [2, -1, "Rome", "2", None])
 def test_answers_that_are_none_of_the_choices(answer):
-    with pytest.raises(TemplateError, match="none of the choices"):
+    with pytest.raises(TemplateError, match="not one of the choices"):
         QuestionStyle().gold(CHOICES, answer)
 
 

@@ -300,7 +300,7 @@ def test_a_report_opens_from_a_file_and_fetches_nothing(page, runs, grid, tmp_pa
     page.goto(path.as_uri())
     assert page.locator("table.heat").count() == 1
     assert page.locator("svg").count() > 5
-    page.locator("details summary", has_text="document").first.click()
+    page.locator("details summary", has_text="· instance").first.click()
     assert page.locator("details[open] pre").first.is_visible()
     assert asked == [path.as_uri()]
 

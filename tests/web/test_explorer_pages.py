@@ -46,7 +46,7 @@ def test_an_answer_can_be_tried(client):
     [
         ("exam=samples.sceince", "samples.science"),
         ("exam=", "no exam is chosen"),
-        ("exam=samples.science&doc=99999", "no document 99999"),
+        ("exam=samples.science&doc=99999", "no instance 99999"),
         ("exam=samples.science&template=templates.nothing", "templates.nothing"),
         ("exam=samples.science&num_demos=many", "not a number of demos"),
         ("exam=card%3D[", "error"),

@@ -56,7 +56,7 @@ def test_filters_survive_paging_and_opening(client, ids):
 
 def test_an_instance_shows_everything_about_it(client, ids):
     page = client.get(f"/runs/{ids['first']}/samples/5").text
-    for words in ("Question: What is question 5?", "answer 5", "reference 5", "document 5"):
+    for words in ("Question: What is question 5?", "answer 5", "reference 5", "instance 5"):
         assert words in page
     assert f'rel="prev" href="/runs/{ids["first"]}/samples/4"' in page
     assert f'rel="next" href="/runs/{ids["first"]}/samples/6"' in page

@@ -38,7 +38,8 @@ _META = {
     "__title__": "_title",
     "__deprecated_msg__": "_deprecated_message",
 }
-_LONGEST_VALUE = 80
+_LONGEST_VALUE = 80  # characters of a wrong value in a message: one line of a terminal
+# Values that are written as they are.
 _PLAIN_TYPES = (str, bytes, int, float, bool, list, tuple, dict, set, frozenset, type(None))
 
 
@@ -238,7 +239,7 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
 
         artifact = build({"__type__": cls.type_name(), **data})
         if not isinstance(artifact, cls):
-            raise ValidationError(f"'{artifact.type_name()}' is no {cls.__name__}")
+            raise ValidationError(f"'{artifact.type_name()}' is not of the class {cls.__name__}")
         return artifact
 
     def __eq__(self, other: object) -> bool:

@@ -23,7 +23,7 @@ _SAFE = (
     "-c", "core.fsmonitor=false",
     "-c", "submodule.recurse=false",
 )  # fmt: skip
-TIMEOUT_SECONDS = 300
+TIMEOUT_SECONDS = 300  # for one git command: a slow fetch of a large repository may take minutes, a dead one for ever
 
 
 def git_catalog(url: str, revision: str, folder: str = "") -> LocalCatalog:
@@ -39,7 +39,7 @@ def git_catalog(url: str, revision: str, folder: str = "") -> LocalCatalog:
     """
     for name, text in (("url", url), ("revision", revision)):
         if not text or text.startswith("-"):
-            raise ArtifactError(f"{text!r} is no {name} of a repository")
+            raise ArtifactError(f"{text!r} is not the {name} of a repository")
     if ".." in PurePosixPath(folder).parts or PurePosixPath(folder).is_absolute():
         raise ArtifactError(f"the folder '{folder}' lies outside the repository")
     digest = sha256(f"{url}\x00{revision}".encode()).hexdigest()[:16]

@@ -50,7 +50,7 @@ _BUILTIN: dict[str, Any] = {
     "NoneType": NoneType,
     "Type": typing.Type,
 }
-_SHOWN = 60
+_SHOWN = 60  # characters of a value, which stands in a sentence with its type: one line of a terminal in all
 _GENERIC_NAMES: dict[Any, str] = {list: "List", dict: "Dict", tuple: "Tuple", set: "Set"}
 _names: dict[str, Any] = {**_BUILTIN, **FIELD_TYPES}
 

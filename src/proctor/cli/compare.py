@@ -26,7 +26,7 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 def command(baseline: Path, others: tuple[Path, ...], as_json: bool) -> None:
     """Compare runs with a baseline, instance by instance.
 
-    Differences are RUN minus BASELINE, paired by document, with 95% intervals; p is from McNemar's test where scores
+    Differences are RUN minus BASELINE, paired by instance, with 95% intervals; p is from McNemar's test where scores
     are 0 or 1 and from a paired t-test otherwise, corrected for the number of comparisons (Holm).
     """
     from proctor.cli.console import console, print_json

@@ -34,6 +34,8 @@ from proctor.errors import (
     RunInterruptedError,
 )
 
+# 1 and 2 as grep and click have them: it ran but not all is well, and what was asked for is wrong. 3 is the world
+# around it (model, disk, network); 70 is EX_SOFTWARE of sysexits.h; from 128 on a shell's number of the signal.
 DONE = 0
 FAILURES = 1
 BAD_INPUT = 2

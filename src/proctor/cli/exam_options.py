@@ -61,7 +61,7 @@ def parse_pairs(text: str, option: str) -> dict[str, Any]:
 
 
 class Limit(_ParamType):
-    """A number of documents (``100``) or a share of them (``0.1``, ``10%``)."""
+    """A number of instances (``100``) or a share of them (``0.1``, ``10%``)."""
 
     name = "N"
 
@@ -71,13 +71,13 @@ class Limit(_ParamType):
         try:
             number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
         except ValueError:
-            self.fail(f"'{text}' is neither a number of documents nor a share of them (100, 0.1, 10%)", param, ctx)
+            self.fail(f"'{text}' is neither a number of instances nor a share of them (100, 0.1, 10%)", param, ctx)
         if 0 < number < 1:
             return number
         if text.endswith("%") and number == 1:
             self.fail("100% is everything: leave the limit out", param, ctx)
         if number < 1 or number != int(number) or text.endswith("%"):
-            self.fail(f"'{text}' is not a number of documents (100) and no share below one (0.1, 10%)", param, ctx)
+            self.fail(f"'{text}' is neither a number of instances (100) nor a share below one (0.1, 10%)", param, ctx)
         return int(number)
 
 
@@ -153,7 +153,7 @@ _OPTIONS = [
         "--gen-kwargs", metavar="K=V,…", help="The same with lm-eval's names: until, max_gen_toks, do_sample …"
     ),
     click.option("--samples", metavar="JSON|FILE", help='Only these instances of exams: {"exam": [0, 3]}.'),
-    click.option("--repeats", type=click.IntRange(min=1), metavar="N", help="Ask each question N times."),
+    click.option("--repeats", type=click.IntRange(min=1), metavar="N", help="Ask about each instance N times."),
     click.option(
         "--group-by",
         multiple=True,

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 RUNS = "runs"
 """Folder under the current one in which run folders appear unless ``--output`` names one."""
 
-_DIGEST_DIGITS = 8
-_LONGEST_NAME = 60
+_DIGEST_DIGITS = 8  # tells a thousand runs of one name apart; a folder that holds another run is refused anyway
+_LONGEST_NAME = 60  # characters to recognise a run by; file systems end at 255, and task lists may be long
 
 
 @dataclass(frozen=True, slots=True)

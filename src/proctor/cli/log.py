@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from proctor.running.log import ResponseLog
     from proctor.running.maintenance import LoggedResponse
 
-_SECONDS_PER_DAY = 86_400
-_WIDEST_TEXT = 300
+_SECONDS_PER_DAY = 86_400  # the log counts in seconds, --older-than in days
+_WIDEST_TEXT = 300  # characters of an answer in a listing: three or four lines of a terminal
 
 _where = click.option(
     "--log", "--use-cache", "path", type=click.Path(dir_okay=False, path_type=Path), help="The log.  [default: yours]"

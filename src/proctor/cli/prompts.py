@@ -46,20 +46,20 @@ class RequestPrinter:
         self.console = console
         self.coloured = not console.no_color and console.is_terminal
 
-    def print(self, task: str, item: Question, request: Request) -> None:
+    def print(self, task: str, question: Question, request: Request) -> None:
         """Write one request: its prompt, what is scored or how it is decoded, and the references."""
-        self._write(Text(f"{task} · document {item.number} · {kind_of(request)}", style="bold reverse"))
+        self._write(Text(f"{task} · instance {question.number} · {kind_of(request)}", style="bold reverse"))
         prompts, continuations = prompts_of(request), continuations_of(request)
         if len(prompts) > 1:
             for index, (prompt, continuation) in enumerate(zip(prompts, continuations, strict=True)):
                 self._write(Text(f"choice {index + 1}", style="bold"))
                 self._prompt(prompt)
-                self._continuations([continuation], 0 if item.exchange.gold == index else None, index)
+                self._continuations([continuation], 0 if question.exchange.gold == index else None, index)
         else:
             for prompt in prompts:
                 self._prompt(prompt)
-            self._continuations(continuations, item.exchange.gold)
-        self._facts(item, request)
+            self._continuations(continuations, question.exchange.gold)
+        self._facts(question, request)
         self._write(Text())
 
     def _prompt(self, prompt: Prompt) -> None:
@@ -88,10 +88,10 @@ class RequestPrinter:
             line.append("  ← gold" if right else "", style="bold")
             self._write(line)
 
-    def _facts(self, item: Question, request: Request) -> None:
+    def _facts(self, question: Question, request: Request) -> None:
         decoding = decoding_of(request)
         facts = {
-            "references": ", ".join(map(_quoted, item.exchange.references)),
+            "references": ", ".join(map(_quoted, question.exchange.references)),
             "stop": ", ".join(map(_quoted, decoding.stop)),
             "max tokens": str(decoding.max_tokens or ""),
             "temperature": str(decoding.temperature or ""),

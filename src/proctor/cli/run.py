@@ -42,7 +42,7 @@ from proctor.cli.run_options import changed_spec, spec_of_options
 @click.option(
     "--output-format", metavar="NAME", default="proctor", help="lm-eval: its files too; or an exporter of a package."
 )
-@click.option("--write-out", is_flag=True, help="Print the first document's requests before asking (proctor show).")
+@click.option("--write-out", is_flag=True, help="Print the first instance's requests before asking (proctor show).")
 @click.option("--allow-failures", is_flag=True, help="Exit with 0 although instances failed.")
 @click.option("--every-score", is_flag=True, help="Print every score, not only the main one of each exam.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON instead of a table.")

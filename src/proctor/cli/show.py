@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 @click.command("show", cls=ProctorCommand)
 @click.argument("tasks", nargs=-1, metavar="TASK...")
-@click.option("--docs", "-n", default=1, show_default=True, type=click.IntRange(min=1), help="Documents to show.")
-@click.option("--skip", default=0, show_default=True, type=click.IntRange(min=0), help="Documents to skip first.")
+@click.option("--docs", "-n", default=1, show_default=True, type=click.IntRange(min=1), help="Instances to show.")
+@click.option("--skip", default=0, show_default=True, type=click.IntRange(min=0), help="Instances to skip first.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per request, exactly as it would be sent.")
 @click.option("--steps", is_flag=True, help="How rows become prompts: each step, with counts and one row.")
 @exam_options
@@ -48,25 +48,25 @@ def command(tasks: tuple[str, ...], docs: int, skip: int, as_json: bool, steps: 
 
 
 def print_requests(exams: Iterable[Exam], target: Console, docs: int = 1, skip: int = 0) -> None:
-    """Print the requests of the first documents of exams, part by part."""
+    """Print the requests of the first instances of exams, part by part."""
     from proctor.cli.error_reporting import say
     from proctor.cli.prompts import RequestPrinter, legend, origins_of
-    from proctor.prompts.preview import first_items
+    from proctor.prompts.preview import first_questions
 
     printer = RequestPrinter(target)
     for exam in exams:
-        items = list(first_items(exam, docs, skip))
-        if not items:
-            say(f"{exam.name} has no document after the first {skip}")
+        questions = list(first_questions(exam, docs, skip))
+        if not questions:
+            say(f"{exam.name} has no instance after the first {skip}")
         if exam.seed is not None:
             say(f"{exam.name} draws with seed {exam.seed}{'' if exam.options.seed is not None else ', its own'}")
-        if items and printer.coloured:
+        if questions and printer.coloured:
             target.print(
-                legend(origin for item in items for each in item.requests for origin in origins_of(each)),
+                legend(origin for question in questions for each in question.requests for origin in origins_of(each)),
                 soft_wrap=True,
             )
-        for item in items:
-            if item.failure is not None:
-                say(f"{exam.name} · document {item.number} cannot be asked about: {item.failure.message}")
-            for request in item.requests:
-                printer.print(exam.name, item, request)
+        for question in questions:
+            if question.failure is not None:
+                say(f"{exam.name} · instance {question.number} cannot be asked about: {question.failure.message}")
+            for request in question.requests:
+                printer.print(exam.name, question, request)

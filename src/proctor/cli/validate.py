@@ -10,7 +10,7 @@ from proctor.cli.commands import ProctorCommand
 from proctor.cli.error_reporting import BAD_INPUT, report, say
 from proctor.errors import Diagnostic, Location, ProctorError, UsageError
 
-_MOST_SHOWN = 200
+_MOST_SHOWN = 200  # problems for people to read, who mend the first ones first; a broken folder may have thousands
 
 
 @click.command("validate", cls=ProctorCommand)

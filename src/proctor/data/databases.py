@@ -22,10 +22,12 @@ from proctor.errors import DataError, DatasetNotFoundError
 from proctor.settings import settings
 
 QUERY_SECONDS = 30.0
-"""How long a query may run."""
+"""How long a query may run: what Unitxt gives remote databases; honest queries of benchmarks take seconds."""
 
-_ATTEMPTS = 3
+_ATTEMPTS = 3  # waits of one and two seconds between them: long enough for a hiccup, for each query of an exam
+# Statuses from here on are the server's fault (RFC 9110, 15.6) and may pass; others are the query's.
 _SERVER_ERROR = 500
+# Of SQLite's virtual machine: well below a millisecond, so looking at the clock costs nothing.
 _STEPS_BETWEEN_CHECKS = 10_000
 
 Outcome = tuple[Any, str | None]

@@ -104,8 +104,9 @@ def missing_field(text: str, owner: str, name: str, kind: str, values: Iterable[
     """Say which field a format string needs and which there are."""
     available = list(values)
     missing = [field for field in fields_of(text) if field not in available]
+    named = ", ".join(f"{{{field}}}" for field in missing)
     return TemplateError(
-        f"{owner}.{name} uses {', '.join(f'{{{field}}}' for field in missing)}, which is no {kind} of the task",
+        f"{owner}.{name} uses {named}, which is not among the {kind}s of the task",
         path=f"$.{name}",
         why=f"the {kind}s are {', '.join(available)}",
         hint=did_you_mean(missing[0], available) if missing else "",

@@ -26,8 +26,9 @@ from proctor.effects import Author, Effect, reading, require, writing
 from proctor.errors import DataError, DatasetNotFoundError, Location, did_you_mean
 from proctor.settings import settings
 
-_BATCH = 1000
-_CONNECT_SECONDS = 5.0
+_BATCH = 1000  # rows made at once: enough that the cost of a call into Arrow does not show
+_CONNECT_SECONDS = 5.0  # a connection takes some tenths of a second; without a network everything waits for this
+# Types of datasets whose columns hold encoded bytes, which only that package turns into media.
 _DECODED_FEATURES = ("Image", "Audio", "Video", "Pdf")
 
 

@@ -18,7 +18,7 @@ from proctor.settings import settings
 
 Step = Callable[[Row], Row]
 
-_SHOWN = 100
+_SHOWN = 100  # characters of an operator in a message, which says more after it
 
 
 class Operator(Artifact):

@@ -16,7 +16,7 @@ from proctor.engines.engine import Engine
 from proctor.ir import Answers, Converse, Generate, Message, Prompt, Response, Timing, Usage
 
 WINDOW = 1024
-"""Conversations in flight at once."""
+"""Conversations in flight at once: enough for any engine to fill its batches, each with its messages in memory."""
 
 
 def converse(engine: Engine, requests: Iterable[Converse], window: int = WINDOW) -> Answers:

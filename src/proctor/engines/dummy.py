@@ -10,7 +10,7 @@ from proctor.artifacts import NON_POSITIONAL
 from proctor.engines.engine import Engine
 from proctor.ir import Answers, Generate, Pair, Prompt, Response, Rolling, Score, Scored, Usage
 
-_DIGITS = 8
+_DIGITS = 8  # bytes of a digest: more than the 53 bits that a float keeps of them
 
 
 class DummyEngine(Engine):

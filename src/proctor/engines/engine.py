@@ -18,7 +18,7 @@ from proctor.errors import UnsupportedRequestError
 from proctor.ir import Answers, Generate, Prompt, Response, Score, content_key
 from proctor.settings import settings
 
-_TOP_TOKENS = 5
+_TOP_TOKENS = 5  # what Unitxt's engines ask for (n_top_tokens), and the most that OpenAI's completions give
 
 
 class Engine(Predicting, Artifact):

@@ -215,7 +215,7 @@ def parse_model_args(text: str) -> dict[str, Any]:
     text may be one JSON object, too.
 
     Raises:
-        UsageError: A part is no ``key=value``, or a key comes twice.
+        UsageError: A part is not ``key=value``, or a key comes twice.
     """
     if text.lstrip().startswith("{"):
         return _parse_object(text)

@@ -28,7 +28,7 @@ def engine_map() -> Mapping[str, str]:
     """Return ``settings.engine_map`` as a table from model to engine.
 
     Raises:
-        SettingsError: A part is no ``model=engine``.
+        SettingsError: A part is not ``model=engine``.
     """
     table = {}
     for part in str(settings.engine_map or "").split(";"):

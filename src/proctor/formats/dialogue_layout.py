@@ -17,7 +17,7 @@ from proctor.logs import get_logger
 Mode = Literal["gen", "ppl"]
 """Whether an answer is to follow (``gen``) or is part of the prompt (``ppl``)."""
 
-LAYOUT = -1
+LAYOUT = -1  # instead of a place: the words come from the layout itself, not from an item
 Piece = tuple[Any, int]
 """A text (or the parts of a multimodal message) and the place of the item it came from."""
 

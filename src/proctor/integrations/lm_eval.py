@@ -32,7 +32,7 @@ from proctor.logs import get_logger
 from proctor.recipes.exam import Answered, Exam, Question
 from proctor.recipes.options import ExamOptions
 
-DEFAULT_MAX_TOKENS = 256
+DEFAULT_MAX_TOKENS = 256  # what lm-eval's models write at most where a task does not say
 
 
 class ProctorTask(Task):  # type: ignore[misc]

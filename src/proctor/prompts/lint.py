@@ -14,45 +14,46 @@ _SHORTEST_LEAK = 4
 
 _NEVER_SHOWN = frozenset({"media", "metadata", "subdivision"})
 """What dialects add to rows for themselves."""
+# Kinds of spans in which an answer gives itself away; demos show answers of others.
 _ASKING = frozenset({"question", "instruction", "system", "answer prefix"})
 
 
-def warnings_of(item: Question) -> Iterator[str]:
+def warnings_of(question: Question) -> Iterator[str]:
     """Yield a sentence on each suspicious thing about what is asked about an instance, each once."""
-    yield from dict.fromkeys(each for request in item.requests for each in _of_request(item, request))
-    prompts = [prompt for request in item.requests for prompt in prompts_of(request)]
+    yield from dict.fromkeys(each for request in question.requests for each in _of_request(question, request))
+    prompts = [prompt for request in question.requests for prompt in prompts_of(request)]
     if prompts:
-        yield from _unused(item, prompts)
+        yield from _unused(question, prompts)
 
 
-def _of_request(item: Question, request: Request) -> Iterator[str]:
+def _of_request(question: Question, request: Request) -> Iterator[str]:
     prompt = next(iter(prompts_of(request)), None)
     if prompt is None:
         return
-    yield from _leaks(item, prompt)
+    yield from _leaks(question, prompt)
     yield from _repeats(prompt)
-    yield from _alike(continuations_of(request) or item.exchange.choices)
+    yield from _alike(continuations_of(request) or question.exchange.choices)
 
 
 def _text(prompt: Prompt, parts: frozenset[str]) -> str:
     return "".join(span.text for span in prompt.spans if part_of(span.origin) in parts)
 
 
-def _leaks(item: Question, prompt: Prompt) -> Iterator[str]:
-    if item.exchange.choices:  # the right choice is there to be chosen
+def _leaks(question: Question, prompt: Prompt) -> Iterator[str]:
+    if question.exchange.choices:  # the right choice is there to be chosen
         return
     asking = _text(prompt, _ASKING).lower()
-    listed = _listed(item, asking)
-    for reference in item.exchange.references:
+    listed = _listed(question, asking)
+    for reference in question.exchange.references:
         answer = reference.strip()
         if len(answer) >= _SHORTEST_LEAK and answer.lower() in asking and answer.lower() not in listed:
             yield f"the answer '{answer}' appears in the prompt"
 
 
-def _listed(item: Question, asking: str) -> set[str]:
+def _listed(question: Question, asking: str) -> set[str]:
     """Return the labels that the prompt lists for the model to choose from: all of a field, or none."""
     found: set[str] = set()
-    fields = item.instance.get("input_fields", item.instance)
+    fields = question.instance.get("input_fields", question.instance)
     for value in fields.values() if isinstance(fields, dict) else ():
         if isinstance(value, list) and len(value) > 1 and all(isinstance(each, str) for each in value):
             labels = {each.strip().lower() for each in value}
@@ -80,8 +81,8 @@ def _alike(choices: tuple[str, ...]) -> Iterator[str]:
             yield f"choices {first + 1} and {number + 1} are alike: '{choice.strip()}'"
 
 
-def _unused(item: Question, prompts: Sequence[Prompt]) -> Iterator[str]:
-    fields = item.instance.get("input_fields", item.instance)
+def _unused(question: Question, prompts: Sequence[Prompt]) -> Iterator[str]:
+    fields = question.instance.get("input_fields", question.instance)
     if not isinstance(fields, dict) or any(_has_media(prompt) for prompt in prompts):
         return
     text = "\n".join(prompt.text for prompt in prompts)
@@ -89,7 +90,7 @@ def _unused(item: Question, prompts: Sequence[Prompt]) -> Iterator[str]:
         f"'{name}'"
         for name, value in fields.items()
         if isinstance(value, str) and len(value.strip()) >= _SHORTEST_LEAK and name not in _NEVER_SHOWN
-        if value.strip() not in text and not _is_reference(item, value)
+        if value.strip() not in text and not _is_reference(question, value)
     ]
     if unused:
         what = f"the fields {', '.join(unused)} are" if len(unused) > 1 else f"the field {unused[0]} is"
@@ -100,6 +101,6 @@ def _has_media(prompt: Prompt) -> bool:
     return any(isinstance(part, Media) for turn in prompt.turns for part in turn.parts)
 
 
-def _is_reference(item: Question, value: str) -> bool:
-    answers = {*item.exchange.references, *item.exchange.choices, item.exchange.answer or ""}
+def _is_reference(question: Question, value: str) -> bool:
+    answers = {*question.exchange.references, *question.exchange.choices, question.exchange.answer or ""}
     return value.strip() in {answer.strip() for answer in answers}

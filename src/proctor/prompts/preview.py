@@ -12,8 +12,8 @@ from proctor.recipes.exam import Exam, Question
 _NO_DECODING = Decoding()
 
 
-def first_items(exam: Exam, count: int, skip: int = 0) -> Iterator[Question]:
-    """Yield ``count`` items after the first ``skip``; no more of the exam is rendered than that."""
+def first_questions(exam: Exam, count: int, skip: int = 0) -> Iterator[Question]:
+    """Yield ``count`` questions after the first ``skip``; no more of the exam is rendered than that."""
     return islice(exam.questions(), skip, skip + count)
 
 
@@ -51,7 +51,7 @@ def payload_of(prompt: Prompt) -> str | list[Any]:
     return prompt.payload if isinstance(prompt.payload, str) else list(prompt.payload)
 
 
-def request_record(task: str, item: Question, request: Request) -> dict[str, Any]:
+def request_record(task: str, question: Question, request: Request) -> dict[str, Any]:
     """Return a request as one JSON object.
 
     Keys: ``task``, ``doc_id``, ``kind``, ``prompt`` (a string or chat messages), ``continuations``, ``gold`` (index of
@@ -62,12 +62,12 @@ def request_record(task: str, item: Question, request: Request) -> dict[str, Any
     decoding = decoding_of(request)
     record: dict[str, Any] = {
         "task": task,
-        "doc_id": item.number,
+        "doc_id": question.number,
         "kind": kind_of(request),
         "prompt": payload_of(prompts[0]) if prompts else "",
         "continuations": list(continuations_of(request)),
-        "gold": item.exchange.gold,
-        "references": list(item.exchange.references),
+        "gold": question.exchange.gold,
+        "references": list(question.exchange.references),
         "stop": list(decoding.stop),
         "max_tokens": decoding.max_tokens,
     }
@@ -77,8 +77,8 @@ def request_record(task: str, item: Question, request: Request) -> dict[str, Any
 
 
 def request_records(exams: Sequence[Exam], docs: int, skip: int = 0) -> Iterator[dict[str, Any]]:
-    """Yield the requests of the first documents of each exam, as :func:`request_record` shows them."""
+    """Yield the requests of the first instances of each exam, as :func:`request_record` shows them."""
     for exam in exams:
-        for item in first_items(exam, docs, skip):
-            for request in item.requests:
-                yield request_record(exam.name, item, request)
+        for question in first_questions(exam, docs, skip):
+            for request in question.requests:
+                yield request_record(exam.name, question, request)

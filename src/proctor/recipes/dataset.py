@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict, Features, IterableDataset, IterableDatasetDict
 
 Row = dict[str, Any]
-_CHAT = ('[{"role":', '[{"content":')
-_PAGE = 1000
+_CHAT = ('[{"role":', '[{"content":')  # how a source begins that is a chat as JSON, and not a text that is a list
+_PAGE = 1000  # rows turned into columns at once: they are in memory twice meanwhile, so not all of them
 TEXTS = ("references", "metrics", "groups", "subset", "postprocessors", "data_classification_policy")
 
 

@@ -39,7 +39,7 @@ class ExamOptions:
         resamples: Bootstrap resamples behind a standard error, where a dialect has bootstrapped ones.
         keys: Keys of a task file that are replaced; mappings are merged.
         group_by: Fields (or several at once) to report scores by, beside what the exam itself says.
-        repeats: How often each question is asked: separate answers, where the model draws them.
+        repeats: How often each instance is asked about: separate answers, where the model draws them.
         include_paths: More folders with exams.
     """
 

@@ -74,7 +74,7 @@ def chosen(opened: Opened, selection: Selection, name: str) -> Iterator[tuple[As
         name: The exam's, for messages.
 
     Raises:
-        DataError: A position is none of the instances'.
+        DataError: A position is not that of an instance.
     """
     if opened.is_selected:
         yield from ((Ask(place, place, listed=place), row) for place, row in enumerate(opened.rows))

@@ -22,8 +22,8 @@ Test = Literal["auto", "mcnemar", "t", "bootstrap"]
 Correction = Literal["holm", "benjamini-hochberg", "none"]
 
 FEW_DISCORDANT = 25
-"""Up to so many pairs that differ, McNemar's test is exact."""
-_LEAST = 2
+"""Up to so many pairs that differ, McNemar's test is exact: the usual rule for when chi-squared is near enough."""
+_LEAST = 2  # pairs: the spread of one difference is not defined
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from proctor.scoring.judges.judge_client import remembering
 from proctor.scoring.pipeline import apply_metrics, check_lengths, process_each
 from proctor.scoring.score import Score, Unit
 
-SUBSET_DEPTH = 2
+SUBSET_DEPTH = 2  # Unitxt's subset_depth: deeper levels are part of the second
 
 
 class EmptyPrediction:
@@ -157,7 +157,7 @@ def _processed(columns: Columns, postprocessors: Sequence[Sequence[str]]) -> Col
 
 
 def _without_prefixes(columns: Columns) -> list[Any]:
-    """Return predictions as a run reads them: nothing is no prediction, and what an answer starts with is left out."""
+    """Return predictions as a run reads them: nothing is not a prediction, and the start of an answer is left out."""
     prefix_of = _Prefixes()
     rows = zip(columns.predictions, columns.all_fields(), strict=True)
     return [

@@ -19,8 +19,9 @@ _OF_THE_VARIANT = frozenset(
     {*VARIED, "template_card_index", "demos_pool_size", "sampler", "group_by", "__description__", "__id__", "__tags__"}
 )
 """Fields of a recipe that change with the template and the demos, or that change no prompt."""
+# Tasks that agree in these ask about the same instances, so their scores may stand in one grid.
 _DATA_OF_TASK = ("dataset_path", "dataset_name", "dataset_kwargs", "custom_dataset", "test_split", "validation_split")
-_FEWEST_CELLS = 2
+_FEWEST_CELLS = 2  # one score has nothing to be compared with
 
 
 @dataclass(frozen=True, slots=True)

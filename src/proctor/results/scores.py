@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 COUNTS = (COUNT, FAILED)
 COLUMNS = ("score", "score_name", *MAIN_BOUNDS, COUNT)
-SHOWN_INSTANCES = 5
+SHOWN_INSTANCES = 5  # as many as Unitxt's summary shows (the head of a pandas table)
 DIGITS = ".2g"
 """How scores are printed."""
 

@@ -20,7 +20,7 @@ from msgspec import Struct
 from proctor.errors import Location, UsageError
 from proctor.ir import Response, Usage
 
-_MILLION = 1_000_000
+_MILLION = 1_000_000  # prices are given for a million tokens
 _REGION = re.compile(r"^(us|us-gov|eu|apac|jp|au|ca|global)\.(?=[a-z0-9]+\.)")
 """In front of a Bedrock id: an inference profile, billed as the model."""
 _VERSION_SUFFIX = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2}|latest|\d{4})$")

@@ -12,7 +12,7 @@ from proctor.ir import Response
 
 _ENCODER = msgspec.msgpack.Encoder()
 _DECODER = msgspec.msgpack.Decoder(Response)
-_DEFLATE_FROM_BYTES = 1024
+_DEFLATE_FROM_BYTES = 1024  # below it at most half a kilobyte is saved, for 20 to 40 µs per response
 _ZLIB_FIRST_BYTE = 0x78
 """A zlib stream starts with this byte, which in MessagePack is a small integer and never a response."""
 

@@ -19,7 +19,7 @@ from proctor.running.log_writer import LogWriter
 from proctor.running.plan import Filed, Kind, Single, Step, Wanted, batches, kind_of, steps_of, wanted
 from proctor.running.progress import Observer, Progress
 
-_COUNTING_SECONDS = 1.0
+_COUNTING_SECONDS = 1.0  # nobody waits longer for a total; larger exams show how many are done without it
 _NO_ANSWER = Failure("engine", "the engine ended without answering this request")
 
 

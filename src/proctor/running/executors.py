@@ -19,8 +19,9 @@ from proctor.ir import Answers, Choose, Failure, Generate, Likelihood, Pair, Pro
 from proctor.running.plan import Kind, Single
 
 EXECUTORS = ("local", "ray")
+# The first may be the machine's fault; the second time it was asked alone, so it was the request.
 _DEATHS_PER_REQUEST = 2
-_CHUNKS_PER_WORKER = 2
+_CHUNKS_PER_WORKER = 2  # while one is answered the next is already there, so a worker never waits for the network
 
 Numbered = tuple[int, Single]
 """A request with its position in what was passed in."""

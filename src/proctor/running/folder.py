@@ -21,7 +21,7 @@ from proctor.scoring.columns import ABSENT
 from proctor.scoring.grade import Grade
 
 SPEC, SAMPLES, RESULTS = "run.yaml", "samples.jsonl", "results.json"
-_DIFFERENCES_SHOWN = 5
+_DIFFERENCES_SHOWN = 5  # enough to recognise the other run by, on a line or two
 
 
 class RunFolder:

@@ -26,9 +26,11 @@ from proctor.settings import settings
 SCHEMA_VERSION = 1
 """Kept in ``PRAGMA user_version``; a log with a higher number was written by a newer Proctor."""
 
-_APPLICATION_ID = 0x50524354
+_APPLICATION_ID = 0x50524354  # "PRCT": by it ``file`` and we tell a log from other SQLite files
+# A commit of another process takes milliseconds, emptying a long journal on a slow disk many seconds.
 _BUSY_SECONDS = 60.0
-_KEYS_PER_QUERY = 500
+_KEYS_PER_QUERY = 500  # SQLite before 3.32 takes 999 variables in a statement
+# Room for the keys of a million responses, which are looked up in random order; SQLite's own 2 MB are not.
 _CACHE_KIB = 65_536
 _SCHEMA = (
     """CREATE TABLE engines (

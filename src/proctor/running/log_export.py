@@ -13,7 +13,7 @@ from proctor.errors import MissingExtraError, OutputError, UsageError
 from proctor.running.log import ResponseLog
 from proctor.running.maintenance import LoggedResponse, entries
 
-_ROWS_PER_GROUP = 5_000
+_ROWS_PER_GROUP = 5_000  # in memory at a time, some 10 to 50 MB; Parquet packs better the more there are
 _PARQUET_COLUMNS = {
     "engine": "string",
     "identity": "string",

@@ -18,12 +18,13 @@ from proctor.errors import LogError
 from proctor.ir import Response
 from proctor.running.log import Key, ResponseLog, log_errors, write
 
-_COMMIT_SPACING_SECONDS = 0.002
-_SYNC_SPACING_SECONDS = 0.25
-_FLOOD = 2_000
-_MOST_WAITING = 20_000
+_COMMIT_SPACING_SECONDS = 0.002  # a commit costs a fraction of it; what arrives meanwhile shares the next one
+_SYNC_SPACING_SECONDS = 0.25  # flushing a disk takes 1 to 50 ms; a power loss costs a quarter of a second of answers
+_FLOOD = 2_000  # answers in a commit: more wait already, and the commit has paid for itself
+_MOST_WAITING = 20_000  # answers in memory, some 50 MB, before a fast engine has to wait for a slow disk
+# SQLite aims at 4 MB, and gets there unless others write all the time: then it is our turn.
 _JOURNAL_BYTES = 128 * 1024 * 1024
-_JOURNAL_PATIENCE_MS = 1_000
+_JOURNAL_PATIENCE_MS = 1_000  # answers wait while the journal waits for those who read; it may as well be moved later
 
 
 class LogWriter:

@@ -20,7 +20,7 @@ Single = Generate | Score
 """A request that an engine answers by itself."""
 
 BATCH = 256
-"""Questions looked up in the log at once."""
+"""Questions looked up in the log at once: enough that the query costs little, few enough that asking begins soon."""
 
 Entry = TypeVar("Entry")
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 
-_LINE_SECONDS = 10.0
-_REDRAW_SECONDS = 0.1
-_NAMES_SHOWN = 3
+_LINE_SECONDS = 10.0  # logs of CI keep every line: six a minute show that it is alive and where it is
+_REDRAW_SECONDS = 0.1  # drawing takes a millisecond, and nobody reads faster than ten numbers a second
+_NAMES_SHOWN = 3  # one line of a terminal, also where names of recipes are long
 
 
 @dataclass(slots=True)

@@ -13,9 +13,9 @@ from proctor.scoring.grade import Grade
 
 PROGRESS = ".progress.json"
 STALE_SECONDS = 20.0
-"""Age at which the file is that of a run that died."""
+"""Age at which the file is that of a run that died: twenty times as old as it gets while answers arrive."""
 
-_EVERY_SECONDS = 1.0
+_EVERY_SECONDS = 1.0  # as often as a reader looks; a file for each answer would wear the disk
 
 
 class ProgressFileObserver:

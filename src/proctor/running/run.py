@@ -33,6 +33,7 @@ from proctor.running.spec import RunSpec, without_secrets
 from proctor.scoring.flat import units_of
 from proctor.scoring.grade import Grade
 
+# Packages whose versions can change scores: random numbers, models, rows.
 _VERSIONED = ("proctor", "numpy", "transformers", "torch", "datasets")
 
 
@@ -127,7 +128,7 @@ def _announce_variants(exams: Sequence[Exam], engine: Engine) -> None:
         get_logger().warning("%s: %s, for '%s'", shown, variant, engine.label)
 
 
-_NAMES_SHOWN = 5
+_NAMES_SHOWN = 5  # a suite may have hundreds of exams with the same variant: one warning of a line or two
 
 
 def _open_log(log: ResponseLog | str | Path | None, engine: Engine, stack: ExitStack) -> ResponseLog:

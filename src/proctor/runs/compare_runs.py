@@ -15,7 +15,7 @@ from proctor.scoring.score import Unit
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_FEWEST_PAIRS = 2
+_FEWEST_PAIRS = 2  # the spread of one difference is not defined
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +102,14 @@ def _compare_exam(exam: str, first: SampleIndex, second: SampleIndex) -> ExamCom
 
 
 def _paired(first: SampleIndex, second: SampleIndex, exam: str) -> tuple[Numbers, Floats, Floats, int]:
-    """Return the documents that both runs scored, both scores of each, and how many documents either run has."""
-    (documents, before), (others, after) = first.score_columns(exam), second.score_columns(exam)
+    """Return the instances that both runs scored, both scores of each, and how many instances either run has."""
+    (numbers, before), (others, after) = first.score_columns(exam), second.score_columns(exam)
     mine, theirs, common = _units(first, second, exam)
     before, after = _converted(before, mine, common), _converted(after, theirs, common)
-    shared, here, there = np.intersect1d(documents, others, assume_unique=True, return_indices=True)
+    shared, here, there = np.intersect1d(numbers, others, assume_unique=True, return_indices=True)
     old, new = before[here], after[there]
     scored = ~(np.isnan(old) | np.isnan(new))
-    return shared[scored], old[scored], new[scored], len(documents) + len(others) - len(shared)
+    return shared[scored], old[scored], new[scored], len(numbers) + len(others) - len(shared)
 
 
 def _units(first: SampleIndex, second: SampleIndex, exam: str) -> tuple[Unit, Unit, Unit]:
@@ -133,6 +133,6 @@ def _difference_of_units(first: SampleIndex, second: SampleIndex, exam: str) -> 
 
 
 def flips(first: SampleIndex, second: SampleIndex, exam: str, *, better: bool) -> list[int]:
-    """Return the document ids that the second run scored higher (``better``) or lower than the first."""
-    documents, old, new, _ = _paired(first, second, exam)
-    return [int(document) for document in documents[new > old if better else new < old]]
+    """Return the numbers of the instances that the second run scored higher (``better``) or lower than the first."""
+    numbers, old, new, _ = _paired(first, second, exam)
+    return [int(number) for number in numbers[new > old if better else new < old]]

@@ -39,12 +39,12 @@ from proctor.scoring.flat import UNIT
 from proctor.scoring.score import Unit
 from proctor.settings import settings
 
-_VERSION = 3
-_BATCH_BYTES = 4_000_000
+_VERSION = 3  # raised whenever the tables or what is put into them change: older indexes are then made anew
+_BATCH_BYTES = 4_000_000  # of lines for one transaction, about a second: what is lost where building is stopped
 _SMALL_BATCH_BYTES = 400_000
 """Where somebody waits: a tenth of a second or so."""
-_LONGEST_TEXT = 100_000
-_WORDS_IN_MEMORY_BYTES = 32_000_000
+_LONGEST_TEXT = 100_000  # characters: with all of prompts as long as books the index would be as large as the samples
+_WORDS_IN_MEMORY_BYTES = 32_000_000  # FTS5's own 1 MB makes many small segments, which it has to merge again
 
 _SCHEMA = f"""
     PRAGMA journal_mode = WAL;
@@ -266,7 +266,7 @@ class SampleIndex:
             return _beside(database, query, here, after=False), _beside(database, query, here, after=True)
 
     def find(self, exam: str, doc_id: int) -> Sample | None:
-        """Return the instance of an exam with this document id, or ``None``."""
+        """Return the instance of an exam of this number, or ``None``."""
         with closing(self._connect()) as database:
             row = database.execute(
                 "SELECT id FROM samples WHERE exam = (SELECT id FROM names WHERE name = ?) AND doc_id = ?",
@@ -275,20 +275,20 @@ class SampleIndex:
         return None if row is None else self.get(int(row[0]))
 
     def score_columns(self, exam: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return document ids, ascending and each once, and main scores (NaN where there is none) of an exam."""
-        documents, scores = array("q"), array("d")
+        """Return an exam's numbers of instances, ascending and each once, and main scores (NaN where there is none)."""
+        numbers, scores = array("q"), array("d")
         with closing(self._connect()) as database:
             rows = database.execute(
                 "SELECT doc_id, score FROM samples WHERE exam = (SELECT id FROM names WHERE name = ?) "
                 "AND doc_id IS NOT NULL ORDER BY id",
                 (exam,),
             )
-            for document, score in rows:
-                documents.append(document)
+            for number, score in rows:
+                numbers.append(number)
                 scores.append(math.nan if score is None else score)
-        ids = np.frombuffer(documents, dtype=np.int64) if documents else np.empty(0, dtype=np.int64)
+        ids = np.frombuffer(numbers, dtype=np.int64) if numbers else np.empty(0, dtype=np.int64)
         values = np.frombuffer(scores, dtype=np.float64) if scores else np.empty(0)
-        unique, last = np.unique(ids[::-1], return_index=True)  # of two lines about one document, the later one counts
+        unique, last = np.unique(ids[::-1], return_index=True)  # of two lines about one instance, the later one counts
         return unique, values[::-1][last]
 
     def exams(self) -> list[str]:
@@ -356,7 +356,7 @@ def _beside(
 
 
 def read_line(line: bytes) -> dict[str, Any]:
-    """Return a line as a record; a line that is none becomes a record with a failure that says so."""
+    """Return a line as a record; a line that is not one becomes a record with a failure that says so."""
     try:
         record = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -364,7 +364,7 @@ def read_line(line: bytes) -> dict[str, Any]:
             record = json.loads(line.decode("utf-8", "replace"))
         except ValueError as error:
             record = {"failure": {"kind": "broken line", "message": str(error)}}
-    return record if isinstance(record, dict) else {"failure": {"kind": "broken line", "message": "no JSON object"}}
+    return record if isinstance(record, dict) else {"failure": {"kind": "broken line", "message": "not a JSON object"}}
 
 
 def failure_of(record: Mapping[str, Any]) -> str | None:

@@ -15,7 +15,7 @@ from proctor.safe_python.values import ConfigDict, InheritedDict
 
 _NUMBERS = frozenset({int, float, bool})
 _HASHED_AS_THEMSELVES = sys.hash_info.modulus
-_PORTION = 1_024
+_PORTION = 1_024  # items that are counted together: 64 kB, little beside any budget
 _FEW = 64
 """Items that are not worth counting: the step that lists them counts for them."""
 

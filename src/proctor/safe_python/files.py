@@ -14,6 +14,7 @@ MAX_FILE = 8 << 20
 """Bytes of one file."""
 
 _READING = frozenset({"r", "rt", "tr"})
+# Those of the data sets there are; others (zlib, idna) do more than decode.
 _ENCODINGS = frozenset({"utf-8", "utf8", "utf-8-sig", "ascii", "latin-1", "gbk", "gb18030"})
 
 

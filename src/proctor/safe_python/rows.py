@@ -33,6 +33,7 @@ MAX_EXPRESSION = 10_000
 _NODES_PER_STEP = 4
 """Parts of an expression that cost as much as a step of a loop."""
 
+# Modules that touch neither files nor the network, and that have stand-ins here.
 _IMPORTABLE = ("re", "json", "math", "itertools")
 _FORMATTING = frozenset({"format", "format_map"})
 """Methods that f-strings stand for in expressions."""

@@ -124,6 +124,7 @@ def known_encoding(name: object) -> str:
     return plain
 
 
+# Encodings of texts; Python has others (zlib, unicode_escape, idna) that do more than decode.
 _ENCODINGS = frozenset(
     {
         *("ascii", "big5", "cp1252", "euc-jp", "euc-kr", "gb18030", "gb2312", "gbk", "iso-8859-1", "latin-1", "latin1"),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 OUTSIDE = -100
-"""A gold position that is none of the choices."""
+"""A gold position that is not one of the choices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,4 +127,4 @@ CHOICE_SCORES: dict[str, Callable[[ChoiceAnswer], float]] = {
     "acc_mutual_info": accuracy_mutual_information,
     "exact_match": greedy_match,
 }
-"""Scores of one question, by the names that lm-eval gives them."""
+"""Scores of one instance, by the names that lm-eval gives them."""

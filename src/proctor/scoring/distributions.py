@@ -10,10 +10,10 @@ from collections.abc import Callable
 from statistics import NormalDist
 
 _NORMAL = NormalDist()
-_MEDIAN = 0.5
-_TINY = 1e-300
-_PRECISION = 1e-16
-_MAX_STEPS = 10_000
+_MEDIAN = 0.5  # every t distribution is symmetric about 0, so the lower half follows from the upper
+_TINY = 1e-300  # Lentz's method puts it where a denominator is 0: near the least float, whose inverse is still finite
+_PRECISION = 1e-16  # below the spacing of floats at 1: the fraction does not change any more
+_MAX_STEPS = 10_000  # some root of a or b steps are needed, so this is enough up to a hundred million instances
 
 
 def normal_cdf(x: float) -> float:

@@ -72,7 +72,7 @@ def multi_choice_regex(
 ) -> OfRow:
     """Return the filter that finds ``(A)``: by the pattern, else by the text of a choice, else by ``: A``.
 
-    The choices come from the document's ``choices``.
+    The choices come from the instance's ``choices``.
     """
     find = _finder(bounded(regex_pattern), group_select)
 
@@ -192,7 +192,7 @@ def take_first_k(k: int) -> OfColumn:
 def custom(filter_fn: Any) -> OfColumn:
     """Return the filter that a function is: from all answers and their rows to what is left of each."""
     if not callable(filter_fn):
-        raise ScoringError(f"filter_fn is {filter_fn!r}, no function", hint="write filter_fn: !function utils.name")
+        raise ScoringError(f"filter_fn is {filter_fn!r}, not a function", hint="write filter_fn: !function utils.name")
     return lambda answers, rows: list(filter_fn([list(some) for some in answers], list(rows)))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from proctor.data.fields import get_field
 
 Names = tuple[str, ...]
-_NO_GROUP = -1
+_NO_GROUP = -1  # beside the numbers of groups, which count from 0
 
 
 @dataclass(frozen=True, slots=True)

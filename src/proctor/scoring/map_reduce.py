@@ -26,6 +26,7 @@ Prediction = TypeVar("Prediction")
 Intermediate = TypeVar("Intermediate")
 
 
+# All pairs of a few marks; real numbers seldom repeat, and remembering them would only cost memory.
 _MOST_KEPT_ONCE = 1024
 
 

@@ -1,4 +1,4 @@
-"""Scores of repeats: the same question, answered several times."""
+"""Scores of repeats: the same instance, answered several times."""
 
 from __future__ import annotations
 

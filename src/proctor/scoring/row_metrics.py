@@ -73,7 +73,7 @@ TEXT_METRICS: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("brier_score", "perplexity", "word_perplexity", "byte_perplexity", "bits_per_byte"), pair),
     "bypass": nothing,
 }
-"""What each metric makes of gold and prediction of one document; corpus metrics keep both."""
+"""What each metric makes of gold and prediction of one instance; corpus metrics keep both."""
 
 
 def word_error_rate(references: Sequence[Any], predictions: Sequence[Any], **arguments: Any) -> float:

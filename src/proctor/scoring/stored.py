@@ -24,7 +24,7 @@ LARGEST_KEPT: Final = 512
 MOST_BYTES: Final = 16 << 20
 """Bytes of values in memory before all further ones go to the file: small exams touch no disk."""
 
-_LENGTH_BITS: Final = 26
+_LENGTH_BITS: Final = 26  # leaves 37 bits of a 64-bit integer for the offset: files of 128 GB
 _LONGEST: Final = 1 << _LENGTH_BITS
 """A place in the file is one integer of offset and length, which is at most 64 MB; longer values stay in memory."""
 

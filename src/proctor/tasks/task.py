@@ -186,7 +186,7 @@ class _FieldPicker:
         kind = self.types[field]
         return FieldTypeError(
             f"the field '{field}' of the task '{self.name}' has the wrong type",
-            why=explain_mismatch(value, kind) or f"it is no {to_type_string(kind)}",
+            why=explain_mismatch(value, kind) or f"it is not of the type {to_type_string(kind)}",
         )
 
 

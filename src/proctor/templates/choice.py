@@ -109,7 +109,9 @@ class MultipleChoiceTemplate(InputFormatTemplate):
             return target
         if target not in choices:
             raise TemplateError(
-                f"the right answer {target!r} is none of the choices", path=f"$.{self.target_field}", why=f"{choices!r}"
+                f"the right answer {target!r} is not one of the choices",
+                path=f"$.{self.target_field}",
+                why=f"{choices!r}",
             )
         return int(choices.index(target))
 

@@ -189,13 +189,13 @@ class QuestionStyle:
         """Return the position of the right answer, given by position, label or text.
 
         Raises:
-            TemplateError: The answer is none of the choices.
+            TemplateError: The answer is not one of the choices.
         """
         continuations = self.continuations(choices)
         index = self._position(choices, answer)
         if index is None or not 0 <= index < len(continuations):
             raise TemplateError(
-                f"the answer {answer!r} is none of the choices",
+                f"the answer {answer!r} is not one of the choices",
                 why=f"the choices are {list(choices)!r}, answered by {continuations!r}",
                 hint="the target is the position, the label or the text of a choice",
             )

@@ -18,8 +18,8 @@ from proctor.recipes import DatasetRecipe
 from proctor.results.evaluate import evaluate
 from proctor.tasks.card import TaskCard
 
-SHOWN = 5
-ROWS = 30
+SHOWN = 5  # as many as Unitxt's test_card prints and scores
+ROWS = 30  # Unitxt's: enough for demos and five instances, and loaded in no time
 RIGHT = "the gold references as predictions"
 NONSENSE = ("a1s", "bfsdf", "dgdfgs", "gfjgfh", "ghfjgh")
 

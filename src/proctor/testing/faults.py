@@ -37,7 +37,7 @@ FATAL_KINDS: tuple[FaultKind, ...] = ("status", "reset", "hangup", "truncated", 
 """Faults after which a client has to ask again, or wait."""
 HARMLESS_KINDS: tuple[FaultKind, ...] = ("wrong_id", "duplicate", "twice", "no_usage")
 """Faults that a client should not even notice."""
-_STATUSES = (408, 409, 429, 500, 502, 503, 504, 529)
+_STATUSES = (408, 409, 429, 500, 502, 503, 504, 529)  # all that are asked again; 529 is Anthropic's "overloaded"
 
 
 class Fault(Struct, frozen=True):

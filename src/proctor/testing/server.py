@@ -29,7 +29,7 @@ from proctor.testing.behaviour import Behaviour, Plan, error_plan
 from proctor.testing.faults import Faults
 
 _REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found", 429: "Too Many Requests"}
-_DRIPS = 5
+_DRIPS = 5  # parts of a slow reply: several reads of the client, with an end of a part inside the JSON
 
 
 class FaultServer:

@@ -18,9 +18,9 @@ from proctor.web.sample_view import choices_of, excerpt, question_of, references
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-PAGE_SIZE = 10
-FEWEST = 2
-MOST_RUNS = 12
+PAGE_SIZE = 10  # instances on a page: each shows its prompt and all outputs, which is a screen or more
+FEWEST = 2  # one run has nothing to be compared with
+MOST_RUNS = 12  # each is a row of every exam and has an index to open: more of them nobody reads
 
 Values = tuple[str, dict[str, Any]]
 Chosen = list[tuple[str, StoredRun, SampleIndex]]
@@ -111,24 +111,24 @@ def _flips(chosen: Chosen, request: Request) -> dict[str, Any]:
     found = next((entry for entry in chosen[1:] if entry[0] == other), None)
     if found is None:
         raise UsageError("the run that flipped is not among those that are compared")
-    documents = flips(chosen[0][2], found[2], exam, better=way == "better")
+    numbers = flips(chosen[0][2], found[2], exam, better=way == "better")
     page = _page(request)
     return {
-        "flips": [_flip(chosen, exam, document) for document in documents[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]],
+        "flips": [_flip(chosen, exam, number) for number in numbers[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]],
         "way": "better" if way == "better" else "worse",
         "flipped": found[1].path.name,
-        "count": len(documents),
+        "count": len(numbers),
         "page": page,
-        "last": max(1, -(-len(documents) // PAGE_SIZE)),
+        "last": max(1, -(-len(numbers) // PAGE_SIZE)),
         "here": _link(chosen, exam, other, way).partition("#")[0],
     }
 
 
-def _flip(chosen: Chosen, exam: str, document: int) -> dict[str, Any]:
+def _flip(chosen: Chosen, exam: str, number: int) -> dict[str, Any]:
     sides = []
     question = references = ""
     for run_id, run, index in chosen:
-        sample = index.find(exam, document)
+        sample = index.find(exam, number)
         if sample is None:
             continue
         question = question or excerpt(question_of(sample.record))
@@ -143,4 +143,4 @@ def _flip(chosen: Chosen, exam: str, document: int) -> dict[str, Any]:
                 "choices": choices_of(sample.record),
             }
         )
-    return {"doc_id": document, "question": question, "references": references, "sides": sides}
+    return {"doc_id": number, "question": question, "references": references, "sides": sides}

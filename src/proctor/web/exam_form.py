@@ -16,7 +16,7 @@ from proctor.recipes.options import ExamOptions
 
 CHAT = frozenset({"chat", "formats.chat_api"})
 """What to choose as the format of an exam of another dialect, to have it asked in chat messages."""
-_POOL = 100
+_POOL = 100  # rows that demos are drawn from: Unitxt's usual size
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def setting_of(given: Mapping[str, str], exam: str, prefix: str = "", include_pa
     """Return the setting that the fields of a form say.
 
     Raises:
-        UsageError: The number of demos is none.
+        UsageError: The number of demos is not a number.
     """
     chosen = {field: given.get(prefix + field, "").strip() for field in FIELDS}
     if chosen["num_demos"] and not chosen["num_demos"].isdecimal():

@@ -15,7 +15,7 @@ from proctor.errors import Diagnostic, ProctorError, UsageError
 from proctor.ir import Choose, Generate, Request, Response, Scored
 from proctor.prompts.lint import warnings_of
 from proctor.prompts.origins import parts_in
-from proctor.prompts.preview import continuations_of, first_items
+from proctor.prompts.preview import continuations_of, first_questions
 from proctor.recipes.exam import Answered, Exam, Question
 from proctor.recipes.recipe import card_templates
 from proctor.settings import settings
@@ -29,11 +29,12 @@ from proctor.web.tokens import token_counter
 if TYPE_CHECKING:
     from starlette.requests import Request as WebRequest
 
-PAGE_SIZE = 200
+PAGE_SIZE = 200  # lines of a list that is searched rather than read to its end; the catalog has thousands
 LEADING = frozenset({"exam", "benchmark", "card", "group", "suite", "tag"})
 """Kinds of what has prompts to look at."""
+# Characters: comparing words is quadratic, which for prompts without anything in common takes ten seconds.
 _LONGEST_DIFF = 20_000
-_MOST_TAGS = 6
+_MOST_TAGS = 6  # as many as fit beside a name on a line
 
 Values = tuple[str, dict[str, Any]]
 
@@ -124,7 +125,7 @@ def _templates_of_card(name: str) -> list[str]:
 
 
 def view_of(setting: Setting, number: int, typed: str = "", model: str = "") -> dict[str, Any]:
-    """Return document ``number`` under a setting, or the problems that are in the way."""
+    """Return instance ``number`` under a setting, or the problems that are in the way."""
     view: dict[str, Any] = {"setting": setting, "problems": (), "requests": [], "code": [], "members": []}
     try:
         with settings.context(trust_code=False):  # a page never runs code of a task file
@@ -133,11 +134,11 @@ def view_of(setting: Setting, number: int, typed: str = "", model: str = "") -> 
             view["members"] = [each.name for each in exams] if len(exams) > 1 else []
             view["member"] = chosen.name
             view["code"] = forms_of(setting, chosen)
-            item = next(first_items(chosen, 1, number), None)
-            if item is None:
+            question = next(first_questions(chosen, 1, number), None)
+            if question is None:
                 hint = "go back to an earlier one" if number else "demos leave the split that they are taken from"
-                raise UsageError(f"{chosen.name} has no document {number}", hint=hint)
-            view |= _item_view(chosen, item, typed)
+                raise UsageError(f"{chosen.name} has no instance {number}", hint=hint)
+            view |= _question_view(chosen, question, typed)
             return view | _counted(view, model)
     except ProctorError as error:
         return view | {"problems": [_without_trust(each) for each in error.diagnostics]}
@@ -152,15 +153,15 @@ def _without_trust(problem: Diagnostic) -> Diagnostic:
     )
 
 
-def _item_view(chosen: Exam, item: Question, typed: str) -> dict[str, Any]:
+def _question_view(chosen: Exam, question: Question, typed: str) -> dict[str, Any]:
     return {
         "exam": chosen,
-        "item": item,
+        "item": question,
         "requests": [
-            {**request_view(item, request), "present": parts_in(_origins(request))} for request in item.requests
+            {**request_view(question, request), "present": parts_in(_origins(request))} for request in question.requests
         ],
-        "warnings": list(warnings_of(item)),
-        "tried": try_answer(chosen, item, typed) if typed else None,
+        "warnings": list(warnings_of(question)),
+        "tried": try_answer(chosen, question, typed) if typed else None,
     }
 
 
@@ -185,14 +186,14 @@ def _origins(request: Any) -> Iterator[str]:
         yield from (part["origin"] for part in message["parts"])
 
 
-def try_answer(chosen: Exam, item: Question, typed: str) -> dict[str, Any]:
+def try_answer(chosen: Exam, question: Question, typed: str) -> dict[str, Any]:
     """Return what the exam's processors and metrics make of an answer that somebody typed."""
-    responses = [answer_to(request, typed) for request in item.requests]
+    responses = [answer_to(request, typed) for request in question.requests]
     if any(response is None for response in responses):
-        said = ", ".join(f"'{each.strip()}'" for request in item.requests for each in continuations_of(request))
+        said = ", ".join(f"'{each.strip()}'" for request in question.requests for each in continuations_of(request))
         why = f"the choices are {said}" if said else "the model writes nothing here"
         return {"prediction": None, "scores": {}, "failure": f"this cannot be answered so: {why}"}
-    grade = chosen.grade([Answered(item, tuple(response for response in responses if response is not None))])
+    grade = chosen.grade([Answered(question, tuple(response for response in responses if response is not None))])
     failure = grade.failures.get(0)
     return {
         "prediction": grade.processed_predictions[0] if len(grade.processed_predictions) else None,
@@ -218,6 +219,7 @@ def answer_to(request: Request, typed: str) -> Response | None:
     )
 
 
+# A log-likelihood far below any that is shared among real choices, and no infinity for a mean to meet.
 _UNLIKELY = -100.0
 
 

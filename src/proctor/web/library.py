@@ -11,7 +11,7 @@ from proctor.errors import DataError, ProctorError, UsageError
 from proctor.runs.sample_index import SampleIndex
 from proctor.runs.stored_run import StoredRun, find_runs, is_run, load_run
 
-_FIRST_BUILD_SECONDS = 0.2
+_FIRST_BUILD_SECONDS = 0.2  # most runs are indexed by then; the page of a larger one appears and says how far it is
 
 
 class Library:

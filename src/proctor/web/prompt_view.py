@@ -44,7 +44,7 @@ def _may_be_shown(part: Media) -> bool:
     return part.kind == "image" and part.source.startswith("data:image/")
 
 
-def request_view(item: Question, request: Request) -> dict[str, Any]:
+def request_view(question: Question, request: Request) -> dict[str, Any]:
     """Return everything that a page shows of a request."""
     prompts = prompts_of(request)
     decoding = decoding_of(request)
@@ -54,9 +54,9 @@ def request_view(item: Question, request: Request) -> dict[str, Any]:
         "text": "\n".join(prompt.text for prompt in prompts),
         "characters": sum(len(prompt.text) for prompt in prompts),
         "continuations": continuations_of(request),
-        "gold": item.exchange.gold,
-        "target": item.exchange.answer,
-        "references": list(item.exchange.references),
+        "gold": question.exchange.gold,
+        "target": question.exchange.answer,
+        "references": list(question.exchange.references),
         "stop": list(decoding.stop),
         "max_tokens": decoding.max_tokens,
     }

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from proctor.dialects.run_file import exams_of_spec
 from proctor.errors import ProctorError, UsageError
 from proctor.prompts.origins import parts_in
-from proctor.prompts.preview import first_items, payload_of, prompts_of
+from proctor.prompts.preview import first_questions, payload_of, prompts_of
 from proctor.recipes.exam import Exam, Question
 from proctor.results.score_grid import group_label, groups_of, label_of_instance
 from proctor.runs.sample_index import Sample
@@ -32,7 +32,7 @@ from proctor.web.sample_view import (
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-PAGE_SIZE = 50
+PAGE_SIZE = 50  # a few screens of one line each, read from the index in milliseconds
 
 Values = tuple[str, dict[str, Any]]
 
@@ -143,7 +143,7 @@ def _bound(text: str, name: str) -> float | None:
     try:
         return float(text) if text.strip() else None
     except ValueError:
-        raise UsageError(f"the {name} score is '{text}', which is no number") from None
+        raise UsageError(f"the {name} score is '{text}', which is not a number") from None
 
 
 def _page_number(request: Request) -> int:
@@ -190,24 +190,24 @@ def explain(stored: StoredRun, record: dict[str, Any]) -> tuple[list[dict[str, A
     try:
         with settings.context(trust_code=False):  # a page never runs code of a task file
             exam = next((each for each in exams_of_spec(stored.spec) if each.name == record.get("exam")), None)
-            item = _item_of(exam, record.get("doc_id")) if exam is not None else None
+            question = _question_of(exam, record.get("doc_id")) if exam is not None else None
     except (ProctorError, ValueError) as error:
         problem = error.diagnostics[0] if isinstance(error, ProctorError) else None
         hint = f" ({problem.hint})" if problem and problem.hint else ""
         return [], f"the prompt cannot be made again: {problem.what if problem else error}{hint}"
-    if item is None:
-        return [], "the exam does not have this document any more"
-    made = [payload_of(prompt) for request in item.requests for prompt in prompts_of(request)]
+    if question is None:
+        return [], "the exam does not have this instance any more"
+    made = [payload_of(prompt) for request in question.requests for prompt in prompts_of(request)]
     if record.get("prompt") not in (*made, made):
         return [], "the exam has changed since: it would ask this differently now"
-    return [message for request in item.requests for message in explained_messages(request)], ""
+    return [message for request in question.requests for message in explained_messages(request)], ""
 
 
-def _item_of(exam: Exam, doc_id: Any) -> Question | None:
-    """Return the item of a document: nearly always the one at its place."""
+def _question_of(exam: Exam, doc_id: Any) -> Question | None:
+    """Return the question about an instance: nearly always the one at its place."""
     if not isinstance(doc_id, int) or doc_id < 0:
         return None
-    item = next(first_items(exam, 1, doc_id), None)
-    if item is not None and item.number == doc_id:
-        return item
-    return next((each for each in exam.questions() if each.number == doc_id), None)  # only some documents were chosen
+    question = next(first_questions(exam, 1, doc_id), None)
+    if question is not None and question.number == doc_id:
+        return question
+    return next((each for each in exam.questions() if each.number == doc_id), None)  # only some instances were chosen

@@ -9,9 +9,9 @@ from typing import Any
 from proctor.scoring.judges.judgements import Judgement, judgements_of
 from proctor.web.charts import choice_bar
 
-_LONGEST_EXCERPT = 160
-_LONGEST_VALUE = 20_000
-_LONGEST_PROMPT = 200_000
+_LONGEST_EXCERPT = 160  # characters: two lines of a table cell
+_LONGEST_VALUE = 20_000  # characters: some ten screens; whoever needs more opens samples.jsonl
+_LONGEST_PROMPT = 200_000  # characters: more than demos ever fill, and a page that browsers still lay out at once
 
 
 def question_of(record: dict[str, Any]) -> str:

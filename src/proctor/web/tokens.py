@@ -13,7 +13,7 @@ from proctor.errors import MissingExtraError, UsageError
 from proctor.settings import model_folder, settings
 
 EMBEDDED = "smollm2"
-_CACHED = 4
+_CACHED = 4  # tokenizers stay loaded, 10 to 100 MB each; people look at one or two models at a time
 
 
 @dataclass(frozen=True, slots=True)

@@ -242,7 +242,7 @@ def test_groups_hold_them(exam, tmp_path):
     "name, message",
     [
         ("NoTask", "the class NoTask of the task 't' is not a task of lm-eval"),
-        ("function", "no class"),
+        ("function", "not a class"),
         ("Missing", "has no 'Missing'"),
     ],
 )

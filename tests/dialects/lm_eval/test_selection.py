@@ -109,7 +109,7 @@ class TestGroups:
 
     def test_a_member_that_is_nothing(self, find, folder):
         (folder / "bad.yaml").write_text("group: bad\ntask:\n  - arc_esy\n")
-        with pytest.raises(UnknownArtifactError, match="'arc_esy', which is no task") as caught:
+        with pytest.raises(UnknownArtifactError, match="'arc_esy', which is not a task") as caught:
             find("bad")
         assert "did you mean 'arc_easy'" in str(caught.value)
         assert "bad.yaml:2:1" in str(caught.value)
@@ -304,7 +304,7 @@ def test_everything_that_is_wrong_with_children_at_once(folder):
     assert found == [
         ("an entry names no metric", 10, "write - metric: acc"),
         (
-            "'wrong::a' refers to 'arc_esy', which is no task, group or tag",
+            "'wrong::a' refers to 'arc_esy', which is not a task, group or tag",
             3,
             "did you mean 'arc_easy' or 'arc_5shot' or 'arc_0shot'?",
         ),

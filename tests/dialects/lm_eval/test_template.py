@@ -241,7 +241,7 @@ class TestQuestionsAndAnswers:
         template = MCQTemplateConfig(choice_labels=["a", "b", "c", "d!"])
         with pytest.warns(UserWarning, match="5 choices, but only 4 labels"):
             assert template.wrap_doc_to_choice("{{c}}")({"c": list("vwxyz")}) == ["a", "b", "c", "d!"]
-        with pytest.raises(TemplateError, match="none of the choices"):
+        with pytest.raises(TemplateError, match="not one of the choices"):
             template.wrap_doc_to_target(4, "{{c}}")({"c": list("vwxyz")})
 
     def test_default_labels_extend_by_themselves(self):
@@ -363,7 +363,7 @@ class TestProposal:
 
     def test_gold_outside_the_choices(self):
         made, _ = resolve_template("mmlu")
-        with pytest.raises(TemplateError, match="the answer 7 is none of the choices"):
+        with pytest.raises(TemplateError, match="the answer 7 is not one of the choices"):
             made.wrap_doc_to_target(7, "{{c}}")({"c": ["x", "y"]})
 
     class Protocol:

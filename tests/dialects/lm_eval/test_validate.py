@@ -52,7 +52,7 @@ def test_every_problem_of_every_file_with_its_place(check):
         "there is no filter 'regx'",
         "does not parse",
         "contains itself",
-        "'nothing', which is no task",
+        "'nothing', which is not a task",
         "needs doc_to_choice",
         "names neither test_split nor validation_split",
         "names no dataset_path",

@@ -39,7 +39,7 @@ LENGTH = 64
 
 
 class VLLMError(Exception):
-    """The base of vLLM's own errors since 0.33, which are no ``ValueError`` any more."""
+    """The base of vLLM's own errors since 0.33, which are not a ``ValueError`` any more."""
 
 
 class EngineDeadError(VLLMError):

@@ -262,7 +262,7 @@ GENERATION_REFUSED: Reasons = {
 }
 """Arguments of generation that would change the answers and that engines are not told; harmless where they are off."""
 
-_OFF = (None, False, 0, 1)
+_OFF = (None, False, 0, 1)  # 1 is "off" for beams and numbers of answers, 0 and False for the rest
 
 
 def model_key_problems(values: Mapping[str, Any], generation: Mapping[str, Any]) -> Iterator[Diagnostic]:

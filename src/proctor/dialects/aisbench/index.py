@@ -31,7 +31,7 @@ _KINDS = {
     "examples": COLLECTION,
 }
 _SIGNS = {DATASET: (b"reader_cfg", b"_datasets", b"datasets ="), MODEL: (b"models =",), SUMMARIZER: (b"summarizer =",)}
-_MOST_BYTES = 1_000_000
+_MOST_BYTES = 1_000_000  # more than any config has; a data file that is called .py is not read whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any
 from proctor.dialects.aisbench.values import dotted_name, short_name
 
 NO_VERSION = "/"
-_SHOWN = 6
+_SHOWN = 6  # hexadecimal digits, as upstream shows them in its tables
 
 
 def prompt_version(dataset: Mapping[str, Any]) -> str:

@@ -40,10 +40,10 @@ from proctor.safe_python.statements import BASE_KEY, Interpreter, is_read_base
 from proctor.settings import settings
 
 MAX_FILES = 5_000
-"""Files that one read may open, bases included."""
+"""Files that one read may open, bases included: more than the largest collections import."""
 
 MAX_DEPTH = 50
-"""How long a chain of bases may be."""
+"""How long a chain of bases may be: real ones are a few long, and each needs frames of Python."""
 
 VARIABLES = frozenset(
     {
@@ -79,7 +79,7 @@ class _Read:
 
 
 _known: dict[str, _Read] = {}
-_KNOWN_LIMIT = 1_024
+_KNOWN_LIMIT = 1_024  # files: the bases of a large collection, so that its configs read each base once
 
 
 def read_config(path: Path | str, *, trust_code: bool | None = None) -> dict[str, Any]:

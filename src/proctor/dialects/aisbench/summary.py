@@ -33,7 +33,7 @@ HIDDEN = ("bp", "sys_len", "ref_len", "type")
 """Metrics that tables leave out."""
 
 Scores = Mapping[str, float]
-_WIDE = 128
+_WIDE = 128  # columns of the lines between blocks: upstream's text file to the letter
 
 
 @dataclass(slots=True)
@@ -384,7 +384,7 @@ def _weighted(group: Mapping[str, Any], parts: Mapping[str, float]) -> tuple[flo
         value = find(name)
         if value is None:
             raise DataError(
-                f"the group '{group['name']}' has a weight for '{name}', which is none of its datasets",
+                f"the group '{group['name']}' has a weight for '{name}', which is not one of its datasets",
                 why=f"its datasets are {', '.join(by_dataset)}",
             )
         total += value * weight

@@ -15,7 +15,7 @@ from proctor.errors import Diagnostic, ProctorError
 
 _SIGNS = (b"_datasets", b"datasets =", b"models =", b"read_base", b"reader_cfg", b"infer_cfg")
 """What a Python file in a folder has to contain to be taken for a config."""
-_MOST_BYTES = 1_000_000
+_MOST_BYTES = 1_000_000  # more than any config has; a data file that is called .py is not read whole
 
 
 def config_files(path: Path) -> list[Path]:

@@ -40,7 +40,7 @@ def put_positions(written: Written) -> None:
         right, choices = row[written.target], row[CHOICES]
         found = [choices.index(each) for each in (right if isinstance(right, list) else [right]) if each in choices]
         if not found:
-            written.losses.add("scores", "references: a right answer that is none of the choices")
+            written.losses.add("scores", "references: a right answer that is not one of the choices")
         row[written.target] = found if isinstance(right, list) else found[0] if found else len(choices)
 
 

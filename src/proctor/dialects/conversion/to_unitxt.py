@@ -124,7 +124,7 @@ def _check_positions(written: Written) -> None:
         row[written.target] = places[0] if places else 0
 
 
-_OF_POSITIONS = ("lm_eval:f1", "lm_eval:mcc")
+_OF_POSITIONS = ("lm_eval:f1", "lm_eval:mcc")  # they count positions of choices, while a card's predictions are texts
 
 
 def _decoding(written: Written) -> dict[str, Any]:

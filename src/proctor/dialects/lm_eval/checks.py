@@ -11,7 +11,7 @@ from proctor.dialects.lm_eval.reader import FunctionReference, TaskFile, Unknown
 from proctor.dialects.lm_eval.template_base import TemplateConfig
 from proctor.errors import Diagnostic, Location, ProctorError, ValidationError, did_you_mean
 
-_SHOWN_LENGTH = 80
+_SHOWN_LENGTH = 80  # characters of a wrong value in a message: one line of a terminal
 OUTPUT_TYPES = ("multiple_choice", "generate_until", "loglikelihood", "loglikelihood_rolling")
 
 _KINDS: dict[str, tuple[type, ...]] = {
@@ -214,7 +214,7 @@ _OF_OWN = frozenset({"ref", "children", "dataset_path", "doc_to_text", "include"
 
 def unknown_reference(path: str, target: str, known: Iterable[str], place: Location | None) -> Diagnostic:
     """Return the problem of a child that refers to nothing."""
-    what = f"'{path}' refers to '{target}', which is no task, group or tag"
+    what = f"'{path}' refers to '{target}', which is not a task, group or tag"
     return Diagnostic(what, place, hint=did_you_mean(target, known))
 
 

@@ -29,6 +29,7 @@ from proctor.templates.styles import QuestionStyle
 
 TARGETS = ("proctor", "lm-eval", "card")
 SHORT_NAMES = {"mcq": "mmlu", "generate": "generate_until"}
+# Keys of task files that only Proctor reads.
 _OWN_KEYS = frozenset({"template", "chat_override", "task_list", "children"})
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -253,7 +254,7 @@ class _Jinja:
             return repr(list(value.values()) if isinstance(value, dict) else value)
         text = self._inline(key).strip()
         if single_expression(text) is None:
-            raise TemplateError(f"{key} is {value!r}, which is no single expression", hint="write {{ expression }}")
+            raise TemplateError(f"{key} is {value!r}, which is not a single expression", hint="write {{ expression }}")
         return text[2:-2].strip()
 
     def _note(self, text: str) -> None:

@@ -31,7 +31,7 @@ class DocumentScorer:
         aggregates: Aggregations by metric; metrics that come in several sizes (``pass@1``) appear while documents are
             scored.
         directions: Whether more is better, by metric.
-        golds_outside: Documents so far whose gold answer is none of their choices.
+        golds_outside: Documents so far whose gold answer is not one of their choices.
 
     Args:
         config: The task.

@@ -68,7 +68,7 @@ def _on_first_use(reference: FunctionReference) -> Callable[[Row], Any]:
     return call
 
 
-_SHOWN_LENGTH = 80
+_SHOWN_LENGTH = 80  # characters of a wrong value in a message: one line of a terminal
 _PATH = re.compile(r"[^\W\d]\w*(\.\w+)*\Z")
 
 
@@ -126,7 +126,7 @@ def missing_column(spec: FieldSpec, field: str, row: Row) -> Sequence[Diagnostic
 
 
 def refuse_missing_answer(spec: FieldSpec, doc: Row) -> None:
-    """Refuse an answer that is one bare name and no column: the same word for every document is a mistake."""
+    """Refuse an answer that is one bare name and not a column: the same word for every document is a mistake."""
     if _is_plain(spec) and _PATH.match(spec) and spec not in doc:
         raise _no_column(spec, "doc_to_target", doc)
 

@@ -133,7 +133,7 @@ def _column(name: str, purpose: str) -> Find:
 
 
 def _refuse_missing_column(spec: str, columns: Collection[str], purpose: str) -> None:
-    """Refuse a question that is one bare name and no column: the same word for every document is a mistake."""
+    """Refuse a question that is one bare name and not a column: the same word for every document is a mistake."""
     if columns and spec.isidentifier():
         raise TemplateError(
             f"{purpose} is '{spec}', and the documents have no such column",

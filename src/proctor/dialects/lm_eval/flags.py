@@ -85,7 +85,7 @@ def parse_samples(text: str) -> dict[str, list[int]]:
     """Return positions of documents by task, from JSON or from a file with JSON.
 
     Raises:
-        UsageError: It is no such JSON.
+        UsageError: It is not such JSON.
     """
     path = Path(text)
     source = path.read_text(encoding="utf-8") if not text.lstrip().startswith("{") and path.is_file() else text

@@ -13,6 +13,7 @@ from jinja2 import nodes
 
 Walk = Callable[[Mapping[str, Any]], Any]
 
+# Names that Jinja itself defines: they are not columns of a row.
 _GLOBALS = frozenset({"range", "dict", "lipsum", "cycler", "joiner", "namespace", "self", "loop", "super", "caller"})
 _OWN_NAMES = frozenset(dir(dict)) | frozenset(dir(list)) | frozenset(dir(str)) | frozenset(dir(int))
 _TEXT_METHODS = frozenset(

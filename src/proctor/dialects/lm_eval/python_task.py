@@ -295,7 +295,7 @@ def _class_of(spec: Any, leaf: Leaf) -> type[Any]:
     kind = resolve_function(spec, f"the task '{leaf.name}'") if isinstance(spec, FunctionReference) else spec
     place = leaf.source.location("class") if leaf.source is not None else None
     if not isinstance(kind, type):
-        raise UsageError(f"'class' of the task '{leaf.name}' is {spec}, no class", location=place)
+        raise UsageError(f"'class' of the task '{leaf.name}' is {spec}, not a class", location=place)
     if missing := [name for name in _NEEDED if not callable(getattr(kind, name, None))]:
         raise UsageError(
             f"the class {kind.__name__} of the task '{leaf.name}' is not a task of lm-eval",

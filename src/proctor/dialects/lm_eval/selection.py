@@ -337,7 +337,7 @@ class TaskFinder:
         if not own:
             near = closest(str(name), self.index.entries)
             raise UnknownArtifactError(
-                f"the group '{group}' lists '{name}', which is no task, group or tag",
+                f"the group '{group}' lists '{name}', which is not a task, group or tag",
                 location=self._reader.read(entry.file).location("task"),
                 hint=f"did you mean '{near[0]}'?" if near else "",
             )

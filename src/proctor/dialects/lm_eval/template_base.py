@@ -103,7 +103,7 @@ class TemplateConfig(ABC):
 
 
 MOST_LABELS = 26
-"""Labels that are written down of an alphabet, which goes on."""
+"""Labels that are written down of an alphabet, which goes on: the letters; no question has more choices."""
 
 
 class LabelList(list[str]):
@@ -145,7 +145,7 @@ class StyledTemplate(TemplateConfig):
         """Return the position of the right choice; generative templates return its label.
 
         Raises:
-            TemplateError: The answer is none of the choices.
+            TemplateError: The answer is not one of the choices.
         """
         del question
         if isinstance(answer, list):

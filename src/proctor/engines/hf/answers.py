@@ -44,7 +44,7 @@ CPU_STEP, GPU_STEP, STEM_STEP = 256, 4096, 2048
 """Tokens per step where prefixes are shared (nothing is padded, but every token of a step is masked against all)."""
 CPU_LOGITS, GPU_LOGITS = 2**26, 2**28
 """Numbers that the predictions of one step may fill."""
-_SMALLEST_STEP = 32
+_SMALLEST_STEP = 32  # tokens: where even so few do not fit into memory, sharing prefixes cannot help
 
 _KEY_ENCODER = msgspec.json.Encoder(order="deterministic", enc_hook=repr)
 

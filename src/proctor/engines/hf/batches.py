@@ -15,7 +15,7 @@ OUT_OF_MEMORY = (
     "dtype=bfloat16, device_map=auto (several GPUs), or device=cpu"
 )
 _NO_MEMORY = re.compile(r"out of memory|can't allocate memory|not enough memory|STATUS_ALLOC_FAILED", re.IGNORECASE)
-"""How CUDA, cuBLAS, Apple's and Intel's GPUs, and the CPU say it, where it is no ``torch.OutOfMemoryError``."""
+"""How CUDA, cuBLAS, Apple's and Intel's GPUs, and the CPU say it, where it is not a ``torch.OutOfMemoryError``."""
 
 
 @dataclass(slots=True)

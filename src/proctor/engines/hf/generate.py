@@ -18,6 +18,7 @@ from proctor.ir import Decoding, TokenLogProbability
 if TYPE_CHECKING:
     import torch
 
+# Arguments of generate() that are made of the request and the engine here; anything else goes to it as it is.
 _OURS = frozenset(
     {"do_sample", "logprobs", "top_logprobs", "tools", "temperature", "top_p", "top_k", "max_new_tokens", "max_length"}
 )

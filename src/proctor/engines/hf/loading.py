@@ -20,8 +20,8 @@ from proctor.settings import model_folder, settings
 Family = Literal["causal", "seq2seq", "image-text"]
 """How a model reads and writes: text after text, text into text, or text and pictures."""
 
-DEFAULT_MAX_LENGTH = 2048
-_UNSET_TOKENIZER_LENGTH = 10**12
+DEFAULT_MAX_LENGTH = 2048  # lm-eval's _DEFAULT_MAX_LENGTH, so that both cut prompts at the same place
+_UNSET_TOKENIZER_LENGTH = 10**12  # transformers writes 10**30 for "not known"; no model reads so much
 _AUTO_CLASSES: dict[Family, str] = {
     "causal": "AutoModelForCausalLM",
     "seq2seq": "AutoModelForSeq2SeqLM",

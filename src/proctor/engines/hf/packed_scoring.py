@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Found = tuple[int, float, bool]
 """Sequence, log-probability of one of its targets, and whether that target was the most likely token."""
 
+# Of a log-likelihood of a few tokens: rounding moves it less, and what a wrong mask lets in moves it more.
 _TOLERANCE_SINGLE, _TOLERANCE_HALF = 1e-3, 0.5
 
 

@@ -23,7 +23,7 @@ from proctor.settings import settings
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-MAX_BYTES = 50_000_000
+MAX_BYTES = 50_000_000  # ten times what services take; a wrong address could send for ever
 _PICTURES = frozenset({"image", "image_url"})
 
 

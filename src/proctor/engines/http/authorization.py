@@ -20,8 +20,8 @@ from proctor.ir import Failure
 
 IAM_URL = "https://iam.cloud.ibm.com/identity/token"
 _GRANT = "urn:ibm:params:oauth:grant-type:apikey"
-_MARGIN_SECONDS = 120
-_TOKEN_TIMEOUT_SECONDS = 30.0
+_MARGIN_SECONDS = 120  # a token lives for an hour; it must not end while a request is under way or our clock is behind
+_TOKEN_TIMEOUT_SECONDS = 30.0  # the exchange takes a second, but all requests wait for it
 
 
 class _Token(Struct):

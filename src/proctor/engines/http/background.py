@@ -24,9 +24,9 @@ Answering = Callable[[R], Awaitable[Response]]
 Opening = Callable[[], AbstractAsyncContextManager[Answering[R]]]
 """Opens what answering needs (connections) inside the event loop, and closes it."""
 
-_PULL_AT_ONCE = 16
-_PULL_SECONDS = 0.05
-_LINGER_SECONDS = 0.02
+_PULL_AT_ONCE = 16  # requests made while answers wait: few enough that these are logged without delay
+_PULL_SECONDS = 0.05  # the same where making a request is slow, because it loads data or renders a picture
+_LINGER_SECONDS = 0.02  # waking the caller fifty times a second costs nothing, and models take longer to answer
 _STOCK = 256
 """Requests that are read beyond those that workers will take next, so that answers may linger."""
 _Outcome = tuple[int, Response] | BaseException

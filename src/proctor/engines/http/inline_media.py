@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 MAX_PIXELS_A_SIDE = 2048
 """Larger pictures are scaled down: services scale them down anyway, or refuse them."""
 MAX_BYTES = 5_000_000
-"""Most bytes of a picture file that is sent as it is."""
+"""Most bytes of a picture file that is sent as it is: Anthropic, the strictest of the services, takes 5 MB."""
 
 
 def split_data_url(url: str) -> tuple[str, str]:
-    """Return the media type and the base64 data of a data URL; raise :class:`CallError` where it is none."""
+    """Return the media type and the base64 data of a data URL; raise :class:`CallError` where it is not one."""
     head, comma, data = url.partition(",")
     if not head.startswith("data:") or not comma or not head.endswith(";base64"):
         raise CallError.of("engine", f"this picture is not a base64 data URL: {url[:60]}")

@@ -14,7 +14,7 @@ import msgspec
 
 from proctor.engines.http.transport import Reply
 
-_LONGEST = 1000
+_LONGEST = 1000  # characters: some servers send a whole page or the request back, which would fill log and terminal
 _IS_CONTEXT = re.compile(
     r"context[_ ](?:length|size|window|limit)|maximum context|max_model_len|maximum (?:model|prompt) length"
     r"|(?:prompt|input|context|conversation) is too (?:long|large)|prompt too long|too many (?:input )?tokens"

@@ -8,15 +8,17 @@ from dataclasses import dataclass
 
 from proctor.ir import Failure, Response
 
+# Any service takes eight; few do better beyond five hundred, each of which is an open connection.
 AUTO_START, AUTO_MOST = 8, 512
-_MINUTE = 60.0
+_MINUTE = 60.0  # the limits of providers are for a minute; it slides here, so that none of theirs is overstepped
+# How servers with too much to do fail; other failures say nothing about it.
 _OVERLOAD = frozenset({"rate_limited", "timeout", "connection", "server_error"})
-_ROUNDS_BETWEEN_TRIES = 8
-_SECONDS_BETWEEN_CUTS = 1.0
+_ROUNDS_BETWEEN_TRIES = 8  # a try that brings nothing costs one round or two, so most are at the best known limit
+_SECONDS_BETWEEN_CUTS = 1.0  # refusals come in swarms: requests that left together are turned away together
 _DOUBTS = 1
 """Rounds without gain that are measured again before they are believed."""
 _GAIN = 1.05
-"""Rate has to grow by this for more requests at once to count as better."""
+"""Rate has to grow by this for more requests at once to count as better: rounds differ by a few percent anyway."""
 
 
 class Concurrency:

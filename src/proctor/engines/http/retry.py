@@ -17,8 +17,8 @@ from msgspec import Struct
 
 RETRIED_STATUSES = frozenset({408, 409, 424, 425, 429})
 """424: a failure while the model worked (Amazon Bedrock, text-generation-inference)."""
-_LONGEST_WAIT_SECONDS = 1e9
-PATIENCE = 8
+_LONGEST_WAIT_SECONDS = 1e9  # thirty years: larger numbers, infinities too, are not meant as a wait
+PATIENCE = 8  # in a row: where the server works, so many do not fail by chance; engines allow one for each worker
 
 
 def is_retried(status: int) -> bool:

@@ -40,6 +40,7 @@ _KINDS: dict[int, tuple[str, str]] = {
     HTTPStatus.TOO_MANY_REQUESTS: ("rate_limited", ""),
 }
 _FINAL = frozenset({"authentication", "forbidden", "not_found"})  # asking again helps once somebody changed something
+# The server said nothing: several in a row mean that it is gone.
 _UNANSWERED = frozenset({"unreachable", "connection", "timeout"})
 _UNREACHABLE_ATTEMPTS = 4  # of a server that never answered
 _OTHER_PROTOCOL = "does the server speak this engine's protocol, and does base_url name its API?"

@@ -14,7 +14,7 @@ from proctor.scoring.postprocessors.general import read_literal
 from proctor.scoring.programs import Ending, Program, pass_at, run_programs
 
 _HOW = ("pass", "timeout", "failed", "wrong_answer")
-_EACH = (1, 10, 100)
+_EACH = (1, 10, 100)  # upstream's default for k, after the paper of HumanEval (Chen et al., 2021)
 
 
 def humaneval(cases: Cases, k: Sequence[int] = _EACH) -> Verdict:

@@ -8,7 +8,7 @@ from typing import Any
 
 from proctor.scoring.repeats import at_least_one_as_product
 
-_THRESHOLDS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_THRESHOLDS = (0.0, 0.25, 0.5, 0.75, 1.0)  # OpenCompass' GPassKEvaluator reports these
 
 
 def g_pass_at_k(n: int, c: int, k: int, threshold: float) -> float:

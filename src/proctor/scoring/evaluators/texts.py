@@ -15,7 +15,7 @@ from proctor.scoring.metrics.summaries import Rouge
 from proctor.scoring.postprocessors.general import chinese_words, general
 from proctor.scoring.sacrebleu_scorers import sacrebleu_scorer
 
-_RESAMPLES = 1000
+_RESAMPLES = 1000  # of rouge_score's BootstrapAggregator, which upstream uses by way of ``evaluate``
 
 
 def _references(cases: Cases) -> list[list[Any]]:

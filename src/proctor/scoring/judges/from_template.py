@@ -35,11 +35,11 @@ SHORT_TASK = {
     ),
 }
 BASELINE = "baseline_model"
-_HALF = 0.5
+_HALF = 0.5  # a fair coin: each answer is first equally often, which evens out a judge's liking for the first
 
 
 class LLMAsJudgeBase(BulkInstanceMetric):
-    """Base of judges: predictions become cases, a template asks about them, its processors read the verdicts.
+    """Base of judges: predictions become instances of their task, a template asks, its processors read the verdicts.
 
     Attributes:
         inference_model: The engine that judges.
@@ -72,14 +72,14 @@ class LLMAsJudgeBase(BulkInstanceMetric):
     def prepare_instances(
         self, references: list[list[Any]], predictions: list[Any], task_data: list[dict[str, Any]]
     ) -> list[dict[str, Any]]:
-        """Return the cases: fields of the judge's task."""
+        """Return the instances of the judge's task."""
 
     @abstractmethod
     def scores_of(self, verdict: Verdict) -> dict[str, Any]:
         """Return the scores that a verdict makes."""
 
     def judge(self, cases: Sequence[Mapping[str, Any]]) -> list[Verdict]:
-        """Return the verdicts on cases."""
+        """Return the verdicts on instances of the judge's task."""
         return self._bench().judge(cases)
 
     def _bench(self) -> Bench:
@@ -133,7 +133,7 @@ class LLMAsJudge(LLMAsJudgeBase):
     def prepare_instances(
         self, references: list[list[Any]], predictions: list[Any], task_data: list[dict[str, Any]]
     ) -> list[dict[str, Any]]:
-        """Return the cases."""
+        """Return the instances of the judge's task."""
         return [
             {**self._case(words_of(self._question(fields)), prediction, each[0]), **_classes(fields)}
             for each, prediction, fields in zip(references, predictions, task_data, strict=True)
@@ -222,13 +222,13 @@ class TaskBasedLLMasJudge(LLMAsJudgeBase):
         return Bench(self.inference_model, self.judge_task(), self.template, layout, self.system_prompt)
 
     def judge(self, cases: Sequence[Mapping[str, Any]]) -> list[Verdict]:
-        """Return the verdicts on cases."""
+        """Return the verdicts on instances of the judge's task."""
         return self._bench().judge(cases, log_probabilities=self.infer_log_probs)
 
     def prepare_instances(
         self, references: list[list[Any]], predictions: list[Any], task_data: list[dict[str, Any]]
     ) -> list[dict[str, Any]]:
-        """Return the cases."""
+        """Return the instances of the judge's task."""
         names = list(self.judge_task().input_types)
         return [
             self._case(names, prediction, fields) for prediction, fields in zip(predictions, task_data, strict=True)

@@ -14,7 +14,7 @@ from proctor.scoring.counted_metric import ratio
 from proctor.scoring.intervals import Bootstrap, Floats, Indices, Interval, Opaque, Sums, wilson
 from proctor.scoring.metrics.correlation import spearman
 
-_LEAST = 2
+_LEAST = 2  # pairs: a correlation, and agreement beyond chance, are not defined for one
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,8 @@ class Agreement:
     """How well two judges agree.
 
     Attributes:
-        count: Cases that both judged.
-        left_out: Cases that one of them did not.
+        count: Instances that both judged.
+        left_out: Instances that one of them did not.
         share: Share of equal verdicts, with Wilson's interval.
         kappa: Cohen's kappa: agreement beyond chance, 1 at best, 0 for none; NaN where chance explains everything.
         correlation: Spearman's; NaN where verdicts are not numbers.
@@ -45,19 +45,21 @@ def agreement(
     """Compare the verdicts of a judge with right ones.
 
     Args:
-        verdicts, gold: Verdicts on the same cases, in the same order; ``None`` where there is none.
+        verdicts, gold: Verdicts on the same instances, in the same order; ``None`` where there is none.
         level: Confidence level.
         resamples: Bootstrap resamples.
         seed: Seed of the bootstrap; the setting by default.
 
     Raises:
-        UsageError: The lengths differ, or fewer than two cases were judged by both.
+        UsageError: The lengths differ, or fewer than two instances were judged by both.
     """
     if len(verdicts) != len(gold):
-        raise UsageError(f"there are {len(verdicts)} verdicts on {len(gold)} cases")
+        raise UsageError(f"there are {len(verdicts)} verdicts on {len(gold)} instances")
     pairs = [pair for pair in zip(verdicts, gold, strict=True) if not any(map(_is_missing, pair))]
     if len(pairs) < _LEAST:
-        raise UsageError(f"only {len(pairs)} cases were judged by both", hint="an agreement needs two cases or more")
+        raise UsageError(
+            f"only {len(pairs)} instances were judged by both", hint="an agreement needs two instances or more"
+        )
     equal = sum(first == second for first, second in pairs)
     bootstrap = Bootstrap(resamples, level, seed=seed, repair=True)
     kappas = kappa_sums(pairs)

@@ -46,11 +46,11 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """Where a judge sits: everything but the cases.
+    """Where a judge sits: everything but the instances.
 
     Attributes:
         engine: Who judges.
-        task: The fields of a case.
+        task: The fields of an instance.
         template: The words.
         format: The layout.
         system_prompt: The system prompt.
@@ -69,7 +69,7 @@ class Bench:
         log_probabilities: bool = False,
         previous: Sequence[Messages] = (),
     ) -> list[Verdict]:
-        """Return a verdict on each case.
+        """Return a verdict on each instance.
 
         Args:
             cases: Fields of the task, with ``data_classification_policy`` where it is known.
@@ -113,7 +113,7 @@ class Bench:
 
 
 def strict(processor: Any) -> Artifact:
-    """Return a processor that fails where it would otherwise fall back to a default: an unread verdict is no 0."""
+    """Return a processor that fails where it would otherwise fall back to a default: an unread verdict is not a 0."""
     found = fetch_artifact(processor)
     if isinstance(found, SequentialMixin):
         return found.model_copy(update={"steps": [strict(step) for step in found.steps]})

@@ -14,7 +14,7 @@ from proctor.scoring.judges.criteria import Criteria, fetch_criteria
 from proctor.scoring.judges.judge_client import Answer, JudgePrompt, ask, check_engine, engine_name
 from proctor.scoring.map_reduce import field_of
 
-CLOSE_ENOUGH = 0.6
+CLOSE_ENOUGH = 0.6  # difflib's own default for a close match: forgives a word too many or a letter
 Message = dict[str, Any]
 
 

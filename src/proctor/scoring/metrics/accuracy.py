@@ -13,7 +13,7 @@ from proctor.scoring.metric import present
 from proctor.scoring.reductions import AggregationReduction, MeanReduction
 from proctor.scoring.score import Unit
 
-_MATCHES_MEMORY = 10_000
+_MATCHES_MEMORY = 10_000  # pairs of short texts, a few MB: predictions are letters, which come again and again
 
 
 class AccuracyFast(ReductionInstanceMetric[Any, dict[str, float]]):

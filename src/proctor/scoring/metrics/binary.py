@@ -15,7 +15,7 @@ from proctor.scoring.instance_metric import InstanceMetric
 from proctor.scoring.intervals import Floats
 from proctor.scoring.score import Unit
 
-_CLASSES = 2
+_CLASSES = 2  # the area under the curve is of one class against one other
 
 
 def _gold(references: list[list[Any]]) -> Floats:

@@ -17,7 +17,7 @@ from proctor.scoring.map_reduce import MapReduceMetric
 from proctor.scoring.metrics.binary import ranks
 from proctor.scoring.score import Unit
 
-_LEAST = 2
+_LEAST = 2  # points that have a correlation, and the parameters of a line, which cost degrees of freedom
 
 
 class MeanSquaredError(MapReduceMetric[float, float]):

@@ -28,9 +28,9 @@ from proctor.scoring.score import Unit
 from proctor.settings import model_folder
 
 MODELS_KEPT = 4
-"""Models of one kind that stay loaded."""
+"""Models of one kind that stay loaded, some hundred MB each: few metrics of an exam use different ones."""
 
-_IGNORED = -100
+_IGNORED = -100  # what torch's cross_entropy leaves out by default, and transformers writes for padding
 
 
 class MeanOfModelScores(MapReduceMetric[Any, float]):

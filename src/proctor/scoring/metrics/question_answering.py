@@ -15,7 +15,7 @@ from proctor.scoring.metrics.strings import token_overlap, websrc_f1
 from proctor.scoring.score import Unit
 from proctor.scoring.text_distance import normalize_answer
 
-TOLERANCE = 0.05
+TOLERANCE = 0.05  # relaxed accuracy of ChartQA (Masry et al., 2022): within 5% of a number
 
 
 class Squad(CountedMetric):

@@ -18,8 +18,8 @@ from proctor.scoring.metric import Metric
 from proctor.scoring.score import Unit
 
 Elements = dict[Any, Counter[Any]]
-_MEMORY = 100_000
-_KINDS = 4
+_MEMORY = 100_000  # pairs of entities, some 20 MB: each instance compares all of its own with all, and names repeat
+_KINDS = 4  # numbers of a group in an instance: matched and all, of the prediction and of the reference
 
 
 class CustomF1(CountedMetric):

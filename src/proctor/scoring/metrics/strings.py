@@ -17,7 +17,7 @@ from proctor.scoring.reductions import AggregationReduction, MeanReduction
 from proctor.scoring.score import Unit
 from proctor.scoring.text_distance import levenshtein, normalize_answer
 
-_MEMORY = 10_000
+_MEMORY = 10_000  # texts, some tens of MB: labels and references come again, and long answers need not stay
 
 
 class StringContainment(ReductionInstanceMetric[Any, dict[str, float]]):

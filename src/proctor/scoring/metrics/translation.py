@@ -20,8 +20,8 @@ from proctor.scoring.sacrebleu_scorers import sacrebleu_scorer
 from proctor.scoring.score import Unit
 from proctor.scoring.text_distance import levenshtein
 
-ORDER = 4
-_MEMORY = 10_000
+ORDER = 4  # n-grams of up to four words, as in the definition of BLEU (Papineni et al., 2002)
+_MEMORY = 10_000  # texts, some tens of MB: a sentence comes again in every group and comparison that it is in
 
 
 # -- BLEU -----------------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from proctor.errors import DataError, Location, TrustError, did_you_mean
 from proctor.settings import settings
 
 _PROJECTS = {"opencompass": "opencompass", "ais_bench": "aisbench"}
+# What upstream takes for itself before it calls the class with the rest.
 _NOT_ARGUMENTS = {"type", "abbr", "reader_cfg", "infer_cfg", "eval_cfg", "k", "n"}
 
 

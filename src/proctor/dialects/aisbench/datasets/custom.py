@@ -37,7 +37,7 @@ def custom_dataset(config: Mapping[str, Any], project: str = "opencompass") -> d
         project: Whose default prompts are meant.
 
     Raises:
-        DataError: The file is none that can be read so, or its kind and method do not go together.
+        DataError: The file is not one that can be read so, or its kind and method do not go together.
         DatasetNotFoundError: There is no such file.
     """
     meta = _meta(config, project)

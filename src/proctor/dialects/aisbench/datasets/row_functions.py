@@ -17,7 +17,7 @@ from proctor.scoring.postprocessors.general import read_literal
 from proctor.scoring.postprocessors.mathematics import boxed
 
 _LETTERS = "ABCD"
-_SIMPLE_EVALS = 4
+_SIMPLE_EVALS = 4  # as often as OpenAI's simple-evals asks each question of GPQA, and upstream with it
 _SHIFTED = ("ABCD", "BCDA", "CDAB", "DABC")
 
 

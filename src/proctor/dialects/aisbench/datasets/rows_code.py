@@ -20,7 +20,7 @@ from proctor.errors import DataError
 
 _CONSTANTS = "CodeGenerationPromptConstants"
 _LARGEST = 256 * 1024 * 1024
-"""Bytes that packed tests may unpack to."""
+"""Bytes that packed tests may unpack to: a few kilobytes of a damaged or hostile file could become gigabytes."""
 
 
 def _livecodebench(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:

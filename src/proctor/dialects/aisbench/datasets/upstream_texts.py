@@ -105,7 +105,7 @@ def _value(node: ast.expr, known: Mapping[str, Any]) -> Any:
     """Return the value of a constant expression.
 
     Raises:
-        _NotConstantError: It is none.
+        _NotConstantError: It is not one.
     """
     if isinstance(node, ast.Constant):
         return node.value

@@ -22,7 +22,7 @@ from proctor.engines.http.retrying_client import ReplyError
 from proctor.ir import Decoding, Message, Prompt, Response, Usage, message_text
 
 _DEFAULT_MAX_TOKENS = 4096
-"""The protocol wants a limit; used where neither exam nor engine has one."""
+"""The protocol wants a limit; used where neither exam nor engine has one. All models of the service write so many."""
 REASONS = {
     "end_turn": "stop",
     "stop_sequence": "stop",
@@ -34,6 +34,7 @@ REASONS = {
     "guardrail_intervened": "content_filter",
 }
 """Why an answer ended, in the words of OpenAI: for Anthropic and Bedrock, which share most of theirs."""
+# The protocol has none of these and refuses requests with unknown keys; tools are sent in its own form.
 _NOT_SENT = frozenset({"logprobs", "top_logprobs", "frequency_penalty", "presence_penalty", "logit_bias", "tools"})
 
 

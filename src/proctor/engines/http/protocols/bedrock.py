@@ -23,6 +23,7 @@ from proctor.engines.http.protocols.tool_calls import calls_of, result_id
 from proctor.engines.http.retrying_client import CallError
 from proctor.ir import Decoding, Message, Prompt, Response, Usage, message_text
 
+# Converse returns no log-probabilities; tools are sent in its own form.
 _NOT_SENT = frozenset({"logprobs", "top_logprobs", "tools"})
 
 

@@ -98,7 +98,7 @@ def _parameters(extra: Any) -> dict[str, Any]:
 
 
 def parse_results(body: bytes) -> Response:
-    """Return the response in a reply; raise :class:`ReplyError` or ``msgspec.DecodeError`` where it is none."""
+    """Return the response in a reply; raise :class:`ReplyError` or ``msgspec.DecodeError`` where it is not one."""
     reply = _REPLY.decode(body)
     if not reply.results:
         raise ReplyError("the reply has no results")
