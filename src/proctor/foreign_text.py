@@ -47,10 +47,19 @@ def parse_json(
         raise _too_deep(text) from None
     except ValueError as error:  # a whole number with more digits than Python turns into one
         raise json.JSONDecodeError(str(error).partition(";")[0], _shown(text), 0) from None
-    opening = ("[", "{") if isinstance(text, str) else (b"[", b"{")
-    if sum(map(text.count, opening)) > DEEPEST and is_deep(value):  # type: ignore[arg-type]
-        raise _too_deep(text)
+    check_depth(text, value)
     return value
+
+
+def check_depth(text: str | bytes | bytearray, value: Any) -> None:
+    """Look at what was read of a JSON text.
+
+    Raises:
+        json.JSONDecodeError: It is nested more than :data:`DEEPEST` deep.
+    """
+    opening: tuple[Any, Any] = ("[", "{") if isinstance(text, str) else (b"[", b"{")
+    if sum(map(text.count, opening)) > DEEPEST and is_deep(value):
+        raise _too_deep(text)
 
 
 def _too_deep(text: str | bytes | bytearray) -> json.JSONDecodeError:
@@ -67,7 +76,8 @@ def is_deep(value: Any) -> bool:
     for _ in range(DEEPEST + 1):
         below: list[Any] = []
         for each in level:
-            below.extend(each.values() if isinstance(each, dict) else each)
+            if isinstance(each, (list, tuple, dict)):
+                below.extend(each.values() if isinstance(each, dict) else each)
         level = [each for each in below if isinstance(each, (list, tuple, dict))]
         if not level:
             return False
@@ -81,8 +91,7 @@ def parse_literal(text: str) -> Any:
         SyntaxError: It does not parse.
         ValueError: It is not a literal, or has more than :data:`MOST_WORDS` words and signs.
     """
-    if len(text) > MOST_WORDS and next(islice(_WORD.finditer(text), MOST_WORDS, None), None) is not None:
-        raise ValueError(f"a literal has more than {MOST_WORDS:,} words and signs")
+    check_words(text)
     try:
         if "\\" not in text:
             return ast.literal_eval(text)
@@ -95,29 +104,48 @@ def parse_literal(text: str) -> Any:
         raise ValueError(f"a literal cannot be made: {error}") from None
 
 
+def check_words(text: str) -> None:
+    """Look at Python of strangers before it is parsed.
+
+    Raises:
+        ValueError: It has more than :data:`MOST_WORDS` words and signs.
+    """
+    if len(text) > MOST_WORDS and next(islice(_WORD.finditer(text), MOST_WORDS, None), None) is not None:
+        raise ValueError(f"it has more than {MOST_WORDS:,} words and signs")
+
+
 class NotAFileError(OSError):
-    """A pipe, a device or a folder where a file is expected; or a file that is far too large."""
+    """A pipe, a device or a folder where a file is expected."""
+
+
+class TooLargeError(NotAFileError):
+    """A file that is larger than anybody would write one of its kind."""
 
 
 def read_source(path: str | os.PathLike[str], most: int = LARGEST_SOURCE) -> bytes:
     """Return what a file holds that a person wrote.
 
     Raises:
-        NotAFileError: It is a device, a pipe or a folder, or larger than ``most`` bytes.
+        NotAFileError: It is a device, a pipe or a folder; as :class:`TooLargeError`, it has more than ``most`` bytes.
+        OSError: It cannot be read.
+    """
+    content = read_head(path, most + 1)
+    if len(content) > most:
+        raise TooLargeError(f"it has more than {most:,} bytes")
+    return content
+
+
+def read_head(path: str | os.PathLike[str], count: int) -> bytes:
+    """Return the first bytes of a file.
+
+    Raises:
+        NotAFileError: It is a device, a pipe or a folder.
         OSError: It cannot be read.
     """
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
-    with open(handle, "rb", buffering=0) as file:  # noqa: PTH123 - a handle, not a path
-        found = os.fstat(handle)
-        check_regular(path, found.st_mode)
-        if found.st_size > most:
-            raise NotAFileError(f"it has {found.st_size:,} bytes; at most {most:,} are read")
-        content: bytes = file.read(most + 1)
-        while len(content) <= most and (more := file.read(most + 1 - len(content))):
-            content += more
-    if len(content) > most:
-        raise NotAFileError(f"it has more than {most:,} bytes")
-    return content
+    with open(handle, "rb") as file:  # noqa: PTH123 - a handle, not a path
+        check_regular(path, os.fstat(handle).st_mode)
+        return file.read(count)
 
 
 def read_source_text(path: str | os.PathLike[str]) -> str:

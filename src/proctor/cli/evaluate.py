@@ -12,6 +12,7 @@ import click
 from proctor.cli.commands import ProctorCommand
 from proctor.cli.error_reporting import FAILURES, say
 from proctor.errors import DataError, DatasetNotFoundError, Location, UsageError
+from proctor.foreign_text import parse_json
 
 if TYPE_CHECKING:
     from proctor.results.evaluate import EvaluationResults
@@ -86,7 +87,7 @@ def read_predictions(path: Path) -> list[Any]:
 
 def _prediction(path: Path, number: int, line: str) -> Any:
     try:
-        value = json.loads(line)
+        value = parse_json(line)
     except json.JSONDecodeError as error:
         raise DataError(
             "the line is not valid JSON", location=Location(str(path), number, error.colno), why=error.msg

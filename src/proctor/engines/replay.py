@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from proctor.artifacts import NON_POSITIONAL
 from proctor.engines.engine import Engine
 from proctor.errors import DataError, EngineError, Location
+from proctor.foreign_text import parse_json
 from proctor.ir import Answers, Failure, Generate, Pair, Prompt, Response, Rolling, Score, Scored, content_key
 
 PROMPT_FIELDS = ("prompt", "source", "messages", "input_text", "model_input")
@@ -98,7 +99,7 @@ def _rows_of(path: Path) -> Iterator[Row]:
 
 def _row(line: str, location: Location) -> Row:
     try:
-        row = json.loads(line)
+        row = parse_json(line)
     except json.JSONDecodeError as error:
         raise DataError("a line of recorded answers is not JSON", why=error.msg, location=location) from None
     return row if isinstance(row, dict) else {"prediction": row}

@@ -11,6 +11,7 @@ from typing import Any
 
 from proctor.artifacts import fetch_artifact
 from proctor.errors import ScoringError
+from proctor.foreign_text import parse_json
 from proctor.ir import Failure
 from proctor.results.rows import Table
 from proctor.results.scores import GlobalScores, GroupsScores, InstanceScores, SubsetsScores
@@ -241,7 +242,7 @@ def _groups(groups: Sequence[Any], positions: list[int]) -> Iterator[tuple[tuple
         for text in groups[position] or ():
             members.setdefault(text if isinstance(text, str) else json.dumps(text), []).append(position)
     for text, found in members.items():
-        fields = json.loads(text)
+        fields = parse_json(text)
         names, values = tuple(fields), tuple(_group_value(value) for value in fields.values())
         yield (names, values) if len(names) > 1 else (names[0], values[0]), found
 

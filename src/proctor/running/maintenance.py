@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
@@ -16,6 +15,7 @@ from typing import Any
 import msgspec
 
 from proctor.errors import LogError, UsageError
+from proctor.foreign_text import parse_json
 from proctor.ir import Response
 from proctor.running.codec import decode
 from proctor.running.log import ResponseLog, log_errors, transaction
@@ -83,7 +83,7 @@ def engines(log: ResponseLog) -> list[LoggedEngine]:
         rows = connection.execute("SELECT id, identity, label, config, created FROM engines ORDER BY id").fetchall()
     return [
         LoggedEngine(
-            number, identity, label, json.loads(config), created, answers.get(number, 0), failed.get(number, 0)
+            number, identity, label, parse_json(config), created, answers.get(number, 0), failed.get(number, 0)
         )
         for number, identity, label, config, created in rows
     ]

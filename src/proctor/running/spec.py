@@ -11,6 +11,8 @@ from typing import Any, get_args, get_type_hints
 import yaml
 
 from proctor.errors import Diagnostic, Location, UsageError, did_you_mean
+from proctor.foreign_text import read_source_text
+from proctor.foreign_yaml import compose_yaml, parse_yaml
 from proctor.jsonable import jsonable
 
 _SECRET = re.compile(r"(^|[_-])(api_?key|key|token|secret|password|passwd|authorization|credentials?)$", re.IGNORECASE)
@@ -93,8 +95,8 @@ class RunSpec:
             UsageError: It is not YAML, or fields are missing, unknown or of the wrong type; it names every place.
         """
         try:
-            node = yaml.compose(text, Loader=yaml.SafeLoader)
-            values = yaml.safe_load(text)
+            node = compose_yaml(text)
+            values = parse_yaml(text)
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark
             place = Location(file, mark.line + 1, mark.column + 1) if mark else Location(file)
@@ -113,7 +115,7 @@ class RunSpec:
         path = Path(path)
         path = path / "run.yaml" if path.is_dir() else path
         try:
-            text = path.read_text(encoding="utf-8")
+            text = read_source_text(path)
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"the run file {path} cannot be read", why=str(error)) from None
         return cls.from_yaml(text, str(path))

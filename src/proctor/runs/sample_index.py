@@ -7,7 +7,6 @@ may be stopped at any time and goes on where it stopped. A run that is written a
 
 from __future__ import annotations
 
-import json
 import math
 import sqlite3
 import time
@@ -24,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proctor.errors import DataError, UsageError
+from proctor.foreign_text import check_depth, parse_json
 from proctor.results.score_grid import groups_of, label_of_instance
 from proctor.runs.sample_query import (
     EVERYTHING,
@@ -359,9 +359,10 @@ def read_line(line: bytes) -> dict[str, Any]:
     """Return a line as a record; a line that is not one becomes a record with a failure that says so."""
     try:
         record = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        check_depth(line, record)
+    except (msgspec.DecodeError, ValueError, RecursionError):
         try:
-            record = json.loads(line.decode("utf-8", "replace"))
+            record = parse_json(line.decode("utf-8", "replace"))
         except ValueError as error:
             record = {"failure": {"kind": "broken line", "message": str(error)}}
     return record if isinstance(record, dict) else {"failure": {"kind": "broken line", "message": "not a JSON object"}}

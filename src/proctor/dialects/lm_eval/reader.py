@@ -262,7 +262,6 @@ class TaskReader:
                 raise type(error)(first.what, location=place, why=first.why, hint=first.hint) from None
             raise
 
-
     def _check_include(self, target: str, below: tuple[str, ...]) -> None:
         """Let files include others of their tree of tasks, of their own folder, and of that of the outermost file.
 

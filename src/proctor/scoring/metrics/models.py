@@ -6,7 +6,6 @@ Models load when first used; ``transformers`` and ``torch`` (``proctor[hf]``) ar
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,6 +17,7 @@ import numpy as np
 
 from proctor.artifacts import Artifact
 from proctor.errors import MissingExtraError, ScoringError
+from proctor.foreign_text import parse_json
 from proctor.ir import Failure
 from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.instance_metric import BulkInstanceMetric
@@ -156,7 +156,7 @@ class RegardMetric(GlobalMetric):
 
     def compute(self, references: list[list[Any]], predictions: list[Any], task_data: list[Any]) -> dict[str, Any]:
         """Return the mean shift of regard, by category, gender, race and over all."""
-        given = [json.loads(each[0]) for each in references]
+        given = [parse_json(each[0]) for each in references]
         classify = classifier(self.model_name)
         pairs = [{"text": each["input"], "text_pair": text} for each, text in zip(given, predictions, strict=True)]
         labels = [found["label"] for found in classify(pairs, batch_size=self.batch_size, truncation=True)]
