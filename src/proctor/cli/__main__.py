@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError
 
 import click
@@ -22,6 +24,7 @@ from proctor.cli.error_reporting import (
     say,
 )
 from proctor.errors import ProctorError
+from proctor.terminal_text import printable
 
 COMMANDS = {
     "run": ("proctor.cli.run", "Let a model sit exams, and print its scores."),
@@ -66,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code (see :mod:`proctor.cli.error_reporting`)."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     _prepare_streams()
-    with effects.session():
+    with effects.session(), _warnings_for_terminals():
         code = _run(given)
     try:
         sys.stdout.flush()
@@ -74,6 +77,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         abandon_output()
         return BROKEN_PIPE
     return code
+
+
+@contextmanager
+def _warnings_for_terminals() -> Iterator[None]:
+    """Show warnings, whose words may come from a row, without obeying what is in them."""
+    before = warnings.formatwarning
+    warnings.formatwarning = lambda *given, **named: printable(before(*given, **named))
+    try:
+        yield
+    finally:
+        warnings.formatwarning = before
 
 
 def _run(arguments: list[str]) -> int:
@@ -102,7 +116,7 @@ def _usage(error: click.UsageError) -> int:
         click.echo(error.ctx.get_help() if error.ctx else "", err=True)
         return 2
     if type(error).__name__ == "NoArgsIsHelpError":
-        click.echo(error.format_message(), err=True)
+        say(error.format_message())
         return 2
     ours = translated(error)
     report(ours)
@@ -117,7 +131,7 @@ def _trace_if_asked(arguments: list[str]) -> None:
     if "--traceback" in arguments:
         import traceback
 
-        traceback.print_exc()
+        say(traceback.format_exc())
 
 
 def _prepare_streams() -> None:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.commands import ProctorCommand
-from proctor.cli.error_reporting import FAILURES, say
+from proctor.cli.error_reporting import FAILURES, say, show
 from proctor.errors import DataError, DatasetNotFoundError, Location, UsageError
 from proctor.foreign_text import parse_json
+from proctor.terminal_text import printable_json
 
 if TYPE_CHECKING:
     from proctor.results.evaluate import EvaluationResults
@@ -48,11 +49,11 @@ def command(dataset: str, predictions: Path, split: str, intervals: bool, log: P
         )
     results = evaluate(given, rows, calc_confidence_intervals=intervals, log=log)
     if shown["as_json"]:
-        click.echo(json.dumps(dict(results.global_scores), ensure_ascii=False, indent=2, default=str))
+        click.echo(printable_json(json.dumps(dict(results.global_scores), ensure_ascii=False, indent=2, default=str)))
     else:
-        click.echo(results.global_scores.summary)
+        show(results.global_scores.summary)
     if shown["instances"] and not shown["as_json"]:
-        click.echo(results.instance_scores.summary)
+        show(results.instance_scores.summary)
     for judge, counts in results.metadata.get("judges", {}).items():
         say(f"judge {judge}: {counts['asked']} requests asked, {counts['from_log']} answered by the log")
     notes = list(_notes(results))
