@@ -13,23 +13,20 @@ _KEPT = "\n\t"
 _FORMATTING: Iterable[tuple[int, int]] = (
     (0x00AD, 0x00AD),
     (0x061C, 0x061C),
-    (0x115F, 0x1160),
-    (0x180B, 0x180F),
+    (0x180E, 0x180E),
     (0x200B, 0x200B),
     (0x200E, 0x200F),
     (0x2028, 0x202E),
     (0x2060, 0x206F),
-    (0x3164, 0x3164),
     (0xD800, 0xDFFF),
     (0xFEFF, 0xFEFF),
-    (0xFFA0, 0xFFA0),
     (0xFFF9, 0xFFFB),
     (0x13430, 0x1343F),
     (0x1BCA0, 0x1BCA3),
     (0x1D173, 0x1D17A),
     (0xE0000, 0xE007F),
 )
-"""Characters that format and have no shape of their own, line separators, fillers, and half characters."""
+"""Characters that format and have no shape of their own, line separators, and half characters."""
 
 _SAFE: dict[int, str] = {
     **{code: chr(0x2400 + code) for code in range(32) if chr(code) not in _KEPT},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -66,6 +67,10 @@ def _notes(results: EvaluationResults) -> Iterator[str]:
     """Yield a sentence on each metric that failed, and on the instances that did, with the first of each kind."""
     for name, reason in (results.global_scores.get("metric_failures") or {}).items():
         yield f"{name} failed: {reason}"
+    scores = results.global_scores
+    main = scores.get("score_name", "score")
+    if isinstance(scores.get("score"), float) and not math.isfinite(scores["score"]):
+        yield f"{main} is {scores['score']}: there is no number that says how good the predictions are"
     failures = results.failures
     for kind in dict.fromkeys(failure["kind"] for failure in failures.values()):
         mine = {position: each["message"] for position, each in failures.items() if each["kind"] == kind}

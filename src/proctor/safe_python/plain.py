@@ -18,16 +18,16 @@ from typing import Any
 from proctor.safe_python.budget import MAX_NESTING, RefusalError
 from proctor.safe_python.values import ConfigDict, ConfigFunction, InheritedDict, Reference
 
-_DATA = frozenset(
+_DATA: frozenset[Any] = frozenset(
     {str, int, float, bool, type(None), complex, type(Ellipsis), date, datetime, time, timedelta, range, slice}
 )
 _INERT = frozenset({Reference})
 """Types of ours whose values hold texts and do nothing."""
 
-FLAT_IN_TEMPLATES = _DATA | _INERT
+FLAT_IN_TEMPLATES: frozenset[Any] = _DATA | _INERT
 """Types whose values templates see as they are."""
 
-FLAT = FLAT_IN_TEMPLATES | {bytes}
+FLAT: frozenset[Any] = FLAT_IN_TEMPLATES | {bytes}
 """Types whose values expressions see as they are; in templates bytes are a picture or a sound."""
 
 _LARGEST_EXPONENT = 1_000
@@ -82,7 +82,7 @@ def plain(value: Any, flat: frozenset[type] = FLAT) -> Any:
     Raises:
         RefusalError: It holds itself, or is nested too deep.
     """
-    return value if type(value) in flat else _Look(flat).value(value, 0)
+    return value if type(value) in flat or _is_data(value, flat) else _Look(flat).value(value, 0)
 
 
 def plain_row(row: Mapping[Any, Any], names: Iterable[Any] | None = None, flat: frozenset[type] = FLAT) -> Any:
@@ -101,9 +101,39 @@ def plain_row(row: Mapping[Any, Any], names: Iterable[Any] | None = None, flat: 
         if name not in row:
             continue
         value = row[name]
-        if type(value) not in flat and (made := _Look(flat).value(value, 0)) is not value:
+        if type(value) not in flat and (made := plain(value, flat)) is not value:
             changed[name] = made
     return {**row, **changed} if changed else row
+
+
+_LEVELS = 8
+_MOST_PARTS = 10_000
+"""Levels and parts of the values of nearly all rows; what has more gets the whole look, which sees what is shared."""
+
+
+def _is_data(value: Any, flat: frozenset[type]) -> bool:
+    """Return whether a value is data already, ``False`` where that is not soon known."""
+    level = [value]
+    for _ in range(_LEVELS):
+        below: list[Any] = []
+        for each in level:
+            kind = type(each)
+            if kind is dict:
+                if not flat.issuperset(map(type, each)):
+                    return False
+                parts = each.values()
+            elif kind is list or kind is tuple:
+                parts = each
+            else:
+                return False
+            if not flat.issuperset(map(type, parts)):
+                below += [part for part in parts if type(part) not in flat]
+                if len(below) > _MOST_PARTS:
+                    return False
+        if not below:
+            return True
+        level = below
+    return False
 
 
 class _Look:
@@ -129,7 +159,7 @@ class _Look:
             return self._other(value, depth)
         return self._container(value, kind, depth)
 
-    def _container(self, value: Any, kind: type, depth: int) -> Any:
+    def _container(self, value: Any, kind: Any, depth: int) -> Any:
         key = id(value)
         if key in self._seen:
             if self._seen[key] is _LOOKING:
@@ -190,7 +220,7 @@ def _decimal(value: Decimal) -> Any:
     return value if type(value) is Decimal and abs(value.adjusted()) <= _LARGEST_EXPONENT else Handle(value)
 
 
-_BASES: tuple[tuple[type, Any], ...] = (
+_BASES: tuple[tuple[Any, Any], ...] = (
     (str, str.__str__),
     (bool, bool),
     (int, lambda value: int.__add__(value, 0)),

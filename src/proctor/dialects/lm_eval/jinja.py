@@ -8,7 +8,7 @@ plain functions (:mod:`~proctor.dialects.lm_eval.paths`), which cost a tenth of 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -22,7 +22,7 @@ from proctor.dialects.lm_eval.template_filters import one_rendering
 from proctor.errors import DataError, ScoringError, TemplateError
 from proctor.regexes import SlowPatternError
 from proctor.safe_python.budget import MAX_TEXT, ExhaustedError, RefusalError, check_length
-from proctor.safe_python.plain import FLAT_IN_TEMPLATES, plain, plain_row
+from proctor.safe_python.plain import FLAT_IN_TEMPLATES, plain
 
 Row = Mapping[str, Any]
 Render = Callable[[Row], str]
@@ -182,15 +182,17 @@ def _text_of_paths(parsed: nodes.Template) -> list[Any] | None:
 
 def _rendering(template: str) -> Render:
     compiled: list[Any] = []
+    names: list[str] = []
 
     def render(row: Row) -> str:
         try:
             with one_rendering():
                 if not compiled:
                     compiled.append(task_environment().from_string(template))
+                    names.extend(field_names(template))
                 text = []
                 length = 0
-                for piece in compiled[0].root_render_func(compiled[0].new_context(_seen(row))):
+                for piece in compiled[0].root_render_func(compiled[0].new_context(_seen(row, names))):
                     length += len(piece)
                     if length > MAX_TEXT:
                         raise ExhaustedError(f"makes a text of more than {MAX_TEXT:,} characters")
@@ -204,13 +206,15 @@ def _rendering(template: str) -> Render:
 
 def _evaluation(template: str) -> Evaluate:
     compiled: list[Any] = []
+    names: list[str] = []
 
     def evaluate(row: Row) -> Any:
         try:
             with one_rendering():
                 if not compiled:
                     compiled.append(task_environment().compile_expression(_inside(template), undefined_to_none=False))
-                value = compiled[0](**_seen(row))
+                    names.extend(field_names(template))
+                value = compiled[0](_seen(row, names))
                 if isinstance(value, StrictUndefined):
                     str(value)  # says what is undefined
                 return value
@@ -220,8 +224,13 @@ def _evaluation(template: str) -> Evaluate:
     return evaluate
 
 
-def _seen(row: Row) -> dict[str, Any]:
-    return dict(plain_row(row, flat=FLAT_IN_TEMPLATES))
+def _seen(row: Row, names: Iterable[str] | None = None) -> dict[str, Any]:
+    """Return what a template sees of a row: the fields that it names, as data and handles."""
+    found: dict[str, Any] = {}
+    for name in row if names is None else names:
+        if name in row:
+            found[name] = plain(row[name], FLAT_IN_TEMPLATES)
+    return found
 
 
 def _inside(template: str) -> str:
