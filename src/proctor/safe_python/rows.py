@@ -355,7 +355,7 @@ def _handed_on(found: Any) -> Any:
     return iter(held(list(found))) if isinstance(found, _LIST_ITERATOR) else held(found)
 
 
-_LIST_ITERATOR = type(iter([]))
+_LIST_ITERATOR: type[Any] = type(iter([]))
 
 
 def safe_function(name: str) -> Callable[..., Any]:
