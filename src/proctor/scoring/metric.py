@@ -108,10 +108,9 @@ class Metric(StreamingOperator):
         prepared = self.inputs(columns)
         failures = dict(self._refusals(prepared))
         kept = [i for i in range(len(columns)) if i not in failures] if failures else range(len(columns))
-        if failures and not kept:
-            found = self.nothing()
-        else:
-            found = self._measured(prepared.select(kept), intervals=intervals, instances=instances)
+        found = self._measured(prepared.select(kept), intervals=intervals, instances=instances)
+        if failures and not kept and found.failure is None and not math.isnan(found.overall.get("score", math.nan)):
+            found = self.nothing()  # nothing was scored: that is not a zero
         for position, failure in found.failures.items():
             failures[kept[position]] = self._explained(failure, prepared.references[kept[position]])
         nothing = found.failure is not None or len(failures) == len(columns)
