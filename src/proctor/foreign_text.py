@@ -30,6 +30,10 @@ LARGEST_SOURCE = 16 << 20
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 
+class TooDeepError(json.JSONDecodeError):
+    """JSON that is nested deeper than anything that people write."""
+
+
 def parse_json(
     text: str | bytes | bytearray, *, strict: bool = True, parse_constant: Callable[[str], Any] | None = None
 ) -> Any:
@@ -62,8 +66,8 @@ def check_depth(text: str | bytes | bytearray, value: Any) -> None:
         raise _too_deep(text)
 
 
-def _too_deep(text: str | bytes | bytearray) -> json.JSONDecodeError:
-    return json.JSONDecodeError(f"values are nested more than {DEEPEST} deep", _shown(text), 0)
+def _too_deep(text: str | bytes | bytearray) -> TooDeepError:
+    return TooDeepError(f"values are nested more than {DEEPEST} deep", _shown(text), 0)
 
 
 def _shown(text: str | bytes | bytearray) -> str:
