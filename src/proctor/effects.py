@@ -29,7 +29,7 @@ from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from proctor.errors import Diagnostic, NotAllowedError, SettingsError
-from proctor.settings import settings
+from proctor.settings import model_folder, settings
 
 Kind = Literal["hub", "read", "write", "net", "env", "run"]
 
@@ -64,6 +64,7 @@ USUAL_HOSTS = frozenset(
         "openaipublic.blob.core.windows.net",
         "opencompass.oss-cn-shanghai.aliyuncs.com",
         "ndownloader.figshare.com",
+        "*.wikipedia.org",
     }
 )
 """Hosts where the public data of exams lies: whoever publishes there cannot read who asks, and no key is sent."""
@@ -346,6 +347,14 @@ def _reading_address(address: str, who: Author | None, by: str) -> list[Effect]:
     if scheme in _INSIDE:
         return []
     return [Effect("hub", rest, by)] if scheme == "hf" else [Effect("net", f"{scheme}://{rest.partition('/')[0]}", by)]
+
+
+def loading(model: str, who: Author | None, by: str = "") -> list[Effect]:
+    """Return the effects of loading a model or a tokenizer: reading its folder, or the hub."""
+    place = model_folder(model)
+    if place is None and not Path(model).expanduser().exists():
+        return [Effect("hub", model, by)]
+    return reading(place or model, who, by)
 
 
 def writing(path: str | os.PathLike[str], by: str = "") -> list[Effect]:

@@ -21,7 +21,7 @@ from proctor.data import hub, web
 from proctor.data.fields import Row
 from proctor.data.files import parse_json
 from proctor.data.loaders import LazyLoader, Loader
-from proctor.effects import Effect, asking, writing
+from proctor.effects import Effect, asking, is_allowed, writing
 from proctor.errors import DataError, DatasetNotFoundError, Location, MissingExtraError, ValidationError, did_you_mean
 from proctor.settings import settings
 
@@ -69,9 +69,9 @@ class LoadFromIBMCloud(Loader):
 
     @override
     def effects(self) -> Iterable[Effect]:
-        endpoint = os.environ.get(self.endpoint_url_env)
-        keys = (self.aws_access_key_id_env, self.aws_secret_access_key_env)
         named = Effect("env", self.endpoint_url_env, self.label())
+        endpoint = os.environ.get(self.endpoint_url_env) if self.author is None or is_allowed(named) else None
+        keys = (self.aws_access_key_id_env, self.aws_secret_access_key_env)
         return [named, *(asking(endpoint, self.label(), keys) if endpoint else ())]
 
     @override

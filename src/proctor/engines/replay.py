@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from proctor.artifacts import NON_POSITIONAL
+from proctor.effects import Effect, reading
 from proctor.engines.engine import Engine
 from proctor.errors import DataError, EngineError, Location
 from proctor.ir import Answers, Failure, Generate, Pair, Prompt, Response, Rolling, Score, Scored, content_key
@@ -79,8 +80,13 @@ class ReplayEngine(Engine):
             missing = f"no likelihood is recorded for the continuations of {pairs[0].context.text[-80:]!r}"
             yield position, Response(scores=known) if len(known) == len(scores) else _failure(missing)
 
+    def effects(self) -> Iterable[Effect]:
+        """Reading the file."""
+        return reading(self.path, self.author, "the engine replay")
+
     def _read(self) -> list[Row]:
         if self._rows is None:
+            self.act()
             path = Path(self.path)
             self._rows = list(_rows_of(path / "samples.jsonl" if path.is_dir() else path))
         return self._rows
