@@ -300,6 +300,27 @@ def require(effects: Iterable[Effect], who: Author | None) -> None:
 # -- effects by what they touch -------------------------------------------------------------------------------
 
 
+def described(effects: Iterable[Effect]) -> str:
+    """Return a line for people: ``reads from the hub glue · asks api.example.org, with TOKEN (not allowed)``."""
+    found = list(dict.fromkeys(effects))
+    keys: dict[str, list[str]] = {}
+    for each in found:
+        if each.kind == "env" and "@" in each.target:
+            name, _, host = each.target.partition("@")
+            keys.setdefault(host, []).append(name)
+    lines = []
+    for each in found:
+        with_keys = keys.get(each.target, ()) if each.kind == "net" else ()
+        if each.kind == "env" and any(
+            net.kind == "net" and net.target == each.target.partition("@")[2] for net in found
+        ):
+            continue
+        belonging = [each, *(Effect("env", f"{name}@{each.target}") for name in with_keys)]
+        note = "" if not missing(belonging) else " (not allowed)"
+        lines.append(f"{each}{', with ' + ', '.join(with_keys) if with_keys else ''}{note}")
+    return " · ".join(lines)
+
+
 def host_of(url: str) -> str:
     """Return the host of an address in small letters, with its port where that is not the usual one.
 

@@ -255,3 +255,13 @@ def say_what_has_no_effect(exams: Iterable[Exam]) -> None:
     for exam in exams:
         for note in without_effect(exam.name, exam.honours, exam.options):
             say(f"note: {note}")
+
+
+def say_effects(exams: Iterable[Exam]) -> None:
+    """Say what exams do besides being exams: what they read, ask and send."""
+    from proctor.cli.error_reporting import say
+    from proctor.effects import described
+
+    for exam in exams:
+        if text := described(exam.effects()):
+            say(f"{exam.name}: {text}")

@@ -374,7 +374,7 @@ class ReadFile(FieldOperator):
         from proctor.data.files import is_remote, opened
 
         if self.author is not None:
-            require(reading(value, self.author, self.label()), self.author)
+            require(reading(value, self.author, self.type_name()), self.author)
         with opened(value) as file:
             content: bytes = file.read()
         return content.decode(self.encoding, errors="replace" if is_remote(value) else "strict")
@@ -391,7 +391,7 @@ class WikipediaFetcher(FieldOperator):
 
     @override
     def effects(self) -> Iterable[Effect]:
-        return [Effect("net", "en.wikipedia.org", self.label())]
+        return [Effect("net", "en.wikipedia.org", self.type_name())]
 
     @override
     def process_value(self, value: str) -> dict[str, str]:

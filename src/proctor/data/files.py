@@ -129,7 +129,7 @@ class FileLoader(LazyLoader):
     @override
     def effects(self) -> Iterable[Effect]:
         places = (located(path) for path in self.files.values())
-        return [effect for place in places for effect in reading(place, self.author, self.label())]
+        return [effect for place in places for effect in reading(place, self.author, self.type_name())]
 
     def read(self, path: str) -> Iterator[Row]:  # noqa: ARG002 - for those who override it
         """Yield the rows of a file."""
@@ -364,7 +364,7 @@ class LoadIOB(LazyLoader):
     @override
     def effects(self) -> Iterable[Effect]:
         places = (located(path) for path in self.files.values())
-        return [effect for place in places for effect in reading(place, self.author, self.label())]
+        return [effect for place in places for effect in reading(place, self.author, self.type_name())]
 
     def _row(self, sentence: Any, number: int) -> Row:
         tokens = [token["token"] for token in sentence]

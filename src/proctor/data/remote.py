@@ -69,10 +69,10 @@ class LoadFromIBMCloud(Loader):
 
     @override
     def effects(self) -> Iterable[Effect]:
-        named = Effect("env", self.endpoint_url_env, self.label())
+        named = Effect("env", self.endpoint_url_env, self.type_name())
         endpoint = os.environ.get(self.endpoint_url_env) if self.author is None or is_allowed(named) else None
         keys = (self.aws_access_key_id_env, self.aws_secret_access_key_env)
-        return [named, *(asking(endpoint, self.label(), keys) if endpoint else ())]
+        return [named, *(asking(endpoint, self.type_name(), keys) if endpoint else ())]
 
     @override
     def load_iterables(self) -> Mapping[str, Iterable[Row]]:
@@ -157,7 +157,7 @@ class LoadFromKaggle(Loader):
 
     @override
     def effects(self) -> Iterable[Effect]:
-        return [Effect("net", "www.kaggle.com", self.label())]
+        return [Effect("net", "www.kaggle.com", self.type_name())]
 
     @override
     def load_iterables(self) -> Mapping[str, Iterable[Row]]:
@@ -190,7 +190,7 @@ class LoadFromSklearn(LazyLoader):
 
     @override
     def effects(self) -> Iterable[Effect]:
-        return [Effect("net", "ndownloader.figshare.com", self.label())]
+        return [Effect("net", "ndownloader.figshare.com", self.type_name())]
 
     @override
     def split_generator(self, split: str) -> Iterator[Row]:
@@ -237,9 +237,9 @@ class LoadFromHFSpace(LazyLoader):
 
     @override
     def effects(self) -> Iterable[Effect]:
-        key = [Effect("env", f"{self.token_env}@{_HUB}", self.label())] if self.token_env else []
-        folder = writing(self.path, self.label()) if self.path else []
-        return [Effect("hub", f"spaces/{self.space_name}", self.label()), *key, *folder]
+        key = [Effect("env", f"{self.token_env}@{_HUB}", self.type_name())] if self.token_env else []
+        folder = writing(self.path, self.type_name()) if self.path else []
+        return [Effect("hub", f"spaces/{self.space_name}", self.type_name()), *key, *folder]
 
     @override
     def split_generator(self, split: str) -> Iterator[Row]:
@@ -350,7 +350,7 @@ class LoadFromAPI(Loader):
 
     @override
     def effects(self) -> Iterable[Effect]:
-        return [each for url in self.urls.values() for each in asking(url, self.label(), [self.api_key_env_var])]
+        return [each for url in self.urls.values() for each in asking(url, self.type_name(), [self.api_key_env_var])]
 
     def _rows(self, url: str) -> list[Row]:
         data = self._ask(url)
@@ -366,7 +366,7 @@ class LoadFromAPI(Loader):
         body = b"{}" if self.method == "POST" else None
         headers, verify = self._headers(), self.verify_cert
         try:
-            with web.opened(url, self.author, self.label(), headers=headers, body=body, verify=verify) as response:
+            with web.opened(url, self.author, self.type_name(), headers=headers, body=body, verify=verify) as response:
                 return json.loads(web.read(response))
         except (OSError, ValueError, RecursionError) as error:
             raise DatasetNotFoundError(f"{url} cannot be loaded", why=str(error)) from error
@@ -392,7 +392,7 @@ class TURLColumnTypeAnnotationLoader(LazyLoader):
 
     @override
     def effects(self) -> Iterable[Effect]:
-        return [Effect("hub", "stanford-crfm/helm-scenarios", self.label())]
+        return [Effect("hub", "stanford-crfm/helm-scenarios", self.type_name())]
 
     @override
     def split_generator(self, split: str) -> Iterator[Row]:

@@ -33,7 +33,7 @@ class DownloadOperator(SideEffectOperator):
 
     @override
     def effects(self) -> Iterable[Effect]:
-        return [*asking(self.source, self.label()), *writing(self.target, self.label())]
+        return [*asking(self.source, self.type_name()), *writing(self.target, self.type_name())]
 
     @override
     def process(self) -> None:
@@ -43,7 +43,7 @@ class DownloadOperator(SideEffectOperator):
         target = Path(self.target)
         part = target.with_name(f"{target.name}.part")
         try:
-            with web.opened(self.source, self.author, self.label()) as response, part.open("wb") as file:
+            with web.opened(self.source, self.author, self.type_name()) as response, part.open("wb") as file:
                 web.copy(response, file, source=self.source)
             part.replace(target)
         except OSError as error:
@@ -60,7 +60,7 @@ class ExtractZipFile(SideEffectOperator):
 
     @override
     def effects(self) -> Iterable[Effect]:
-        return [*reading(self.zip_file, self.author, self.label()), *writing(self.target_dir, self.label())]
+        return [*reading(self.zip_file, self.author, self.type_name()), *writing(self.target_dir, self.type_name())]
 
     @override
     def process(self) -> None:

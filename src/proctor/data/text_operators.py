@@ -125,7 +125,7 @@ class TokenizerOperator(FieldOperator):
 
     @override
     def effects(self) -> Iterable[Effect]:
-        return loading(self.model, self.author, self.label())
+        return loading(self.model, self.author, self.type_name())
 
     def tokenizer(self) -> Any:
         """Return the tokenizer; it is loaded on first use.
