@@ -91,14 +91,23 @@ class Processor:
 
     Args:
         operator: The operator, not a sequence of operators.
+
+    Raises:
+        ScoringError: It is not an operator.
     """
 
     def __init__(self, operator: Artifact) -> None:
+        if not isinstance(operator, InstanceOperator | MultiStreamOperator):
+            called = operator.artifact_id or operator.to_json()
+            raise ScoringError(
+                f"'{called}' is a {type(operator).__name__}, not a processor",
+                hint="name operators in postprocessors, and metrics in metrics",
+            )
         if (
             isinstance(operator, InstanceFieldOperator) and operator.field is None and operator.field_to_field is None
         ):  # an operator on values, without a field of its own: on everything
             operator = PostProcess(operator=operator)
-        self._operator = operator
+        self._operator: InstanceOperator | MultiStreamOperator = operator
 
     @property
     def name(self) -> str:
@@ -123,9 +132,7 @@ class Processor:
             return _post_processing(operator)
         if isinstance(operator, InstanceOperator):
             return partial(_each_row, operator.bind(STREAM), f"processor {self.name}")
-        if isinstance(operator, MultiStreamOperator):
-            return partial(_whole_stream, operator)
-        raise ScoringError(f"{operator!r} is not a processor")
+        return partial(_whole_stream, operator)
 
 
 def processor_steps(sources: Sequence[ProcessorSource]) -> tuple[Processor, ...]:
@@ -133,6 +140,7 @@ def processor_steps(sources: Sequence[ProcessorSource]) -> tuple[Processor, ...]
 
     Raises:
         ArtifactError: One cannot be had.
+        ScoringError: One is not a processor.
     """
     return tuple(Processor(operator) for source in sources for operator in _flatten(fetch_processor(source)))
 
