@@ -1,5 +1,6 @@
 import pytest
 
+from proctor.errors import ScoringError
 from proctor.ir import Failure
 from proctor.scoring.grade import Columns, Measured
 from proctor.scoring.grading import Counts, Mark, MetricNames, OnPredictions, OnReferences, ScoreNames, as_step
@@ -88,3 +89,21 @@ def test_metrics_that_failed_are_listed_with_their_reason():
 def test_without_metrics_there_are_counts(failed):
     flat = MetricNames().flat([], [], None, Counts(5, failed))
     assert flat == ({"num_of_instances": 5} if not failed else {"num_of_instances": 3, "num_of_failures": 2})
+
+
+class First:
+    """Forgets all but the first value."""
+
+    name, scope = "first", "value"
+
+    def apply(self, values, rows):
+        return values[:1]
+
+
+@pytest.mark.parametrize("predictions", [["a", "b", "c"], ["a", LATE, "c"]])
+def test_a_function_that_loses_answers_is_refused(predictions):
+    with pytest.raises(ScoringError, match="'first' made 1 values of "):
+        OnPredictions(First()).process(Columns(predictions, [[]] * 3))
+    with pytest.raises(ScoringError, match="'first' made 1 values of 2"):
+        OnReferences(First()).process(Columns(["a"], [["A", "B"]]))
+    assert OnReferences(First()).process(Columns(["a"], ["A"])).references == ["A"]

@@ -518,6 +518,8 @@ def test_questions_with_other_processors_have_other_steps():
     assert [each.name for each in (*lower, *upper)] == ["processors.lower_case", "processors.upper_case"]
     assert steps_for("processors.lower_case") is lower
     assert steps_for(Lower()) is steps_for(Lower()) is not steps_for(Lower(field="prediction"))
+    one, other = ({"__type__": "set", "fields": {"prediction": answer}} for answer in "xy")
+    assert steps_for(one) is steps_for(dict(one)) is not steps_for(other)
 
 
 def test_instances_with_other_processors_are_processed_apart_and_stay_in_order():

@@ -22,10 +22,10 @@ from proctor.data.operator import (
 from proctor.data.streams import ListStream, MultiStream
 from proctor.errors import Diagnostic, ProctorError, ScoringError
 from proctor.ir import Failure
-from proctor.ir.question import Answered, Question
+from proctor.ir.question import Question
 from proctor.scoring.grade import Columns, Grade, Measured
 from proctor.scoring.grader import composed, measure
-from proctor.scoring.grading import Grading, MetricNames, Need, Reading, Scope, Scorer, Step
+from proctor.scoring.grading import MetricNames, Need, Scope, Scorer, Step
 from proctor.scoring.metric import failure_of
 from proctor.scoring.metrics_list import expand_metrics
 from proctor.scoring.processor_functions import fetch_processor
@@ -371,17 +371,11 @@ def apply_metrics(
     scorers = expand_metrics(metrics)
     if not scorers:
         raise ScoringError("no metric is given", hint="name metrics in the task, the recipe or the call")
-    grading = Grading("", _nothing_read, scorers=scorers)
-    marks = measure(columns, grading, intervals=intervals, instances=instances)
+    marks = measure(columns, scorers, intervals=intervals, instances=instances)
     result = composed(marks, MetricNames(), len(columns))
     result.predictions = raw
     result.processed_predictions, result.processed_references = columns.predictions, columns.references
     return result
-
-
-def _nothing_read(answered: Answered) -> Sequence[Reading]:
-    del answered
-    return ()
 
 
 class MetricScorers(Sequence[Scorer]):
