@@ -38,6 +38,8 @@ def test_a_function_of_references_works_on_each_or_on_the_one_there_is():
     found = step.process(Columns(["a", "b", "c"], [["A", "AA"], "B", ("C",)], ROWS))
     assert found.predictions == ["a", "b", "c"]
     assert found.references == [["A!", "AA!"], "B.", ["C;"]]
+    with pytest.raises(ValueError, match="zip"):
+        step.process(Columns(["a", "b"], [["A"], ["B"]], ROWS[:1]))
     broken = step.process(Columns(["a", "b", "c"], [["A", "?"], LATE, "?"], ROWS))
     assert broken.references == [ODD, LATE, ODD]
 

@@ -595,3 +595,22 @@ def test_intervals_and_instance_scores_may_be_left_out():
     ):
         assert "f1_macro_ci_low" in found.scores
         assert not found.instance_scores
+
+
+FITTING = [{"options": ["a"]}] * 2
+
+
+@pytest.mark.parametrize(
+    "processor, columns",
+    [
+        ("processors.lower_case", Columns(["a"], [["a"], ["b"]], FITTING)),
+        ("processors.lower_case", Columns(["a", "b"], [["a"]], FITTING)),
+        ("processors.match_closest_option", Columns(["a", "b"], [["a"]], FITTING)),
+        ("processors.match_closest_option", Columns(["a", "b", "c"], [["a"]] * 3, FITTING)),
+        (Lower(field="prediction"), Columns(["a"], [["a"], ["b"]])),
+        (Lower(field="prediction"), Columns(["a", "b", "c"], [["a"]] * 3, FITTING)),
+    ],
+)
+def test_nothing_is_cut_where_columns_do_not_fit(processor, columns):
+    with pytest.raises(ValueError, match="zip"):
+        process(columns, [processor])
