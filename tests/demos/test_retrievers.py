@@ -21,7 +21,7 @@ from proctor.demos import (
     ZeroRetriever,
     retrievers_dense,
 )
-from proctor.demos.retrievers import Corpus, LabelPrompts, field_text
+from proctor.demos.retrievers import Corpus, LabelPrompts, Retriever, field_text
 from proctor.demos.retrievers_bm25 import Okapi, word_tokenizer
 from proctor.demos.retrievers_dense import elected, most_diverse
 from proctor.demos.retrievers_mdl import load_language_model
@@ -645,3 +645,13 @@ def test_the_fields_that_are_compared_may_be_named():
 def test_a_missing_place_of_an_empty_index_is_explained():
     with pytest.raises(DemosError, match="the index is empty"):
         FixKRetriever(fix_id_list=[0]).retrieve(corpus([]), TEST)
+
+
+def test_a_retriever_of_ones_own_is_a_sampler():
+    class Last(Retriever):
+        def retrieve(self, index, test, label_prompts=None):
+            return [range(len(index) - 1, len(index) - 1 - self.ice_num, -1) for _ in test.texts]
+
+    pool, own = instances(TEXTS), Last()
+    assert own.sample(3, pool, instances(["x"])[0]) == [pool[3], pool[2], pool[1]]
+    assert own.ice_num == 1  # what a recipe asks for stays there
