@@ -3,6 +3,7 @@ import math
 import sys
 import types
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -655,3 +656,35 @@ def test_a_retriever_of_ones_own_is_a_sampler():
     pool, own = instances(TEXTS), Last()
     assert own.sample(3, pool, instances(["x"])[0]) == [pool[3], pool[2], pool[1]]
     assert own.ice_num == 1  # what a recipe asks for stays there
+
+
+@given(st.integers(0, 10_000), st.integers(1, 5))
+def test_each_place_adds_the_most_volume(seed, count):
+    vectors = np.random.default_rng(seed).normal(size=(6, 6)) / 3
+    kernel = vectors @ vectors.T
+    places = most_diverse(kernel, count)
+    for number in range(1, count):
+        before = places[:number]
+        volumes = {
+            place: np.linalg.det(kernel[np.ix_([*before, place], [*before, place])])
+            for place in range(6)
+            if place not in before
+        }
+        assert volumes[places[number]] == pytest.approx(max(volumes.values()), rel=1e-6, abs=1e-12)
+
+
+def test_what_is_drawn_because_nobody_is_elected_is_python_s_draw_with_seed_0():
+    drawn = tuple(Random(0).sample(range(4), 3))
+    assert chosen(embedded(VotekRetriever)(ice_num=3, votek_k=0), COMPASS, ASKED) == [drawn]
+    assert tuple(elected(np.eye(4, dtype=np.float32), 3, 0)) == drawn
+
+
+def test_sentences_are_found_by_trained_data_where_it_is_here(monkeypatch):
+    import nltk.tokenize
+
+    monkeypatch.setattr(nltk.tokenize, "word_tokenize", lambda text: iter(text.split("/")))
+    word_tokenizer.cache_clear()
+    try:
+        assert word_tokenizer()("Dr./Who") == ["Dr.", "Who"]
+    finally:
+        word_tokenizer.cache_clear()

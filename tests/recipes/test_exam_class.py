@@ -241,3 +241,14 @@ class Counted(list):
         for each in super().__iter__():
             self.read += 1
             yield each
+
+
+def test_the_seed_of_a_run_wins_over_the_exams_own_and_is_in_what_describes_it():
+    source = {"file": "e.yaml"}
+    own = exam(source=source, own_seed=7)
+    assert (own.seed, own.specification()) == (7, {"file": "e.yaml", "seed": 7})
+    given = replace(own, options=ExamOptions(seed=0))
+    assert (given.seed, given.specification()["seed"]) == (0, 0)
+    without = exam(source=source)
+    assert (without.seed, without.specification()) == (None, source)
+    assert without.specification() is not source
