@@ -252,3 +252,15 @@ def test_the_seed_of_a_run_wins_over_the_exams_own_and_is_in_what_describes_it()
     without = exam(source=source)
     assert (without.seed, without.specification()) == (None, source)
     assert without.specification() is not source
+
+
+def test_an_engine_that_writes_nothing_sits_exams_that_only_compare():
+    class Mute(Scoring):
+        model: str = "mute"
+        can_generate = False
+
+    for kinds in ({"choose"}, {"choose", "likelihood", "rolling"}):
+        assert exam(asker=Asker(frozenset(kinds))).problems(Mute()) == []
+    for kinds in ({"generate"}, {"choose", "generate"}):
+        (problem,) = exam(asker=Asker(frozenset(kinds))).problems(Mute())
+        assert (problem.what, problem.why) == ("'mute' cannot sit 'e'", "this engine writes no text")
