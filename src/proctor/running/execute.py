@@ -18,8 +18,11 @@ from proctor.running.log import Key, ResponseLog
 from proctor.running.log_writer import LogWriter
 from proctor.running.plan import Filed, Kind, Single, Step, Wanted, batches, kind_of, steps_of, wanted
 from proctor.running.progress import Observer, Progress
+from proctor.running.question_spool import QuestionSpool
 
-_COUNTING_SECONDS = 1.0
+_COUNTING_SECONDS = 0.25
+"""Counting puts rows in words for nothing but a total on the screen: some thousands are counted in that time."""
+
 _NO_ANSWER = Failure("engine", "the engine ended without answering this request")
 
 
@@ -45,6 +48,7 @@ class Session:
         retry_failed: Whether to ask again what failed in an earlier run. A failure is not an answer, so by default yes.
         budget: What may be spent.
         prices: What models cost, where it is not the table that comes with Proctor.
+        spool: Takes the questions that are asked, for whoever grades them.
         stopped: Why the budget ended the run early, if it did.
         progress: The counts so far.
     """
@@ -56,6 +60,7 @@ class Session:
     retry_failed: bool = True
     budget: Budget | None = None
     prices: PriceTable | None = None
+    spool: QuestionSpool | None = None
     stopped: str | None = None
     progress: Progress = field(default_factory=lambda: Progress(started=time.monotonic()))
 
@@ -285,10 +290,16 @@ class _Stream:
     def _steps(self, exam: Exam) -> Iterator[list[Step]]:
         again: set[Kind] = set()
         first_time = self._asking.visit(self._kind, exam)
-        place = exam.name if self._asking.session.engine.answers_in_order else ""
+        session = self._asking.session
+        place = exam.name if session.engine.answers_in_order else ""
+        is_new = first_time and not self._asking.has_visited(self._other, exam)
+        recording = session.spool.record(exam) if session.spool is not None and is_new else None
         for batch in batches(exam.questions()):
             self._asking.check_policy(batch)
-            entries = [entry for question in batch for entry in wanted(question, place)]
+            asked = [wanted(question, place) for question in batch]
+            if recording is not None:
+                recording.add(batch, asked)
+            entries = [entry for each in asked for entry in each]
             mine = [entry for entry in entries if kind_of(entry.request) == self._kind]
             if len(mine) < len(entries) and not self._asking.has_visited(self._other, exam):
                 again.add(self._other)
@@ -296,5 +307,7 @@ class _Stream:
             if goes_on:
                 again.add(self._kind)
             yield steps
+        if recording is not None:
+            recording.finish()
         for kind in again:
             self.again[kind].append(exam)

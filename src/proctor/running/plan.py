@@ -186,18 +186,26 @@ class _Talk:
         return Step(request, Key.of(request.key, self._repeat), is_last=len(self._replies) + 1 == self._count)
 
 
-def answered(questions: Iterable[Question], filed: Filed, missing: Failure, place: str = "") -> Iterator[Answered]:
+Block = tuple[list[Question], list[list[Wanted]]]
+"""Questions with their requests."""
+
+
+def blocks_of(questions: Iterable[Question], place: str = "") -> Iterator[Block]:
+    """Yield questions with their requests, some at a time; ``place`` as in :func:`wanted`."""
+    for batch in batches(questions):
+        yield batch, [wanted(question, place) for question in batch]
+
+
+def answered(blocks: Iterable[Block], filed: Filed, missing: Failure) -> Iterator[Answered]:
     """Yield questions with their responses; ``missing`` is the reason where the log has none.
 
     Args:
-        questions: What was asked.
+        blocks: What was asked.
         filed: The answers of the log.
         missing: Why there is no answer, where there is none.
-        place: As in :func:`wanted`.
     """
     unanswered = Response(failure=missing)
-    for batch in batches(questions):
-        requests = [wanted(question, place) for question in batch]
+    for batch, requests in blocks:
         responses = iter(filed.assemble([entry for entries in requests for entry in entries]))
         for question, entries in zip(batch, requests, strict=True):
             yield Answered(question, tuple(response or unanswered for response in islice(responses, len(entries))))
