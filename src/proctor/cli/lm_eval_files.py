@@ -13,7 +13,7 @@ from proctor.ir import Failure
 from proctor.recipes.exam import Answered, Exam
 from proctor.running.exporting import ExportedRun
 from proctor.running.log import ResponseLog
-from proctor.running.plan import Filed, answered, blocks_of
+from proctor.running.plan import Filed, answered
 from proctor.running.spec import without_secrets
 
 _MISSING = Failure("missing", "the response log holds no answer")
@@ -41,7 +41,7 @@ def write_lm_eval(run: ExportedRun) -> list[Path]:
         filed = Filed(open_log, number, with_failures=True)
 
         def answers(exam: Exam) -> Iterable[Answered]:
-            return answered(blocks_of(exam.questions()), filed, _MISSING)
+            return answered(exam.questions(), filed, _MISSING)
 
         started = str(result.run.get("started") or "")
         model = ModelDescription(

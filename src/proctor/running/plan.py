@@ -7,9 +7,10 @@ of its own in the log; so a conversation that was cut off goes on where it stopp
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeVar
+
+from msgspec import Struct
 
 from proctor.ir import Converse, Failure, Generate, Prompt, Request, Response, Score, Timing, Usage, content_key
 from proctor.recipes.exam import Answered, Question
@@ -35,16 +36,14 @@ def steps_of(request: Request) -> int:
     return sum(turn is None for turn in request.turns) if isinstance(request, Converse) else 1
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """A request and its repeat: equal generation requests of one question are separate draws."""
 
     request: Request
     key: Key
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """The next thing to ask of an engine."""
 
     request: Single
@@ -196,14 +195,20 @@ def blocks_of(questions: Iterable[Question], place: str = "") -> Iterator[Block]
         yield batch, [wanted(question, place) for question in batch]
 
 
-def answered(blocks: Iterable[Block], filed: Filed, missing: Failure) -> Iterator[Answered]:
+def answered(questions: Iterable[Question], filed: Filed, missing: Failure, place: str = "") -> Iterator[Answered]:
     """Yield questions with their responses; ``missing`` is the reason where the log has none.
 
     Args:
-        blocks: What was asked.
+        questions: What was asked.
         filed: The answers of the log.
         missing: Why there is no answer, where there is none.
+        place: As in :func:`wanted`.
     """
+    return answered_blocks(blocks_of(questions, place), filed, missing)
+
+
+def answered_blocks(blocks: Iterable[Block], filed: Filed, missing: Failure) -> Iterator[Answered]:
+    """Yield questions with their responses, as :func:`answered` does, where their requests are known already."""
     unanswered = Response(failure=missing)
     for batch, requests in blocks:
         responses = iter(filed.assemble([entry for entries in requests for entry in entries]))

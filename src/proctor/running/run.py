@@ -27,7 +27,7 @@ from proctor.running.execute import Budget, Session, ask
 from proctor.running.folder import RunFolder, SampleWriter
 from proctor.running.judging import Judging, judges_through
 from proctor.running.log import ResponseLog
-from proctor.running.plan import Filed, answered, blocks_of
+from proctor.running.plan import Filed, answered_blocks, blocks_of
 from proctor.running.progress import Observer, SilentObserver
 from proctor.running.question_spool import QuestionSpool
 from proctor.running.spec import RunSpec, without_secrets
@@ -210,7 +210,7 @@ class _Grading:
         place = exam.name if self._session.engine.answers_in_order else ""
         spool = self._session.spool
         asked = (None if spool is None else spool.blocks(exam)) or blocks_of(exam.questions(), place)
-        tally = _Tally(answered(asked, self._filed, self._missing))
+        tally = _Tally(answered_blocks(asked, self._filed, self._missing))
         try:
             grade = _grade(exam, tally, samples)
         except _ENDS_THE_RUN:
