@@ -44,8 +44,12 @@ def is_plain(value: object) -> bool:
     if kind in _SCALARS:
         return True
     if kind is list or kind is tuple:
-        return all(map(is_plain, value))  # type: ignore[call-overload]
-    return kind is dict and all(map(is_plain, value)) and all(map(is_plain, value.values()))  # type: ignore[call-overload, attr-defined]
+        return _are_plain(value)  # type: ignore[arg-type]
+    return kind is dict and _are_plain(value) and _are_plain(value.values())  # type: ignore[arg-type, attr-defined]
+
+
+def _are_plain(values: Iterable[object]) -> bool:
+    return all(map(is_plain, [value for value in values if type(value) not in _SCALARS]))
 
 
 class Store:
