@@ -69,7 +69,7 @@ ENVIRONMENTS = {
                 "sacrebleu",
                 "rapidfuzz",
             ),
-            *("math_verify", "latex2sympy2_extended", "rouge", "Levenshtein", "langdetect"),
+            *("math_verify", "latex2sympy2_extended", "rouge", "Levenshtein", "langdetect", "wonderwords"),
         ),
         ("ais-bench-benchmark==3.1.20260630",),
     ),
