@@ -629,10 +629,7 @@ class TestScores:
         steps = "[{function: custom, filter_fn: !function utils.read}, {function: take_first}]"
         with settings.context(trust_code=True):
             grade = answer(exam(f"{TEXT}filter_list: [{{name: own, filter: {steps}}}]"), lambda item, each: says("A"))
-        assert (
-            grade.failures[0].message
-            == "the filter filter_fn fails: ModuleNotFoundError: No module named 'no_such_package'"
-        )
+        assert grade.failures[0].message == "filter_fn fails: ModuleNotFoundError: No module named 'no_such_package'"
 
     def test_metrics_of_the_catalog_are_scored_beside_those_of_documents(self, exam):
         made = exam(f"{TEXT}metric_list: [{{metric: exact_match}}, {{metric: metrics.accuracy}}]")
