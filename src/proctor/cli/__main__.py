@@ -64,7 +64,7 @@ def proctor() -> None:
 
 _COLLECT_AFTER = 50_000
 """Containers made since the last search for cycles. Rows, prompts and answers hold none and go when nobody needs them;
-Python's own 700 make it look through all imported classes again and again, a tenth of a long run."""
+Python's own 700 make it look through all imported classes again and again, for some percent of a long run."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
