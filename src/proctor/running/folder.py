@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -107,9 +108,8 @@ class SampleWriter:
     def finish(self, grade: Grade) -> None:
         """Write the lines of the exam whose items were recorded last."""
         with self._spool.open("rb") as spool:
-            for position, line in enumerate(spool):
-                rest = to_line(_ending(grade, position))
-                self._file.write(line.rstrip(b"\n")[:-1] + b"," + rest[1:] + b"\n")
+            for line, ending in zip(spool, _endings(grade), strict=False):  # endings never end
+                self._file.write(b"%s,%s\n" % (line[:-2], to_line(ending)[1:]))
 
 
 @contextmanager
@@ -131,7 +131,7 @@ def _beginning(exam: str, answered: Answered) -> dict[str, Any]:
         "exam": exam,
         "doc_id": question.number,
         "input": question.instance,
-        "kind": _one([type(request).__name__.lower() for request in question.requests]),
+        "kind": _one([_KINDS[type(request)] for request in question.requests]),
         "prompt": _one([prompt for request in question.requests for prompt in _prompts(request)]),
         "continuations": [words for request in question.requests for words in _continuations(request)] or None,
         "output": _one([_output(response) for response in responses]) if responses else None,
@@ -139,31 +139,37 @@ def _beginning(exam: str, answered: Answered) -> dict[str, Any]:
         "references": question.exchange.references,
         "gold": question.exchange.gold,
         "usage": {
-            "prompt_tokens": sum(response.usage.prompt_tokens for response in responses),
-            "completion_tokens": sum(response.usage.completion_tokens for response in responses),
+            "prompt_tokens": sum([response.usage.prompt_tokens for response in responses]),
+            "completion_tokens": sum([response.usage.completion_tokens for response in responses]),
         },
         "timing": _timing(responses),
         "failure": answered.failure,
     }
 
 
-def _ending(grade: Grade, position: int) -> dict[str, Any]:
-    failure = grade.failures.get(position)
-    scores = {name: _value(column, position) for name, column in grade.instance_scores.items()}
-    ending = {
-        "prediction": _value(grade.predictions, position),
-        "processed_prediction": _value(grade.processed_predictions, position),
-        "processed_references": _value(grade.processed_references, position),
-        "scores": {name: value for name, value in scores.items() if value is not ABSENT},
-    }
-    return ending if failure is None else {**ending, "scoring_failure": failure}
+_KINDS = {kind: kind.__name__.lower() for kind in (Generate, Choose, Likelihood, Rolling, Converse)}
 
 
-def _value(column: Sequence[Any], position: int) -> Any:
-    if position >= len(column):
-        return None
-    value = column[position]
-    return None if isinstance(value, Failure) else value
+def _endings(grade: Grade) -> Iterator[dict[str, Any]]:
+    """Yield what lines end with, in order; without end, as there may be more lines than scores."""
+    shown = map(_values, (grade.predictions, grade.processed_predictions, grade.processed_references))
+    names, columns = list(grade.instance_scores), list(map(_values, grade.instance_scores.values()))
+    for position, (prediction, processed, references) in enumerate(zip(*shown, strict=True)):
+        scores = [(name, next(column)) for name, column in zip(names, columns, strict=True)]
+        ending = {
+            "prediction": prediction,
+            "processed_prediction": processed,
+            "processed_references": references,
+            "scores": {name: value for name, value in scores if value is not ABSENT},
+        }
+        if (failure := grade.failures.get(position)) is not None:
+            ending["scoring_failure"] = failure
+        yield ending
+
+
+def _values(column: Sequence[Any]) -> Iterator[Any]:
+    """Yield a column, ``None`` for failures and behind its end."""
+    return chain((None if isinstance(value, Failure) else value for value in column), repeat(None))
 
 
 def _one(values: Sequence[Any]) -> Any:
@@ -208,5 +214,5 @@ def _timing(responses: Sequence[Response]) -> dict[str, float]:
     started = [response.timing.started for response in responses if response.timing.started]
     return {
         "started": min(started, default=0.0),
-        "seconds": sum(response.timing.seconds for response in responses),
+        "seconds": sum([response.timing.seconds for response in responses]),
     }

@@ -27,8 +27,9 @@ from proctor.running.execute import Budget, Session, ask
 from proctor.running.folder import RunFolder, SampleWriter
 from proctor.running.judging import Judging, judges_through
 from proctor.running.log import ResponseLog
-from proctor.running.plan import Filed, answered
+from proctor.running.plan import Filed, answered_blocks, blocks_of
 from proctor.running.progress import Observer, SilentObserver
+from proctor.running.question_spool import QuestionSpool
 from proctor.running.spec import RunSpec, without_secrets
 from proctor.scoring.flat import units_of
 from proctor.scoring.grade import Grade
@@ -104,7 +105,8 @@ def run_exams(
         if folder is not None:
             folder.open(spec)
         number = open_log.engine_number(engine.identity, engine.label, without_secrets(engine.identity_values()))
-        session = Session(engine, open_log, number, observer, retry_failed, budget, prices)
+        spool = stack.enter_context(QuestionSpool())
+        session = Session(engine, open_log, number, observer, retry_failed, budget, prices, spool)
         stack.enter_context(_interruptible(session, folder))
         observer.started([exam.name for exam in exams], engine.label)
         stack.callback(observer.finished)
@@ -207,7 +209,9 @@ class _Grading:
     def add(self, exam: Exam, samples: SampleWriter | None) -> None:
         """Grade an exam and file its results."""
         place = exam.name if self._session.engine.answers_in_order else ""
-        tally = _Tally(answered(exam.questions(), self._filed, self._missing, place))
+        spool = self._session.spool
+        asked = (None if spool is None else spool.blocks(exam)) or blocks_of(exam.questions(), place)
+        tally = _Tally(answered_blocks(asked, self._filed, self._missing))
         try:
             grade = _grade(exam, tally, samples)
         except _ENDS_THE_RUN:
