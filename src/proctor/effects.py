@@ -13,6 +13,8 @@ What the user wrote himself needs no permission: an artifact that a program buil
 or a file that the command line names. What was read from a file, a catalog, a query or a web form has an
 :class:`Author`, which :func:`written_by` hands to the artifacts that are built meanwhile.
 
+The pages of a viewer (:func:`confined`) are stricter: whatever was allowed, they ask hubs and read below some folders.
+
 Free for everybody: reading in the exam's own folder, in the working folder, in mapped hub folders and in caches;
 the hubs and the few hosts where public data usually lies, without a key.
 """
@@ -118,6 +120,8 @@ _author: ContextVar[Author | None] = ContextVar("proctor_author", default=_NOBOD
 _granted: set[str] = set()
 _exam_folders: set[str] = set()
 _ROWS = Author("a row")
+_PAGE = Author("a page")
+_confined: ContextVar[tuple[Path, ...] | None] = ContextVar("proctor_confined", default=None)
 _guarded = False
 
 
@@ -166,9 +170,29 @@ def session() -> Iterator[None]:
             current.update(earlier)
 
 
+@contextmanager
+def confined(folders: Iterable[str | os.PathLike[str]]) -> Iterator[None]:
+    """A page: nothing inside may do more than ask hubs and read below ``folders`` and the folders of settings.
+
+    No permission counts here, neither one of the settings or the command line nor ``--trust-code``, and nothing is the
+    user's own: whoever sent the request chose what is built. Links out of ``folders`` lead nowhere.
+    """
+    token = _confined.set(tuple(Path(each).expanduser().resolve() for each in folders))
+    try:
+        with written_by(_PAGE):
+            yield
+    finally:
+        _confined.reset(token)
+
+
+def is_confined() -> bool:
+    """Whether what is done now is done for a page; see :func:`confined`."""
+    return _confined.get() is not None
+
+
 def author_of_rows() -> Author | None:
     """Return on whose behalf something is done that a row names: a picture, a database."""
-    return _ROWS if _guarded else None
+    return _ROWS if _guarded or is_confined() else None
 
 
 def open_folder(path: str | os.PathLike[str]) -> None:
@@ -228,7 +252,11 @@ def is_allowed(effect: Effect, given: Iterable[str] | None = None) -> bool:
         effect: What.
         given: What was allowed, by default everything that :func:`grants` returns.
     """
-    if effect.kind == "hub" or settings.trust_code:
+    if effect.kind == "hub":
+        return True
+    if is_confined():
+        return effect.kind == "env" and _is_own_key(effect.target)
+    if settings.trust_code:
         return True
     if effect.kind == "net" and any(fnmatchcase(effect.target, host) for host in USUAL_HOSTS):
         return True
@@ -274,11 +302,19 @@ def refusals(effects: Iterable[Effect], who: Author | None = None, exam: str = "
         Diagnostic(
             f"{f'{exam!r}: ' if exam else ''}{each.by or 'the exam'} {each}: nobody allowed that",
             path=(who.file if who else ""),
-            why="a file that is read may do nothing but be an exam, unless you say so",
-            hint=f"--allow {each.grant}, or PROCTOR_ALLOW={each.grant}, if you want it to",
+            why=_WHY_NO_PAGE if is_confined() else _WHY,
+            hint=f"{_hint_before()}--allow {each.grant}, or PROCTOR_ALLOW={each.grant}, if you want it to",
         )
         for each in missing(effects)
     ]
+
+
+_WHY = "a file that is read may do nothing but be an exam, unless you say so"
+_WHY_NO_PAGE = "pages ask hubs and read below the folders that proctor view was started with, whatever is allowed"
+
+
+def _hint_before() -> str:
+    return "look at it with proctor show, and " if is_confined() else ""
 
 
 def require(effects: Iterable[Effect], who: Author | None) -> None:
@@ -291,7 +327,7 @@ def require(effects: Iterable[Effect], who: Author | None) -> None:
     Raises:
         NotAllowedError: Nobody allowed one of them; with all of them.
     """
-    if who is None:
+    if who is None and not is_confined():
         return
     if found := refusals(effects, who):
         raise NotAllowedError(found)
@@ -353,7 +389,7 @@ def reading(path: str | os.PathLike[str], who: Author | None, by: str = "") -> l
     if any(_may_read(target, root) for root in _own_folders(who)):
         return []
     named = Path(os.path.abspath(place))  # noqa: PTH100 - links below a folder that the user named are his own
-    if any(named.is_relative_to(root) or target.is_relative_to(root.resolve()) for root in _named_folders()):
+    if any(named.is_relative_to(root) or target.is_relative_to(root.resolve()) for root in named_folders()):
         return []
     return [_on("read", target, by)]
 
@@ -394,14 +430,17 @@ def _may_read(target: Path, root: Path) -> bool:
 
 
 def _own_folders(who: Author | None) -> Iterator[Path]:
-    """Yield the working folder, and those of exams."""
+    """Yield the working folder, and those of exams; for a page the folders that it is confined to."""
+    if (folders := _confined.get()) is not None:
+        yield from folders
+        return
     yield Path.cwd()
     yield from map(Path, _exam_folders)
     if who is not None and who.folder:
         yield Path(who.folder).resolve()
 
 
-def _named_folders() -> Iterator[Path]:
+def named_folders() -> Iterator[Path]:
     """Yield the folders that the user named as those of data, of models and of catalogs; and the package's own."""
     yield Path(__file__).resolve().parent
     lists = (str(value or "") for value in (settings.catalogs, settings.config_dirs))

@@ -17,7 +17,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import msgspec
 import numpy as np
@@ -43,6 +43,8 @@ _VERSION = 3  # raised whenever the tables or what is put into them change: olde
 _BATCH_BYTES = 4_000_000  # of lines for one transaction, about a second: what is lost where building is stopped
 _SMALL_BATCH_BYTES = 400_000
 """Where somebody waits: a tenth of a second or so."""
+_LONGEST_LINE = 64_000_000
+"""Bytes of a line that is read: an instance with many pictures; what is longer is named as broken, and not held."""
 _LONGEST_TEXT = 100_000  # characters: with all of prompts as long as books the index would be as large as the samples
 _WORDS_IN_MEMORY_BYTES = 32_000_000  # FTS5's own 1 MB makes many small segments, which it has to merge again
 
@@ -174,7 +176,7 @@ class SampleIndex:
             consumed, _, rows = database.execute("SELECT * FROM progress").fetchone()
             file.seek(consumed)
             names = dict(database.execute("SELECT name, id FROM names").fetchall())
-            while lines := file.readlines(batch):
+            while lines := _next_lines(file, batch):
                 with database:
                     rows, consumed = self._insert(database, lines, rows, consumed, names)
                 if seconds is not None and time.monotonic() - started > seconds:
@@ -182,12 +184,17 @@ class SampleIndex:
             return bool(consumed >= self._size)
 
     def _insert(
-        self, database: sqlite3.Connection, lines: list[bytes], rows: int, consumed: int, names: dict[str, int]
+        self,
+        database: sqlite3.Connection,
+        lines: list[tuple[bytes, int]],
+        rows: int,
+        consumed: int,
+        names: dict[str, int],
     ) -> tuple[int, int]:
         samples, texts = [], []
         members: list[tuple[Any, ...]] = []
         groups = dict(database.execute("SELECT label, id FROM groups").fetchall())
-        for line in lines:
+        for line, length in lines:
             record = read_line(line)
             exam, failure = str(record.get("exam", "")), failure_of(record)
             for name in (exam, failure):
@@ -203,13 +210,13 @@ class SampleIndex:
                     score,
                     None if failure is None else names[failure],
                     consumed,
-                    len(line),
+                    length,
                 )
             )
             texts.append((rows, searchable(record)))
             numbers = [_number(database, "groups", groups, label) for label in self._groups_of(exam, record)]
             members.extend((number, rows, score, names[exam]) for number in numbers)
-            rows, consumed = rows + 1, consumed + len(line)
+            rows, consumed = rows + 1, consumed + length
         database.executemany("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?)", samples)
         database.executemany("INSERT INTO words (rowid, body) VALUES (?, ?)", texts)
         database.executemany("INSERT INTO members VALUES (?, ?, ?, ?)", members)
@@ -303,7 +310,8 @@ class SampleIndex:
         with self.path.open("rb") as file:
             for number, score, failure, place, length in found:
                 file.seek(place)
-                yield Sample(number, score, names.get(failure), read_line(file.read(length)))
+                line = file.read(length) if length <= _LONGEST_LINE else b""
+                yield Sample(number, score, names.get(failure), read_line(line))
 
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(self.index, timeout=60.0)
@@ -355,14 +363,31 @@ def _beside(
     return None
 
 
+def _next_lines(file: IO[bytes], size: int) -> list[tuple[bytes, int]]:
+    """Return the next lines, of ``size`` bytes or a little more, with their lengths; one that is too long is empty."""
+    found: list[tuple[bytes, int]] = []
+    while size > 0 and (line := file.readline(_LONGEST_LINE + 1)):
+        length = len(line)
+        if length > _LONGEST_LINE:
+            while line and not line.endswith(b"\n"):
+                line = file.readline(_LONGEST_LINE)
+                length += len(line)
+            line = b""
+        found.append((line, length))
+        size -= length
+    return found
+
+
 def read_line(line: bytes) -> dict[str, Any]:
     """Return a line as a record; a line that is not one becomes a record with a failure that says so."""
+    if not line:
+        return {"failure": {"kind": "broken line", "message": f"it has more than {_LONGEST_LINE:,} bytes"}}
     try:
         record = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         try:
             record = json.loads(line.decode("utf-8", "replace"))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             record = {"failure": {"kind": "broken line", "message": str(error)}}
     return record if isinstance(record, dict) else {"failure": {"kind": "broken line", "message": "not a JSON object"}}
 
