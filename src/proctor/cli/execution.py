@@ -124,6 +124,9 @@ def conclude(result: RunResult, *, allow_failures: bool, every_score: bool, as_j
     else:
         console().print(score_table(rows))
     say(f"run folder: {result.output}")
+    if damaged := result.run.get("requests", {}).get("damaged"):
+        where = result.run["log"]
+        say(f"warning: {damaged} entries of the response log were damaged, and asked again; proctor log verify --log {where}")
     notes = failure_notes(rows)
     for note in notes:
         say(f"warning: {note}")

@@ -1,14 +1,15 @@
 """The run folder: ``run.yaml``, ``samples.jsonl``, ``results.json``. Each file appears whole or not at all.
 
+One run at a time has a folder (:meth:`RunFolder.held`), and no link in it is followed: it may have been somebody else's.
+
 ``run.yaml`` is written first and ``results.json`` last; a folder with one and not the other is a run that did not
 end, and running into it again completes it.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -16,7 +17,9 @@ from proctor.errors import OutputError, UsageError
 from proctor.ir import Choose, Converse, Failure, Generate, Likelihood, Prompt, Request, Response, Rolling
 from proctor.jsonable import to_document, to_line
 from proctor.recipes.exam import Answered
+from proctor.running.folder_lock import locked
 from proctor.running.spec import RunSpec
+from proctor.safe_files import remove_leftovers, scratch, written
 from proctor.scoring.columns import ABSENT
 from proctor.scoring.grade import Grade
 
@@ -28,7 +31,7 @@ class RunFolder:
     """A folder that takes the files of one run.
 
     Args:
-        path: The folder; made by :meth:`open`.
+        path: The folder; made by :meth:`held` or :meth:`open`. It may be a link; what is in it is not followed.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -38,6 +41,21 @@ class RunFolder:
     def is_complete(self) -> bool:
         """Whether a run ended here."""
         return (self.path / RESULTS).exists()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Make the folder, and keep other runs out of it until the block ends; what a killed run left is removed.
+
+        Raises:
+            OutputError: Another run is going on there, or it cannot be written.
+        """
+        with ExitStack() as stack:
+            with _output_errors(self.path):
+                self.path.mkdir(parents=True, exist_ok=True)
+                stack.enter_context(locked(self.path))
+                for name in (SPEC, SAMPLES, RESULTS):
+                    remove_leftovers(self.path / name)
+            yield
 
     def open(self, spec: RunSpec) -> None:
         """Make the folder and write ``run.yaml``; results of an earlier run of the same spec are kept until the end.
@@ -65,25 +83,13 @@ class RunFolder:
     @contextmanager
     def samples(self) -> Iterator[SampleWriter]:
         """Open ``samples.jsonl``; it appears when the block ends well."""
-        spool = self.path / f".{SAMPLES}.spool"
-        with self._write(SAMPLES) as file:
-            try:
-                yield SampleWriter(file, spool)
-            finally:
-                spool.unlink(missing_ok=True)
+        with self._write(SAMPLES) as file, scratch(self.path) as spool:
+            yield SampleWriter(file, spool, self.path)
 
     @contextmanager
     def _write(self, name: str) -> Iterator[BinaryIO]:
-        part = self.path / f".{name}.part"
-        with _output_errors(self.path):
-            try:
-                with part.open("wb") as file:
-                    yield file
-                    file.flush()
-                    os.fsync(file.fileno())
-                part.replace(self.path / name)
-            finally:
-                part.unlink(missing_ok=True)
+        with _output_errors(self.path), written(self.path / name, durable=True) as file:
+            yield file
 
 
 class SampleWriter:
@@ -93,23 +99,28 @@ class SampleWriter:
     file; memory does not grow with the number of instances.
     """
 
-    def __init__(self, file: BinaryIO, spool: Path) -> None:
+    def __init__(self, file: BinaryIO, spool: BinaryIO, folder: Path) -> None:
         self._file = file
         self._spool = spool
+        self._folder = folder
 
     def record(self, exam: str, answered: Iterable[Answered]) -> Iterator[Answered]:
         """Pass answered items through, keeping what their lines begin with."""
-        with _output_errors(self._spool.parent), self._spool.open("wb") as spool:
+        spool = self._spool
+        with _output_errors(self._folder):
+            spool.seek(0)
+            spool.truncate()
             for each in answered:
                 spool.write(to_line(_beginning(exam, each)) + b"\n")
                 yield each
+            spool.flush()
 
     def finish(self, grade: Grade) -> None:
         """Write the lines of the exam whose items were recorded last."""
-        with self._spool.open("rb") as spool:
-            for position, line in enumerate(spool):
-                rest = to_line(_ending(grade, position))
-                self._file.write(line.rstrip(b"\n")[:-1] + b"," + rest[1:] + b"\n")
+        self._spool.seek(0)
+        for position, line in enumerate(self._spool):
+            rest = to_line(_ending(grade, position))
+            self._file.write(line.rstrip(b"\n")[:-1] + b"," + rest[1:] + b"\n")
 
 
 @contextmanager

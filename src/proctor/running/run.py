@@ -102,6 +102,7 @@ def run_exams(
         open_log = _open_log(log, engine, stack)
         folder = RunFolder(output) if output is not None else None
         if folder is not None:
+            stack.enter_context(folder.held())
             folder.open(spec)
         number = open_log.engine_number(engine.identity, engine.label, without_secrets(engine.identity_values()))
         session = Session(engine, open_log, number, observer, retry_failed, budget, prices)
@@ -303,6 +304,7 @@ def _circumstances(session: Session, usage: dict[str, dict[str, int]], began: fl
             "answered": progress.answered,
             "failed": progress.failed,
             "from_log": progress.cached,
+            **({"damaged": damaged} if (damaged := session.log.damaged) else {}),
         },
         "usage": usage,
         **_cost(session, usage),
