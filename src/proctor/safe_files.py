@@ -54,10 +54,15 @@ def written(path: str | os.PathLike[str], *, durable: bool = False, mode: int = 
         part.unlink(missing_ok=True)
 
 
+def write_bytes(path: str | os.PathLike[str], data: bytes, *, durable: bool = False, mode: int = 0o666) -> None:
+    """Write a file as :func:`written` does."""
+    with written(path, durable=durable, mode=mode) as file:
+        file.write(data)
+
+
 def write_text(path: str | os.PathLike[str], text: str, *, durable: bool = False, mode: int = 0o666) -> None:
     """Write a UTF-8 text as :func:`written` does."""
-    with written(path, durable=durable, mode=mode) as file:
-        file.write(text.encode("utf-8"))
+    write_bytes(path, text.encode("utf-8"), durable=durable, mode=mode)
 
 
 @contextmanager
@@ -76,7 +81,7 @@ def written_for_user(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     with suppress(AttributeError):  # not on Windows
         os.set_blocking(handle, True)
     with os.fdopen(handle, "wb", buffering=0) as raw:
-        yield raw  # type: ignore[misc]
+        yield raw
 
 
 def write_for_user(path: str | os.PathLike[str], text: str) -> None:

@@ -125,8 +125,8 @@ def conclude(result: RunResult, *, allow_failures: bool, every_score: bool, as_j
         console().print(score_table(rows))
     say(f"run folder: {result.output}")
     if damaged := result.run.get("requests", {}).get("damaged"):
-        where = result.run["log"]
-        say(f"warning: {damaged} entries of the response log were damaged, and asked again; proctor log verify --log {where}")
+        say(f"warning: {damaged} damaged entries of the response log count as absent, and were asked again")
+        say(f"  hint: proctor log verify --log {result.run['log']} says more")
     notes = failure_notes(rows)
     for note in notes:
         say(f"warning: {note}")

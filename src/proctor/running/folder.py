@@ -1,6 +1,6 @@
 """The run folder: ``run.yaml``, ``samples.jsonl``, ``results.json``. Each file appears whole or not at all.
 
-One run at a time has a folder (:meth:`RunFolder.held`), and no link in it is followed: it may have been somebody else's.
+One run at a time has a folder (:meth:`RunFolder.held`). No link in it is followed: it may have been somebody else's.
 
 ``run.yaml`` is written first and ``results.json`` last; a folder with one and not the other is a run that did not
 end, and running into it again completes it.
@@ -9,7 +9,7 @@ end, and running into it again completes it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,8 +18,8 @@ from proctor.ir import Choose, Converse, Failure, Generate, Likelihood, Prompt, 
 from proctor.jsonable import to_document, to_line
 from proctor.recipes.exam import Answered
 from proctor.running.folder_lock import locked
-from proctor.running.spec import RunSpec
-from proctor.safe_files import remove_leftovers, scratch, written
+from proctor.running.spec import MOST_BYTES, RunSpec
+from proctor.safe_files import read_bytes, remove_leftovers, scratch, written
 from proctor.scoring.columns import ABSENT
 from proctor.scoring.grade import Grade
 
@@ -64,7 +64,7 @@ class RunFolder:
             UsageError: The folder holds another run.
             OutputError: The folder cannot be written.
         """
-        if (self.path / SPEC).exists() and (differences := spec.differences(RunSpec.load(self.path))):
+        if differences := self._differences(spec):
             raise UsageError(
                 f"the folder {self.path} holds another run",
                 why=f"it differs in {', '.join(differences[:_DIFFERENCES_SHOWN])}",
@@ -74,6 +74,15 @@ class RunFolder:
             self.path.mkdir(parents=True, exist_ok=True)
         with self._write(SPEC) as file:
             file.write(spec.to_yaml().encode())
+
+    def _differences(self, spec: RunSpec) -> list[str]:
+        """Return in what a run differs from the one that is here already."""
+        if not (self.path / SPEC).exists():
+            return []
+        with suppress(OSError):  # the same command again: the text is the same, and says so faster than its meaning
+            if read_bytes(self.path / SPEC, MOST_BYTES, within=self.path) == spec.to_yaml().encode():
+                return []
+        return spec.differences(RunSpec.load(self.path))
 
     def write_results(self, results: dict[str, Any], run: dict[str, Any]) -> None:
         """Write ``results.json``; ``results`` is reproducible, ``run`` says when, where and how."""

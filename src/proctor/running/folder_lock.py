@@ -228,7 +228,9 @@ def _refusal(folder: Path, path: Path) -> OutputError:
     note = _note(path)
     pid, host, since = note.get("pid"), note.get("host"), note.get("since")
     known = isinstance(pid, int) and isinstance(host, str) and isinstance(since, str)
-    who = f"process {pid} on {str(host)[:100]} since {str(since)[:40]}" if known else "who holds it did not say its name"
+    who = "its process has not said which one it is"
+    if known:
+        who = f"process {pid} on {str(host)[:100]} since {str(since)[:40]}"
     return OutputError(
         f"another run is going on in the folder {folder}",
         why=who,
