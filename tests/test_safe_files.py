@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from proctor.safe_files import (
-    own_file,
     opened,
+    own_file,
     read_bytes,
     remove_leftovers,
     scratch,
@@ -210,9 +210,8 @@ def test_nothing_in_the_package_writes_files_past_this_module(repository):
     for path in sorted(root.rglob("*.py")):
         if any(str(path).endswith(name) for name in ELSEWHERE):
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and _writes(node):
-                found.append(f"{path.relative_to(root)}:{node.lineno}")
+        calls = [each for each in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(each, ast.Call)]
+        found += [f"{path.relative_to(root)}:{call.lineno}" for call in calls if _writes(call)]
     assert found == []
 
 

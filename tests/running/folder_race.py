@@ -1,6 +1,6 @@
 """Two runs into one folder at once, again and again: one completes, the other is refused. Prints one JSON object.
 
-    python tests/running/folder_race.py --rounds 60 --folder /tmp/race
+python tests/running/folder_race.py --rounds 60 --folder /tmp/race
 """
 
 from __future__ import annotations

@@ -15,8 +15,7 @@ import pytest
 from running_fakes import ToyEngine, ToyExam
 
 from proctor.errors import OutputError, UsageError
-from proctor.running import run_exams
-from proctor.running import folder_lock
+from proctor.running import folder_lock, run_exams
 from proctor.running.folder import RunFolder
 from proctor.running.folder_lock import HELD, LOCK, STALE_SECONDS
 
@@ -67,8 +66,11 @@ with folder.held(), written(folder.path / "results.json") as file:
 
 @pytest.mark.parametrize("locks", [True, False])
 def test_a_killed_run_holds_nothing_and_leaves_nothing(tmp_path, monkeypatch, locks):
-    program = HOLDER if locks else f"import sys; sys.path.insert(0, {str(RACE.parent)!r})\n" + (
-        "from folder_race import without_locks; without_locks()\n" + HOLDER
+    program = (
+        HOLDER
+        if locks
+        else f"import sys; sys.path.insert(0, {str(RACE.parent)!r})\n"
+        + ("from folder_race import without_locks; without_locks()\n" + HOLDER)
     )
     holder = subprocess.Popen([sys.executable, "-c", program, str(tmp_path / "out")], stdout=subprocess.PIPE)
     assert holder.stdout is not None
@@ -175,7 +177,7 @@ GONE.wait()
 
 
 @pytest.mark.parametrize(
-    ("text", "age", "is_held"),
+    "text, age, is_held",
     [
         (note(), 0, True),
         (note(pid=GONE.pid), 0, False),

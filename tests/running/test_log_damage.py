@@ -53,9 +53,10 @@ def read(path: Path) -> tuple[dict[str, dict[Key, Response]], int]:
         for identity in IDENTITIES:
             number = log.engine_number(identity)
             keys = [key(each, each % 2) for each in range(COUNT)]
-            known = log.has_many(number, keys, failures=True)
             found[identity] = log.get_many(number, keys, failures=True)
-            assert found[identity].keys() == known  # what is known is not asked, so it has to be there
+            # What is known is not asked, so it has to be there; an index that is damaged itself may find one of the two.
+            known = log.has_many(number, keys, failures=True)
+            assert found[identity].keys() == known or log.check()
         return found, log.damaged
 
 
@@ -112,7 +113,7 @@ def body_places(data: bytes, path: Path) -> list[tuple[int, int]]:
 
 
 def test_every_bit_of_a_body_is_guarded(sound, tmp_path):
-    source, expected = sound
+    source, _ = sound
     data = bytearray(source.read_bytes())
     start, length = body_places(bytes(data), source)[3]
     path = tmp_path / "log.db"

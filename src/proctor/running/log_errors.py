@@ -48,6 +48,10 @@ _WHY: dict[int, tuple[str, str]] = {
 }
 
 
+DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
+"""What reading a damaged file raises; the second where SQLite's message quotes the damage."""
+
+
 @contextmanager
 def log_errors(path: Path) -> Iterator[None]:
     """Turn what SQLite and the file system report into a :class:`LogError` that says what to do."""
@@ -57,6 +61,9 @@ def log_errors(path: Path) -> Iterator[None]:
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
         why, hint = _WHY.get(code, ("", "proctor log verify --log PATH checks the file"))
         why = f"{why} ({error})" if why else str(error)
+        raise LogError(f"the response log {path} cannot be used", why=why, hint=hint) from error
+    except UnicodeDecodeError as error:
+        why, hint = _WHY[sqlite3.SQLITE_CORRUPT]
         raise LogError(f"the response log {path} cannot be used", why=why, hint=hint) from error
     except OSError as error:
         raise LogError(

@@ -19,7 +19,7 @@ from proctor.errors import LogError, UsageError
 from proctor.ir import Response
 from proctor.running.codec import Sealer, decode, is_sealed
 from proctor.running.log import Key, ResponseLog, engine_seal, seal_engine, transaction
-from proctor.running.log_errors import log_errors
+from proctor.running.log_errors import DAMAGE, log_errors
 
 _ROWS = 5_000  # read at once: a damaged page costs a dozen halvings, a sound file is read as fast as with more
 _COLUMNS = "id, engine, request, repeat, at, body"
@@ -202,7 +202,7 @@ def verify(log: ResponseLog) -> Checkup:
         for check in (checking.file, checking.engines, checking.responses, checking.failures):
             try:
                 check(connection)
-            except (LogError, sqlite3.DatabaseError) as error:
+            except (LogError, *DAMAGE) as error:
                 checking.faults.append(error.why if isinstance(error, LogError) else str(error))
     return Checkup(
         checking.count,
@@ -323,7 +323,7 @@ def _readable(connection: sqlite3.Connection, first: int, last: int) -> Iterator
         query = f"SELECT {_COLUMNS} FROM responses NOT INDEXED WHERE id BETWEEN ? AND ?"  # noqa: S608 - our names
         try:
             rows = connection.execute(query, (low, high)).fetchall()
-        except sqlite3.DatabaseError:
+        except DAMAGE:
             if low < high:
                 middle = (low + high) // 2
                 ranges += [(middle + 1, high), (low, middle)]
@@ -334,7 +334,7 @@ def _readable(connection: sqlite3.Connection, first: int, last: int) -> Iterator
 def _last_id(connection: sqlite3.Connection, path: Path) -> int:
     try:
         return int(connection.execute("SELECT coalesce(max(id), 0) FROM responses").fetchone()[0])
-    except sqlite3.DatabaseError:
+    except DAMAGE:
         return path.stat().st_size // _SMALLEST_ROW_BYTES
 
 

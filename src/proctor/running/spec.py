@@ -145,6 +145,7 @@ def _parsed(text: str) -> tuple[yaml.Node | None, Any]:
     Raises:
         yaml.YAMLError: It is not YAML, or its aliases make it larger than :data:`_MOST_NODES`, or go in a circle.
     """
+    _check_depth(text)
     loader = _Loader(text)
     try:
         node = loader.get_single_node()
@@ -157,11 +158,23 @@ def _parsed(text: str) -> tuple[yaml.Node | None, Any]:
         loader.dispose()
 
 
+def _check_depth(text: str) -> None:
+    """Refuse what is nested too deeply before it is put together: libyaml would end the process."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > _DEEPEST:
+                raise yaml.YAMLError("it is nested too deeply")
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+
+
 def _size(node: yaml.Node, known: dict[int, int], depth: int) -> int:
     """Return how many nodes a document has, those that aliases repeat counted again."""
     if isinstance(node, yaml.ScalarNode):
         return 1
-    if depth > _DEEPEST:
+    if depth > _DEEPEST:  # by way of aliases
         raise yaml.YAMLError("it is nested too deeply")
     if id(node) not in known:
         known[id(node)] = _MOST_NODES + 1  # for whoever meets it inside itself
