@@ -12,6 +12,7 @@ import click
 from proctor.cli.commands import ProctorCommand
 from proctor.cli.error_reporting import FAILURES, say
 from proctor.errors import DataError, DatasetNotFoundError, Location, UsageError
+from proctor.safe_files import opened
 
 if TYPE_CHECKING:
     from proctor.results.evaluate import EvaluationResults
@@ -78,8 +79,9 @@ def read_predictions(path: Path) -> list[Any]:
         DataError: The file is missing, or a line is not a prediction; with the line.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
+        with opened(path) as file:
+            lines = file.read().decode("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
         raise DatasetNotFoundError(f"the file {path} cannot be read", why=str(error)) from None
     return [_prediction(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
 
@@ -91,6 +93,8 @@ def _prediction(path: Path, number: int, line: str) -> Any:
         raise DataError(
             "the line is not valid JSON", location=Location(str(path), number, error.colno), why=error.msg
         ) from None
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, or nested without end
+        raise DataError("the line cannot be read", location=Location(str(path), number), why=str(error)) from None
     if not isinstance(value, dict):
         return value
     for name in ("prediction", "raw_prediction", "output"):

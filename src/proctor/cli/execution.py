@@ -124,6 +124,9 @@ def conclude(result: RunResult, *, allow_failures: bool, every_score: bool, as_j
     else:
         console().print(score_table(rows))
     say(f"run folder: {result.output}")
+    if damaged := result.run.get("requests", {}).get("damaged"):
+        say(f"warning: {damaged} damaged entries of the response log count as absent, and were asked again")
+        say(f"  hint: proctor log verify --log {result.run['log']} says more")
     notes = failure_notes(rows)
     for note in notes:
         say(f"warning: {note}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from proctor.cli.error_reporting import say
 from proctor.cli.execution import Execution, conclude, run_spec, terminated_like_ctrl_c
 from proctor.cli.run_options import changed_spec, of_model, spec_of_options
-from proctor.errors import UsageError
+from proctor.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
     from proctor.running.run import RunResult
@@ -71,6 +71,7 @@ def _specs(path: Path, options: dict[str, Any]) -> dict[str, RunSpec]:
 def _sum_up(path: Path, results: dict[str, RunResult], output: Path | None) -> None:
     """Print the summarizer's table and write it as text, CSV and Markdown."""
     from proctor.dialects.aisbench.summary import summary_of
+    from proctor.safe_files import write_text
 
     table = summary_of(path, {name: result.results for name, result in results.items()})
     if table is None:
@@ -78,7 +79,10 @@ def _sum_up(path: Path, results: dict[str, RunResult], output: Path | None) -> N
     folder = output or next(iter(results.values())).output
     if folder is None:
         return
-    folder.mkdir(parents=True, exist_ok=True)
-    for ending, text in (("txt", table.to_text()), ("csv", table.to_csv()), ("md", table.to_markdown())):
-        (folder / f"summary.{ending}").write_text(text, encoding="utf-8")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for ending, text in (("txt", table.to_text()), ("csv", table.to_csv()), ("md", table.to_markdown())):
+            write_text(folder / f"summary.{ending}", text)
+    except OSError as error:
+        raise OutputError(f"the summary cannot be written to {folder}", why=str(error)) from None
     say(f"summary: {folder / 'summary.txt'}")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import fnmatch
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -23,6 +22,7 @@ from proctor.data.files import parse_json
 from proctor.data.loaders import LazyLoader, Loader
 from proctor.effects import Effect, asking, is_allowed, writing
 from proctor.errors import DataError, DatasetNotFoundError, Location, MissingExtraError, ValidationError, did_you_mean
+from proctor.safe_files import written
 from proctor.settings import settings
 
 _HUB = "huggingface.co"
@@ -90,8 +90,11 @@ class LoadFromIBMCloud(Loader):
         return [name for each in self.data_files.values() for name in ([each] if isinstance(each, str) else each)]
 
     def _download(self) -> Path:
-        folder = Path(settings.cache_dir) / "object_storage" / self.bucket_name / (self.data_dir or "")
-        folder = folder / f"limit_{self.get_limit()}"
+        root = Path(settings.cache_dir) / "object_storage"
+        folder = root / self.bucket_name / (self.data_dir or "") / f"limit_{self.get_limit()}"
+        for each in (folder, *(folder / name for name in self.file_names())):
+            if not Path(os.path.abspath(each)).is_relative_to(root.absolute()):  # noqa: PTH100 - links in the cache are the user's
+                raise DataError(f"'{each}' lies outside the cache", path=self.label())
         wanted = [name for name in self.file_names() if not (self.caching and (folder / name).is_file())]
         if wanted:
             client = self._client()
@@ -112,17 +115,14 @@ class LoadFromIBMCloud(Loader):
         key = f"{self.data_dir}/{name}" if self.data_dir else name
         limit = self.get_limit() if name.endswith(".jsonl") else None
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=target.parent, suffix=".part")
         try:
-            with os.fdopen(handle, "wb") as file:
+            with written(target) as file:
                 body = client.get_object(Bucket=self.bucket_name, Key=key)["Body"]
                 if limit is None:
                     file.writelines(body.iter_chunks(1 << 20))
                 else:
                     file.writelines(line + b"\n" for line in islice(body.iter_lines(), limit))
-            Path(temporary).replace(target)
         except _storage_errors() as error:
-            Path(temporary).unlink(missing_ok=True)
             raise DatasetNotFoundError(
                 f"'{key}' cannot be downloaded from the bucket '{self.bucket_name}'", why=str(error)
             ) from error

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from proctor.effects import Effect
 from proctor.errors import NotAllowedError, SettingsError
 from proctor.jsonable import jsonable
 from proctor.recipes.exam import Exam
+from proctor.safe_files import write_text
 
 
 def memory() -> Path:
@@ -96,7 +96,4 @@ def admit(exams: Iterable[Exam]) -> None:
 def _write(table: dict[str, dict[str, Any]]) -> None:
     path = memory()
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handle, part = tempfile.mkstemp(dir=path.parent, prefix="allowed.", suffix=".part")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        json.dump(table, file, indent=1, ensure_ascii=False, sort_keys=True)
-    Path(part).replace(path)
+    write_text(path, json.dumps(table, indent=1, ensure_ascii=False, sort_keys=True), mode=0o600)

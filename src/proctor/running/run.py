@@ -103,6 +103,7 @@ def run_exams(
         open_log = _open_log(log, engine, stack)
         folder = RunFolder(output) if output is not None else None
         if folder is not None:
+            stack.enter_context(folder.held())
             folder.open(spec)
         number = open_log.engine_number(engine.identity, engine.label, without_secrets(engine.identity_values()))
         spool = stack.enter_context(QuestionSpool())
@@ -307,6 +308,7 @@ def _circumstances(session: Session, usage: dict[str, dict[str, int]], began: fl
             "answered": progress.answered,
             "failed": progress.failed,
             "from_log": progress.cached,
+            **({"damaged": damaged} if (damaged := session.log.damaged) else {}),
         },
         "usage": usage,
         **_cost(session, usage),

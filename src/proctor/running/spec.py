@@ -12,8 +12,23 @@ import yaml
 
 from proctor.errors import Diagnostic, Location, UsageError, did_you_mean
 from proctor.jsonable import jsonable
+from proctor.safe_files import read_bytes
 
 _SECRET = re.compile(r"(^|[_-])(api_?key|key|token|secret|password|passwd|authorization|credentials?)$", re.IGNORECASE)
+
+MOST_BYTES = 16 << 20
+"""Bytes of a run file that is read: a thousand exams take three million."""
+
+_MOST_NODES = 2_000_000
+"""Nodes of a run file with its aliases: what fits into :data:`MOST_BYTES` without any."""
+
+_DEEPEST = 100
+"""Levels of a run file: exams have some twenty."""
+
+_LONGEST_REASON = 300
+"""Characters of a reason: some quote the whole value."""
+
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def is_secret(name: str) -> bool:
@@ -93,14 +108,15 @@ class RunSpec:
             UsageError: It is not YAML, or fields are missing, unknown or of the wrong type; it names every place.
         """
         try:
-            node = yaml.compose(text, Loader=yaml.SafeLoader)
-            values = yaml.safe_load(text)
+            node, values = _parsed(text)
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark
             place = Location(file, mark.line + 1, mark.column + 1) if mark else Location(file)
             raise UsageError("this is not YAML", location=place, why=str(error.problem or error.context)) from None
-        except (yaml.YAMLError, ValueError) as error:
-            raise UsageError("this is not YAML", location=Location(file), why=str(error)) from None
+        except (yaml.YAMLError, ValueError, TypeError, OverflowError) as error:
+            raise UsageError("this is not YAML", location=Location(file), why=str(error)[:_LONGEST_REASON]) from None
+        except RecursionError:
+            raise UsageError("the run file is nested too deeply", location=Location(file)) from None
         if not isinstance(node, yaml.MappingNode) or not isinstance(values, dict):
             raise UsageError("a run file is a mapping with 'model' and 'tasks'", location=Location(file, 1))
         if problems := list(_problems(cls, node, values, file)):
@@ -111,12 +127,60 @@ class RunSpec:
     def load(cls, path: str | Path) -> RunSpec:
         """Read a ``run.yaml``, or the one in a run folder."""
         path = Path(path)
-        path = path / "run.yaml" if path.is_dir() else path
+        folder = path if path.is_dir() else None
+        path = path if folder is None else folder / "run.yaml"
         try:
-            text = path.read_text(encoding="utf-8")
+            text = read_bytes(path, MOST_BYTES, within=folder).decode("utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"the run file {path} cannot be read", why=str(error)) from None
+            hint = (
+                "" if folder is None else f"if the folder is not yours, choose another; a run needs its own {path.name}"
+            )
+            raise UsageError(f"the run file {path} cannot be read", why=str(error), hint=hint) from None
         return cls.from_yaml(text, str(path))
+
+
+def _parsed(text: str) -> tuple[yaml.Node | None, Any]:
+    """Return the nodes of a document and its values.
+
+    Raises:
+        yaml.YAMLError: It is not YAML, or its aliases make it larger than :data:`_MOST_NODES`, or go in a circle.
+    """
+    _check_depth(text)
+    loader = _Loader(text)
+    try:
+        node = loader.get_single_node()
+        if node is None:
+            return None, None
+        if _size(node, {}, 0) > _MOST_NODES:
+            raise yaml.YAMLError("its aliases make it too large")
+        return node, loader.construct_document(node)
+    finally:
+        loader.dispose()
+
+
+def _check_depth(text: str) -> None:
+    """Refuse what is nested too deeply before it is put together: libyaml would end the process."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > _DEEPEST:
+                raise yaml.YAMLError("it is nested too deeply")
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+
+
+def _size(node: yaml.Node, known: dict[int, int], depth: int) -> int:
+    """Return how many nodes a document has, those that aliases repeat counted again."""
+    if isinstance(node, yaml.ScalarNode):
+        return 1
+    if depth > _DEEPEST:  # by way of aliases
+        raise yaml.YAMLError("it is nested too deeply")
+    if id(node) not in known:
+        known[id(node)] = _MOST_NODES + 1  # for whoever meets it inside itself
+        inner = [each for pair in node.value for each in pair] if isinstance(node, yaml.MappingNode) else node.value
+        known[id(node)] = 1 + sum(_size(each, known, depth + 1) for each in inner)
+    return known[id(node)]
 
 
 def _problems(cls: type[RunSpec], node: yaml.MappingNode, values: dict[str, Any], file: str) -> list[Diagnostic]:
