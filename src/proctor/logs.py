@@ -5,6 +5,15 @@ from __future__ import annotations
 import logging
 
 from proctor.settings import settings
+from proctor.terminal_text import printable
+
+
+class _Printable(logging.Formatter):
+    """Shows what rows and answers bring along, and a terminal would obey."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
+        return printable(super().format(record))
 
 
 def get_logger() -> logging.Logger:
@@ -12,7 +21,7 @@ def get_logger() -> logging.Logger:
     logger = logging.getLogger("proctor")
     if not logger.handlers:
         handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("%(message)s"))
+        handler.setFormatter(_Printable("%(message)s"))
         logger.addHandler(handler)
         logger.propagate = False
     logger.setLevel(str(settings.default_verbosity).upper())

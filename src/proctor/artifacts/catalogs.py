@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 from proctor.artifacts.names import is_name
 from proctor.errors import ArtifactError, Location, UnknownArtifactError, did_you_mean
+from proctor.foreign_text import NotAFileError, parse_json, read_source_text
 from proctor.plugins import exam_folders
 from proctor.safe_files import subfolder, write_text
 from proctor.settings import settings
@@ -202,7 +203,7 @@ def read_json(path: Path) -> dict[str, Any]:
     """
     with suppress(OSError):
         stat = path.stat()
-        return json.loads(_read_text(str(path), stat.st_mtime_ns, stat.st_size))  # type: ignore[no-any-return]
+        return parse_json(_read_text(str(path), stat.st_mtime_ns, stat.st_size))  # type: ignore[no-any-return]
     raise ArtifactError("the file cannot be read", location=Location(str(path)))
 
 
@@ -210,12 +211,14 @@ def read_json(path: Path) -> dict[str, Any]:
 def _read_text(path: str, modified: int, size: int) -> str:
     del modified, size  # parts of the cache key: a changed file is read again
     try:
-        text = Path(path).read_text(encoding="utf-8")
-        data = json.loads(text)
+        text = read_source_text(path)
+        data = parse_json(text)
     except json.JSONDecodeError as error:
         raise ArtifactError(
             "the file is not valid JSON", location=Location(path, error.lineno, error.colno), why=error.msg
         ) from None
+    except NotAFileError as error:
+        raise ArtifactError("the file cannot be read", location=Location(path), why=str(error)) from None
     except UnicodeDecodeError as error:
         raise ArtifactError("the file is not UTF-8 text", location=Location(path), why=str(error)) from None
     if not isinstance(data, dict):

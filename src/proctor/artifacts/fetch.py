@@ -15,6 +15,7 @@ from proctor.artifacts.query import Query, is_assignments, parse_assignments, pa
 from proctor.artifacts.registry import registry
 from proctor.effects import Author, author, author_of_file, author_of_text, reading, require, written_by
 from proctor.errors import ArtifactError, LinkError, Location, ProctorError, ValidationError, did_you_mean
+from proctor.foreign_text import parse_json
 from proctor.logs import get_logger
 
 DEFAULT_RECIPE = "dataset_recipe"
@@ -135,7 +136,7 @@ def _author_of(location: Location | None) -> Author | None:
 
 def _parse_json(text: str) -> dict[str, Any]:
     try:
-        data = json.loads(text)
+        data = parse_json(text)
     except json.JSONDecodeError as error:
         raise ArtifactError(
             "the text is not valid JSON", location=Location("<text>", error.lineno, error.colno), why=error.msg

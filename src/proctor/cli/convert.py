@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import click
 from proctor.cli.commands import ProctorCommand
 from proctor.cli.error_reporting import say
 from proctor.errors import OutputError, UsageError, did_you_mean
+from proctor.terminal_text import printable
 
 if TYPE_CHECKING:
     from proctor.dialects.conversion import ConvertedExam
@@ -122,7 +124,8 @@ def _write_files(made: ConvertedExam, file: Path) -> None:
 
 def _write(made: ConvertedExam, output: Path | None, ending: str, *, is_folder: bool) -> None:
     if output is None:
-        click.echo(made.text.rstrip("\n"))
+        text = made.text.rstrip("\n")
+        click.echo(printable(text) if sys.stdout.isatty() else text)  # a file gets it as it is
         if made.rows_file:
             say(f"not written: {made.rows_file}, the rows it reads; name a file with --output")
     else:

@@ -16,6 +16,7 @@ import click
 from proctor.cli.commands import ProctorCommand
 from proctor.cli.error_reporting import FAILURES, wants_colour
 from proctor.settings import settings
+from proctor.terminal_text import printable
 
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9._-]+)")
 _EXTRA = re.compile(r"""extra\s*==\s*['"]([^'"]+)['"]""")
@@ -155,4 +156,4 @@ def _print(found: dict[str, Any]) -> None:
 
 def _line(name: str, text: str, works: bool) -> None:
     mark = click.style("ok", fg="green") if works else click.style("--", fg="yellow")
-    click.echo(f"  {mark}  {name:<12}  {text}", color=wants_colour(sys.stdout))
+    click.echo(f"  {mark}  {printable(f'{name:<12}  {text}')}", color=wants_colour(sys.stdout))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.commands import ProctorCommand
-from proctor.cli.error_reporting import FAILURES, say
+from proctor.cli.error_reporting import FAILURES, say, show
 from proctor.errors import DataError, DatasetNotFoundError, Location, UsageError
+from proctor.foreign_text import parse_json
 from proctor.safe_files import opened
+from proctor.terminal_text import printable_json
 
 if TYPE_CHECKING:
     from proctor.results.evaluate import EvaluationResults
@@ -48,11 +51,11 @@ def command(dataset: str, predictions: Path, split: str, intervals: bool, log: P
         )
     results = evaluate(given, rows, calc_confidence_intervals=intervals, log=log)
     if shown["as_json"]:
-        click.echo(json.dumps(dict(results.global_scores), ensure_ascii=False, indent=2, default=str))
+        click.echo(printable_json(json.dumps(dict(results.global_scores), ensure_ascii=False, indent=2, default=str)))
     else:
-        click.echo(results.global_scores.summary)
+        show(results.global_scores.summary)
     if shown["instances"] and not shown["as_json"]:
-        click.echo(results.instance_scores.summary)
+        show(results.instance_scores.summary)
     for judge, counts in results.metadata.get("judges", {}).items():
         say(f"judge {judge}: {counts['asked']} requests asked, {counts['from_log']} answered by the log")
     notes = list(_notes(results))
@@ -65,6 +68,10 @@ def _notes(results: EvaluationResults) -> Iterator[str]:
     """Yield a sentence on each metric that failed, and on the instances that did, with the first of each kind."""
     for name, reason in (results.global_scores.get("metric_failures") or {}).items():
         yield f"{name} failed: {reason}"
+    scores = results.global_scores
+    main = scores.get("score_name", "score")
+    if isinstance(scores.get("score"), float) and not math.isfinite(scores["score"]):
+        yield f"{main} is {scores['score']}: there is no number that says how good the predictions are"
     failures = results.failures
     for kind in dict.fromkeys(failure["kind"] for failure in failures.values()):
         mine = {position: each["message"] for position, each in failures.items() if each["kind"] == kind}
@@ -88,7 +95,7 @@ def read_predictions(path: Path) -> list[Any]:
 
 def _prediction(path: Path, number: int, line: str) -> Any:
     try:
-        value = json.loads(line)
+        value = parse_json(line)
     except json.JSONDecodeError as error:
         raise DataError(
             "the line is not valid JSON", location=Location(str(path), number, error.colno), why=error.msg

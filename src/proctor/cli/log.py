@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.commands import SETTINGS, ProctorCommand
-from proctor.cli.error_reporting import FAILURES, printable, say, wants_colour
+from proctor.cli.error_reporting import FAILURES, say, show, wants_colour
+from proctor.terminal_text import printable
 
 if TYPE_CHECKING:
     from proctor.running.log import ResponseLog
@@ -50,9 +51,7 @@ def _ls(path: Path | None, as_json: bool) -> None:
     for each in found:
         since = datetime.fromtimestamp(each.created, UTC).date()
         failed = f", {each.failures:,} failures" if each.failures else ""
-        click.echo(
-            f"{each.identity[:8]}  {printable(each.label):<30}  {each.responses:>10,} answers{failed}, since {since}"
-        )
+        show(f"{each.identity[:8]}  {each.label:<30}  {each.responses:>10,} answers{failed}, since {since}")
 
 
 @command.command("show", cls=ProctorCommand)
@@ -162,12 +161,12 @@ def _print_json_lines(rows: list[dict[str, Any]]) -> None:
 def _print_entry(each: LoggedResponse) -> None:
     response, colour = each.response, wants_colour(sys.stdout)
     at = datetime.fromtimestamp(each.at, UTC).isoformat(sep=" ", timespec="seconds")
-    head = f"{each.request}.{each.repeat}  {printable(each.engine)}  {at[:19]}"
+    head = printable(f"{each.request}.{each.repeat}  {each.engine}  {at[:19]}")
     click.echo(click.style(head, dim=True), color=colour)
     if response.failure is not None:
-        click.echo(f"  {response.failure.kind}: {printable(response.failure.message)}")
+        show(f"  {response.failure.kind}: {response.failure.message}")
     for text in response.texts:
         shown = text if len(text) <= _WIDEST_TEXT else f"{text[: _WIDEST_TEXT - 1]}…"
-        click.echo(f"  {printable(shown)}")
+        show(f"  {shown}")
     if response.scores:
         click.echo("  " + "  ".join(f"{scored.log_likelihood:.4f}" for scored in response.scores))

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 from proctor.data import web
 from proctor.effects import asking, author_of_rows, require
 from proctor.errors import DataError, DatasetNotFoundError
+from proctor.foreign_text import parse_json
 from proctor.settings import settings
 
 QUERY_SECONDS = 30.0
@@ -176,7 +177,7 @@ class RemoteDatabase:
         data = None if body is None else json.dumps(body).encode()
         address = f"{self.url}/{path}"
         with web.opened(address, self.author, "a database of a row", headers=self.headers, body=data) as response:
-            return json.loads(web.read(response))
+            return parse_json(web.read(response))
 
     def schema(self) -> str:
         """Return a line for each table with its columns."""

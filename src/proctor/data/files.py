@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, cast
 
 from typing_extensions import override
 
+from proctor import foreign_text
 from proctor.artifacts import NON_POSITIONAL
 from proctor.data.dataframes import frames, tabular
 from proctor.data.fields import MISSING, Row, finder
@@ -57,6 +58,7 @@ def opened(path: str, mode: str = "rb", encoding: str | None = None) -> Iterator
             with fsspec.open(path, mode, encoding=encoding) as file:
                 yield file
         else:
+            foreign_text.check_regular(path)
             with Path(path).open(mode, encoding=encoding) as file:
                 yield file
     except FileNotFoundError:
@@ -300,7 +302,7 @@ def parse_json(text: bytes | str, path: str, line: int = 0) -> Any:
         DataError: It does not parse; with line and column.
     """
     try:
-        return json.loads(text)
+        return foreign_text.parse_json(text)
     except json.JSONDecodeError as error:
         place = Location(path, line or error.lineno, error.colno)
         raise DataError("the file is not valid JSON", location=place, why=error.msg) from None

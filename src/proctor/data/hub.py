@@ -24,6 +24,8 @@ from proctor.data.arrow_rows import ArrowRows
 from proctor.data.fields import Row
 from proctor.effects import Author, Effect, reading, require, writing
 from proctor.errors import DataError, DatasetNotFoundError, Location, did_you_mean
+from proctor.foreign_text import parse_json
+from proctor.foreign_yaml import parse_yaml
 from proctor.settings import settings
 
 _BATCH = 1000  # rows made at once: enough that the cost of a call into Arrow does not show
@@ -135,7 +137,7 @@ def aliases(base: Path) -> Mapping[str, str]:
 def _read_aliases(path: str, modified: int) -> Mapping[str, str]:
     del modified  # part of the cache key: a changed file is read again
     try:
-        table = json.loads(Path(path).read_text(encoding="utf-8"))
+        table = parse_json(Path(path).read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
         raise DataError(
             "the aliases are not valid JSON", location=Location(path, error.lineno, error.colno), why=error.msg
@@ -167,7 +169,7 @@ def _front_matter(text: str, card: Path) -> Mapping[str, Any]:
     if head.strip() or not rest:
         return {}
     try:
-        return yaml.safe_load(rest.partition("\n---")[0]) or {}
+        return parse_yaml(rest.partition("\n---")[0]) or {}
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         place = Location(str(card), mark.line + 2 if mark else 0, mark.column + 1 if mark else 0)

@@ -6,7 +6,6 @@ What each needs is imported when it loads, so cards that name it can be read eve
 from __future__ import annotations
 
 import fnmatch
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
@@ -16,6 +15,7 @@ from typing import Any
 
 from typing_extensions import override
 
+from proctor import foreign_text
 from proctor.data import hub, web
 from proctor.data.fields import Row
 from proctor.data.files import parse_json
@@ -367,7 +367,7 @@ class LoadFromAPI(Loader):
         headers, verify = self._headers(), self.verify_cert
         try:
             with web.opened(url, self.author, self.type_name(), headers=headers, body=body, verify=verify) as response:
-                return json.loads(web.read(response))
+                return foreign_text.parse_json(web.read(response))
         except (OSError, ValueError, RecursionError) as error:
             raise DatasetNotFoundError(f"{url} cannot be loaded", why=str(error)) from error
 
@@ -397,7 +397,7 @@ class TURLColumnTypeAnnotationLoader(LazyLoader):
     @override
     def split_generator(self, split: str) -> Iterator[Row]:
         self.act()
-        for page in json.loads(self._file(split).read_text(encoding="utf-8")):
+        for page in foreign_text.parse_json(self._file(split).read_text(encoding="utf-8")):
             _, title, _, section, caption, names, cells, annotations = page[:8]
             table = _turl_table(names, cells)
             for name, types in zip(names, annotations, strict=False):

@@ -18,6 +18,7 @@ from proctor.artifacts.registry import builtin_types
 from proctor.engines.engine import Engine
 from proctor.engines.http.providers import Provider, providers
 from proctor.errors import MissingExtraError, ProctorError, UnknownArtifactError, UsageError, did_you_mean
+from proctor.foreign_text import parse_json
 from proctor.plugins import plugins
 
 _KEY = re.compile(r"[A-Za-z_][\w.-]*")
@@ -237,7 +238,7 @@ def parse_model_args(text: str) -> dict[str, Any]:
 
 def _parse_object(text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        found = parse_json(text)
     except json.JSONDecodeError as error:
         raise UsageError(f"the model arguments are not valid JSON: {error}") from None
     return {str(key).replace("-", "_"): value for key, value in found.items()}
@@ -247,7 +248,7 @@ def _value(text: str) -> Any:
     if text in ("True", "False", "None"):
         return {"True": True, "False": False, "None": None}[text]
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        return parse_json(text, parse_constant=_no_constant)
     except ValueError:
         return text
 

@@ -12,6 +12,7 @@ from proctor.artifacts import NON_POSITIONAL
 from proctor.effects import Effect, reading
 from proctor.engines.engine import Engine
 from proctor.errors import DataError, EngineError, Location
+from proctor.foreign_text import parse_json
 from proctor.ir import Answers, Failure, Generate, Pair, Prompt, Response, Rolling, Score, Scored, content_key
 from proctor.safe_files import opened
 
@@ -107,8 +108,8 @@ def _rows_of(path: Path, run: Path | None) -> Iterator[Row]:
 
 def _row(line: bytes, location: Location) -> Row:
     try:
-        row = json.loads(line.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
+        row = parse_json(line)
+    except ValueError as error:
         why = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
         raise DataError("a line of recorded answers is not JSON", why=why, location=location) from None
     return row if isinstance(row, dict) else {"prediction": row}

@@ -16,6 +16,7 @@ from typing import Any
 from proctor import effects
 from proctor.effects import Effect
 from proctor.errors import NotAllowedError, SettingsError
+from proctor.foreign_text import read_source
 from proctor.jsonable import jsonable
 from proctor.recipes.exam import Exam
 from proctor.safe_files import write_text
@@ -59,7 +60,7 @@ def fingerprint(exam: Exam, wanted: Iterable[Effect]) -> str:
 
 def _content(exam: Exam) -> str:
     try:
-        return hashlib.sha256(Path(exam.author.file).read_bytes()).hexdigest() if exam.author else ""
+        return hashlib.sha256(read_source(exam.author.file)).hexdigest() if exam.author else ""
     except OSError:
         return ""
 

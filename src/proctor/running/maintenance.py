@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
@@ -103,8 +102,8 @@ def engines(log: ResponseLog) -> list[LoggedEngine]:
 def _config(text: Any) -> dict[str, Any]:
     """Return an engine's configuration; nothing where it is damaged, which :func:`verify` says."""
     try:
-        found = json.loads(text)
-    except (ValueError, TypeError, RecursionError):
+        found = parse_json(text)
+    except (ValueError, TypeError):
         return {}
     return found if isinstance(found, dict) else {}
 

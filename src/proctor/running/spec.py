@@ -11,6 +11,7 @@ from typing import Any, get_args, get_type_hints
 import yaml
 
 from proctor.errors import Diagnostic, Location, UsageError, did_you_mean
+from proctor.foreign_yaml import BoundedLoader, compose_yaml, parse_yaml
 from proctor.jsonable import jsonable
 from proctor.safe_files import read_bytes
 
@@ -19,16 +20,15 @@ _SECRET = re.compile(r"(^|[_-])(api_?key|key|token|secret|password|passwd|author
 MOST_BYTES = 16 << 20
 """Bytes of a run file that is read: a thousand exams take three million."""
 
-_MOST_NODES = 2_000_000
-"""Nodes of a run file with its aliases: what fits into :data:`MOST_BYTES` without any."""
-
-_DEEPEST = 100
-"""Levels of a run file: exams have some twenty."""
-
 _LONGEST_REASON = 300
 """Characters of a reason: some quote the whole value."""
 
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+class _RunFileLoader(BoundedLoader):
+    """Run files are written by programs, and are larger than files of people: every exam with its options."""
+
+    most_bytes = MOST_BYTES
+    most_nodes = most_expanded = 2_000_000  # what fits into the bytes without any alias
 
 
 def is_secret(name: str) -> bool:
@@ -108,7 +108,8 @@ class RunSpec:
             UsageError: It is not YAML, or fields are missing, unknown or of the wrong type; it names every place.
         """
         try:
-            node, values = _parsed(text)
+            node = compose_yaml(text, _RunFileLoader)
+            values = parse_yaml(text, _RunFileLoader)
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark
             place = Location(file, mark.line + 1, mark.column + 1) if mark else Location(file)
@@ -137,50 +138,6 @@ class RunSpec:
             )
             raise UsageError(f"the run file {path} cannot be read", why=str(error), hint=hint) from None
         return cls.from_yaml(text, str(path))
-
-
-def _parsed(text: str) -> tuple[yaml.Node | None, Any]:
-    """Return the nodes of a document and its values.
-
-    Raises:
-        yaml.YAMLError: It is not YAML, or its aliases make it larger than :data:`_MOST_NODES`, or go in a circle.
-    """
-    _check_depth(text)
-    loader = _Loader(text)
-    try:
-        node = loader.get_single_node()
-        if node is None:
-            return None, None
-        if _size(node, {}, 0) > _MOST_NODES:
-            raise yaml.YAMLError("its aliases make it too large")
-        return node, loader.construct_document(node)
-    finally:
-        loader.dispose()
-
-
-def _check_depth(text: str) -> None:
-    """Refuse what is nested too deeply before it is put together: libyaml would end the process."""
-    depth = 0
-    for event in yaml.parse(text, Loader=_Loader):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            if depth > _DEEPEST:
-                raise yaml.YAMLError("it is nested too deeply")
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-
-
-def _size(node: yaml.Node, known: dict[int, int], depth: int) -> int:
-    """Return how many nodes a document has, those that aliases repeat counted again."""
-    if isinstance(node, yaml.ScalarNode):
-        return 1
-    if depth > _DEEPEST:  # by way of aliases
-        raise yaml.YAMLError("it is nested too deeply")
-    if id(node) not in known:
-        known[id(node)] = _MOST_NODES + 1  # for whoever meets it inside itself
-        inner = [each for pair in node.value for each in pair] if isinstance(node, yaml.MappingNode) else node.value
-        known[id(node)] = 1 + sum(_size(each, known, depth + 1) for each in inner)
-    return known[id(node)]
 
 
 def _problems(cls: type[RunSpec], node: yaml.MappingNode, values: dict[str, Any], file: str) -> list[Diagnostic]:

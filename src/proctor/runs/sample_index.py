@@ -7,7 +7,6 @@ may be stopped at any time and goes on where it stopped. A run that is written a
 
 from __future__ import annotations
 
-import json
 import math
 import sqlite3
 import time
@@ -24,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proctor.errors import DataError, UsageError
+from proctor.foreign_text import is_deep, parse_json
 from proctor.results.score_grid import groups_of, label_of_instance
 from proctor.runs.sample_query import (
     EVERYTHING,
@@ -46,7 +46,6 @@ _SMALL_BATCH_BYTES = 400_000
 """Where somebody waits: a tenth of a second or so."""
 LONGEST_LINE = 64 << 20
 """Bytes of a line: an instance with a long book for its prompt has a few millions."""
-_DEEPEST = 200  # levels of a line: instances have a dozen
 _LARGEST_NUMBER = (1 << 63) - 1  # what SQLite keeps
 _LONGEST_TEXT = 100_000  # characters: with all of prompts as long as books the index would be as large as the samples
 _WORDS_IN_MEMORY_BYTES = 32_000_000  # FTS5's own 1 MB makes many small segments, which it has to merge again
@@ -387,35 +386,18 @@ def read_line(line: bytes) -> dict[str, Any]:
         return _broken(f"it has more than {LONGEST_LINE >> 20} MiB")
     try:
         record = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except (msgspec.DecodeError, ValueError, RecursionError):
         try:
-            record = json.loads(line.decode("utf-8", "replace"))
+            record = parse_json(line.decode("utf-8", "replace"))
         except ValueError as error:
             return _broken(str(error))
-        except RecursionError:
-            return _broken("it is nested too deeply")
     if not isinstance(record, dict):
         return _broken("not a JSON object")
-    return _broken("it is nested too deeply") if _is_deep(record) else record
+    return _broken("it is nested too deeply") if is_deep(record) else record
 
 
 def _broken(why: str) -> dict[str, Any]:
     return {"failure": {"kind": "broken line", "message": why}}
-
-
-def _is_deep(value: Any) -> bool:
-    """Whether a value has more levels than whoever walks through it can go down."""
-    level = [value]
-    for _ in range(_DEEPEST):
-        level = [
-            inner
-            for each in level
-            for inner in (each.values() if isinstance(each, dict) else each)
-            if isinstance(inner, dict | list)
-        ]
-        if not level:
-            return False
-    return True
 
 
 def _storable(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from proctor.errors import ProctorError
+from proctor.foreign_text import parse_json
 from proctor.running.folder import RESULTS, SAMPLES, SPEC
 from proctor.running.progress_file import PROGRESS, STALE_SECONDS
 from proctor.running.spec import RunSpec
@@ -142,7 +142,7 @@ def _read_json(path: Path) -> tuple[dict[str, Any], str]:
     if not path.exists():
         return {}, ""
     try:
-        data = json.loads(read_bytes(path, _MOST_BYTES, within=path.parent).decode("utf-8", "replace"))
+        data = parse_json(read_bytes(path, _MOST_BYTES, within=path.parent).decode("utf-8", "replace"))
     except OSError as error:
         return {}, f"{path.name} cannot be read: {error.strerror}"
     except ValueError as error:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from proctor import foreign_text
 from proctor.safe_python.budget import Budget, RefusalError
 from proctor.safe_python.scope import SourceFile
 
@@ -92,14 +92,10 @@ def read_source(path: Path) -> bytes:
         OSError: It cannot be read, or is not a regular file.
         RefusalError: It is larger than any config.
     """
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
-    with os.fdopen(handle, "rb") as file:
-        seen = os.fstat(handle)
-        if not stat.S_ISREG(seen.st_mode):
-            raise OSError(f"'{path}' is not a regular file")
-        if seen.st_size > MAX_FILE:
-            raise RefusalError(f"reads '{path}', which has more than {MAX_FILE >> 20} MiB")
-        return file.read(MAX_FILE)
+    try:
+        return foreign_text.read_source(path, MAX_FILE)
+    except foreign_text.TooLargeError:
+        raise RefusalError(f"reads '{path}', which has more than {MAX_FILE >> 20} MiB") from None
 
 
 def variable(module: SourceFile, name: object) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -11,6 +10,7 @@ from typing import Any
 
 from proctor.effects import author, reading, require
 from proctor.errors import MissingExtraError, UsageError
+from proctor.foreign_text import parse_json
 from proctor.settings import model_folder, settings
 
 EMBEDDED = "smollm2"
@@ -73,7 +73,7 @@ def _load(model: str, folder: str) -> TokenCounter:
 
 def _context_of(config: Path) -> int | None:
     try:
-        value = json.loads(config.read_text(encoding="utf-8")).get("max_position_embeddings")
+        value = parse_json(config.read_text(encoding="utf-8")).get("max_position_embeddings")
     except (OSError, ValueError, AttributeError):  # no config, or one of another kind: the length is unknown
         return None
     return value if isinstance(value, int) else None

@@ -10,7 +10,7 @@ from proctor.data import hub
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.fields import as_function
 from proctor.effects import Author, Effect, author_of_file
-from proctor.errors import DataError, did_you_mean
+from proctor.errors import DataError, Location, did_you_mean
 
 LOAD_ARGUMENTS = frozenset({"data_dir", "data_files", "revision", "num_proc"})
 
@@ -56,8 +56,25 @@ class TaskDocuments:
             return self.split(fewshot.split, fewshot.process_docs)
         if fewshot.samples is not None:
             function = as_function(fewshot.samples, "fewshot_config.samples")
-            return list(fewshot.samples if function is None else function())
+            return self._samples(fewshot.samples if function is None else function())
         return self.split(config.training_split or config.validation_split or self.eval_split, config.process_docs)
+
+    def _samples(self, samples: Any) -> Documents:
+        """Return demos that a task brings.
+
+        Raises:
+            DataError: One is not a row.
+        """
+        listed = list(samples)
+        odd = next((place for place, each in enumerate(listed) if not isinstance(each, Mapping)), None)
+        if odd is None:
+            return listed
+        source = self.config.source
+        raise DataError(
+            f"fewshot_config.samples[{odd}] is {listed[odd]!r}, not a row",
+            location=source.location(f"fewshot_config.samples[{odd}]") if source is not None else None,
+            hint="each sample is a mapping of columns",
+        )
 
     def shown_pool(self) -> Documents:
         """Return :meth:`pool`, or the documents of it that ``fewshot_config.fewshot_indices`` chooses."""
@@ -167,6 +184,12 @@ def located_files(files: Any, source: str | Path | None) -> Any:
         return {split: located_files(each, source) for split, each in files.items()}
     if isinstance(files, list):
         return [located_files(each, source) for each in files]
+    if not isinstance(files, str | Path):
+        raise DataError(
+            f"data_files names {files!r}",
+            location=None if source is None else Location(str(source)),
+            hint="write the name of a file, a list of names, or one for each split",
+        )
     if not source or "://" in str(files) or Path(files).exists():
         return files
     beside = Path(source).parent / str(files)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from proctor.errors import ProctorError, UsageError
+from proctor.errors import NotAllowedError, ProctorError, UsageError
 from proctor.safe_files import written
 from proctor.settings import settings
 
@@ -143,7 +143,7 @@ def folder_index(folder: str) -> _Stored:
     if stored is not None and stored.stamp == stamp and all(_stamp_of(path) == seen for path, seen in stored.outside):
         return stored
     known: _Records | None = _load(place.with_suffix(".records"), _Records)
-    records = _records(files, known.records if known is not None else {})
+    records = _records(folder, files, known.records if known is not None else {})
     stored = _combine(folder, stamp, records)
     _save(place.with_suffix(".records"), _Records(FORMAT, records))
     _save(place, stored)
@@ -214,10 +214,14 @@ def _save(place: Path, value: object) -> None:
 # -- entries ----------------------------------------------------------------------------------------------------------
 
 
-def _records(files: Mapping[str, str], known: Mapping[str, _FileRecord]) -> dict[str, _FileRecord]:
+_REFUSED = "refused"
+"""Stamp of what nobody allowed to read: it equals no other, so that the next start asks again."""
+
+
+def _records(folder: str, files: Mapping[str, str], known: Mapping[str, _FileRecord]) -> dict[str, _FileRecord]:
     from proctor.dialects.lm_eval.reader import TaskReader  # reads YAML, which a warm start does not
 
-    reader = TaskReader()
+    reader = TaskReader([folder])
     stamps: dict[str, str] = {}
 
     def fresh(path: str) -> str:
@@ -235,6 +239,8 @@ def _records(files: Mapping[str, str], known: Mapping[str, _FileRecord]) -> dict
             read = reader.read(path)
             bases = tuple((base, fresh(base)) for base in read.files[1:])
             records[path] = _FileRecord(stamp, bases, tuple(file_entries(read)))
+        except NotAllowedError as error:
+            records[path] = _FileRecord(_REFUSED, ((f"{path}/include", _REFUSED),), (), str(error.diagnostics[0]))
         except ProctorError as error:
             tried = tuple((base, fresh(base)) for base in reader.tried)  # the problem may be one of theirs
             records[path] = _FileRecord(stamp, tried, (), str(error.diagnostics[0]))

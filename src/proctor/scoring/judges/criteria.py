@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, Self
 
 from proctor.artifacts import Artifact, fetch_artifact
 from proctor.data.operator import FieldOperator
 from proctor.errors import ScoringError, ValidationError, did_you_mean
+from proctor.foreign_text import parse_json
 
 
 class CriteriaOption(Artifact):
@@ -42,7 +42,7 @@ class Criteria(Artifact):
     @classmethod
     def from_jsons(cls, s: str) -> Self:
         """Build criteria from JSON text."""
-        return cls.from_obj(json.loads(s))
+        return cls.from_obj(parse_json(s))
 
 
 class CriteriaWithOptions(Criteria):

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -15,6 +14,7 @@ from proctor.artifacts import NON_POSITIONAL, Artifact, fetch_artifact
 from proctor.data.policy import POLICY_FIELD, classes_of
 from proctor.data.streams import INFERENCE_STREAM
 from proctor.errors import ScoringError, ValidationError
+from proctor.foreign_text import parse_json
 from proctor.formats import Format, SystemFormat
 from proctor.ir import Failure
 from proctor.randomness import random_stream
@@ -235,7 +235,7 @@ class TaskBasedLLMasJudge(LLMAsJudgeBase):
         ]
 
     def _case(self, names: Sequence[str], prediction: Any, fields: Any) -> dict[str, Any]:
-        fields = json.loads(fields) if isinstance(fields, str) else fields
+        fields = parse_json(fields) if isinstance(fields, str) else fields
         case = dict(_classes(fields))
         for name in names:
             source = self.judge_to_generator_fields_mapping.get(name, name)

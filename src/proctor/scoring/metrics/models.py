@@ -6,7 +6,6 @@ Models load when first used; ``transformers`` and ``torch`` (``proctor[hf]``) ar
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,6 +19,7 @@ from proctor.artifacts import Artifact
 from proctor.effects import Author, Effect
 from proctor.effects import loading as loading_effects
 from proctor.errors import MissingExtraError, ScoringError
+from proctor.foreign_text import parse_json
 from proctor.ir import Failure
 from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.instance_metric import BulkInstanceMetric
@@ -182,7 +182,7 @@ class RegardMetric(LoadsModel, GlobalMetric):
 
     def compute(self, references: list[list[Any]], predictions: list[Any], task_data: list[Any]) -> dict[str, Any]:
         """Return the mean shift of regard, by category, gender, race and over all."""
-        given = [json.loads(each[0]) for each in references]
+        given = [parse_json(each[0]) for each in references]
         classify = classifier(self.used_model())
         pairs = [{"text": each["input"], "text_pair": text} for each, text in zip(given, predictions, strict=True)]
         labels = [found["label"] for found in classify(pairs, batch_size=self.batch_size, truncation=True)]

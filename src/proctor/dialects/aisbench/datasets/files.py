@@ -26,6 +26,7 @@ from proctor.data import hub
 from proctor.data.fields import Row
 from proctor.effects import Effect, author_of_file, reading, require
 from proctor.errors import DataError, DatasetNotFoundError, Location
+from proctor.foreign_text import parse_json
 from proctor.ir import Failure
 from proctor.safe_python import compile_expression
 
@@ -294,7 +295,7 @@ def _json_rows(path: Path, layout: FileFormat) -> Iterator[Row]:
 
 def _parsed(text: str, path: Path, line: int) -> Any:
     try:
-        return json.loads(text)
+        return parse_json(text)
     except (json.JSONDecodeError, RecursionError) as error:
         number, column = getattr(error, "lineno", 1), getattr(error, "colno", 0)
         place = Location(str(path), line or number, column)
