@@ -101,6 +101,20 @@ def parse_yaml(content: str | bytes, kind: type[BoundedLoader] = BoundedLoader) 
         loader.dispose()
 
 
+def parse_with_nodes(content: str | bytes, kind: type[BoundedLoader] = BoundedLoader) -> tuple[yaml.Node | None, Any]:
+    """Return the root of the only document of a YAML text, which has the places, and what it says.
+
+    Raises:
+        yaml.YAMLError: As :func:`parse_yaml`.
+    """
+    loader = kind(content)
+    try:
+        node: yaml.Node | None = loader.get_single_node()
+        return node, None if node is None else loader.construct_document(node)
+    finally:
+        loader.dispose()
+
+
 def compose_yaml(content: str | bytes, kind: type[BoundedLoader] = BoundedLoader) -> yaml.Node | None:
     """Return the nodes of the only document of a YAML text; ``None`` where there is none. ``kind`` has other bounds.
 

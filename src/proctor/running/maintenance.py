@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from proctor.errors import LogError, UsageError
+from proctor.foreign_text import parse_json
 from proctor.ir import Response
 from proctor.running.codec import Sealer, decode, is_sealed
 from proctor.running.log import Key, ResponseLog, engine_seal, seal_engine, transaction
