@@ -1,0 +1,24 @@
+"""How much a program may use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a program may use; whatever goes beyond is refused, or ends it.
+
+    Attributes:
+        seconds: Time, from when it starts until its tests are through.
+        memory_bytes: Address space; libraries for numbers reserve a lot of it.
+        file_bytes: Of one file.
+        disk_bytes: Of all its files.
+        message_bytes: Of all that it answers.
+    """
+
+    seconds: float = 10.0
+    memory_bytes: int = 4 * 1024**3
+    file_bytes: int = 16 * 1024**2
+    disk_bytes: int = 64 * 1024**2
+    message_bytes: int = 256 * 1024**2
