@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from proctor.prison.choice import AUTO, CHOICES, Finding, available, chosen, examined
+from proctor.prison.choice import AUTO, CHOICES, Finding, available, chosen, examined, is_choice
 from proctor.prison.limits import Limits
 from proctor.prison.prisons import Prison
 from proctor.prison.trial import Court, Outcome, PrisonError, Trial
@@ -30,4 +30,5 @@ __all__ = [
     "available",
     "chosen",
     "examined",
+    "is_choice",
 ]

@@ -96,6 +96,12 @@ def available() -> list[Finding]:
     return [examined(name) for name in KINDS]
 
 
+def is_choice(text: str) -> bool:
+    """Whether a text names a kind of prison, as ``--sandbox`` takes it."""
+    name, _, image = text.partition(":")
+    return name in CHOICES and (not image or name == Docker.name)
+
+
 def chosen() -> Prison:
     """Return the prison that programs of models run in.
 
@@ -103,8 +109,9 @@ def chosen() -> Prison:
         SettingsError: The setting names none.
         TrustError: The one that is named does not work here, or none does, or none is wanted and nobody trusts code.
     """
-    name, _, image = str(settings.sandbox or AUTO).partition(":")
-    if name not in CHOICES or (image and name != Docker.name):
+    wanted = str(settings.sandbox or AUTO)
+    name, _, image = wanted.partition(":")
+    if not is_choice(wanted):
         raise SettingsError(
             f"there is no sandbox '{settings.sandbox}'",
             why=f"there are {', '.join(CHOICES)}",
