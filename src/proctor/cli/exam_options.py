@@ -136,8 +136,8 @@ sandbox_option = click.option(
     type=Sandbox(),
     callback=_choose_sandbox,
     expose_value=False,
-    help="Where programs that a model wrote run: auto, bubblewrap, namespaces, landlock, docker[:IMAGE], none. none is no "
-    "prison and needs --trust-code as well.  [default: auto, the strongest that works here]",
+    help="Where programs that a model wrote run: auto, bubblewrap, namespaces, landlock, docker[:IMAGE], none. none is "
+    "no prison and needs --trust-code as well.  [default: auto, the strongest that works here]",
 )
 """``--sandbox`` of every command that grades."""
 

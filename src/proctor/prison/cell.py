@@ -56,6 +56,11 @@ class Cell:
             os.set_blocking(stream.fileno(), False)
 
     @property
+    def is_running(self) -> bool:
+        """Whether it can be asked."""
+        return self.is_open and self._process.poll() is None
+
+    @property
     def reading(self) -> int:
         """The handle on which messages come."""
         assert self._process.stdout is not None  # noqa: S101

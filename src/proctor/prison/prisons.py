@@ -180,7 +180,19 @@ class Docker(Prison):
     def start(self, role: Role, limits: Limits) -> Start:
         """Return how to start a prisoner."""
         name = f"proctor-{Path(tempfile.mktemp()).name}"  # noqa: S306 - a name, not a file
-        options = ["run", "--rm", "-i", "--pull=never", "--name", name, "--network", "none", "--read-only", "--cap-drop", "ALL"]
+        options = [
+            "run",
+            "--rm",
+            "-i",
+            "--pull=never",
+            "--name",
+            name,
+            "--network",
+            "none",
+            "--read-only",
+            "--cap-drop",
+            "ALL",
+        ]
         options += ["--security-opt", "no-new-privileges", "--pids-limit", str(_PROCESSES), "--user", "65534:65534"]
         options += ["--memory", str(limits.memory_bytes), "--ipc", "private", "--workdir", _WORK]
         for folder in (_WORK, "/tmp"):  # noqa: S108 - inside the container

@@ -112,15 +112,16 @@ class Court:
     # -- in two processes -------------------------------------------------------------------------------------
 
     def _apart(self, trial: Trial) -> tuple[Outcome, bool]:
-        if self._judge is None or not self._judge.is_open:
+        if self._judge is None or not self._judge.is_running:
             self.close()
             self._judge = self._started("judge", self._limits)
+        self._judge.received_bytes = 0
         candidate = self._started("candidate", trial.limits)
         try:
             candidate.post(_packed({"source": trial.source}))
             task = {name: getattr(trial, name) for name in ("tests", "entry", "given", "data", "load")}
             self._judge.post(_packed(task))
-            session = _Session(self._judge, candidate, trial.limits.seconds)
+            session = _Session(self._judge, candidate, trial.limits)
             message = session.verdict()
         except PrisonError:
             self.close()
@@ -140,7 +141,7 @@ class Court:
         source = f"{trial.given}\n{trial.source}" if trial.given and not trial.load else trial.source
         try:
             cell.post(_packed({**task, "source": source, "token": token}))
-            session = _Session(cell, None, trial.limits.seconds)
+            session = _Session(cell, None, trial.limits)
             found, _ = session.verdict(token)
         finally:
             cell.close()
@@ -150,11 +151,13 @@ class Court:
 class _Session:
     """Carries messages between the tests' process and the program's until there is a verdict or no more time."""
 
-    def __init__(self, judge: Cell, candidate: Cell | None, seconds: float) -> None:
+    def __init__(self, judge: Cell, candidate: Cell | None, limits: Limits) -> None:
         self._judge, self._candidate = judge, candidate
         self._waiting = False
         self._is_ready = False
-        self._seconds = seconds
+        self._seconds = limits.seconds
+        self._call_seconds = limits.call_seconds or limits.seconds
+        self._asked_at = 0.0
         self._started_at: float | None = None
         self._start_by = time.monotonic() + _START_SECONDS
         self.is_clean = False
@@ -179,7 +182,7 @@ class _Session:
                     return found
             elif message[:1] == _CALL and found is None and self._candidate is not None and not self._waiting:
                 self._candidate.post(message[1:])
-                self._waiting = True
+                self._waiting, self._asked_at = True, time.monotonic()
             else:
                 return Outcome("failed", "the tests' process said what it should not"), False
 
@@ -195,7 +198,9 @@ class _Session:
     def _left(self) -> float:
         if self._started_at is None:
             return self._start_by - time.monotonic()
-        return self._seconds - (time.monotonic() - self._started_at)
+        now = time.monotonic()
+        left = self._seconds - (now - self._started_at)
+        return min(left, self._call_seconds - (now - self._asked_at)) if self._waiting else left
 
     def _next(self) -> bytes | None:
         """Return the next message of the tests' process; ``None`` at the end of it, or of the time."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import threading
 from collections.abc import Iterable, Sequence
@@ -10,6 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from proctor.errors import ScoringError
 from proctor.prison import Court, Limits, Outcome, Prison, PrisonError, Trial, chosen
 from proctor.scoring.repeats import at_least_one_as_product
+
+ONE_PROCESS = "one_process_count"
+"""Score that says how many programs shared a process with their tests, which they could have deceived."""
 
 
 def run_programs(programs: Iterable[Trial]) -> list[Outcome]:
@@ -23,6 +27,8 @@ def run_programs(programs: Iterable[Trial]) -> list[Outcome]:
     if not programs:
         return []
     prison = chosen()
+    if len(programs) == 1:  # somebody asks for one after the other
+        return [_alone(programs[0], prison)]
     limits = Limits(seconds=max(each.limits.seconds for each in programs))
     batch = _Batch(programs, prison, limits)
     workers = min(len(programs), max(1, os.cpu_count() or 1))
@@ -32,14 +38,37 @@ def run_programs(programs: Iterable[Trial]) -> list[Outcome]:
             for each in running:
                 each.result()
         except PrisonError as error:
-            raise ScoringError(
-                "the prison for programs stopped working",
-                why=str(error),
-                hint="proctor doctor says which prisons work here; --sandbox names one",
-            ) from error
+            raise _stopped_working(error) from error
         finally:
             batch.stopped.set()
     return batch.endings()
+
+
+_LONGEST_ALONE = Limits(seconds=600.0)
+"""For the tests of programs that come one by one; the program itself has its own."""
+_kept = threading.local()
+
+
+def _alone(program: Trial, prison: Prison) -> Outcome:
+    """Return how one program ends; the court waits for the next."""
+    court = getattr(_kept, "court", None)
+    if court is None or type(court.prison) is not type(prison):
+        if court is not None:
+            court.close()
+        court = _kept.court = Court(prison, _LONGEST_ALONE)
+        atexit.register(court.close)
+    try:
+        return court.outcome(program)
+    except PrisonError as error:
+        raise _stopped_working(error) from error
+
+
+def _stopped_working(error: PrisonError) -> ScoringError:
+    return ScoringError(
+        "the prison for programs stopped working",
+        why=str(error),
+        hint="proctor doctor says which prisons work here; --sandbox names one",
+    )
 
 
 class _Batch:

@@ -87,10 +87,24 @@ def contest_arguments(text: str) -> list[Any]:
 
 def contest_answer(text: str) -> Any:
     """Return the expected value of a contest, of a line of JSON."""
-    value = json.loads(text)
+    return call_answer(json.loads(text))
+
+
+def call_arguments(values: Any) -> list[Any]:
+    """Return the arguments of a call that stand as values (APPS)."""
+    return _numbered(values) if values and isinstance(values[0], dict) else list(values)
+
+
+def call_answer(value: Any) -> Any:
+    """Return the expected value that stands as a value (APPS)."""
     if isinstance(value, dict):
         return _numbered([value])
     return _numbered(value) if isinstance(value, list) and value and isinstance(value[0], dict) else value
+
+
+def as_lines(text: Any) -> str:
+    """Return an input or output, which may be a list of lines."""
+    return "\n".join(map(str, text)) if isinstance(text, list) else str(text)
 
 
 def _numbered(values: list[Any]) -> list[Any]:

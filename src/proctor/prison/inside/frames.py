@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-LONGEST = 64 * 1024 * 1024
-"""Bytes of a message: more than any exam's values, and little enough to hold several at once."""
+LONGEST = 256 * 1024 * 1024
+"""Bytes of a message: more than the tests of any problem, of which those of contests are the longest."""
 HEAD = 4
 
 

@@ -7,40 +7,19 @@ nothing and counts for nothing: only what it says when it is iterated, indexed o
 
 from __future__ import annotations
 
-import ast
 import builtins
 import contextlib
-import functools
 import importlib
 import io
 import os
 import sys
 import types
-from collections.abc import Iterator
 from typing import Any
 
-from . import comparing, frames, wire
+from . import frames, wire
+from .names import Names, called_names, members, run_given
+from .remote import Remote, number_of
 
-_ALIASES = {"np": "numpy", "pd": "pandas", "plt": "matplotlib.pyplot", "sp": "scipy", "nx": "networkx"}
-_LIBRARIES = (
-    "collections",
-    "math",
-    "itertools",
-    "functools",
-    "datetime",
-    "decimal",
-    "fractions",
-    "copy",
-    "heapq",
-    "bisect",
-    "typing",
-    "statistics",
-    "operator",
-    "string",
-    "random",
-    "re",
-    "json",
-)
 _LONGEST_REASON = 500
 """Characters of a reason that are reported."""
 _NOT_TO_RAISE = (StopIteration, StopAsyncIteration, GeneratorExit, SystemExit, KeyboardInterrupt)
@@ -64,12 +43,15 @@ def serve(reading: int, writing: int, config: dict[str, Any]) -> None:
         config: Not used: limits have been set.
     """
     del config
-    _members()
+    members()
     while True:
         try:
             task = wire.unpacked(frames.receive(reading))
         except frames.ClosedError:
             return
+        if "import numpy" in task["tests"] + task["given"]:  # once here, and not again for each program
+            with contextlib.suppress(ImportError):
+                importlib.import_module("numpy")
         child = os.fork()
         if not child:
             verdict = _Judge(reading, writing, task).verdict()
@@ -101,9 +83,9 @@ class _Judge:
         try:
             if task["load"]:
                 self.ask(do="load")
-            names = _Names(self, _called_names(task["tests"]))
+            names = Names(self, task, called_names(task["tests"]))
             if task["given"]:
-                _run_given(task["given"], names, task["entry"])
+                run_given(task["given"], names, task["entry"])
             exec(compile(task["tests"], "<tests>", "exec"), names)  # noqa: S102 - tests of the exam, in a prison
         except ProgramGoneError as error:
             return "failed", str(error)
@@ -228,174 +210,6 @@ class _Judge:
         if tag == "k":
             return self._callbacks[body]
         raise ValueError("not a value")
-
-
-class Remote:
-    """Something of the program's that stays in its process. It equals only itself."""
-
-    __slots__ = ("_judge", "_kind", "_number")
-
-    def __init__(self, judge: _Judge, number: int, kind: str) -> None:
-        for name, value in (("_judge", judge), ("_number", number), ("_kind", kind)):
-            object.__setattr__(self, name, value)
-
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """Call it, where it is."""
-        return _judge_of(self).called(number_of(self), arguments, named)
-
-    def __getattr__(self, name: str) -> Any:
-        """Return an attribute of it."""
-        if name.startswith("__") and name != "__name__":
-            raise AttributeError(name)
-        return _judge_of(self).value(do="attribute", object=number_of(self), name=name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        """Set an attribute of it."""
-        judge = _judge_of(self)
-        judge.ask(do="set", object=number_of(self), name=name, value=judge.form(value))
-
-    def __iter__(self) -> Iterator[Any]:
-        """Yield what it yields."""
-        judge = _judge_of(self)
-        iterator = judge.value(do="iterate", object=number_of(self))
-        while "end" not in (answer := judge.ask(do="next", object=number_of(iterator))):
-            yield judge.read(answer.get("value"))
-
-    def __next__(self) -> Any:
-        """Return what comes next, where it is an iterator."""
-        judge = _judge_of(self)
-        answer = judge.ask(do="next", object=number_of(self))
-        if "end" in answer:
-            raise StopIteration
-        return judge.read(answer.get("value"))
-
-    def __getitem__(self, key: Any) -> Any:
-        """Return an item of it."""
-        judge = _judge_of(self)
-        return judge.value(do="item", object=number_of(self), key=judge.form(key))
-
-    def __len__(self) -> int:
-        """Return how long it says it is."""
-        found = _judge_of(self).value(do="length", object=number_of(self))
-        return found if type(found) is int else -1
-
-    def __bool__(self) -> bool:
-        """Return whether it counts as true."""
-        return _judge_of(self).value(do="truth", object=number_of(self)) is True
-
-    def __str__(self) -> str:
-        """Return its text."""
-        return str(_judge_of(self).value(do="text", object=number_of(self), exact=False))
-
-    def __repr__(self) -> str:
-        """Return its representation."""
-        return str(_judge_of(self).value(do="text", object=number_of(self), exact=True))
-
-    def __eq__(self, other: object) -> bool:
-        """Return whether both are the same object; it is not asked."""
-        return type(other) is Remote and number_of(self) == number_of(other)
-
-    def __hash__(self) -> int:
-        """Return a number of its own."""
-        return hash(("Remote", number_of(self)))
-
-
-def number_of(remote: Remote) -> int:
-    """Return the number under which the program's process knows something."""
-    return int(object.__getattribute__(remote, "_number"))
-
-
-def _judge_of(remote: Remote) -> _Judge:
-    judge: _Judge = object.__getattribute__(remote, "_judge")
-    return judge
-
-
-# -- names of tests -------------------------------------------------------------------------------------------
-
-
-class _Names(dict[str, Any]):
-    """The names that tests see: their own, Python's, libraries', and last the program's.
-
-    What the program calls ``abs``, ``len`` or ``math`` does not replace those of a test; only where a test calls
-    nothing else is a name of Python's the program's: ``assert sum(10, 15) == 6`` asks for a function ``sum``.
-    """
-
-    def __init__(self, judge: _Judge, called: set[str]) -> None:
-        super().__init__(__name__="tests", __builtins__=builtins)
-        self._judge = judge
-        self._called = set(judge.task["entry"]) or _examined(called)
-        if judge.task["load"]:
-            for name in self._called:
-                if hasattr(builtins, name):
-                    with contextlib.suppress(KeyError):
-                        self[name] = self._program(name)
-        self.update(
-            __same_value=comparing.same_value,
-            __script=lambda text: judge.value(do="script", input=text),
-            __evaluate=lambda source: judge.value(do="evaluate", source=source),
-            __comparing=comparing,
-            __task=judge.task.get("data"),
-        )
-
-    def __missing__(self, name: str) -> Any:
-        if name not in self._called and hasattr(builtins, name):
-            raise KeyError(name)
-        found = self._program(name)
-        self[name] = found
-        return found
-
-    def _program(self, name: str) -> Any:
-        try:
-            answer = self._judge.ask(do="name", name=name)
-        except KeyError:
-            raise KeyError(name) from None
-        if name not in self._called or "module" in answer:
-            library = _ALIASES.get(name, name)
-            if library.partition(".")[0] in sys.stdlib_module_names or name in _ALIASES:
-                return importlib.import_module(library)
-            if isinstance(module := answer.get("module"), str) and module.partition(".")[0] in sys.stdlib_module_names:
-                return importlib.import_module(module)
-            if (place := _members().get(name)) is not None:
-                return getattr(importlib.import_module(place), name)
-        return self._judge.read(answer.get("value"))
-
-
-def _examined(called: set[str]) -> set[str]:
-    """Return which of the names that tests call are the program's: those of nobody else, or else all."""
-    others = {name for name in called if not hasattr(builtins, name) and not name.startswith("__")}
-    return {name for name in others if name not in _members()} or others or called
-
-
-@functools.cache
-def _members() -> dict[str, str]:
-    """Return what programs import from Python's libraries, with the library: a test means the library's."""
-    found: dict[str, str] = {}
-    for place in _LIBRARIES:
-        module = importlib.import_module(place)
-        for name in getattr(module, "__all__", None) or vars(module):
-            if not name.startswith("_") and not hasattr(builtins, name):
-                found.setdefault(name, place)
-    return found
-
-
-def _called_names(source: str) -> set[str]:
-    """Return the names that tests call."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
-        return set()
-    return {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
-
-
-def _run_given(source: str, names: _Names, entry: list[str]) -> None:
-    """Run what the exam itself put before the program: imports and functions that its tests use.
-
-    What is not Python as it stands (the head of a function without anything below) says nothing to the tests.
-    """
-    with contextlib.suppress(SyntaxError):
-        exec(compile(source, "<given>", "exec"), names)  # noqa: S102 - of the exam, in a prison
-    for name in entry:
-        names.pop(name, None)
 
 
 def _bring_up_to_date(old: Any, new: Any) -> None:

@@ -16,13 +16,25 @@ import os
 import sys
 import threading
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from . import frames, wire
 
 _LONGEST_REASON = 500
-_JUDGES = ("unittest.case", "unittest.suite", "unittest.runner", "unittest.loader", "unittest.result", "unittest.mock")
+_JUDGES = (
+    "unittest.case",
+    "unittest.suite",
+    "unittest.runner",
+    "unittest.loader",
+    "unittest.result",
+    "unittest.mock",
+    "numpy.testing._private.utils",
+    "numpy.testing",
+    "pandas.testing",
+    "pandas._testing.asserters",
+)
+"""Modules whose functions say whether tests pass."""
 _REFUSED = (
     "sys._current_frames",
     "sys._current_exceptions",
@@ -68,7 +80,7 @@ def _run(task: dict[str, Any]) -> tuple[str, str]:
     sys.stdin = io.StringIO()
     sys.stdout = sys.stderr = io.StringIO()
     module = types.ModuleType("__main__")
-    for name in task["imports"]:
+    for name in (*task["imports"], *_testing_of(task["imports"])):
         with contextlib.suppress(ImportError):
             __import__(name)
     suite = _suite_runner() if task["suite"] else None
@@ -77,7 +89,7 @@ def _run(task: dict[str, Any]) -> tuple[str, str]:
     _watch()
     try:
         exec(compile(task["source"], "<program>", "exec"), module.__dict__)  # noqa: S102 - what this is for
-        if _fingerprints() != guarded:
+        if not _is_untouched(guarded):
             return "failed", _TAMPERED
         before = dict(module.__dict__)
         exec(compile(task["tests"], "<tests>", "exec"), module.__dict__)  # noqa: S102
@@ -86,7 +98,12 @@ def _run(task: dict[str, Any]) -> tuple[str, str]:
         return "wrong_answer", f"AssertionError: {error}"
     except BaseException as error:  # noqa: BLE001 - whatever is raised is how it ended
         return "failed", f"{type(error).__name__}: {error}"
-    return (how, why) if _fingerprints() == guarded else ("failed", _TAMPERED)
+    return (how, why) if _is_untouched(guarded) else ("failed", _TAMPERED)
+
+
+def _testing_of(names: Iterable[str]) -> list[str]:
+    """Return the modules with which libraries compare their values, so that they are known before the program is."""
+    return [f"{name}.testing" for name in names if name in ("numpy", "pandas")]
 
 
 def _suite_runner() -> Any:
@@ -121,25 +138,30 @@ def _suite_runner() -> Any:
     return run
 
 
-def _fingerprints() -> list[tuple[str, str, int, int]]:
-    """Return what judges: the functions of Python and of unittest, and the code behind them."""
-    found = [("builtins", name, id(value), 0) for name, value in vars(builtins).items() if name != "_"]
+def _fingerprints() -> dict[tuple[str, str], tuple[int, int]]:
+    """Return what judges: the functions of Python and of libraries for tests, and the code behind them."""
+    found = {("builtins", name): (id(value), 0) for name, value in vars(builtins).items() if name != "_"}
     for name in _JUDGES:
         if (module := sys.modules.get(name)) is not None:
-            found += _of_members(name, vars(module).items())
+            found.update(_of_members(name, vars(module).items()))
     return found
 
 
-def _of_members(place: str, members: Iterable[tuple[str, Any]]) -> list[tuple[str, str, int, int]]:
-    found = []
+def _of_members(place: str, members: Iterable[tuple[str, Any]]) -> Iterator[tuple[tuple[str, str], tuple[int, int]]]:
     for name, value in list(members):
         if name.startswith("__") and name not in ("__eq__", "__call__", "__exit__", "__enter__", "__init__"):
             continue
         if isinstance(value, types.FunctionType):
-            found.append((place, name, id(value), id(value.__code__)))
+            yield (place, name), (id(value), id(value.__code__))
         elif isinstance(value, type) and value.__module__.startswith("unittest."):
-            found += [(place, name, id(value), 0), *_of_members(f"{place}.{name}", vars(value).items())]
-    return found
+            yield (place, name), (id(value), 0)
+            yield from _of_members(f"{place}.{name}", vars(value).items())
+
+
+def _is_untouched(before: dict[tuple[str, str], tuple[int, int]]) -> bool:
+    """Whether what judged before is what judges now; libraries that were imported meanwhile are not looked at."""
+    now = _fingerprints()
+    return all(now.get(place) == value for place, value in before.items())
 
 
 def _watch() -> None:

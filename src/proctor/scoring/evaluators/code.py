@@ -12,7 +12,7 @@ from proctor.prison import Limits, Outcome, Trial
 from proctor.regexes import BoundedPattern, SlowPatternError
 from proctor.scoring.evaluators.cases import Cases, Verdict
 from proctor.scoring.postprocessors.general import read_literal
-from proctor.scoring.programs import pass_at, run_programs
+from proctor.scoring.programs import ONE_PROCESS, pass_at, run_programs
 
 _HOW = ("pass", "timeout", "failed", "wrong_answer")
 _EACH = (1, 10, 100)  # upstream's default for k, after the paper of HumanEval (Chen et al., 2021)
@@ -26,7 +26,7 @@ def humaneval(cases: Cases, k: Sequence[int] = _EACH) -> Verdict:
     Raises:
         TrustError: There is no prison on this machine, and nobody said that programs may run without.
     """
-    samples = _samples(cases)
+    samples = samples_of(cases)
     programs = []
     for position, completion in samples:
         row = cases.rows[position] if cases.rows else {}
@@ -35,8 +35,9 @@ def humaneval(cases: Cases, k: Sequence[int] = _EACH) -> Verdict:
         programs.append(humaneval_trial(row, f"{row['prompt']}{completion}"))
     endings = run_programs(programs)
     names = [cases.references[position] for position, _ in samples]
-    scores = {f"humaneval_pass@{each}": value for each, value in _pass_at(names, endings, k).items()}
-    return Verdict(scores, {"humaneval_pass@1": _by_case(samples, endings, len(cases.predictions))}, described=True)
+    scores = {f"humaneval_pass@{each}": value for each, value in pass_at_of(names, endings, k).items()}
+    instances = {"humaneval_pass@1": by_case(samples, endings, len(cases.predictions))}
+    return Verdict({**scores, **one_process(endings)}, instances, described=True)
 
 
 def humaneval_trial(row: Mapping[str, Any], program: str) -> Trial:
@@ -46,7 +47,7 @@ def humaneval_trial(row: Mapping[str, Any], program: str) -> Trial:
     return Trial(program, tests, (entry,), given=str(row["prompt"]), limits=Limits(seconds=3.0))
 
 
-def _samples(cases: Cases) -> list[tuple[int, str]]:
+def samples_of(cases: Cases) -> list[tuple[int, str]]:
     """Return every program with the position of its case; a case has several where several were asked for."""
     return [
         (position, str(each))
@@ -55,7 +56,8 @@ def _samples(cases: Cases) -> list[tuple[int, str]]:
     ]
 
 
-def _pass_at(names: Sequence[Any], endings: Sequence[Outcome], k: Sequence[int]) -> dict[int, float]:
+def pass_at_of(names: Sequence[Any], endings: Sequence[Outcome], k: Sequence[int]) -> dict[int, float]:
+    """Return pass@k by k, in percent; programs of one name answer one problem."""
     counts: dict[Any, tuple[int, int]] = {}
     for name, ending in zip(names, endings, strict=True):
         total, passed = counts.get(name, (0, 0))
@@ -64,7 +66,13 @@ def _pass_at(names: Sequence[Any], endings: Sequence[Outcome], k: Sequence[int])
     return {each: 100 * value for each, value in shares.items() if value is not None}
 
 
-def _by_case(samples: Sequence[tuple[int, str]], endings: Sequence[Outcome], count: int) -> list[float | None]:
+def one_process(endings: Sequence[Outcome]) -> dict[str, int]:
+    """Return how many programs shared a process with their tests, where some did."""
+    count = sum(each.together for each in endings)
+    return {ONE_PROCESS: count} if count else {}
+
+
+def by_case(samples: Sequence[tuple[int, str]], endings: Sequence[Outcome], count: int) -> list[float | None]:
     """Return the share of each case's programs that pass, in percent."""
     marks: list[list[bool]] = [[] for _ in range(count)]
     for (position, _), ending in zip(samples, endings, strict=True):
@@ -171,31 +179,35 @@ def mbpp_plain(cases: Cases, metric: str = "MBPP") -> Verdict:
 
 
 def _mbpp(cases: Cases, metric: str, program: Any) -> Verdict:
+    if metric == "MBPPPlus":
+        from proctor.scoring.evaluators.plus import mbpp_plus  # it uses this module
+
+        return mbpp_plus(cases)
     if metric != "MBPP":
-        raise ScoringError(f"the metric '{metric}' of MBPPEvaluator needs the package 'evalplus'", hint="use MBPP")
+        raise ScoringError(f"MBPPEvaluator has no metric '{metric}'", hint="MBPP or MBPPPlus")
     tasks = [_mbpp_task(program(str(given)), str(gold), cases.project) for given, gold in cases.pairs()]
     endings = run_programs(tasks)
     right = [ending.how == "pass" for ending in endings]
     if not right:
         raise ScoringError("there are no predictions to evaluate")
-    scores = {**_tally(endings), "score": 100 * sum(right) / len(right)}
+    scores = {**_tally(endings), "score": 100 * sum(right) / len(right), **one_process(endings)}
     return Verdict(scores, {"score": [100.0 * mark for mark in right]}, right)
 
 
-def mbpp_pass_at(cases: Cases, k: Any = _EACH, metric: str = "MBPP") -> Verdict:
+def mbpppass_at_of(cases: Cases, k: Any = _EACH, metric: str = "MBPP") -> Verdict:
     """pass@k over all programs of a problem (``MBPPPassKEvaluator``), in percent.
 
     Raises:
         TrustError: There is no prison on this machine, and nobody said that programs may run without.
     """
     if metric != "MBPP":
-        raise ScoringError(f"the metric '{metric}' needs the package 'evalplus'", hint="use MBPP")
+        raise ScoringError(f"MBPPPassKEvaluator has no metric '{metric}'", hint="MBPP; MBPPPlus is MBPPEvaluator's")
     return _problems(cases, k, lambda text: [mbpp_program(text)], _mbpp_task)
 
 
 def _problems(cases: Cases, k: Any, blocks: Any, task: Any) -> Verdict:
     """pass@k, where an answer may hold several programs: it passes where one of them does."""
-    samples = _samples(cases)
+    samples = samples_of(cases)
     found = [blocks(text) for _, text in samples]
     tests = [_tests_of(cases.references[position]) for position, _ in samples]
     tasks = [
@@ -208,9 +220,9 @@ def _problems(cases: Cases, k: Any, blocks: Any, task: Any) -> Verdict:
     for programs in found:
         own = [next(ended) for _ in programs]
         endings.append(next((each for each in own if each.how == "pass"), own[0]))
-    rates = _pass_at([test["task_id"] for test in tests], endings, k if isinstance(k, list | tuple) else (k,))
-    scores = {**_tally(endings), **{f"pass@{each}": value for each, value in rates.items()}}
-    return Verdict(scores, {"pass@1": _by_case(samples, endings, len(cases.predictions))})
+    rates = pass_at_of([test["task_id"] for test in tests], endings, k if isinstance(k, list | tuple) else (k,))
+    scores = {**_tally(endings), **{f"pass@{each}": value for each, value in rates.items()}, **one_process(endings)}
+    return Verdict(scores, {"pass@1": by_case(samples, endings, len(cases.predictions))})
 
 
 def _tests_of(reference: Any) -> Mapping[str, Any]:
@@ -255,7 +267,7 @@ def _contest_task(program: str, tests: str, project: str) -> Trial:
     return Trial(program, strict_tests(tests), limits=Limits(seconds=29.0))
 
 
-def contest_pass_at(cases: Cases, k: Any = _EACH) -> Verdict:
+def contestpass_at_of(cases: Cases, k: Any = _EACH) -> Verdict:
     """pass@k of contests' problems (``LCPassKEvaluator``), in percent.
 
     Raises:
