@@ -12,6 +12,7 @@ import click
 
 from proctor.cli.commands import ProctorCommand
 from proctor.cli.error_reporting import FAILURES, say, show
+from proctor.cli.exam_options import sandbox_option
 from proctor.errors import DataError, DatasetNotFoundError, Location, UsageError
 from proctor.foreign_text import parse_json
 from proctor.safe_files import opened
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 @click.option(
     "--log", "--use-cache", "log", type=click.Path(dir_okay=False, path_type=Path), help="The response log for judges."
 )
+@sandbox_option
 @click.option("--instances", is_flag=True, help="Show the scores of the first instances, too.")
 @click.option("--allow-failures", is_flag=True, help="Exit with 0 although instances failed.")
 @click.option("--json", "as_json", is_flag=True, help="The global scores as JSON.")

@@ -29,9 +29,7 @@ _UPSTREAM = ("opencompass", "ais_bench")
 _LONGEST_SHOWN = 80
 """Characters of a value that a message shows."""
 _ELSEWHERE = {
-    "HumanEvalPlus": "its tests are in the package 'evalplus'; HumanEvalEvaluator runs the problems' own",
-    "BigCodeBench": "it runs programs on a server of its authors'",
-    "DS1000": "its tests are pickled, and run with seven libraries of fixed versions",
+    "DS1000": "its tests are pickled; the metric 'ds1000' grades the edition of xlangai/DS-1000, whose tests are text",
     "Toxic": "it sends predictions to Google's Perspective service",
     "LM": "it compares models in pairs or by many rules; see docs/judges.md for judges of Proctor's own",
 }
