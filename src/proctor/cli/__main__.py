@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError
 
 import click
 
-from proctor import effects
+from proctor import effects, secrets
 from proctor.cli.commands import SETTINGS, LazyGroup, translated
 from proctor.cli.error_reporting import (
     BROKEN_PIPE,
@@ -66,6 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code (see :mod:`proctor.cli.error_reporting`)."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     _prepare_streams()
+    secrets.keep_environment()
     with effects.session():
         code = _run(given)
     try:
@@ -117,7 +118,7 @@ def _trace_if_asked(arguments: list[str]) -> None:
     if "--traceback" in arguments:
         import traceback
 
-        traceback.print_exc()
+        sys.stderr.write(secrets.redacted(traceback.format_exc()))
 
 
 def _prepare_streams() -> None:

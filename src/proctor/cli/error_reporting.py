@@ -33,6 +33,7 @@ from proctor.errors import (
     ProctorError,
     RunInterruptedError,
 )
+from proctor.secrets import redacted
 
 # 1 and 2 as grep and click have them: it ran but not all is well, and what was asked for is wrong. 3 is the world
 # around it (model, disk, network); 70 is EX_SOFTWARE of sysexits.h; from 128 on a shell's number of the signal.
@@ -72,7 +73,7 @@ def report_unexpected(error: BaseException, show_traceback: bool) -> None:
     if show_traceback:
         import traceback
 
-        traceback.print_exception(error)
+        sys.stderr.write(redacted("".join(traceback.format_exception(error))))
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     hint = "please report it with the traceback above" if show_traceback else "run the command again with --traceback"
     say(_paint(Diagnostic(f"unexpected error: {what}", why="this is a fault of Proctor, not yours", hint=hint)))
@@ -80,7 +81,7 @@ def report_unexpected(error: BaseException, show_traceback: bool) -> None:
 
 def say(text: str) -> None:
     """Write a message for people on standard error."""
-    click.echo(text, err=True, color=wants_colour(sys.stderr))
+    click.echo(redacted(text), err=True, color=wants_colour(sys.stderr))
 
 
 def abandon_output() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from proctor.artifacts import NON_POSITIONAL
+from proctor.effects import Effect, reading
 from proctor.engines.engine import Engine
 from proctor.errors import DataError, EngineError, Location
 from proctor.ir import Answers, Failure, Generate, Pair, Prompt, Response, Rolling, Score, Scored, content_key
@@ -48,6 +49,10 @@ class ReplayEngine(Engine):
         """The model's name, or the file's."""
         return self.model or Path(self.path).stem
 
+    def effects(self) -> Iterable[Effect]:
+        """Return that it reads its file."""
+        return reading(self.path, self.author, self.label)
+
     def identity_values(self) -> dict[str, Any]:
         """Return what decides the answers: the content of the file, wherever it lies."""
         return {**super().identity_values(), "path": content_key("replay", self._read())}
@@ -81,6 +86,7 @@ class ReplayEngine(Engine):
 
     def _read(self) -> list[Row]:
         if self._rows is None:
+            self.act()
             path = Path(self.path)
             self._rows = list(_rows_of(path / "samples.jsonl" if path.is_dir() else path))
         return self._rows

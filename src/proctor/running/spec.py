@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -12,22 +11,7 @@ import yaml
 
 from proctor.errors import Diagnostic, Location, UsageError, did_you_mean
 from proctor.jsonable import jsonable
-
-_SECRET = re.compile(r"(^|[_-])(api_?key|key|token|secret|password|passwd|authorization|credentials?)$", re.IGNORECASE)
-
-
-def is_secret(name: str) -> bool:
-    """Whether a model argument of this name must never be written to a file."""
-    return _SECRET.search(name) is not None
-
-
-def without_secrets(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values without those that are secrets, at any depth."""
-    return {
-        name: without_secrets(value) if isinstance(value, Mapping) else value
-        for name, value in values.items()
-        if not is_secret(str(name))
-    }
+from proctor.secrets import without_secrets
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +47,7 @@ class RunSpec:
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-like data without secrets; what is not set is left out."""
         values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        values["model_args"] = without_secrets(values["model_args"])
-        return {name: jsonable(value) for name, value in values.items() if value not in (None, {}, "")}
+        return {name: jsonable(value) for name, value in without_secrets(values).items() if value not in (None, {}, "")}
 
     def to_yaml(self) -> str:
         """Return the content of ``run.yaml``."""
