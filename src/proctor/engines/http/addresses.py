@@ -9,12 +9,13 @@ from typing import NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
 from proctor.errors import UsageError
-from proctor.secrets import keep, keep_login, without_logins
+from proctor.secrets import keep, keep_login
 
 _HOST = re.compile(r"[^\s\x00-\x20\x7f/?#@\\%<>\"'`{}|^\[\]]{1,253}")
 """What a name of a host may hold; which names exist is for the resolver to say. No host has a longer name (DNS)."""
 _BAD = re.compile(r"[\s\x00-\x1f\x7f\\<>\"`{}|^]")
 """What no address holds; programs disagree about what such a text leads to."""
+_IPV6 = re.compile(r"\[[0-9A-Fa-f:.]+\](:\d+)?")
 _LONGEST_LABEL = 63  # characters between two dots (DNS)
 _LONGEST = 2000  # characters that servers and proxies take of an address
 
@@ -41,7 +42,7 @@ def split_login(address: str) -> tuple[str, Login | None]:
     """Return an address without its name and password, and these; they are kept as secrets."""
     scheme, separator, rest = address.partition("://") if "://" in address else ("", "", address)
     place = re.split(r"[/?#]", rest, maxsplit=1)[0]
-    if "@" not in place:
+    if "@" not in place or _BAD.search(place):  # the latter is no address, which whoever asks is told
         return address, None
     pair, _, host = place.rpartition("@")
     user, _, password = (unquote(part) for part in pair.partition(":"))
@@ -64,7 +65,7 @@ def checked_address(address: str, source: str = "base_url") -> str:
     """
     if why := _fault(address):
         raise UsageError(
-            f"{source} is not the address of a server: '{without_logins(address)[:200]}'",
+            f"{source} is not the address of a server: '{re.sub(r'//[^/]*@', '//', address)[:200]}'",
             why=why,
             hint="write http://host:port/path or https://host/path",
         )
@@ -85,7 +86,7 @@ def _fault(address: str) -> str:
         return "what comes behind ? or # would hide the route that is asked"
     if not host or port == 0:
         return "no server has the port 0" if host else "it names no host"
-    return "" if parts.netloc.startswith("[") else _host_fault(host)
+    return "" if _IPV6.fullmatch(parts.netloc) else _host_fault(host if "[" not in parts.netloc else parts.netloc)
 
 
 def _host_fault(host: str) -> str:

@@ -118,7 +118,7 @@ class HTTPEngine(Engine):
         What the user said himself (the address, on the command line) needs nobody's permission.
         """
         found = [] if self._is_users_address() else self.would_do()
-        is_free = self.is_of_config and any(each.kind == "net" and is_loopback(f"//{each.target}") for each in found)
+        is_free = self.is_of_config and bool(found) and is_loopback(self._destination()[0])
         return [each for each in found if each.kind != "net"] if is_free else found
 
     def would_do(self) -> list[Effect]:

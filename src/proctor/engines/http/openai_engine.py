@@ -161,5 +161,5 @@ def normal_url(address: str) -> str:
 
 def with_http(address: str) -> str:
     """Return an address with its scheme, without slashes and blanks around it."""
-    url = address.strip().rstrip("/")
-    return url if "://" in url else f"http://{url}"
+    url = address.strip()
+    return (url if "://" in url else f"http://{url}").rstrip("/")

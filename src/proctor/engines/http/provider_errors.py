@@ -120,7 +120,7 @@ def hidden_error(body: bytes) -> Reply | None:
         return None
     code = error.get("code") if isinstance(error, dict) else None
     if not (isinstance(code, int) and 400 <= code < 600):  # noqa: PLR2004 - HTTP statuses of errors
-        code = 400 if is_too_long(_said(found)) else 500
+        code = 400 if is_too_long(_said(found)[:_LONGEST]) else 500
     return Reply(code, {}, body)
 
 

@@ -47,6 +47,11 @@ _FINAL = frozenset({"authentication", "forbidden", "not_found"})  # asking again
 _UNANSWERED = frozenset({"unreachable", "connection", "timeout"})
 _UNREACHABLE_ATTEMPTS = 4  # of a server that never answered
 _OTHER_PROTOCOL = "does the server speak this engine's protocol, and does base_url name its API?"
+_LOOKED_AT = 1 << 16  # bytes of an error in which its reason is looked for
+_MANY_BYTES = 1 << 20  # no answer of a model is as long without log-probabilities: only then its values are counted
+_MOST_VALUES = 3_000_000
+"""Values of one reply: twice those of an echo of 128,000 tokens with five alternatives each. Each takes up to a hundred
+bytes once it is read, whatever it takes on the wire."""
 _EXCERPT = 1000  # bytes of a reply, or characters of what is wrong with it, that are looked at for a message
 SHORTER_HINT = "--truncate demos drops demonstrations until it fits; or use fewer of them, or a smaller max_tokens"
 _TRANSPORT_HINT = {"unreachable": "is the server running, and is base_url right?"}
@@ -196,6 +201,7 @@ class Caller:
             CallError: Asking again does not help.
         """
         try:
+            _check_size(reply.body)
             found = parse(reply.body)
             if isinstance(found, Response):
                 check_response(found)
@@ -205,7 +211,8 @@ class Caller:
                 raise CallError(failure, error.usage) from None
             raise
         except Exception as error:  # noqa: BLE001 - a stranger's bytes may make a parser raise anything
-            if (hidden := hidden_error(error.body if isinstance(error, SaidError) else reply.body)) is not None:
+            body = error.body if isinstance(error, SaidError) else reply.body
+            if len(body) <= _MANY_BYTES and (hidden := hidden_error(body)) is not None:
                 return failure_of(url, hidden)
             if is_blocked(reply.body):
                 raise CallError.of(FILTERED, _sentence(url, "the prompt was blocked: there is no answer")) from None
@@ -285,6 +292,11 @@ def check_response(response: Response) -> None:
 _HARMLESS = frozenset({"", "stop", "length", "tool_calls"})  # nearly every answer ends so
 
 
+def _check_size(body: bytes) -> None:
+    if len(body) > _MANY_BYTES and sum(map(body.count, (b",", b"[", b"{", b"\n"))) > _MOST_VALUES:
+        raise ReplyError(f"the reply has more than {_MOST_VALUES:,} values")
+
+
 def is_filtered_end(reason: str) -> bool:
     """Return whether a reason to end an answer says that it was refused or filtered (Google: ``content_filter: X``)."""
     return reason not in _HARMLESS and reason[:80].lower().partition(":")[0].strip() in FILTER_REASONS
@@ -311,7 +323,9 @@ def failure_of(url: str, reply: Reply) -> Failure:
 
 def _kind_of(reply: Reply, message: str) -> tuple[str, str] | None:
     """Return the kind of an error and what to do, by its status, and by its words where the status says too little."""
-    if reply.status == HTTPStatus.TOO_MANY_REQUESTS and _QUOTA.search(reply.body.decode("utf-8", "replace")):
+    if reply.status == HTTPStatus.TOO_MANY_REQUESTS and _QUOTA.search(
+        reply.body[:_LOOKED_AT].decode("utf-8", "replace")
+    ):
         return "forbidden", _NO_CREDIT
     if reply.status in _KINDS or reply.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return _KINDS.get(reply.status)

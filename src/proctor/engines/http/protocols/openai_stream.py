@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -126,7 +127,12 @@ def parse_stream(body: bytes, count: int = 1) -> Response:
     )
 
 
-def _events(body: bytes) -> list[bytes]:
-    """Return the data of each event; servers put one JSON document on one line."""
-    lines = body.replace(b"\r\n", b"\n").split(b"\n")
-    return [line[len(b"data:") :].strip() for line in lines if line.startswith(b"data:")]
+def _events(body: bytes) -> Iterator[bytes]:
+    """Yield the data of each event; servers put one JSON document on one line."""
+    start = 0
+    while start < len(body):
+        end = body.find(b"\n", start)
+        end = len(body) if end < 0 else end
+        if body.startswith(b"data:", start):
+            yield body[start + len(b"data:") : end].strip()
+        start = end + 1
