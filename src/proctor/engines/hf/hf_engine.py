@@ -194,7 +194,9 @@ class HFEngine(Engine):
 
         Raises:
             MissingExtraError, TrustError, EngineError: See :func:`~proctor.engines.hf.loading.load_model`.
+            NotAllowedError: A file names a model that lies where nobody allowed to read.
         """
+        self.act()
         return load_model(self.source())
 
     def source(self) -> ModelSource:
