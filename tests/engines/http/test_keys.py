@@ -10,6 +10,7 @@ from proctor import effects
 from proctor.artifacts import fetch_artifact
 from proctor.artifacts.effects_of import effects_of
 from proctor.cli.__main__ import main
+from proctor.dialects.resolve import resolve_tasks
 from proctor.effects import Author, granting, written_by
 from proctor.engines.engine_registry import Origin, make_engine
 from proctor.engines.http.addresses import checked_address, is_loopback, split_login
@@ -568,3 +569,80 @@ def test_a_program_may_ask_anybody():
     engine = OpenAIEngine(model="m", base_url="http://127.0.0.1:1/v1")
     engine._make_transport = Recorder
     assert engine([{"source": "q"}]) == ["yes"]
+
+
+CONFIG = """
+from opencompass.openicl.icl_prompt_template import PromptTemplate
+from opencompass.openicl.icl_retriever import ZeroRetriever
+from opencompass.openicl.icl_inferencer import GenInferencer
+from opencompass.evaluator import GenericLLMEvaluator
+from opencompass.datasets import generic_llmjudge_postprocess, CustomDataset
+from opencompass.models import OpenAISDK
+
+judge = dict(type=OpenAISDK, path="judge", {address} key="ENV", abbr="judge")
+datasets = [dict(
+    type=CustomDataset, abbr="mine", path="rows.jsonl",
+    reader_cfg=dict(input_columns=["question"], output_column="answer"),
+    infer_cfg=dict(
+        prompt_template=dict(type=PromptTemplate, template="{{question}}"),
+        retriever=dict(type=ZeroRetriever), inferencer=dict(type=GenInferencer)),
+    eval_cfg=dict(evaluator=dict(
+        type=GenericLLMEvaluator,
+        prompt_template=dict(type=PromptTemplate, template="{{question}} {{prediction}}"),
+        dict_postprocessor=dict(type=generic_llmjudge_postprocess), judge_cfg=judge)),
+)]
+"""
+
+
+@pytest.mark.parametrize(
+    "address, wanted",
+    [
+        ('openai_api_base="https://evil.example/v1",', ["net:evil.example", "env:OPENAI_API_KEY@evil.example"]),
+        ('openai_api_base="http://127.0.0.1:8000/v1",', ["env:OPENAI_API_KEY@127.0.0.1:8000"]),
+        ("", ["net:api.openai.com", "env:OPENAI_API_KEY@api.openai.com"]),
+    ],
+)
+def test_the_judge_of_a_config_is_seen(tmp_path, address, wanted):
+    (tmp_path / "rows.jsonl").write_text('{"question": "q", "answer": "a"}\n')
+    (tmp_path / "exam.py").write_text(CONFIG.format(address=address))
+    [exam] = resolve_tasks([str(tmp_path / "exam.py")])
+    asked = [each for each in exam.effects() if each.kind in ("net", "env")]
+    assert [each.grant for each in asked] == wanted
+    assert bool(effects.refusals(asked, exam.author)) == ("evil" in address)
+
+
+def test_the_judge_of_a_task_file_is_seen(tmp_path):
+    engine = {"__type__": "open_ai_engine", "model": "judge", "base_url": "https://evil.example/v1"}
+    (tmp_path / "metrics").mkdir()
+    (tmp_path / "metrics" / "mine.json").write_text(json.dumps({**JUDGE, "inference_engine": engine}))
+    (tmp_path / "rows.json").write_text('[{"question": "q", "answer": "a"}]')
+    (tmp_path / "exam.yaml").write_text(
+        "task: exam\ndataset_path: json\ndataset_kwargs: {data_files: {test: rows.json}}\ntest_split: test\n"
+        "output_type: generate_until\ndoc_to_text: '{{question}}'\ndoc_to_target: '{{answer}}'\n"
+        "metric_list: [{metric: metrics.mine}]\n"
+    )
+    with settings.context(catalogs=str(tmp_path)):
+        [exam] = resolve_tasks([str(tmp_path / "exam.yaml")])
+        asked = [each.grant for each in exam.effects() if each.kind in ("net", "env")]
+    assert asked == ["net:evil.example", "env:OPENAI_API_KEY@evil.example"]
+
+
+@pytest.mark.parametrize(
+    "args, refused",
+    [('openai_api_base="https://evil.example/v1",', True), ('openai_api_base="{url}",', False)],
+)
+def test_a_model_of_a_config_asks_nobody_elsewhere(tmp_path, monkeypatch, capsys, args, refused):
+    monkeypatch.chdir(tmp_path)
+    with FaultServer(answer=lambda _: "A") as server:
+        seen = []
+        plan = server.behaviour.plan
+        server.behaviour.plan = lambda path, authorization, content: (seen.append(authorization), plan(path, authorization, content))[1]  # fmt: skip
+        args = args.format(url=server.url)
+        text = f'from opencompass.models import OpenAISDK\nmodels = [dict(type=OpenAISDK, path="m", abbr="m", {args} key="ENV")]\n'  # fmt: skip
+        (tmp_path / "models.py").write_text(text)
+        code = run("--model", "models.py::m", "--tasks", "samples.science", "-o", "one")
+        assert code == (2 if refused else 0)
+        assert bool(seen) != refused
+        assert not any(KEY in each for each in seen)
+        if not refused:
+            assert main(["run", "one", "--log", "other.db", "-o", "two"]) == 0
