@@ -31,6 +31,7 @@ from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from proctor.errors import Diagnostic, NotAllowedError, SettingsError
+from proctor.services import is_service, may_have, needs_https
 from proctor.settings import model_folder, settings
 
 Kind = Literal["hub", "read", "write", "net", "env", "run"]
@@ -85,11 +86,14 @@ class Effect(NamedTuple):
         target: A dataset's id; an absolute path; a host, with its port where that is not the usual one; the name of a
             variable, with ``@host`` where its value is sent there; a program.
         by: What does it, for people: ``load_from_api``.
+        is_optional: Whether it is left out where nobody allowed it, and whoever does it goes on: a key that a server
+            may not need.
     """
 
     kind: Kind
     target: str
     by: str = ""
+    is_optional: bool = False
 
     @property
     def grant(self) -> str:
@@ -258,16 +262,21 @@ def is_allowed(effect: Effect, given: Iterable[str] | None = None) -> bool:
         return effect.kind == "env" and _is_own_key(effect.target)
     if settings.trust_code:
         return True
-    if effect.kind == "net" and any(fnmatchcase(effect.target, host) for host in USUAL_HOSTS):
+    if effect.kind == "net" and (_is_usual(effect.target) or is_service(effect.target)):
         return True
     if effect.kind == "env" and _is_own_key(effect.target):
         return True
     return any(_covers(each, effect) for each in (grants() if given is None else given))
 
 
+def _is_usual(host: str) -> bool:
+    return any(fnmatchcase(host, usual) for usual in USUAL_HOSTS)
+
+
 def _is_own_key(target: str) -> bool:
+    """Whether the value of a variable goes to a host that it belongs to."""
     name, _, host = target.partition("@")
-    return any(fnmatchcase(host, own) for own in OWN_KEYS.get(name, ()))
+    return any(fnmatchcase(host, own) for own in OWN_KEYS.get(name, ())) or may_have(name, host)
 
 
 def _covers(given: str, effect: Effect) -> bool:
@@ -298,14 +307,18 @@ def refusals(effects: Iterable[Effect], who: Author | None = None, exam: str = "
         who: Who wrote what would do it.
         exam: The exam's name, where it is known.
     """
+    found = missing(effects)
+    if all(each.is_optional for each in found):
+        return []
     return [
         Diagnostic(
             f"{f'{exam!r}: ' if exam else ''}{each.by or 'the exam'} {each}: nobody allowed that",
             path=(who.file if who else ""),
             why=_WHY_NO_PAGE if is_confined() else _WHY,
-            hint=f"{_hint_before()}--allow {each.grant}, or PROCTOR_ALLOW={each.grant}, if you want it to",
+            hint=f"{_hint_before()}--allow {each.grant}, or PROCTOR_ALLOW={each.grant}, if you want it to"
+            + ("; without, the server is asked without the key" if each.is_optional else ""),
         )
-        for each in missing(effects)
+        for each in found
     ]
 
 
@@ -374,9 +387,15 @@ def host_of(url: str) -> str:
 
 
 def asking(url: str, by: str = "", keys: Iterable[str | None] = ()) -> list[Effect]:
-    """Return the effects of asking a server: the request, and each environment variable that is sent along."""
+    """Return the effects of asking a server: the request, and each environment variable that is sent along.
+
+    A key that belongs to a host belongs to it by https: sent in the open it could be read by anybody on the way.
+    """
     host = host_of(url)
-    return [Effect("net", host, by), *(Effect("env", f"{name}@{host}", by) for name in keys if name)]
+    sent = [Effect("env", f"{name}@{host}", by) for name in keys if name]
+    if urlsplit(url).scheme == "http" and needs_https(host):
+        sent = [Effect("env", f"{each.target}:80", by) for each in sent]
+    return [Effect("net", host, by), *sent]
 
 
 def reading(path: str | os.PathLike[str], who: Author | None, by: str = "") -> list[Effect]:

@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError
 
 import click
 
-from proctor import effects
+from proctor import effects, secrets
 from proctor.cli.commands import SETTINGS, LazyGroup, translated
 from proctor.cli.error_reporting import (
     BROKEN_PIPE,
@@ -76,6 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     gc.set_threshold(_COLLECT_AFTER, *gc.get_threshold()[1:])
     given = list(sys.argv[1:] if arguments is None else arguments)
     _prepare_streams()
+    secrets.keep_environment()
     with effects.session(), _warnings_for_terminals():
         code = _run(given)
     try:

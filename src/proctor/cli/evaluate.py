@@ -42,10 +42,14 @@ if TYPE_CHECKING:
 def command(dataset: str, predictions: Path, split: str, intervals: bool, log: Path | None, **shown: bool) -> int:
     """Score predictions for a dataset. No model is asked but judges, and these only what the log does not have."""
     given = read_predictions(predictions)
+    from proctor.artifacts.effects_of import effects_of
+    from proctor.effects import require
     from proctor.recipes import load_recipe
     from proctor.running.evaluate import evaluate
 
-    rows = list(load_recipe(dataset)()[split])
+    recipe = load_recipe(dataset)
+    require(effects_of(recipe), recipe.author)
+    rows = list(recipe()[split])
     if len(given) != len(rows):
         raise UsageError(
             f"{predictions} has {len(given)} predictions for {len(rows)} instances of '{split}'",

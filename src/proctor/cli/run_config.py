@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.cli.error_reporting import say
 from proctor.cli.execution import Execution, conclude, run_spec, terminated_like_ctrl_c
-from proctor.cli.run_options import changed_spec, of_model, spec_of_options
+from proctor.cli.run_options import changed_spec, of_model, origin_of_model, spec_of_options
 from proctor.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def run_config(path: Path, options: dict[str, Any], execution: Execution, **prin
         from proctor.settings import settings
 
         settings.trust_code = True
-    specs = _specs(path, options)
+    specs, origin = _specs(path, options), origin_of_model(options, path)
     results: dict[str, RunResult] = {}
     code = 0
     with terminated_like_ctrl_c():
@@ -43,7 +43,7 @@ def run_config(path: Path, options: dict[str, Any], execution: Execution, **prin
             output = execution.output
             if output is not None and len(specs) > 1:
                 output = output / name
-            results[name] = run_spec(spec, replace(execution, output=output))
+            results[name] = run_spec(spec, replace(execution, output=output), origin)
             code = max(code, conclude(results[name], **printed))
     _sum_up(path, results, execution.output)
     return code

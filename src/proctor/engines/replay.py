@@ -51,6 +51,10 @@ class ReplayEngine(Engine):
         """The model's name, or the file's."""
         return self.model or Path(self.path).stem
 
+    def effects(self) -> Iterable[Effect]:
+        """Return that it reads its file."""
+        return reading(self.path, self.author, self.label)
+
     def identity_values(self) -> dict[str, Any]:
         """Return what decides the answers: the content of the file, wherever it lies."""
         return {**super().identity_values(), "path": content_key("replay", self._read())}
@@ -81,10 +85,6 @@ class ReplayEngine(Engine):
             known = tuple(score for score in scores if score is not None)
             missing = f"no likelihood is recorded for the continuations of {pairs[0].context.text[-80:]!r}"
             yield position, Response(scores=known) if len(known) == len(scores) else _failure(missing)
-
-    def effects(self) -> Iterable[Effect]:
-        """Reading the file."""
-        return reading(self.path, self.author, "the engine replay")
 
     def _read(self) -> list[Row]:
         if self._rows is None:

@@ -30,9 +30,10 @@ from proctor.running.log import ResponseLog
 from proctor.running.plan import Filed, answered_blocks, blocks_of
 from proctor.running.progress import Observer, SilentObserver
 from proctor.running.question_spool import QuestionSpool
-from proctor.running.spec import RunSpec, without_secrets
+from proctor.running.spec import RunSpec
 from proctor.scoring.flat import units_of
 from proctor.scoring.grade import Grade
+from proctor.secrets import without_secrets
 
 # Packages whose versions can change scores: random numbers, models, rows.
 _VERSIONED = ("proctor", "numpy", "transformers", "torch", "datasets")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -14,8 +13,7 @@ from proctor.errors import Diagnostic, Location, UsageError, did_you_mean
 from proctor.foreign_yaml import BoundedLoader, parse_with_nodes
 from proctor.jsonable import jsonable
 from proctor.safe_files import read_bytes
-
-_SECRET = re.compile(r"(^|[_-])(api_?key|key|token|secret|password|passwd|authorization|credentials?)$", re.IGNORECASE)
+from proctor.secrets import without_secrets
 
 MOST_BYTES = 16 << 20
 """Bytes of a run file that is read: a thousand exams take three million."""
@@ -29,20 +27,6 @@ class _RunFileLoader(BoundedLoader):
 
     most_bytes = MOST_BYTES
     most_nodes = most_expanded = 200_000  # a thousand exams have half as many; reading that many takes two seconds
-
-
-def is_secret(name: str) -> bool:
-    """Whether a model argument of this name must never be written to a file."""
-    return _SECRET.search(name) is not None
-
-
-def without_secrets(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values without those that are secrets, at any depth."""
-    return {
-        name: without_secrets(value) if isinstance(value, Mapping) else value
-        for name, value in values.items()
-        if not is_secret(str(name))
-    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +62,7 @@ class RunSpec:
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-like data without secrets; what is not set is left out."""
         values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        values["model_args"] = without_secrets(values["model_args"])
-        return {name: jsonable(value) for name, value in values.items() if value not in (None, {}, "")}
+        return {name: jsonable(value) for name, value in without_secrets(values).items() if value not in (None, {}, "")}
 
     def to_yaml(self) -> str:
         """Return the content of ``run.yaml``."""
