@@ -44,7 +44,10 @@ ENVIRONMENTS = {
         )
     ),
     "lm_eval": Environment(
-        ("torch==2.13.0", "lm-eval[hf]==0.4.13", "tenacity", "aiohttp", "sacrebleu", "scikit-learn"),
+        (
+            *("torch==2.13.0", "lm-eval[hf]==0.4.13", "tenacity", "aiohttp", "sacrebleu", "scikit-learn"),
+            *("click", "msgspec", "pydantic", "rich"),  # Proctor loads tasks there, too: load_tasks.py
+        ),
     ),
     "aisbench": Environment(
         (
@@ -69,7 +72,7 @@ ENVIRONMENTS = {
                 "sacrebleu",
                 "rapidfuzz",
             ),
-            *("math_verify", "latex2sympy2_extended", "rouge", "Levenshtein", "langdetect"),
+            *("math_verify", "latex2sympy2_extended", "rouge", "Levenshtein", "langdetect", "wonderwords"),
         ),
         ("ais-bench-benchmark==3.1.20260630",),
     ),

@@ -50,7 +50,7 @@ COMPARISONS = (
     Comparison("unitxt.operators", ("--oracle", "{unitxt}")),
     Comparison("unitxt.metrics", ("--oracle", "{unitxt}")),
     Comparison("unitxt.catalog", ("--catalog", "{unitxt_catalog}")),
-    Comparison("unitxt.cards", ("--oracle", "{unitxt}", "--hub", "{hub}"), hub=True),
+    Comparison("unitxt.cards", ("--oracle", "{unitxt}", "--catalog", "{unitxt_catalog}", "--hub", "{hub}"), hub=True),
     Comparison("unitxt.evaluations", ("--oracle", "{unitxt}"), hub=True),
     Comparison("unitxt.metrics_libraries", ("--hub", "{hub}"), hub=True),
     Comparison("unitxt.metrics_models", missing="a folder with a model of sentence embeddings (--model)"),
@@ -118,7 +118,8 @@ def variables(known: dict[str, str]) -> dict[str, str]:
         "HF_HUB_OFFLINE": "1",
         "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", "")))),
     }
-    return {**os.environ, **found, **({"PROCTOR_HUB_DIR": known["hub"]} if known["hub"] else {})}
+    hub = dict.fromkeys(("PROCTOR_HUB_DIR", "PROCTOR_TEST_HUB"), known["hub"]) if known["hub"] else {}
+    return {**os.environ, **found, **hub}
 
 
 def compare(comparison: Comparison, known: dict[str, str]) -> Outcome:

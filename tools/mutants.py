@@ -45,6 +45,10 @@ AREAS: dict[str, tuple[str, ...]] = {
     "demos": ("tests/demos", "tests/recipes/test_recipe.py", "tests/recipes/test_pool_draw.py"),
     "scoring/pipeline.py": ("tests/scoring/test_pipeline.py", "tests/results/test_evaluate.py"),
     "scoring/grader.py": ("tests/scoring/test_grader.py", "tests/results/test_one_grader.py"),
+    "scoring/grading.py": ("tests/scoring/test_grading.py", "tests/scoring/test_grader.py"),
+    "scoring/grade.py": ("tests/scoring/test_grade.py",),
+    "scoring/flat.py": ("tests/scoring/test_flat.py",),
+    "scoring/stored.py": ("tests/scoring/test_stored.py",),
     "results/comparison.py": ("tests/results/test_comparison.py",),
     "running/execute.py": ("tests/running/test_run.py", "tests/running/test_infer.py"),
 }

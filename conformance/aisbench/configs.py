@@ -3,8 +3,8 @@
     python -m conformance.aisbench.configs --oracle /tmp/aisenv/bin/python --opencompass DIR --aisbench DIR
 
 ``DIR`` is the ``configs`` folder of each package. mmengine executes the files; Proctor does not. ``--answers FILE``
-keeps mmengine's values and uses them again. Printed: for each folder, how many files are equal, how many differ, how
-many one side cannot read, and the reason for each.
+keeps mmengine's values, and uses them again where they are there. Printed: for each folder, how many files are equal,
+how many differ, how many one side cannot read, and the reason for each.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import argparse
 import json
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -42,13 +43,14 @@ def main() -> int:
     parser.add_argument("--oracle", required=True, help="Python of an environment with mmengine")
     parser.add_argument("--opencompass", type=Path)
     parser.add_argument("--aisbench", type=Path)
-    parser.add_argument("--answers", type=Path, default=Path("configs_oracle.jsonl"))
+    parser.add_argument("--answers", type=Path, help="mmengine's values, kept")
     options = parser.parse_args()
     folders = [folder for folder in (options.opencompass, options.aisbench) if folder is not None]
-    if not options.answers.exists():
-        subprocess.run([options.oracle, str(ORACLE), str(options.answers), *map(str, folders)], check=True)
+    kept = options.answers or Path(tempfile.mkdtemp()) / "configs.jsonl"
+    if not kept.exists():
+        subprocess.run([options.oracle, str(ORACLE), str(kept), *map(str, folders)], check=True)
     tallies: dict[str, Tally] = {}
-    for answer in _answers(options.answers):
+    for answer in _answers(kept):
         folder = next((each for each in folders if Path(answer["file"]).is_relative_to(each)), None)
         if folder is not None:
             kind = Path(answer["file"]).relative_to(folder).parts[0]

@@ -5,6 +5,7 @@
 One line for each file: ``{"file": …, "values": …}`` or ``{"file": …, "error": …}``. mmengine 0.10.7 takes the standard
 library for a foreign package in a virtual environment and on Python 3.11 (``os`` is frozen there), and asks the removed
 ``pkg_resources`` where a package lies; both questions are answered here, so that the files load as their authors saw.
+Some name base files by their package, which is found where the folder of configs is: it need not be installed.
 """
 
 # ruff: noqa: SLF001 - mmengine keeps in private attributes what is asked here
@@ -84,6 +85,9 @@ def load(path: Path) -> dict[str, Any]:
 def main() -> None:
     """Load every file below the folders."""
     output, *folders = sys.argv[1:]
+    for folder in folders:
+        packages = [parent for parent in Path(folder).parents if (parent / "__init__.py").is_file()]
+        sys.path += [str(package.parent) for package in packages[-1:]]
     with Path(output).open("w", encoding="utf-8") as file:
         paths = [path for folder in folders for path in sorted(Path(folder).rglob("*.py"))]
         file.writelines(json.dumps(load(path)) + "\n" for path in paths)

@@ -5,7 +5,8 @@ ais-bench-benchmark (``AISBENCH_PYTHON``), the configs (``PROCTOR_CONFIG_DIRS``)
 
 Our side writes the rows that it asks about and the prompts that it made of them; theirs makes prompts of the same rows
 by AISBench's retrievers, templates and parsers, from the config as mmengine reads it, or as we read it where mmengine
-cannot without the package that the config belongs to.
+cannot without the package that the config belongs to. Exits with 1 where prompts differ, where only one side refuses a
+dataset, or where nothing was compared.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import argparse
 import json
 import os
 import subprocess
+import sys
 import tempfile
 from collections import Counter
 from fnmatch import fnmatchcase
@@ -47,6 +49,7 @@ LAYOUTS: dict[str, DatasetOptions] = {
     "meta": DatasetOptions(meta_template=MetaTemplate.from_config(META)),
     "chat": DatasetOptions(as_messages=True),
 }
+ALIKE = {"equal", "both refuse"}
 FAMILIES = """ARC* mmlu_* gsm8k* hellaswag* *BoolQ* bbh* humaneval_gen* obqa* race* winogrande* piqa* lambada* IFEval*
 siqa* commonsenseqa* SuperGLUE* triviaqa* nq* truthfulqa* openbookqa* math*"""
 
@@ -91,8 +94,8 @@ def _payload(request: Any) -> Any:
     return prompt.payload if isinstance(request, Generate) else prompt.text
 
 
-def main() -> None:
-    """Compare everything that is asked for and print the counts."""
+def main() -> int:
+    """Compare everything that is asked for and print the counts; return 1 where something differs."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--limit", type=int, default=200)
     parser.add_argument("--only", default="*")
@@ -119,6 +122,7 @@ def main() -> None:
     print(f"{sum(counts.values())} layouts of datasets compared: {dict(counts)}")
     for reason, count in skipped.most_common(12):
         print(f"  {count:4} configs skipped: {reason}")
+    return int(set(counts) - ALIKE != set() or not counts)
 
 
 def _kind_of(error: ProctorError) -> str:
@@ -166,4 +170,4 @@ def _show(name: str, abbr: str, layout: str, mine: Any, theirs: Any) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

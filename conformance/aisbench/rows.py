@@ -25,6 +25,7 @@ from conformance.aisbench.words_as_tokens import install
 from proctor.dialects.aisbench.datasets import dataset_splits, open_dataset
 from proctor.dialects.aisbench.values import Reference
 from proctor.errors import ProctorError
+from proctor.ir import Failure
 from proctor.settings import settings
 
 PYTHON = os.environ.get("AISBENCH_PYTHON", "/tmp/aisenv/bin/python")  # noqa: S108 - a throwaway environment
@@ -254,7 +255,8 @@ def same(first: Any, second: Any) -> bool:
 def difference(found: Any, wanted: Any) -> str:
     """Return the first difference between two sides, or ``""``."""
     if "error" in wanted:
-        return "" if "error" in found else f"upstream fails: {wanted['error'][:200]}"
+        alone = "error" in found or fails_alone(found, wanted["error"])
+        return "" if alone else f"upstream fails: {wanted['error'][:200]}"
     if "error" in found:
         return f"ours fails: {found['error'][:300]}"
     mine, theirs = found["splits"], wanted["splits"]
@@ -267,6 +269,23 @@ def difference(found: Any, wanted: Any) -> str:
             if list(one) != list(other) or not same(one, other):
                 return f"split '{name}', row {i}: {json.dumps(one, default=str)[:400]} / {json.dumps(other)[:400]}"
     return ""
+
+
+def fails_alone(found: Any, error: str) -> bool:
+    """Whether what ends upstream is what one of our rows, and not the whole dataset, says of itself."""
+    rows = (row for rows in found.get("splits", {}).values() for row in rows)
+    return any(isinstance(row, Failure) and error in row.message for row in rows)
+
+
+def borrow(work: Path) -> None:
+    """Let Proctor find what it needs and upstream's environment has: texts of OpenCompass, RULER's words."""
+    place = work / "borrowed"
+    place.mkdir(exist_ok=True)
+    for site in Path(PYTHON).parents[1].glob("lib/python*/site-packages"):
+        for each in site.glob("wonderwords*"):
+            (place / each.name).unlink(missing_ok=True)
+            (place / each.name).symlink_to(each)
+    sys.path += [str(place), WHEEL]
 
 
 def _filled(one: dict[str, Any], folder: Path, hub: Path) -> dict[str, Any]:
@@ -292,6 +311,7 @@ def main() -> int:
     made_up = json.loads((folder / "more.json").read_text())
     listed = [_filled(one, folder, hub) for one in [*cases(), *reader_cases(), *made_up]]
     install()
+    borrow(work)
     asked = json.dumps(listed)
     environment = {
         **os.environ, "COMPASS_DATA_CACHE": str(folder), "AIS_BENCH_DATASETS_CACHE": str(folder), "HF_HUB_OFFLINE": "1",
@@ -332,7 +352,7 @@ def report(source: str, listed: list[dict[str, Any]], wanted: list[Any]) -> int:
     equal = len(found) - len(wrong) - len(refused) + sum("upstream fails" in text for _, text in wrong)
     print(f"{source}: {equal} of {len(found)} equal ({len({one['type'] for one in listed})} classes, {rows} rows)")
     for kind, error in refused:
-        print(f"    both refuse {kind}: {error}")
+        print(f"    both refuse {kind}, or a row of it: {error}")
     return len(wrong)
 
 

@@ -59,7 +59,8 @@ def borrow_lm_eval(work: Path) -> None:
     """Let functions of lm-eval's tasks import lm-eval, without the rest of its environment."""
     place = work / "borrowed"
     place.mkdir(exist_ok=True)
-    for each in TASKS.parent.parent.glob("lm_eval*"):
+    site = TASKS.parent.parent
+    for each in (*site.glob("lm_eval*"), *site.glob("word2number*")):  # the latter reads numbers for filters of bbh
         if not (place / each.name).exists():
             (place / each.name).symlink_to(each)
     sys.path.append(str(place))

@@ -30,7 +30,8 @@ def path_of(name: str) -> Path:
 def machine() -> dict[str, str]:
     """Return what decides the last bits of a float: these equal, goldens are compared to the last bit."""
     version = ".".join(platform.python_version_tuple()[:2])
-    return {"python": version, "numpy": np.__version__, "machine": platform.machine()}
+    found = np.show_config(mode="dicts")["SIMD Extensions"]["found"]
+    return {"python": version, "numpy": np.__version__, "machine": platform.machine(), "simd": " ".join(sorted(found))}
 
 
 def write(name: str, records: Records) -> None:

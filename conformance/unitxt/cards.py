@@ -1,7 +1,8 @@
 """Whether cards make the same instances of real rows as Unitxt's: loading, preprocessing and the task.
 
-Usage: ``python -m conformance.unitxt.cards [--oracle PYTHON] [--hub FOLDER] [--rows 40] [--show 10]``. Compares
-every card of Unitxt's catalog whose dataset is in the folder of real datasets.
+Usage: ``python -m conformance.unitxt.cards [--oracle PYTHON] [--catalog FOLDER] [--hub FOLDER] [--rows 40]``. Compares
+every card of Unitxt's catalog whose dataset is in the folder of real datasets. Exits with 1 where one differs, or none
+was compared.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import argparse
 import json
 import os
 import subprocess
+import sys
 import warnings
 from collections import Counter
 from itertools import islice
@@ -58,17 +60,18 @@ def instance(row: dict[str, Any]) -> dict[str, Any]:
     return {key: row[key] for key in ("input_fields", "reference_fields", "metrics", "data_classification_policy")}
 
 
-def main() -> None:
-    """Print how many cards are equal, and the others."""
+def main() -> int:
+    """Print how many cards are equal, and the others; return 1 where there is one, or no card at all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--oracle", default=ORACLE)
+    parser.add_argument("--catalog", type=Path, default=DEFAULT)
     parser.add_argument("--hub", type=Path, default=HUB)
     parser.add_argument("--rows", type=int, default=40)
     parser.add_argument("--show", type=int, default=10)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     settings.hub_dir = arguments.hub
-    catalog = LocalCatalog(DEFAULT)
+    catalog = LocalCatalog(arguments.catalog)
     register_catalog(catalog)
     cases = [{**case, "rows": arguments.rows} for case in mirrored(catalog)]
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "UNITXT_USE_ONLY_LOCAL_CATALOGS": "True", "PYTHONPATH": ""}
@@ -93,7 +96,8 @@ def main() -> None:
                 sep="\n",
             )
     print(f"{len(cases)} cards on real rows: {', '.join(f'{count} {name}' for name, count in outcomes.items())}")
+    return int(not cases or outcomes["different"] > 0)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

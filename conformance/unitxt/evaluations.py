@@ -16,6 +16,7 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -67,6 +68,26 @@ def predictions(targets: list[str]) -> list[str]:
     return made
 
 
+class OnlyTheirs:
+    """What Unitxt's catalog has and Proctor's own has not: its templates of multiple choice among them."""
+
+    def __init__(self, folder: Path) -> None:
+        """Take the folder of Unitxt's catalog."""
+        from proctor.artifacts import LocalCatalog
+
+        self._theirs = LocalCatalog(folder)
+
+    def path_of(self, name: str) -> Path | None:
+        """Return the file of an artifact."""
+        from proctor.artifacts.catalogs import builtin_catalog
+
+        return None if builtin_catalog().path_of(name) else self._theirs.path_of(name)
+
+    def names(self) -> Iterator[str]:
+        """Yield the names of all artifacts."""
+        return self._theirs.names()
+
+
 def unitxt_side(request: Path) -> None:
     """Evaluate the recipes in a file with Unitxt, and write the scores beside it."""
     from metrics_oracle import plain
@@ -102,6 +123,11 @@ def main() -> None:
         return
     from conformance.unitxt import metrics
 
+    from proctor.artifacts import register_catalog
+
+    where = "import importlib.util as u; print(u.find_spec('unitxt').submodule_search_locations[0])"
+    found = subprocess.run([options.oracle, "-c", where], capture_output=True, text=True, check=True).stdout.strip()
+    register_catalog(OnlyTheirs(Path(found) / "catalog"))
     failed = 0
     with TemporaryDirectory() as temporary:
         folder = Path(temporary)
@@ -120,13 +146,13 @@ def main() -> None:
         for case in work:
             theirs = json.loads(Path(case["answer"]).read_text())
             ours = json.loads(json.dumps(proctor_side(case), default=str))
-            found = [(path, *pair) for path, *pair in metrics.differences(ours, theirs)]
-            failed += bool(found)
-            state = "equal" if not found else "DIFFERS"
+            differing = list(metrics.differences(ours, theirs))
+            failed += bool(differing)
+            state = "equal" if not differing else "DIFFERS"
             print(f"{case['card']:32} {len(theirs):5} rows {metrics.count_values(theirs):7} values  {state}")
-            for path, own, other in found[:6]:
+            for path, own, other in differing[:6]:
                 print(f"      {path}: {own!r} here, {other!r} there")
-    sys.exit(1 if failed else 0)
+    sys.exit(1 if failed or not work else 0)
 
 
 if __name__ == "__main__":

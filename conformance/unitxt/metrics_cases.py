@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
+from statistics import NormalDist
 from typing import Any
 
 SEED = 20260101
@@ -285,6 +286,27 @@ def batches(metric: str, cases: int) -> list[Batch]:
     return found
 
 
+WILSON = NormalDist().inv_cdf(0.975) ** 2
+TOLERANCE = 1e-6
+"""How far from a whole number a count may be that is computed from a bound."""
+
+
+def is_wilsons_of_equals(ours: Any, theirs: Any) -> bool:
+    """Whether a bound is of Wilson's interval of some number of instances that are all wrong, or all right.
+
+    Args:
+        ours: The bound.
+        theirs: Unitxt's: what all instances have, or none.
+    """
+    if not isinstance(ours, float) or theirs not in (0.0, 1.0, "(absent)"):
+        return False
+    if ours in (0.0, 1.0):
+        return theirs == "(absent)"
+    wrong, right = WILSON / ours - WILSON, WILSON * ours / (1.0 - ours)
+    counts = {0.0: (wrong,), 1.0: (right,)}.get(theirs, (wrong, right))
+    return any(round(count) > 0 and abs(count - round(count)) <= TOLERANCE for count in counts)
+
+
 BINARY = ("metrics.f1_binary", "metrics.precision_binary", "metrics.recall_binary", "metrics.max_f1_binary")
 
 
@@ -303,7 +325,7 @@ def explain(metric: str, kind: str, path: str, ours: Any, theirs: Any) -> str:  
     if interval and ours == "(absent)" and isinstance(theirs, float) and math.isnan(theirs):
         return "unitxt/nan-apart"
     nothing = ours == "(absent)" and isinstance(theirs, float) and not math.isnan(theirs)
-    if interval and (nothing or (theirs in (0.0, 1.0) and isinstance(ours, float) and 0.0 < ours < 1.0)):
+    if interval and (nothing or is_wilsons_of_equals(ours, theirs)):
         return "unitxt/no-width"
     if interval and metric == "metrics.weighted_win_rate_correlation":
         return "unitxt/win-rates-rounded"

@@ -13,6 +13,8 @@ What the user wrote himself needs no permission: an artifact that a program buil
 or a file that the command line names. What was read from a file, a catalog, a query or a web form has an
 :class:`Author`, which :func:`written_by` hands to the artifacts that are built meanwhile.
 
+The pages of a viewer (:func:`confined`) are stricter: whatever was allowed, they ask hubs and read below some folders.
+
 Free for everybody: reading in the exam's own folder, in the working folder, in mapped hub folders and in caches;
 the hubs and the few hosts where public data usually lies, without a key.
 """
@@ -29,7 +31,8 @@ from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from proctor.errors import Diagnostic, NotAllowedError, SettingsError
-from proctor.settings import settings
+from proctor.services import is_service, may_have, needs_https
+from proctor.settings import model_folder, settings
 
 Kind = Literal["hub", "read", "write", "net", "env", "run"]
 
@@ -64,6 +67,7 @@ USUAL_HOSTS = frozenset(
         "openaipublic.blob.core.windows.net",
         "opencompass.oss-cn-shanghai.aliyuncs.com",
         "ndownloader.figshare.com",
+        "*.wikipedia.org",
     }
 )
 """Hosts where the public data of exams lies: whoever publishes there cannot read who asks, and no key is sent."""
@@ -82,11 +86,14 @@ class Effect(NamedTuple):
         target: A dataset's id; an absolute path; a host, with its port where that is not the usual one; the name of a
             variable, with ``@host`` where its value is sent there; a program.
         by: What does it, for people: ``load_from_api``.
+        is_optional: Whether it is left out where nobody allowed it, and whoever does it goes on: a key that a server
+            may not need.
     """
 
     kind: Kind
     target: str
     by: str = ""
+    is_optional: bool = False
 
     @property
     def grant(self) -> str:
@@ -117,6 +124,8 @@ _author: ContextVar[Author | None] = ContextVar("proctor_author", default=_NOBOD
 _granted: set[str] = set()
 _exam_folders: set[str] = set()
 _ROWS = Author("a row")
+_PAGE = Author("a page")
+_confined: ContextVar[tuple[Path, ...] | None] = ContextVar("proctor_confined", default=None)
 _guarded = False
 
 
@@ -165,9 +174,29 @@ def session() -> Iterator[None]:
             current.update(earlier)
 
 
+@contextmanager
+def confined(folders: Iterable[str | os.PathLike[str]]) -> Iterator[None]:
+    """A page: nothing inside may do more than ask hubs and read below ``folders`` and the folders of settings.
+
+    No permission counts here, neither one of the settings or the command line nor ``--trust-code``, and nothing is the
+    user's own: whoever sent the request chose what is built. Links out of ``folders`` lead nowhere.
+    """
+    token = _confined.set(tuple(Path(each).expanduser().resolve() for each in folders))
+    try:
+        with written_by(_PAGE):
+            yield
+    finally:
+        _confined.reset(token)
+
+
+def is_confined() -> bool:
+    """Whether what is done now is done for a page; see :func:`confined`."""
+    return _confined.get() is not None
+
+
 def author_of_rows() -> Author | None:
     """Return on whose behalf something is done that a row names: a picture, a database."""
-    return _ROWS if _guarded else None
+    return _ROWS if _guarded or is_confined() else None
 
 
 def open_folder(path: str | os.PathLike[str]) -> None:
@@ -227,18 +256,27 @@ def is_allowed(effect: Effect, given: Iterable[str] | None = None) -> bool:
         effect: What.
         given: What was allowed, by default everything that :func:`grants` returns.
     """
-    if effect.kind == "hub" or settings.trust_code:
+    if effect.kind == "hub":
         return True
-    if effect.kind == "net" and any(fnmatchcase(effect.target, host) for host in USUAL_HOSTS):
+    if is_confined():
+        return effect.kind == "env" and _is_own_key(effect.target)
+    if settings.trust_code:
+        return True
+    if effect.kind == "net" and (_is_usual(effect.target) or is_service(effect.target)):
         return True
     if effect.kind == "env" and _is_own_key(effect.target):
         return True
     return any(_covers(each, effect) for each in (grants() if given is None else given))
 
 
+def _is_usual(host: str) -> bool:
+    return any(fnmatchcase(host, usual) for usual in USUAL_HOSTS)
+
+
 def _is_own_key(target: str) -> bool:
+    """Whether the value of a variable goes to a host that it belongs to."""
     name, _, host = target.partition("@")
-    return any(fnmatchcase(host, own) for own in OWN_KEYS.get(name, ()))
+    return any(fnmatchcase(host, own) for own in OWN_KEYS.get(name, ())) or may_have(name, host)
 
 
 def _covers(given: str, effect: Effect) -> bool:
@@ -269,15 +307,27 @@ def refusals(effects: Iterable[Effect], who: Author | None = None, exam: str = "
         who: Who wrote what would do it.
         exam: The exam's name, where it is known.
     """
+    found = missing(effects)
+    if all(each.is_optional for each in found):
+        return []
     return [
         Diagnostic(
             f"{f'{exam!r}: ' if exam else ''}{each.by or 'the exam'} {each}: nobody allowed that",
             path=(who.file if who else ""),
-            why="a file that is read may do nothing but be an exam, unless you say so",
-            hint=f"--allow {each.grant}, or PROCTOR_ALLOW={each.grant}, if you want it to",
+            why=_WHY_NO_PAGE if is_confined() else _WHY,
+            hint=f"{_hint_before()}--allow {each.grant}, or PROCTOR_ALLOW={each.grant}, if you want it to"
+            + ("; without, the server is asked without the key" if each.is_optional else ""),
         )
-        for each in missing(effects)
+        for each in found
     ]
+
+
+_WHY = "a file that is read may do nothing but be an exam, unless you say so"
+_WHY_NO_PAGE = "pages ask hubs and read below the folders that proctor view was started with, whatever is allowed"
+
+
+def _hint_before() -> str:
+    return "look at it with proctor show, and " if is_confined() else ""
 
 
 def require(effects: Iterable[Effect], who: Author | None) -> None:
@@ -290,13 +340,34 @@ def require(effects: Iterable[Effect], who: Author | None) -> None:
     Raises:
         NotAllowedError: Nobody allowed one of them; with all of them.
     """
-    if who is None:
+    if who is None and not is_confined():
         return
     if found := refusals(effects, who):
         raise NotAllowedError(found)
 
 
 # -- effects by what they touch -------------------------------------------------------------------------------
+
+
+def described(effects: Iterable[Effect]) -> str:
+    """Return a line for people: ``reads from the hub glue · asks api.example.org, with TOKEN (not allowed)``."""
+    found = list(dict.fromkeys(effects))
+    keys: dict[str, list[str]] = {}
+    for each in found:
+        if each.kind == "env" and "@" in each.target:
+            name, _, host = each.target.partition("@")
+            keys.setdefault(host, []).append(name)
+    lines = []
+    for each in found:
+        with_keys = keys.get(each.target, ()) if each.kind == "net" else ()
+        if each.kind == "env" and any(
+            net.kind == "net" and net.target == each.target.partition("@")[2] for net in found
+        ):
+            continue
+        belonging = [each, *(Effect("env", f"{name}@{each.target}") for name in with_keys)]
+        note = "" if not missing(belonging) else " (not allowed)"
+        lines.append(f"{each}{', with ' + ', '.join(with_keys) if with_keys else ''}{note}")
+    return " · ".join(lines)
 
 
 def host_of(url: str) -> str:
@@ -316,9 +387,15 @@ def host_of(url: str) -> str:
 
 
 def asking(url: str, by: str = "", keys: Iterable[str | None] = ()) -> list[Effect]:
-    """Return the effects of asking a server: the request, and each environment variable that is sent along."""
+    """Return the effects of asking a server: the request, and each environment variable that is sent along.
+
+    A key that belongs to a host belongs to it by https: sent in the open it could be read by anybody on the way.
+    """
     host = host_of(url)
-    return [Effect("net", host, by), *(Effect("env", f"{name}@{host}", by) for name in keys if name)]
+    sent = [Effect("env", f"{name}@{host}", by) for name in keys if name]
+    if urlsplit(url).scheme == "http" and needs_https(host):
+        sent = [Effect("env", f"{each.target}:80", by) for each in sent]
+    return [Effect("net", host, by), *sent]
 
 
 def reading(path: str | os.PathLike[str], who: Author | None, by: str = "") -> list[Effect]:
@@ -331,7 +408,7 @@ def reading(path: str | os.PathLike[str], who: Author | None, by: str = "") -> l
     if any(_may_read(target, root) for root in _own_folders(who)):
         return []
     named = Path(os.path.abspath(place))  # noqa: PTH100 - links below a folder that the user named are his own
-    if any(named.is_relative_to(root) or target.is_relative_to(root.resolve()) for root in _named_folders()):
+    if any(named.is_relative_to(root) or target.is_relative_to(root.resolve()) for root in named_folders()):
         return []
     return [_on("read", target, by)]
 
@@ -346,6 +423,14 @@ def _reading_address(address: str, who: Author | None, by: str) -> list[Effect]:
     if scheme in _INSIDE:
         return []
     return [Effect("hub", rest, by)] if scheme == "hf" else [Effect("net", f"{scheme}://{rest.partition('/')[0]}", by)]
+
+
+def loading(model: str, who: Author | None, by: str = "") -> list[Effect]:
+    """Return the effects of loading a model or a tokenizer: reading its folder, or the hub."""
+    place = model_folder(model)
+    if place is None and not Path(model).expanduser().exists():
+        return [Effect("hub", model, by)]
+    return reading(place or model, who, by)
 
 
 def writing(path: str | os.PathLike[str], by: str = "") -> list[Effect]:
@@ -364,14 +449,17 @@ def _may_read(target: Path, root: Path) -> bool:
 
 
 def _own_folders(who: Author | None) -> Iterator[Path]:
-    """Yield the working folder, and those of exams."""
+    """Yield the working folder, and those of exams; for a page the folders that it is confined to."""
+    if (folders := _confined.get()) is not None:
+        yield from folders
+        return
     yield Path.cwd()
     yield from map(Path, _exam_folders)
     if who is not None and who.folder:
         yield Path(who.folder).resolve()
 
 
-def _named_folders() -> Iterator[Path]:
+def named_folders() -> Iterator[Path]:
     """Yield the folders that the user named as those of data, of models and of catalogs; and the package's own."""
     yield Path(__file__).resolve().parent
     lists = (str(value or "") for value in (settings.catalogs, settings.config_dirs))

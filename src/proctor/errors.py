@@ -40,6 +40,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from proctor.secrets import redacted
+
 _WIDEST = 160
 """Characters of a line that an excerpt shows."""
 
@@ -93,6 +95,11 @@ class Diagnostic:
     path: str = ""
     why: str = ""
     hint: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("what", "why", "hint"):  # what a server or a library said may hold a key
+            if (said := getattr(self, name)) and (safe := redacted(str(said))) != said:
+                object.__setattr__(self, name, safe)
 
     def __str__(self) -> str:
         place = " ".join(part for part in (str(self.location or ""), self.path and f"@ {self.path}") if part)

@@ -41,15 +41,20 @@ class BoundedLoader(_Base):  # type: ignore[misc]
         yaml.MarkedYAMLError: It is too large or nested too deep.
     """
 
+    most_bytes = MOST_BYTES
+    most_nodes = MOST_NODES
+    most_expanded = MOST_EXPANDED
+
     def __init__(self, content: str | bytes) -> None:
-        _look_over(content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content)
+        data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+        _look_over(data, self.most_bytes, self.most_nodes)
         super().__init__(content)
 
     def get_single_node(self) -> Any:
         """Return the only document's root, its aliases within bounds."""
         node = super().get_single_node()
         if node is not None:
-            _check_size(node)
+            _check_size(node, self.most_expanded)
         return node
 
     def construct_object(self, node: Any, deep: bool = False) -> Any:
@@ -83,26 +88,40 @@ BoundedLoader.add_constructor("tag:yaml.org,2002:int", _number)
 BoundedLoader.add_constructor("tag:yaml.org,2002:float", _number)
 
 
-def parse_yaml(content: str | bytes) -> Any:
-    """Return what the only document of a YAML text says.
+def parse_yaml(content: str | bytes, kind: type[BoundedLoader] = BoundedLoader) -> Any:
+    """Return what the only document of a YAML text says; ``kind`` has other bounds.
 
     Raises:
         yaml.YAMLError: It is not YAML, or too much of it; mostly a :class:`yaml.MarkedYAMLError`, with its place.
     """
-    loader = BoundedLoader(content)
+    loader = kind(content)
     try:
         return loader.get_single_data()
     finally:
         loader.dispose()
 
 
-def compose_yaml(content: str | bytes) -> yaml.Node | None:
-    """Return the nodes of the only document of a YAML text; ``None`` where there is none.
+def parse_with_nodes(content: str | bytes, kind: type[BoundedLoader] = BoundedLoader) -> tuple[yaml.Node | None, Any]:
+    """Return the root of the only document of a YAML text, which has the places, and what it says.
 
     Raises:
         yaml.YAMLError: As :func:`parse_yaml`.
     """
-    loader = BoundedLoader(content)
+    loader = kind(content)
+    try:
+        node: yaml.Node | None = loader.get_single_node()
+        return node, None if node is None else loader.construct_document(node)
+    finally:
+        loader.dispose()
+
+
+def compose_yaml(content: str | bytes, kind: type[BoundedLoader] = BoundedLoader) -> yaml.Node | None:
+    """Return the nodes of the only document of a YAML text; ``None`` where there is none. ``kind`` has other bounds.
+
+    Raises:
+        yaml.YAMLError: As :func:`parse_yaml`.
+    """
+    loader = kind(content)
     try:
         node: yaml.Node | None = loader.get_single_node()
         return node
@@ -114,10 +133,10 @@ def _problem(what: str, node: Any) -> yaml.MarkedYAMLError:
     return yaml.constructor.ConstructorError(None, None, what, node.start_mark)
 
 
-def _look_over(content: bytes) -> None:
+def _look_over(content: bytes, most_bytes: int, most_nodes: int) -> None:
     """Refuse what the parser would take long over, or recurse in, before it sees it."""
-    if len(content) > MOST_BYTES:
-        raise yaml.MarkedYAMLError(problem=f"the file has more than {MOST_BYTES:,} bytes")
+    if len(content) > most_bytes:
+        raise yaml.MarkedYAMLError(problem=f"the file has more than {most_bytes:,} bytes")
     if content[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in content[:4]:
         content = content.decode("utf-16", "replace").encode("utf-8", "replace")
     suspicious = len(content) > _WITHOUT_LOOK or _NESTED_ON_A_LINE.search(content) is not None
@@ -133,9 +152,9 @@ def _look_over(content: bytes) -> None:
             raise yaml.MarkedYAMLError(
                 problem=f"values are nested more than {DEEPEST} deep", problem_mark=event.start_mark
             )
-        if number > MOST_NODES:
+        if number > most_nodes:
             raise yaml.MarkedYAMLError(
-                problem=f"the file has more than {MOST_NODES:,} parts", problem_mark=event.start_mark
+                problem=f"the file has more than {most_nodes:,} parts", problem_mark=event.start_mark
             )
 
 
@@ -146,7 +165,7 @@ def _events(content: bytes) -> Iterator[Any]:
         return  # said when it is read
 
 
-def _check_size(root: Any) -> None:
+def _check_size(root: Any, most: int) -> None:
     """Refuse nodes that hold themselves, or that are too many when each alias is written out."""
     sizes: dict[int, int] = {}
     path: set[int] = set()
@@ -157,8 +176,8 @@ def _check_size(root: Any) -> None:
         if is_done:
             path.discard(key)
             sizes[key] = size = 1 + sum(sizes[id(each)] for each in _parts(node))
-            if size > MOST_EXPANDED:
-                raise _problem(f"aliases make more than {MOST_EXPANDED:,} values of it", node)
+            if size > most:
+                raise _problem(f"aliases make more than {most:,} values of it", node)
         elif key in path:
             raise _problem("a value holds itself", node)
         elif key not in sizes:

@@ -3,6 +3,7 @@ import math
 import sys
 import types
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -21,10 +22,12 @@ from proctor.demos import (
     ZeroRetriever,
     retrievers_dense,
 )
-from proctor.demos.retrievers import Corpus, LabelPrompts, field_text
+from proctor.demos.retrievers import Corpus, LabelPrompts, Retriever, field_text
 from proctor.demos.retrievers_bm25 import Okapi, word_tokenizer
 from proctor.demos.retrievers_dense import elected, most_diverse
+from proctor.demos.retrievers_mdl import load_language_model
 from proctor.errors import DemosError, MissingExtraError
+from proctor.settings import settings
 
 TEXTS = ["the cat sat on the mat", "a dog barked at the cat", "stocks fell sharply on monday", "rain fell on the city"]
 
@@ -122,7 +125,8 @@ def embedded(cls):
     return Directions
 
 
-COMPASS, ASKED = corpus(["almost east", "north", "far east", "north-east"]), corpus(["east"])
+COMPASS_TEXTS = ["almost east", "north", "far east", "north-east"]
+COMPASS, ASKED = corpus(COMPASS_TEXTS), corpus(["east"])
 
 
 def test_the_nearest_by_inner_product():
@@ -377,12 +381,13 @@ def test_the_loss_of_a_text_is_the_mean_after_the_context():
     class Tokenizer:
         pad_token_id = 0
 
-        def __call__(self, texts, **options):
+        def __call__(self, texts, *, padding=False, truncation=False, return_tensors=""):
             if isinstance(texts, str):
                 return {"input_ids": [words[word] for word in texts.split()]}
-            rows = [[words[word] for word in text.split()] for text in texts]
+            rows = [[words[word] for word in text.split()][: 5 if truncation else None] for text in texts]
             longest = max(map(len, rows))
-            return {"input_ids": torch.tensor([row + [0] * (longest - len(row)) for row in rows])}
+            made = [row + [0] * (longest - len(row) if padding else 0) for row in rows]
+            return {"input_ids": torch.tensor(made) if return_tensors == "pt" else made}
 
     retriever = MDLRetriever()
     object.__setattr__(
@@ -396,11 +401,11 @@ def test_the_loss_of_a_text_is_the_mean_after_the_context():
     # The first token after the context is predicted by its last one and does not count, as upstream has it.
     assert found == pytest.approx([(loss("b", "c") + loss("c", "a")) / 3, loss("b", "b") / 2])
     assert retriever.losses(["a b"], "a b") == [0.0]
+    # A model reads no more than it can take.
+    assert retriever.losses(["a b c a b c c"], "a") == retriever.losses(["a b c a b"], "a")
 
 
 def test_a_missing_language_model_package_is_named(monkeypatch):
-    from proctor.demos.retrievers_mdl import load_language_model
-
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(MissingExtraError, match="transformers"):
         load_language_model("gpt2")
@@ -452,3 +457,234 @@ def test_the_seed_of_a_recipe_wins_over_that_of_the_retriever():
     own, other = RandomRetriever(seed=1), RandomRetriever(seed=2)
     assert own.sample(5, pool, asked) != other.sample(5, pool, asked)
     assert own.sample(5, pool, asked, 7) == other.sample(5, pool, asked, 7) != own.sample(5, pool, asked, 8)
+
+
+def test_another_seed_reaches_those_that_draw():
+    drawing = RandomRetriever(seed=1, ice_num=2)
+    assert drawing.seeded(7) == RandomRetriever(seed=7, ice_num=2)
+    assert drawing.seed == 1
+    for retriever in (VotekRetriever(), MDLRetriever()):
+        assert retriever.seeded(7).seed == 7
+    for retriever in (BM25Retriever(), FixKRetriever(fix_id_list=[0]), DPPRetriever(seed=3)):
+        assert retriever.seeded(7) is retriever
+
+
+def test_one_example_is_shown_where_no_number_is_given():
+    assert chosen(BM25Retriever()) == [(1,), (3,)]
+    assert chosen(embedded(TopkRetriever)(), COMPASS, ASKED) == [(2,)]
+    assert len(chosen(RandomRetriever())[0]) == 1
+    assert ZeroRetriever().ice_num == 0
+
+
+def test_a_pool_that_grows_is_embedded_again_and_one_that_stays_is_not():
+    class Counting(embedded(TopkRetriever)):
+        def embed(self, texts):
+            read.append(len(texts))
+            return super().embed(texts)
+
+    read = []
+    pool, (asked,) = instances(["north", "almost east", "far east"]), instances(["east"])
+    sampler = Counting()
+    assert sampler.sample(1, pool[:2], asked) == [pool[1]]
+    assert sampler.sample(1, pool[:2], asked) == [pool[1]]
+    assert sampler.sample(1, pool, asked) == [pool[2]]
+    assert sampler.sample(3, pool, asked) == [pool[2], pool[1], pool[0]]
+    assert read == [2, 1, 1, 3, 1, 1]  # a pool, and whoever asks
+
+
+def test_a_varied_choice_is_varied_as_a_sampler_too():
+    pool, (asked,) = instances(["almost east", "north", "far east", "north-east"]), instances(["east"])
+    for scale, expected in ((0.01, [2, 0]), (10.0, [2, 3])):
+        sampler = embedded(DPPRetriever)(candidate_num=3, scale_factor=scale)
+        assert sampler.sample(2, pool, asked) == [pool[place] for place in expected]
+        assert sampler.sample(2, pool, asked) == [pool[place] for place in expected]
+    assert embedded(DPPRetriever)().sample(1, pool[:2], asked) == [pool[0]]
+    assert embedded(DPPRetriever)(candidate_num=0).sample(0, pool[:2], asked) == []
+    with pytest.raises(DemosError, match="5 examples are asked of an index with 4 rows"):
+        embedded(DPPRetriever)(candidate_num=5).sample(2, pool, asked)
+    with pytest.raises(DemosError, match="5 examples"):
+        embedded(DPPRetriever)().sample(5, pool, asked)
+
+
+def test_those_that_stand_for_others_are_shown_by_a_sampler_too():
+    pool, everybody = instances(COMPASS_TEXTS), instances(["east", "north"])
+    for size in (1, 2, 4):
+        retriever = embedded(VotekRetriever)(ice_num=size, votek_k=2)
+        (expected, _) = chosen(retriever, COMPASS, corpus(["east", "north"]))
+        for asked in everybody:
+            assert retriever.sample(size, pool, asked) == [pool[place] for place in expected]
+    with pytest.raises(DemosError, match="5 examples"):
+        embedded(VotekRetriever)().sample(5, pool, everybody[0])
+    # Nobody has a vote, so all are drawn.
+    drawn = {
+        tuple(each["input_fields"]["text"] for each in embedded(VotekRetriever)(votek_k=0).sample(2, pool, asked, seed))
+        for seed in range(20)
+    }
+    assert len(drawn) > 5
+    own = embedded(VotekRetriever)(votek_k=0, seed=5)
+    assert own.sample(3, pool, asked) == own.sample(3, pool, asked, 5)
+
+
+def test_embeddings_are_made_in_batches_of_at_least_32(monkeypatch):
+    sizes = []
+
+    class Model:
+        def encode(self, texts, batch_size, show_progress_bar):
+            sizes.append(batch_size)
+            return [[1.0]] * len(texts)
+
+    monkeypatch.setattr(retrievers_dense, "load_embedding_model", lambda name: Model())
+    for size in (1, 64):
+        TopkRetriever(batch_size=size).embed(["a"])
+    assert sizes == [32, 64]
+
+
+def a_model_in(folder):
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text("{}")
+    return str(folder)
+
+
+def test_an_embedding_model_is_looked_for_where_settings_say(monkeypatch, tmp_path):
+    def load(folder, *, local_files_only):
+        assert local_files_only
+        return folder
+
+    library = types.SimpleNamespace(SentenceTransformer=load)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", library)
+    with settings.context(models_dir=tmp_path):
+        assert retrievers_dense.load_embedding_model("small") == "small"
+        of_the_library = a_model_in(tmp_path / "sentence-transformers" / "small")
+        assert retrievers_dense.load_embedding_model("small") == of_the_library
+        own = a_model_in(tmp_path / "small")
+        assert retrievers_dense.load_embedding_model("small") == own
+
+
+def test_a_language_model_is_looked_for_where_settings_say(monkeypatch, tmp_path):
+    class Loaded(types.SimpleNamespace):
+        @classmethod
+        def from_pretrained(cls, folder, *, local_files_only):
+            if not Path(folder).is_dir():
+                raise OSError(f"{folder} is not a folder\nand so on, local only: {local_files_only}")
+            return cls(folder=folder, local=local_files_only, eos_token="<end>", pad_token=None, padding_side="left")
+
+        def eval(self):
+            self.evaluates = True
+            return self
+
+    library = types.SimpleNamespace(AutoModelForCausalLM=Loaded, AutoTokenizer=Loaded)
+    monkeypatch.setitem(sys.modules, "transformers", library)
+    with settings.context(models_dir=tmp_path):
+        with pytest.raises(DemosError, match="the language model 'small' is not on this machine") as raised:
+            load_language_model("small")
+        assert raised.value.diagnostics[0].why == "small is not a folder"
+        folder = a_model_in(tmp_path / "small")
+        tokenizer, model = MDLRetriever(ce_model_name="small")._scorer()
+    assert (tokenizer.folder, tokenizer.local, tokenizer.pad_token, tokenizer.padding_side) == (
+        folder, True, "<end>", "right",
+    )  # fmt: skip
+    assert (model.folder, model.local, model.evaluates) == (folder, True, True)
+
+
+def test_the_first_choice_is_the_nearest_and_the_others_are_drawn_from_them():
+    seen.clear()
+    prompts = LabelPrompts(
+        ["A"],
+        lambda places: " ".join(str(place) for place in places),
+        lambda row, examples: [f"{examples} {row['text']}"],
+    )
+
+    class Heard(MDLRetriever):
+        def embed(self, texts):
+            return np.array([VECTORS[text] for text in texts], dtype=np.float32)
+
+        def losses(self, texts, context):
+            seen.append((tuple(texts), context))
+            return [1.0, 1.0]
+
+    # One of the nearest where no number of candidates is given, five choices, drawn by NumPy's RandomState(1).
+    assert Heard().retrieve(COMPASS, ASKED, prompts) == [(2,)]
+    assert [context for _, context in seen] == ["2\n"] * 5
+    seen.clear()
+    (found,) = Heard(ice_num=2, candidate_num=3).retrieve(COMPASS, ASKED, prompts)
+    assert found == (2, 0)  # of equals the first
+    generator = np.random.RandomState(1)
+    drawn = [generator.choice((2, 0, 3), 2, replace=False).tolist() for _ in range(4)]
+    assert [context for _, context in seen] == [f"{one} {two}\n" for one, two in [[2, 0], *drawn]]
+    # More candidates than rows are all rows.
+    assert len(Heard(ice_num=2, candidate_num=9).retrieve(COMPASS, ASKED, prompts)) == 1
+
+
+def test_sentences_are_found_without_trained_data(monkeypatch):
+    import nltk.tokenize
+
+    def missing(text):
+        raise LookupError("punkt_tab")
+
+    monkeypatch.setattr(nltk.tokenize, "word_tokenize", missing)
+    word_tokenizer.cache_clear()
+    try:
+        assert word_tokenizer()("It isn't here. Is it?") == ["It", "is", "n't", "here", ".", "Is", "it", "?"]
+    finally:
+        word_tokenizer.cache_clear()
+
+
+def test_an_index_of_empty_texts_ranks_them_equally():
+    assert chosen(BM25Retriever(ice_num=2), corpus(["", ""]), corpus(["a"])) == [(1, 0)]
+    assert Okapi([], str.split).best(["a"], 3) == [()]
+
+
+def test_the_fields_that_are_compared_may_be_named():
+    pool = [{"input_fields": {"text": "x", "note": "a b"}}, {"input_fields": {"text": "a b", "note": "x"}}, *[
+        {"input_fields": {"text": each, "note": each}} for each in "yzw"
+    ]]  # fmt: skip
+    asked = {"input_fields": {"text": "a b", "note": "c"}}
+    assert BM25Retriever(fields=["text"]).sample(1, pool, asked) == [pool[1]]
+    assert BM25Retriever().sample(2, pool, asked) == [pool[1], pool[0]]
+
+
+def test_a_missing_place_of_an_empty_index_is_explained():
+    with pytest.raises(DemosError, match="the index is empty"):
+        FixKRetriever(fix_id_list=[0]).retrieve(corpus([]), TEST)
+
+
+def test_a_retriever_of_ones_own_is_a_sampler():
+    class Last(Retriever):
+        def retrieve(self, index, test, label_prompts=None):
+            return [range(len(index) - 1, len(index) - 1 - self.ice_num, -1) for _ in test.texts]
+
+    pool, own = instances(TEXTS), Last()
+    assert own.sample(3, pool, instances(["x"])[0]) == [pool[3], pool[2], pool[1]]
+    assert own.ice_num == 1  # what a recipe asks for stays there
+
+
+@given(st.integers(0, 10_000), st.integers(1, 5))
+def test_each_place_adds_the_most_volume(seed, count):
+    vectors = np.random.default_rng(seed).normal(size=(6, 6)) / 3
+    kernel = vectors @ vectors.T
+    places = most_diverse(kernel, count)
+    for number in range(1, count):
+        before = places[:number]
+        volumes = {
+            place: np.linalg.det(kernel[np.ix_([*before, place], [*before, place])])
+            for place in range(6)
+            if place not in before
+        }
+        assert volumes[places[number]] == pytest.approx(max(volumes.values()), rel=1e-6, abs=1e-12)
+
+
+def test_what_is_drawn_because_nobody_is_elected_is_python_s_draw_with_seed_0():
+    drawn = tuple(Random(0).sample(range(4), 3))
+    assert chosen(embedded(VotekRetriever)(ice_num=3, votek_k=0), COMPASS, ASKED) == [drawn]
+    assert tuple(elected(np.eye(4, dtype=np.float32), 3, 0)) == drawn
+
+
+def test_sentences_are_found_by_trained_data_where_it_is_here(monkeypatch):
+    import nltk.tokenize
+
+    monkeypatch.setattr(nltk.tokenize, "word_tokenize", lambda text: iter(text.split("/")))
+    word_tokenizer.cache_clear()
+    try:
+        assert word_tokenizer()("Dr./Who") == ["Dr.", "Who"]
+    finally:
+        word_tokenizer.cache_clear()

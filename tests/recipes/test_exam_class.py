@@ -241,3 +241,26 @@ class Counted(list):
         for each in super().__iter__():
             self.read += 1
             yield each
+
+
+def test_the_seed_of_a_run_wins_over_the_exams_own_and_is_in_what_describes_it():
+    source = {"file": "e.yaml"}
+    own = exam(source=source, own_seed=7)
+    assert (own.seed, own.specification()) == (7, {"file": "e.yaml", "seed": 7})
+    given = replace(own, options=ExamOptions(seed=0))
+    assert (given.seed, given.specification()["seed"]) == (0, 0)
+    without = exam(source=source)
+    assert (without.seed, without.specification()) == (None, source)
+    assert without.specification() is not source
+
+
+def test_an_engine_that_writes_nothing_sits_exams_that_only_compare():
+    class Mute(Scoring):
+        model: str = "mute"
+        can_generate = False
+
+    for kinds in ({"choose"}, {"choose", "likelihood", "rolling"}):
+        assert exam(asker=Asker(frozenset(kinds))).problems(Mute()) == []
+    for kinds in ({"generate"}, {"choose", "generate"}):
+        (problem,) = exam(asker=Asker(frozenset(kinds))).problems(Mute())
+        assert (problem.what, problem.why) == ("'mute' cannot sit 'e'", "this engine writes no text")

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proctor.data.operator import SequentialOperator
 from proctor.errors import ArtifactError, MissingExtraError, PolicyError, ScoringError
 from proctor.ir import Exchange, Failure
 from proctor.ir.question import Question
@@ -20,8 +21,19 @@ from proctor.scoring.map_reduce import MapReduceMetric, MultiTurnMetric, Reducti
 from proctor.scoring.metrics.accuracy import Accuracy, AccuracyFast
 from proctor.scoring.metrics.f1 import F1Fast, F1Resampler
 from proctor.scoring.metrics_list import MetricsList
-from proctor.scoring.pipeline import ProcessorsOfEach, apply_metrics, grade, processor_steps
+from proctor.scoring.pipeline import (
+    MetricScorers,
+    Processors,
+    ProcessorsOfEach,
+    apply_metrics,
+    grade,
+    process,
+    process_each,
+    processor_steps,
+)
+from proctor.scoring.processors import PostProcess
 from proctor.scoring.reductions import MaxReduction, MeanReduction, RootMeanReduction, SequentialSuccess
+from proctor.scoring.text_processors import Lower, LowerCase
 
 
 class SumAccuracy(InstanceMetric):
@@ -417,3 +429,188 @@ def test_references_that_cannot_be_processed_are_failures():
     assert found.references[0] == [1]
     assert "two" in found.references[1].message
     assert "not a list" in found.references[2].message
+
+
+@pytest.mark.parametrize(
+    "columns, message",
+    [
+        (Columns(["a"], [["a"], ["b"]]), "there are 1 predictions for 2 instances"),
+        (Columns([], [["a"], ["b"]]), "there are 0 predictions for 2 instances"),
+        (Columns(["a", "b", "c"], [["a"], ["b"]]), "there are 3 predictions for 2 instances"),
+        (Columns(["a", "b"], [["a"], ["b"]], [{}]), "there are 1 task_data for 2 instances"),
+        (Columns(["a", "b"], [["a"], ["b"]], responses=[()]), "there are 1 responses for 2 instances"),
+        (Columns([], []), "there is no instance to score"),
+    ],
+)
+def test_columns_that_do_not_fit_are_refused(columns, message):
+    with pytest.raises(ScoringError, match=message):
+        grade(columns, ["metrics.accuracy"])
+
+
+def test_a_processor_of_one_field_leaves_the_others_alone():
+    raw = Columns(["A"], [["B"]])
+    for where in ({"field": "prediction"}, {"field_to_field": {"prediction": "prediction"}}):
+        (step,) = processor_steps([Lower(**where)])
+        found = step.process(raw)
+        assert (found.predictions, found.references) == (["a"], [["B"]])
+    (everything,) = processor_steps([Lower()])
+    found = everything.process(raw)
+    assert (found.predictions, found.references) == (["a"], [["b"]])
+
+
+def test_a_processor_has_the_name_that_somebody_wrote_or_that_of_its_class():
+    (named,) = processor_steps(["processors.lower_case"])
+    (plain,) = processor_steps([Lower(field="prediction")])
+    (inner,) = processor_steps([Lower()])
+    assert (named.name, plain.name, inner.name) == ("processors.lower_case", "Lower", "PostProcess")
+    for step, word in ((named, "processors.lower_case"), (plain, "Lower"), (inner, "Lower")):
+        (failure,) = step.process(Columns([5], [["a"]])).predictions
+        assert f"processor {word}" in f"{failure.kind}: {failure.message}"
+        assert not failure.retryable  # asking the model again would not help
+
+
+def test_only_what_makes_one_answer_of_several_takes_repeats():
+    steps = processor_steps(["take_first", "processors.lower_case", Lower(field="prediction")])
+    assert [step.scope for step in steps] == ["repeats", "row", "row"]
+
+
+def test_what_is_no_processor_is_known_before_anybody_is_asked():
+    unfit = Processors(["metrics.accuracy"])
+    ((problem,),) = (step.check() for step in unfit)
+    assert problem.what == "'metrics.accuracy' is a AccuracyFast, not a processor"
+    (same,) = ProcessorsOfEach(["metrics.accuracy", "processors.lower_case"]).check()
+    assert same == problem
+
+
+def test_processors_are_a_sequence_with_a_reason_where_one_cannot_be_had():
+    sequence = SequentialOperator(steps=[Lower(field="prediction"), LowerCase(field="prediction")])
+    steps = Processors([sequence, "processors.lower_cas", "processors.lower_case"])
+    assert len(steps) == 4  # a sequence is its steps
+    assert [step.name for step in steps] == ["Lower", "LowerCase", "processors.lower_cas", "processors.lower_case"]
+    assert steps[-1].name == "processors.lower_case"
+    assert [step.name for step in steps[:2]] == ["Lower", "LowerCase"]
+    missing = steps[2]
+    assert missing.scope == "row"
+    with pytest.raises(ArtifactError, match=r"processors\.lower_cas'"):
+        missing.process(Columns(["a"], [["a"]]))
+
+
+def test_metrics_are_a_sequence_with_a_reason_where_one_cannot_be_had():
+    both = MetricsList(items=["metrics.f1_micro", "metrics.accuracy"])
+    metrics = MetricScorers([both, "metrics.accurac"])
+    assert (len(metrics), metrics.leading) == (3, 2)
+    assert [metric.name for metric in metrics[:2]] == ["metrics.f1_micro", "metrics.accuracy"]
+    assert MetricScorers(["metrics.accuracy", both]).leading == 1
+    missing = metrics[2]
+    assert (missing.name, missing.needs) == ("metrics.accurac", frozenset())
+    assert [each.what for each in missing.check()] == ["no catalog has 'metrics.accurac'"]
+    with pytest.raises(ArtifactError, match=r"metrics\.accurac'"):
+        missing.measure(Columns(["a"], [["a"]]))
+    assert MetricScorers(["metrics.accurac"]).leading == 1
+
+
+def test_questions_with_other_processors_have_other_steps():
+    def steps_for(*processors):
+        return steps_of(Question(0, {}, Exchange(()), (), processors=processors))
+
+    steps_of = ProcessorsOfEach()
+    lower, upper = steps_for("processors.lower_case"), steps_for("processors.upper_case")
+    assert [each.name for each in (*lower, *upper)] == ["processors.lower_case", "processors.upper_case"]
+    assert steps_for("processors.lower_case") is lower
+    assert steps_for(Lower()) is steps_for(Lower()) is not steps_for(Lower(field="prediction"))
+    one, other = ({"__type__": "set", "fields": {"prediction": answer}} for answer in "xy")
+    assert steps_for(one) is steps_for(dict(one)) is not steps_for(other)
+
+
+def test_instances_with_other_processors_are_processed_apart_and_stay_in_order():
+    raw = Columns(["A", "b", "C", "d"], [["A"], ["b"], ["C"], ["d"]], [{}] * 4)
+    lower, upper = ["processors.lower_case"], ["processors.upper_case"]
+    found = process_each(raw, [lower, upper, None, list(lower)])
+    assert (found.predictions, found.references) == (["a", "B", "C", "d"], [["a"], ["B"], ["C"], ["d"]])
+    assert process_each(raw, [lower] * 4).predictions == ["a", "b", "c", "d"]
+    assert process_each(raw, [None, [], None, []]).predictions == raw.predictions
+    with pytest.raises(ScoringError, match="there are 3 lists of processors for 4 instances"):
+        process_each(raw, [lower] * 3)
+
+
+def test_processors_work_on_what_they_are_told_to():
+    raw = Columns(["A"], [["B"]])
+    answers = process(raw, [PostProcess(operator=Lower(), process_references=False)])
+    assert (answers.predictions, answers.references) == (["a"], [["B"]])
+    golds = process(raw, [PostProcess(operator=Lower(), process_prediction=False)])
+    assert (golds.predictions, golds.references) == (["A"], [["b"]])
+
+
+def test_a_processor_may_look_at_the_fields_of_its_instance():
+    fields = [{"options": ["red", "green"]}, {"options": ["blue", "black"]}, {}]
+    found = process(
+        Columns(["gren", "blu", "x"], [["rad"], ["blak"], ["x"]], fields), ["processors.match_closest_option"]
+    )
+    assert found.predictions[:2] == ["green", "blue"]
+    assert found.references[:2] == [["red"], ["black"]]
+    assert "no options in 'options'" in found.predictions[2].message
+
+
+def test_failures_pass_through_processors_as_they_are():
+    late, bad = Failure("timeout", "late"), Failure("wrong_type", "odd")
+    raw = Columns(["A", late, "C"], [["A"], ["B"], bad])
+    found = process(raw, ["processors.lower_case", "processors.to_string_stripped"])
+    assert found.predictions == ["a", late, "c"]
+    assert found.references == [["a"], ["b"], bad]
+
+
+@pytest.mark.parametrize("references", ["yes", b"yes", {"yes": 1}, 5, None])
+def test_references_that_are_not_a_list_are_a_failure(references):
+    (found,) = process(Columns(["a"], [references]), ["processors.to_string_stripped"]).references
+    assert found.kind == "wrong_type"
+    assert found.message == f"the references are of type {type(references).__name__}, not a list"
+    assert not found.retryable
+
+
+def test_what_is_wrong_with_an_answer_is_not_worth_asking_again():
+    found = process(Columns([None, 5, "a"], [["a"]] * 3), ["processors.lower_case"]).predictions
+    assert [(each.kind, each.retryable) for each in found[:2]] == [("no_prediction", False), ("wrong_type", False)]
+
+
+def test_a_grade_has_the_answers_before_and_after_processors():
+    raw = Columns([" A ", "b"], [["A"], ["B "]])
+    found = grade(raw, ["metrics.accuracy"], ["processors.to_string_stripped", "processors.lower_case"])
+    assert found.predictions == [" A ", "b"]
+    assert found.processed_predictions == ["a", "b"]
+    assert found.processed_references == [["a"], ["b"]]
+    assert (found.scores["accuracy"], list(found.instance_scores["accuracy"])) == (1.0, [1.0, 1.0])
+
+
+def test_intervals_and_instance_scores_may_be_left_out():
+    columns = Columns(["a", "b", "a"], [["a"]] * 3)
+    for found in (
+        grade(columns, ["metrics.f1_macro"], intervals=False),
+        apply_metrics(columns, ["metrics.f1_macro"], intervals=False),
+    ):
+        assert not [name for name in found.scores if "_ci_" in name]
+        assert "f1_macro" in found.instance_scores
+    for found in (
+        grade(columns, ["metrics.f1_macro"], instances=False),
+        apply_metrics(columns, ["metrics.f1_macro"], instances=False),
+    ):
+        assert "f1_macro_ci_low" in found.scores
+        assert not found.instance_scores
+
+
+FITTING = [{"options": ["a"]}] * 2
+
+
+@pytest.mark.parametrize(
+    "processor, columns",
+    [
+        ("processors.lower_case", Columns(["a"], [["a"], ["b"]], FITTING)),
+        ("processors.lower_case", Columns(["a", "b"], [["a"]], FITTING)),
+        ("processors.match_closest_option", Columns(["a", "b"], [["a"]], FITTING)),
+        ("processors.match_closest_option", Columns(["a", "b", "c"], [["a"]] * 3, FITTING)),
+        (Lower(field="prediction"), Columns(["a"], [["a"], ["b"]])),
+        (Lower(field="prediction"), Columns(["a", "b", "c"], [["a"]] * 3, FITTING)),
+    ],
+)
+def test_nothing_is_cut_where_columns_do_not_fit(processor, columns):
+    with pytest.raises(ValueError, match="zip"):
+        process(columns, [processor])

@@ -46,9 +46,18 @@ def test_equal_values_are_kept_once():
 
 
 def test_lists_are_new_each_time_so_that_nobody_changes_those_of_others():
-    column = StoredColumn(Store(), [["a"], ["a"]])
+    column = StoredColumn(Store(), [["a"], ["a"], {"n": [1]}, {"n": [1]}])
     column[0].append("b")
-    assert column == [["a"], ["a"]]
+    column[2]["n"].append(2)
+    assert column == [["a"], ["a"], {"n": [1]}, {"n": [1]}]
+
+
+def test_equal_lists_are_kept_once_however_they_were_made():
+    one, other = (str(b"word", "ascii") for _ in range(2))
+    store = Store()
+    column = StoredColumn(store, [[one, one], [one, other], [other, other]])
+    assert len(store._kept) == 1
+    assert column == [["word", "word"]] * 3
 
 
 def test_what_is_not_plain_data_is_kept_as_it_is():
@@ -85,3 +94,79 @@ def test_what_marshal_would_write_as_bare_bytes_is_kept_as_it_is():
     values = [np.float64(1.5), {"a": np.int64(3)}, [np.arange(3)], bytearray(b"x"), (1, np.float32(2))]
     column = StoredColumn(Store(), values)
     assert all(found is value for found, value in zip(column, values, strict=True))
+
+
+@pytest.fixture
+def all_in_the_file(monkeypatch):
+    monkeypatch.setattr(stored, "MOST_KEPT", 0)
+    monkeypatch.setattr(stored, "MOST_BYTES", 0)
+
+
+@given(st.lists(st.tuples(st.text(max_size=9), st.integers(0, 99)), min_size=1, max_size=30))
+def test_values_may_be_read_between_those_that_are_put(steps):
+    before = stored.MOST_KEPT, stored.MOST_BYTES
+    stored.MOST_KEPT = stored.MOST_BYTES = 0
+    try:
+        column, known = StoredColumn(Store()), []
+        for text, place in steps:
+            column.extend([text])
+            known.append(text)
+            assert column[place % len(known)] == known[place % len(known)]
+        assert column == known
+    finally:
+        stored.MOST_KEPT, stored.MOST_BYTES = before
+
+
+@pytest.mark.usefixtures("all_in_the_file")
+def test_what_is_too_long_for_a_place_in_the_file_stays_in_memory(monkeypatch):
+    monkeypatch.setattr(stored, "_LENGTH_BITS", 8)
+    monkeypatch.setattr(stored, "_LONGEST", 1 << 8)
+    texts = ["x" * size for size in range(240, 270)]
+    store = Store()
+    column = StoredColumn(store, [*texts, [texts[-1]]])
+    assert column == [*texts, [texts[-1]]]
+    assert 0 < len(store._kept) < 30
+
+
+def test_many_short_values_leave_no_room_for_long_ones(monkeypatch):
+    monkeypatch.setattr(stored, "MOST_BYTES", 1000)
+    store = Store()
+    column = StoredColumn(store, ["y" * 600])
+    assert store._file is None
+    column.extend(f"answer {number}" for number in range(100))
+    column.extend(["z" * 600])
+    assert store._file is not None
+    assert (column[0], column[50], column[-1]) == ("y" * 600, "answer 49", "z" * 600)
+
+
+@pytest.mark.parametrize("depth", [100, 500, 1900, 50_000])
+def test_answers_that_nest_deep_are_kept(depth):
+    nested = []
+    for _ in range(depth):
+        nested = [nested]
+    column = StoredColumn(Store(), [nested, "after"])
+    assert column[1] == "after"
+    found, levels = column[0], 0
+    while found:
+        found, levels = found[0], levels + 1
+    assert levels == depth
+
+
+def test_entries_may_be_replaced():
+    column = StoredColumn(Store(), ["a", "b", "c"])
+    column.replace(1, ["B"])
+    assert column == ["a", ["B"], "c"]
+    made = StoredColumn(column._store)
+    with pytest.raises(ValueError, match="longer"):  # an entry for each of the last ones
+        made.extend_from(column, ["c"], ["c", "d"])
+
+
+def test_columns_are_compared_and_shown_like_lists():
+    column = StoredColumn(Store(), ["a", 2])
+    assert column == ["a", 2] == list(column)
+    assert column == StoredColumn(Store(), ("a", 2))
+    for other in (["a"], ["a", 3], ["a", 2, None], "a2", 5):
+        assert column != other
+    assert StoredColumn(Store(), "ab") != "ab"
+    assert repr(column) == "['a', 2]"
+    assert column[:1] == ["a"]

@@ -35,7 +35,8 @@ pytestmark = [
 def address(runs, grid, third):
     """The address of the app, served on loopback."""
     write_run(runs / "judged", [judged(0), judged(1, None)])
-    config = uvicorn.Config(create_app([runs]), port=0, log_level="error", lifespan="off")
+    app = create_app([runs])
+    config = uvicorn.Config(app, port=0, log_level="error", lifespan="off")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

@@ -24,7 +24,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from proctor.artifacts.registry import registry
 from proctor.artifacts.union_errors import nearest
-from proctor.effects import Author, Effect, require
+from proctor.effects import Author, Effect, require, written_by
 from proctor.effects import author as current_author
 from proctor.errors import Diagnostic, Location, MissingExtraError, ProctorError, ValidationError, did_you_mean
 
@@ -209,6 +209,20 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
         """
         if self._author is not None:
             require(self.effects(), self._author)
+
+    def fetched(self, source: Any) -> Artifact:
+        """Return the artifact that a field or a row names, on behalf of whoever wrote this one.
+
+        Raises:
+            ArtifactError: As :func:`proctor.artifacts.fetch_artifact`.
+            NotAllowedError: It is a file outside the folders in which the author may read.
+        """
+        from proctor.artifacts.fetch import fetch_artifact
+
+        if self._author is None:
+            return fetch_artifact(source)
+        with written_by(self._author):
+            return fetch_artifact(source)
 
     @classmethod
     def type_name(cls) -> str:

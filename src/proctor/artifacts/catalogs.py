@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache, lru_cache
@@ -21,6 +20,7 @@ from proctor.artifacts.names import is_name
 from proctor.errors import ArtifactError, Location, UnknownArtifactError, did_you_mean
 from proctor.foreign_text import NotAFileError, parse_json, read_source_text
 from proctor.plugins import exam_folders
+from proctor.safe_files import subfolder, write_text
 from proctor.settings import settings
 
 
@@ -75,11 +75,8 @@ class LocalCatalog:
         if path.exists() and not overwrite:
             raise ArtifactError(f"'{name}' already exists in the catalog {self.title}", hint="pass overwrite=True")
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(json.dumps(data, indent=4, ensure_ascii=False) + "\n")
-            Path(temporary).replace(path)
+            subfolder(self.folder, *path.parent.relative_to(self.folder).parts)
+            write_text(path, json.dumps(data, indent=4, ensure_ascii=False) + "\n")
         except OSError as error:
             raise ArtifactError(f"'{name}' cannot be saved in {self.folder}", why=str(error)) from error
         return path

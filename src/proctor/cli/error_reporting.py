@@ -33,6 +33,7 @@ from proctor.errors import (
     ProctorError,
     RunInterruptedError,
 )
+from proctor.secrets import redacted
 from proctor.terminal_text import printable
 
 # 1 and 2 as grep and click have them: it ran but not all is well, and what was asked for is wrong. 3 is the world
@@ -73,7 +74,7 @@ def report_unexpected(error: BaseException, show_traceback: bool) -> None:
     if show_traceback:
         import traceback
 
-        _write(printable("".join(traceback.format_exception(error))))
+        _write(printable(redacted("".join(traceback.format_exception(error)))))
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     hint = "please report it with the traceback above" if show_traceback else "run the command again with --traceback"
     _write(_paint(Diagnostic(f"unexpected error: {what}", why="this is a fault of Proctor, not yours", hint=hint)))
@@ -81,7 +82,7 @@ def report_unexpected(error: BaseException, show_traceback: bool) -> None:
 
 def say(text: str) -> None:
     """Write a message for people on standard error."""
-    _write(printable(text))
+    _write(printable(redacted(text)))
 
 
 def show(text: str) -> None:

@@ -12,8 +12,10 @@ import click
 
 from proctor.cli.commands import ProctorCommand
 from proctor.cli.error_reporting import FAILURES, say, show
+from proctor.cli.exam_options import sandbox_option
 from proctor.errors import DataError, DatasetNotFoundError, Location, UsageError
 from proctor.foreign_text import parse_json
+from proctor.safe_files import opened
 from proctor.terminal_text import printable_json
 
 if TYPE_CHECKING:
@@ -33,16 +35,21 @@ if TYPE_CHECKING:
 @click.option(
     "--log", "--use-cache", "log", type=click.Path(dir_okay=False, path_type=Path), help="The response log for judges."
 )
+@sandbox_option
 @click.option("--instances", is_flag=True, help="Show the scores of the first instances, too.")
 @click.option("--allow-failures", is_flag=True, help="Exit with 0 although instances failed.")
 @click.option("--json", "as_json", is_flag=True, help="The global scores as JSON.")
 def command(dataset: str, predictions: Path, split: str, intervals: bool, log: Path | None, **shown: bool) -> int:
     """Score predictions for a dataset. No model is asked but judges, and these only what the log does not have."""
     given = read_predictions(predictions)
+    from proctor.artifacts.effects_of import effects_of
+    from proctor.effects import require
     from proctor.recipes import load_recipe
     from proctor.running.evaluate import evaluate
 
-    rows = list(load_recipe(dataset)()[split])
+    recipe = load_recipe(dataset)
+    require(effects_of(recipe), recipe.author)
+    rows = list(recipe()[split])
     if len(given) != len(rows):
         raise UsageError(
             f"{predictions} has {len(given)} predictions for {len(rows)} instances of '{split}'",
@@ -85,8 +92,9 @@ def read_predictions(path: Path) -> list[Any]:
         DataError: The file is missing, or a line is not a prediction; with the line.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
+        with opened(path) as file:
+            lines = file.read().decode("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
         raise DatasetNotFoundError(f"the file {path} cannot be read", why=str(error)) from None
     return [_prediction(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
 
@@ -98,6 +106,8 @@ def _prediction(path: Path, number: int, line: str) -> Any:
         raise DataError(
             "the line is not valid JSON", location=Location(str(path), number, error.colno), why=error.msg
         ) from None
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, or nested without end
+        raise DataError("the line cannot be read", location=Location(str(path), number), why=str(error)) from None
     if not isinstance(value, dict):
         return value
     for name in ("prediction", "raw_prediction", "output"):

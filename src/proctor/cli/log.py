@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from proctor.running.maintenance import LoggedResponse
 
 _SECONDS_PER_DAY = 86_400  # the log counts in seconds, --older-than in days
+_MOST_NAMED = 10  # faults, and damaged entries: a screen; whoever has more salvages the log
 _WIDEST_TEXT = 300  # characters of an answer in a listing: three or four lines of a terminal
 
 _where = click.option(
@@ -115,25 +116,30 @@ def _gc(path: Path | None, dry_run: bool, everything: bool, **which: Any) -> Non
 
 @command.command("verify", cls=ProctorCommand)
 @_where
-@click.option("--drop", "drop_damaged", is_flag=True, help="Remove entries that cannot be read: they are asked again.")
-@click.option("--salvage", metavar="FILE", type=click.Path(path_type=Path), help="Copy what can be read to a new log.")
+@click.option("--drop", "drop_damaged", is_flag=True, help="Remove damaged entries: they are asked again.")
+@click.option("--salvage", metavar="FILE", type=click.Path(path_type=Path), help="Copy what is sound to a new log.")
 def _verify(path: Path | None, drop_damaged: bool, salvage: Path | None) -> int:
-    """Check the log's structure and read every entry."""
+    """Check the log's structure, and every entry against its digest."""
     from proctor.running import maintenance
 
     with _open(path, read_only=not drop_damaged) as log:
         found = maintenance.verify(log)
-        say(f"{found.entries:,} answers read, {len(found.damaged):,} damaged, {len(found.faults):,} faults of the file")
-        for fault in found.faults[:10]:
-            say(f"  {printable(fault)}")
+        damaged = len(found.damaged) + len(found.damaged_failures)
+        say(f"{found.entries:,} answers read, {damaged:,} damaged, {len(found.faults):,} faults of the file")
+        for line in (*found.faults[:_MOST_NAMED], *found.names[:_MOST_NAMED]):
+            say(f"  {printable(line)}")
+        if len(found.names) > _MOST_NAMED:
+            say(f"  and {len(found.names) - _MOST_NAMED:,} more damaged entries")
+        if found.unsealed:
+            say(f"{found.unsealed:,} answers of an earlier version have no digest: they can be read, no more is known")
         if salvage is not None:
             say(f"{maintenance.salvage(log, salvage):,} answers saved to {salvage}")
-        elif found.damaged and drop_damaged:
-            maintenance.drop(log, found.damaged)
-            say(f"{len(found.damaged):,} damaged entries removed")
+        elif damaged and drop_damaged:
+            maintenance.drop(log, found)
+            say(f"{damaged:,} damaged entries removed")
         elif found.faults:
             say("  hint: proctor log verify --salvage NEW.db copies what can be read")
-        elif found.damaged:
+        elif damaged:
             say("  hint: proctor log verify --drop removes the damaged entries, so that they are asked again")
     return 0 if found.is_sound else FAILURES
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import fnmatch
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -21,8 +20,9 @@ from proctor.data import hub, web
 from proctor.data.fields import Row
 from proctor.data.files import parse_json
 from proctor.data.loaders import LazyLoader, Loader
-from proctor.effects import Effect, asking, writing
+from proctor.effects import Effect, asking, is_allowed, writing
 from proctor.errors import DataError, DatasetNotFoundError, Location, MissingExtraError, ValidationError, did_you_mean
+from proctor.safe_files import written
 from proctor.settings import settings
 
 _HUB = "huggingface.co"
@@ -69,10 +69,10 @@ class LoadFromIBMCloud(Loader):
 
     @override
     def effects(self) -> Iterable[Effect]:
-        endpoint = os.environ.get(self.endpoint_url_env)
+        named = Effect("env", self.endpoint_url_env, self.type_name())
+        endpoint = os.environ.get(self.endpoint_url_env) if self.author is None or is_allowed(named) else None
         keys = (self.aws_access_key_id_env, self.aws_secret_access_key_env)
-        named = Effect("env", self.endpoint_url_env, self.label())
-        return [named, *(asking(endpoint, self.label(), keys) if endpoint else ())]
+        return [named, *(asking(endpoint, self.type_name(), keys) if endpoint else ())]
 
     @override
     def load_iterables(self) -> Mapping[str, Iterable[Row]]:
@@ -90,8 +90,11 @@ class LoadFromIBMCloud(Loader):
         return [name for each in self.data_files.values() for name in ([each] if isinstance(each, str) else each)]
 
     def _download(self) -> Path:
-        folder = Path(settings.cache_dir) / "object_storage" / self.bucket_name / (self.data_dir or "")
-        folder = folder / f"limit_{self.get_limit()}"
+        root = Path(settings.cache_dir) / "object_storage"
+        folder = root / self.bucket_name / (self.data_dir or "") / f"limit_{self.get_limit()}"
+        for each in (folder, *(folder / name for name in self.file_names())):
+            if not Path(os.path.abspath(each)).is_relative_to(root.absolute()):  # noqa: PTH100 - links in the cache are the user's
+                raise DataError(f"'{each}' lies outside the cache", path=self.label())
         wanted = [name for name in self.file_names() if not (self.caching and (folder / name).is_file())]
         if wanted:
             client = self._client()
@@ -112,17 +115,14 @@ class LoadFromIBMCloud(Loader):
         key = f"{self.data_dir}/{name}" if self.data_dir else name
         limit = self.get_limit() if name.endswith(".jsonl") else None
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=target.parent, suffix=".part")
         try:
-            with os.fdopen(handle, "wb") as file:
+            with written(target) as file:
                 body = client.get_object(Bucket=self.bucket_name, Key=key)["Body"]
                 if limit is None:
                     file.writelines(body.iter_chunks(1 << 20))
                 else:
                     file.writelines(line + b"\n" for line in islice(body.iter_lines(), limit))
-            Path(temporary).replace(target)
         except _storage_errors() as error:
-            Path(temporary).unlink(missing_ok=True)
             raise DatasetNotFoundError(
                 f"'{key}' cannot be downloaded from the bucket '{self.bucket_name}'", why=str(error)
             ) from error
@@ -157,7 +157,7 @@ class LoadFromKaggle(Loader):
 
     @override
     def effects(self) -> Iterable[Effect]:
-        return [Effect("net", "www.kaggle.com", self.label())]
+        return [Effect("net", "www.kaggle.com", self.type_name())]
 
     @override
     def load_iterables(self) -> Mapping[str, Iterable[Row]]:
@@ -190,7 +190,7 @@ class LoadFromSklearn(LazyLoader):
 
     @override
     def effects(self) -> Iterable[Effect]:
-        return [Effect("net", "ndownloader.figshare.com", self.label())]
+        return [Effect("net", "ndownloader.figshare.com", self.type_name())]
 
     @override
     def split_generator(self, split: str) -> Iterator[Row]:
@@ -237,9 +237,9 @@ class LoadFromHFSpace(LazyLoader):
 
     @override
     def effects(self) -> Iterable[Effect]:
-        key = [Effect("env", f"{self.token_env}@{_HUB}", self.label())] if self.token_env else []
-        folder = writing(self.path, self.label()) if self.path else []
-        return [Effect("hub", f"spaces/{self.space_name}", self.label()), *key, *folder]
+        key = [Effect("env", f"{self.token_env}@{_HUB}", self.type_name())] if self.token_env else []
+        folder = writing(self.path, self.type_name()) if self.path else []
+        return [Effect("hub", f"spaces/{self.space_name}", self.type_name()), *key, *folder]
 
     @override
     def split_generator(self, split: str) -> Iterator[Row]:
@@ -350,7 +350,7 @@ class LoadFromAPI(Loader):
 
     @override
     def effects(self) -> Iterable[Effect]:
-        return [each for url in self.urls.values() for each in asking(url, self.label(), [self.api_key_env_var])]
+        return [each for url in self.urls.values() for each in asking(url, self.type_name(), [self.api_key_env_var])]
 
     def _rows(self, url: str) -> list[Row]:
         data = self._ask(url)
@@ -366,7 +366,7 @@ class LoadFromAPI(Loader):
         body = b"{}" if self.method == "POST" else None
         headers, verify = self._headers(), self.verify_cert
         try:
-            with web.opened(url, self.author, self.label(), headers=headers, body=body, verify=verify) as response:
+            with web.opened(url, self.author, self.type_name(), headers=headers, body=body, verify=verify) as response:
                 return foreign_text.parse_json(web.read(response))
         except (OSError, ValueError, RecursionError) as error:
             raise DatasetNotFoundError(f"{url} cannot be loaded", why=str(error)) from error
@@ -392,7 +392,7 @@ class TURLColumnTypeAnnotationLoader(LazyLoader):
 
     @override
     def effects(self) -> Iterable[Effect]:
-        return [Effect("hub", "stanford-crfm/helm-scenarios", self.label())]
+        return [Effect("hub", "stanford-crfm/helm-scenarios", self.type_name())]
 
     @override
     def split_generator(self, split: str) -> Iterator[Row]:

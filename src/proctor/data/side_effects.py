@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,6 +13,7 @@ from proctor.data import web
 from proctor.data.operator_bases import SideEffectOperator
 from proctor.effects import Effect, asking, reading, writing
 from proctor.errors import DataError
+from proctor.safe_files import subfolder, written
 
 _MOST_RATIO = 200
 """How many times its size an archive may unpack to: text shrinks to a tenth, seldom to a hundredth."""
@@ -33,23 +35,18 @@ class DownloadOperator(SideEffectOperator):
 
     @override
     def effects(self) -> Iterable[Effect]:
-        return [*asking(self.source, self.label()), *writing(self.target, self.label())]
+        return [*asking(self.source, self.type_name()), *writing(self.target, self.type_name())]
 
     @override
     def process(self) -> None:
         if not self.source.startswith(("http://", "https://")):
             raise DataError(f"'{self.source}' cannot be downloaded", why="the address is not http or https")
         self.act()
-        target = Path(self.target)
-        part = target.with_name(f"{target.name}.part")
         try:
-            with web.opened(self.source, self.author, self.label()) as response, part.open("wb") as file:
+            with web.opened(self.source, self.author, self.type_name()) as response, written(self.target) as file:
                 web.copy(response, file, source=self.source)
-            part.replace(target)
         except OSError as error:
             raise DataError(f"'{self.source}' cannot be downloaded", why=str(error)) from error
-        finally:
-            part.unlink(missing_ok=True)
 
 
 class ExtractZipFile(SideEffectOperator):
@@ -60,7 +57,7 @@ class ExtractZipFile(SideEffectOperator):
 
     @override
     def effects(self) -> Iterable[Effect]:
-        return [*reading(self.zip_file, self.author, self.label()), *writing(self.target_dir, self.label())]
+        return [*reading(self.zip_file, self.author, self.type_name()), *writing(self.target_dir, self.type_name())]
 
     @override
     def process(self) -> None:
@@ -68,7 +65,8 @@ class ExtractZipFile(SideEffectOperator):
         try:
             with zipfile.ZipFile(self.zip_file) as archive:
                 self._check_size(archive)
-                archive.extractall(self.target_dir)  # zipfile drops absolute paths and '..'
+                for member in archive.infolist():
+                    _extract(archive, member, self.target_dir)
         except (OSError, zipfile.BadZipFile) as error:
             raise DataError(f"'{self.zip_file}' cannot be unpacked", why=str(error)) from error
 
@@ -82,3 +80,14 @@ class ExtractZipFile(SideEffectOperator):
                 why=f"it has {packed >> 10} KiB itself, and {_MOST_RATIO} times as much is the limit",
                 hint="unpack it yourself if it is what you want",
             )
+
+
+def _extract(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: str) -> None:
+    """Unpack one file or folder; links that lie in the target are not followed, and what names places above is not."""
+    names = [name for name in member.filename.replace("\\", "/").split("/") if name not in ("", ".", "..")]
+    if member.is_dir():
+        subfolder(target, *names)
+    elif names:
+        folder = subfolder(target, *names[:-1])
+        with archive.open(member) as packed, written(folder / names[-1]) as file:
+            shutil.copyfileobj(packed, file)

@@ -412,13 +412,11 @@ class ApplyStreamOperatorsField(StreamOperator):
 
     @override
     def process(self, stream: Stream, stream_name: str | None = None) -> Iterator[Row]:
-        from proctor.artifacts.fetch import fetch_artifact
-
         names = stream.peek().get(self.field, [])
         names = [names] if isinstance(names, str) else list(names)
         streams = MultiStream({str(stream_name): stream})
         for name in reversed(names) if self.reversed else names:
-            step = fetch_artifact(name)
+            step = self.fetched(name)
             if not isinstance(step, StreamingOperator):
                 raise DataError(f"'{name}' is not an operator on streams")
             streams = step(streams)

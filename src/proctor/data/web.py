@@ -28,15 +28,16 @@ _BLOCK = 1 << 20  # bytes read at a time: few calls, little memory
 
 
 class _Gated(urllib.request.HTTPRedirectHandler):
-    """Follows redirects where the gate lets them pass, and takes no key to another host."""
+    """Follows redirects where the gate lets them pass, and takes no key to another host.
+
+    The base class refuses what is not an address of the web.
+    """
 
     def __init__(self, who: Author | None, by: str) -> None:
         self.who, self.by = who, by
 
     @override
     def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
-        if urlsplit(newurl).scheme not in ("http", "https"):
-            raise DataError(f"{req.full_url} leads to '{newurl}'", why="that is not an address of the web")
         require(asking(newurl, self.by), self.who)
         made = super().redirect_request(req, fp, code, msg, headers, newurl)
         if made is not None and host_of(newurl) != host_of(req.full_url):
@@ -70,8 +71,8 @@ def opened(
 
     Raises:
         NotAllowedError: A redirect leads where nobody allowed to.
-        DataError: The address, or that of a redirect, is not one of the web.
-        OSError: There is no reply.
+        DataError: The address is not one of the web.
+        OSError: There is no reply, or a redirect leads elsewhere than to the web.
     """
     if urlsplit(url).scheme not in ("http", "https"):
         raise DataError(f"'{url}' cannot be read", why="the address is not http or https")

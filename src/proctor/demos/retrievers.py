@@ -97,7 +97,6 @@ class Retriever(Sampler):
 
     Attributes:
         is_random: Whether it draws; it has a ``seed`` then.
-        compares: Whether it reads the rows, rather than only counting them.
         ice_separator: Between examples that are texts.
         ice_eos_token: After the last example, where examples are texts.
         ice_num: How many examples a test row is shown.
@@ -105,7 +104,6 @@ class Retriever(Sampler):
     """
 
     is_random: ClassVar[bool] = False
-    compares: ClassVar[bool] = True
     ice_separator: str = "\n"
     ice_eos_token: str = "\n"  # noqa: S105 - a text of prompts
     ice_num: int = 1
@@ -153,7 +151,6 @@ class Retriever(Sampler):
 class ZeroRetriever(Retriever):
     """No examples."""
 
-    compares: ClassVar[bool] = False
     ice_separator: str = ""
     ice_eos_token: str = ""
     ice_num: int = 0
@@ -167,7 +164,6 @@ class ZeroRetriever(Retriever):
 class FixKRetriever(Retriever):
     """The same examples for everybody."""
 
-    compares: ClassVar[bool] = False
     fix_id_list: list[int]
 
     def retrieve(self, index: Corpus, test: Corpus, label_prompts: LabelPrompts | None = None) -> Sequence[Positions]:
@@ -198,7 +194,6 @@ class FixKRetriever(Retriever):
 class RandomRetriever(Retriever):
     """Other random examples for every test row; the draws are those of NumPy's ``RandomState``."""
 
-    compares: ClassVar[bool] = False
     is_random: ClassVar[bool] = True
     seed: int = 43
 
@@ -226,7 +221,6 @@ class RandomRetriever(Retriever):
 class SlidingWindowRetriever(Retriever):
     """The ``k`` rows before a test row; the first ones are shown the last rows of the index, too."""
 
-    compares: ClassVar[bool] = False
     k: int
 
     def retrieve(self, index: Corpus, test: Corpus, label_prompts: LabelPrompts | None = None) -> Sequence[Positions]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from random import Random
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, cast
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.demos.ranking import Ranker, RankingRetriever
 from proctor.demos.retrievers import Corpus, LabelPrompts, Positions, Repeated
+from proctor.demos.samplers import Instance
 from proctor.errors import DemosError, MissingExtraError
 from proctor.settings import model_folder
 
@@ -103,20 +104,38 @@ class DPPRetriever(TopkRetriever):
         nearest = Nearest(self, index.texts)
         queries = self.embed(test.texts)
         found = nearest.nearest(queries, max(self.candidate_num, self.ice_num))
-        return [self._choose(query, nearest.embeddings, near) for query, near in zip(queries, found, strict=True)]
+        return [
+            tuple(near[place] for place in self._choose(query, nearest.embeddings[list(near)], self.ice_num))
+            for query, near in zip(queries, found, strict=True)
+        ]
 
-    def _choose(self, query: Any, embeddings: Any, near: Positions) -> Positions:
+    def sample(
+        self,
+        sample_size: int,
+        instances_pool: Sequence[Instance],
+        instance: Instance,
+        sampling_seed: int | None = None,
+    ) -> list[Instance]:
+        """Return ``sample_size`` of the ``candidate_num`` nearest instances of the pool, the most alike first."""
+        candidates = max(self.candidate_num, sample_size)
+        self._check_size(candidates, Corpus(instances_pool, self._words))
+        near = super().sample(candidates, instances_pool, instance, sampling_seed)
+        query, *vectors = self.embed([self._words(each) for each in (instance, *near)])
+        return [near[place] for place in self._choose(query, vectors, sample_size)]
+
+    def _choose(self, query: Any, vectors: Any, count: int) -> list[int]:
+        """Return places of ``count`` of the vectors, the most alike first."""
         import numpy as np
 
-        vectors = embeddings[list(near)]
+        if not count:
+            return []
         query = query / np.linalg.norm(query)
         vectors = vectors / np.linalg.norm(vectors, keepdims=True, axis=1)
         relevance = (vectors @ query + 1) / 2
         relevance = np.exp((relevance - relevance.max()) / (2 * self.scale_factor))
         kernel = relevance[None] * ((vectors @ vectors.T + 1) / 2) * relevance[:, None]
-        chosen = np.array(most_diverse(kernel, self.ice_num))
-        ordered = chosen[np.argsort(-relevance[chosen], kind="stable")]
-        return tuple(int(near[place]) for place in ordered)
+        chosen = np.array(most_diverse(kernel, count))
+        return [int(place) for place in chosen[np.argsort(-relevance[chosen], kind="stable")]]
 
 
 def most_diverse(kernel: Any, count: int) -> list[int]:
@@ -163,6 +182,20 @@ class VotekRetriever(TopkRetriever):
         if not len(test):
             return []
         return Repeated(tuple(elected(self.embed(index.texts), self.ice_num, self.votek_k, self.seed)), len(test))
+
+    def sample(
+        self,
+        sample_size: int,
+        instances_pool: Sequence[Instance],
+        instance: Instance,
+        sampling_seed: int | None = None,
+    ) -> list[Instance]:
+        """Return the ``sample_size`` instances that stand for most others of the pool."""
+        del instance
+        self._check_size(sample_size, Corpus(instances_pool, self._words))
+        index = cast(Nearest, self._index_of(instances_pool))
+        seed = self.seed if sampling_seed is None else sampling_seed
+        return [instances_pool[place] for place in elected(index.embeddings, sample_size, self.votek_k, seed)]
 
 
 def elected(embeddings: Any, count: int, votes_each: int, seed: int = 0) -> list[int]:

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
+
 from proctor.ir.exchange import Exchange
 from proctor.ir.requests import Request
 from proctor.ir.responses import Failure, Response
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(Struct, frozen=True):
     """One time that an instance is asked about.
 
     Attributes:
@@ -51,8 +52,7 @@ class Question:
     failure: Failure | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(Struct, frozen=True):
     """A question with its responses, in the order of its requests."""
 
     question: Question
@@ -63,4 +63,7 @@ class Answered:
         """Why there is nothing to grade: the row's failure, else that of the first response that has one."""
         if self.question.failure is not None:
             return self.question.failure
-        return next((response.failure for response in self.responses if response.failure is not None), None)
+        for response in self.responses:
+            if response.failure is not None:
+                return response.failure
+        return None

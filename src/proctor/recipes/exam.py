@@ -213,7 +213,11 @@ class Exam:
         Raises:
             ProctorError: As :meth:`questions`.
         """
-        self.__dict__[_BEGUN] = self.questions()
+        self.resume(self.questions())
+
+    def resume(self, questions: Iterator[Question]) -> None:
+        """Let the next pass be one that somebody began: what he has read of it, then the rest."""
+        self.__dict__[_BEGUN] = questions
 
     def questions(self) -> Iterator[Question]:
         """Yield the questions lazily; every call yields equal ones in the same order.

@@ -9,17 +9,19 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from proctor import effects
 from proctor.effects import Effect
+from proctor.engines.engine import Engine
 from proctor.errors import NotAllowedError, SettingsError
 from proctor.foreign_text import read_source
 from proctor.jsonable import jsonable
+from proctor.logs import get_logger
 from proctor.recipes.exam import Exam
+from proctor.safe_files import write_text
 
 
 def memory() -> Path:
@@ -65,11 +67,16 @@ def _content(exam: Exam) -> str:
         return ""
 
 
-def admit(exams: Iterable[Exam]) -> None:
+def admit(exams: Iterable[Exam], engine: Engine | None = None) -> None:
     """Let exams do what the user allowed, now or before, and remember what he allowed on the command line.
 
+    Args:
+        exams: What is run.
+        engine: Who is asked. Where the user says himself where it is, that is remembered: a run file that says the
+            same later asks for nothing.
+
     Raises:
-        NotAllowedError: With every effect of every exam that nobody allowed.
+        NotAllowedError: With every effect of every exam, and of the engine, that nobody allowed.
     """
     exams = list(exams)
     known = None
@@ -88,16 +95,36 @@ def admit(exams: Iterable[Exam]) -> None:
         given = [each.grant for each in wanted if each.grant in before or effects.is_granted(each)]
         if set(given) - before:
             new[key] = {"exam": exam.name, "allowed": sorted(given)}
+    if engine is not None and (wanted := [each for each in engine.would_do() if effects.missing([each], ())]):
+        known = remembered() if known is None else known
+        key = _engine_fingerprint(engine, wanted)
+        before = frozenset(known.get(key, {}).get("allowed", ()))
+        effects.grant(*(each.grant for each in wanted if each.grant in before))
+        strange = list(engine.effects()) if engine.author is not None else []
+        refused += effects.refusals(strange, engine.author, engine.label)
+        given = [each.grant for each in wanted if each not in strange or effects.is_granted(each)]
+        if set(given) - before:
+            new[key] = {"exam": engine.label, "allowed": sorted({*given, *before})}
     if refused:
         raise NotAllowedError(refused)
     if new:
-        _write({**(known or {}), **new})
+        _remember({**(known or {}), **new})
+
+
+def _engine_fingerprint(engine: Engine, wanted: Iterable[Effect]) -> str:
+    """Return a digest of a model at a place, and of the variables whose values go there."""
+    whole = ["engine", engine.type_name(), engine.label, *sorted(each.grant for each in wanted)]
+    return hashlib.sha256(json.dumps(whole).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _remember(table: dict[str, dict[str, Any]]) -> None:
+    try:
+        _write(table)
+    except OSError as error:  # a home that cannot be written: what was allowed holds for this run
+        get_logger().warning("%s cannot be written (%s): exams will ask for permission again", memory(), error)
 
 
 def _write(table: dict[str, dict[str, Any]]) -> None:
     path = memory()
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handle, part = tempfile.mkstemp(dir=path.parent, prefix="allowed.", suffix=".part")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        json.dump(table, file, indent=1, ensure_ascii=False, sort_keys=True)
-    Path(part).replace(path)
+    write_text(path, json.dumps(table, indent=1, ensure_ascii=False, sort_keys=True), mode=0o600)

@@ -8,7 +8,7 @@ from typing import Any
 
 from proctor.artifacts import to_data
 from proctor.demos import DemoPool
-from proctor.formats import Demo, Format, Parts
+from proctor.formats import Demo, Format, Parts, SystemPrompt
 from proctor.formats.format import LayOut
 from proctor.ir import Exchange, Prompt
 from proctor.randomness import random_stream
@@ -51,6 +51,7 @@ class Prompts:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._lay_out = _compile_layout(plan.format)
+        self._system_prompt = _compile_system_prompt(plan.system_prompt)
         self._template_ids: list[Any] = [to_data(template) for template in plan.templates]
 
     def render(self, instance: Instance, split: str, demos: Sequence[Instance], pool: DemoPool | None) -> Rendered:
@@ -71,7 +72,7 @@ class Prompts:
         processed = template.process(instance, split)
         processed["__template__"] = self._template_ids[which]
         if "system_prompt" not in processed:
-            processed["system_prompt"] = plan.system_prompt.process(processed)["system_prompt"]
+            processed["system_prompt"] = self._system_prompt(processed)
         prompt = self._lay_out(processed, [each.demo for each in shown or ()], template)
         size = (plan.pool_size or 0) if plan.most_demos else 0
         return Rendered(processed, prompt, template, shown, len(shown or ()), size)
@@ -97,6 +98,13 @@ class Prompts:
 def _put_in_words(instance: Instance, template: Template) -> PooledDemo:
     done = template.process(instance)
     return PooledDemo(done, Demo(done["source"], done["target"], done["target_prefix"], done.get("__turns__")))
+
+
+def _compile_system_prompt(prompt: SystemPrompt) -> Callable[[Instance], Any]:
+    """Return what gives the system prompt of an instance that has none of its own."""
+    if type(prompt).process is SystemPrompt.process:
+        return prompt.get_system_prompt
+    return lambda instance: prompt.process(instance)["system_prompt"]
 
 
 Laid = Callable[[Instance, list[Demo], Template], Prompt]

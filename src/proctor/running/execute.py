@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -11,15 +12,24 @@ from typing import Protocol
 from proctor.data.policy import POLICY_FIELD, check_policy, classes_of
 from proctor.engines.engine import Engine
 from proctor.errors import EngineError
-from proctor.ir import Answers, Failure, Response
+from proctor.ir import Answers, Choose, Converse, Failure, Generate, Pair, Prompt, Request, Response, Rolling
 from proctor.recipes.exam import NEED_SCORES, Exam, Question
 from proctor.running.budget import PriceTable
 from proctor.running.log import Key, ResponseLog
 from proctor.running.log_writer import LogWriter
 from proctor.running.plan import Filed, Kind, Single, Step, Wanted, batches, kind_of, steps_of, wanted
 from proctor.running.progress import Observer, Progress
+from proctor.running.question_spool import QuestionSpool
 
-_COUNTING_SECONDS = 1.0  # nobody waits longer for a total; larger exams show how many are done without it
+_COUNTING_SECONDS = 1.0
+"""So long may nobody be asked yet, for a total on the screen."""
+
+_MOST_COUNTED = 1 << 26
+"""Characters of prompts that are kept while they are counted, so that no row is put in words twice for a total."""
+
+_SIZE_OF_OTHERS = 1 << 12
+"""Characters that chats and pairs are taken for: adding theirs up takes longer than it matters."""
+
 _NO_ANSWER = Failure("engine", "the engine ended without answering this request")
 
 
@@ -45,6 +55,7 @@ class Session:
         retry_failed: Whether to ask again what failed in an earlier run. A failure is not an answer, so by default yes.
         budget: What may be spent.
         prices: What models cost, where it is not the table that comes with Proctor.
+        spool: Takes the questions that are asked, for whoever grades them.
         stopped: Why the budget ended the run early, if it did.
         progress: The counts so far.
     """
@@ -56,6 +67,7 @@ class Session:
     retry_failed: bool = True
     budget: Budget | None = None
     prices: PriceTable | None = None
+    spool: QuestionSpool | None = None
     stopped: str | None = None
     progress: Progress = field(default_factory=lambda: Progress(started=time.monotonic()))
 
@@ -89,16 +101,38 @@ def ask(exams: Sequence[Exam], session: Session) -> None:
 def _count(exams: Sequence[Exam]) -> int | None:
     """Return how many requests the exams make, or ``None`` where that takes too long to find out.
 
-    It is an upper bound: requests that are equal are asked once.
+    It is an upper bound: requests that are equal are asked once. What was read for it is read again by nobody.
     """
     give_up = time.monotonic() + _COUNTING_SECONDS
-    total = 0
+    total = size = 0
     for exam in exams:
-        for question in exam.afresh():
-            total += sum(steps_of(request) for request in question.requests)
-            if time.monotonic() > give_up:
-                return None
+        questions, seen = exam.questions(), deque[Question]()
+        gives_up = False
+        for question in questions:
+            seen.append(question)
+            total += sum([steps_of(request) for request in question.requests])
+            size += sum(map(_size_of, question.requests[:1]))
+            if gives_up := size > _MOST_COUNTED or time.monotonic() > give_up:
+                break
+        exam.resume(_resumed(seen, questions))
+        if gives_up:
+            return None
     return total
+
+
+def _resumed(seen: deque[Question], questions: Iterator[Question]) -> Iterator[Question]:
+    while seen:
+        yield seen.popleft()
+    yield from questions
+
+
+def _size_of(request: Request) -> int:
+    match request:
+        case Generate(prompt=Prompt(payload=str() as text)) | Rolling(text=text):
+            return len(text)
+        case Choose(pairs=[Pair(context=Prompt(payload=str() as text)), *_]):
+            return len(text)
+    return _SIZE_OF_OTHERS
 
 
 def _first_kind(exam: Exam) -> Kind:
@@ -154,6 +188,8 @@ class _Asking:
         A step is claimed before the log is asked a second time, so an answer that was committed between the first
         look and the claim is seen, and nothing is asked twice.
         """
+        if not any(isinstance(entry.request, Converse) for entry in requests):
+            return self._open_plain(requests, count=count), False
         steps = self.filed.next_steps(requests)
         if count:
             self.session.progress.cached += len(requests) - len(steps)
@@ -163,6 +199,16 @@ class _Asking:
             self._on_the_way.difference_update(known)
             goes_on = any(not step.is_last and step.key not in self._failed for step in steps)
         return [step for step in fresh if step.key not in known], goes_on
+
+    def _open_plain(self, requests: list[Wanted], *, count: bool) -> list[Step]:
+        """Return what has to be asked, where every request is one step: these are claimed before the only look."""
+        fresh = self._claim([Step(entry.request, entry.key) for entry in requests])  # type: ignore[arg-type]
+        known = self.filed.known([step.key for step in fresh])
+        with self._lock:
+            self._on_the_way.difference_update(known)
+        if count:
+            self.session.progress.cached += sum([entry.key in known for entry in requests])
+        return [step for step in fresh if step.key not in known]
 
     def _claim(self, steps: list[Step]) -> list[Step]:
         fresh = []
@@ -285,10 +331,16 @@ class _Stream:
     def _steps(self, exam: Exam) -> Iterator[list[Step]]:
         again: set[Kind] = set()
         first_time = self._asking.visit(self._kind, exam)
-        place = exam.name if self._asking.session.engine.answers_in_order else ""
+        session = self._asking.session
+        place = exam.name if session.engine.answers_in_order else ""
+        is_new = first_time and not self._asking.has_visited(self._other, exam)
+        recording = session.spool.record(exam) if session.spool is not None and is_new else None
         for batch in batches(exam.questions()):
             self._asking.check_policy(batch)
-            entries = [entry for question in batch for entry in wanted(question, place)]
+            asked = [wanted(question, place) for question in batch]
+            if recording is not None:
+                recording.add(batch, asked)
+            entries = [entry for each in asked for entry in each]
             mine = [entry for entry in entries if kind_of(entry.request) == self._kind]
             if len(mine) < len(entries) and not self._asking.has_visited(self._other, exam):
                 again.add(self._other)
@@ -296,5 +348,7 @@ class _Stream:
             if goes_on:
                 again.add(self._kind)
             yield steps
+        if recording is not None:
+            recording.finish()
         for kind in again:
             self.again[kind].append(exam)

@@ -1,14 +1,16 @@
 """The run folder: ``run.yaml``, ``samples.jsonl``, ``results.json``. Each file appears whole or not at all.
 
+One run at a time has a folder (:meth:`RunFolder.held`). No link in it is followed: it may have been somebody else's.
+
 ``run.yaml`` is written first and ``results.json`` last; a folder with one and not the other is a run that did not
 end, and running into it again completes it.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -16,7 +18,9 @@ from proctor.errors import OutputError, UsageError
 from proctor.ir import Choose, Converse, Failure, Generate, Likelihood, Prompt, Request, Response, Rolling
 from proctor.jsonable import to_document, to_line
 from proctor.recipes.exam import Answered
-from proctor.running.spec import RunSpec
+from proctor.running.folder_lock import locked
+from proctor.running.spec import MOST_BYTES, RunSpec
+from proctor.safe_files import read_bytes, remove_leftovers, scratch, written
 from proctor.scoring.columns import ABSENT
 from proctor.scoring.grade import Grade
 
@@ -28,7 +32,7 @@ class RunFolder:
     """A folder that takes the files of one run.
 
     Args:
-        path: The folder; made by :meth:`open`.
+        path: The folder; made by :meth:`held` or :meth:`open`. It may be a link; what is in it is not followed.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -39,6 +43,21 @@ class RunFolder:
         """Whether a run ended here."""
         return (self.path / RESULTS).exists()
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Make the folder, and keep other runs out of it until the block ends; what a killed run left is removed.
+
+        Raises:
+            OutputError: Another run is going on there, or it cannot be written.
+        """
+        with ExitStack() as stack:
+            with _output_errors(self.path):
+                self.path.mkdir(parents=True, exist_ok=True)
+                stack.enter_context(locked(self.path))
+                for name in (SPEC, SAMPLES, RESULTS):
+                    remove_leftovers(self.path / name)
+            yield
+
     def open(self, spec: RunSpec) -> None:
         """Make the folder and write ``run.yaml``; results of an earlier run of the same spec are kept until the end.
 
@@ -46,7 +65,7 @@ class RunFolder:
             UsageError: The folder holds another run.
             OutputError: The folder cannot be written.
         """
-        if (self.path / SPEC).exists() and (differences := spec.differences(RunSpec.load(self.path))):
+        if differences := self._differences(spec):
             raise UsageError(
                 f"the folder {self.path} holds another run",
                 why=f"it differs in {', '.join(differences[:_DIFFERENCES_SHOWN])}",
@@ -57,6 +76,15 @@ class RunFolder:
         with self._write(SPEC) as file:
             file.write(spec.to_yaml().encode())
 
+    def _differences(self, spec: RunSpec) -> list[str]:
+        """Return in what a run differs from the one that is here already."""
+        if not (self.path / SPEC).exists():
+            return []
+        with suppress(OSError):  # the same command again: the text is the same, and says so faster than its meaning
+            if read_bytes(self.path / SPEC, MOST_BYTES, within=self.path) == spec.to_yaml().encode():
+                return []
+        return spec.differences(RunSpec.load(self.path))
+
     def write_results(self, results: dict[str, Any], run: dict[str, Any]) -> None:
         """Write ``results.json``; ``results`` is reproducible, ``run`` says when, where and how."""
         with self._write(RESULTS) as file:
@@ -65,25 +93,13 @@ class RunFolder:
     @contextmanager
     def samples(self) -> Iterator[SampleWriter]:
         """Open ``samples.jsonl``; it appears when the block ends well."""
-        spool = self.path / f".{SAMPLES}.spool"
-        with self._write(SAMPLES) as file:
-            try:
-                yield SampleWriter(file, spool)
-            finally:
-                spool.unlink(missing_ok=True)
+        with self._write(SAMPLES) as file, scratch(self.path) as spool:
+            yield SampleWriter(file, spool, self.path)
 
     @contextmanager
     def _write(self, name: str) -> Iterator[BinaryIO]:
-        part = self.path / f".{name}.part"
-        with _output_errors(self.path):
-            try:
-                with part.open("wb") as file:
-                    yield file
-                    file.flush()
-                    os.fsync(file.fileno())
-                part.replace(self.path / name)
-            finally:
-                part.unlink(missing_ok=True)
+        with _output_errors(self.path), written(self.path / name, durable=True) as file:
+            yield file
 
 
 class SampleWriter:
@@ -93,23 +109,27 @@ class SampleWriter:
     file; memory does not grow with the number of instances.
     """
 
-    def __init__(self, file: BinaryIO, spool: Path) -> None:
+    def __init__(self, file: BinaryIO, spool: BinaryIO, folder: Path) -> None:
         self._file = file
         self._spool = spool
+        self._folder = folder
 
     def record(self, exam: str, answered: Iterable[Answered]) -> Iterator[Answered]:
         """Pass answered items through, keeping what their lines begin with."""
-        with _output_errors(self._spool.parent), self._spool.open("wb") as spool:
+        spool = self._spool
+        with _output_errors(self._folder):
+            spool.seek(0)
+            spool.truncate()
             for each in answered:
                 spool.write(to_line(_beginning(exam, each)) + b"\n")
                 yield each
+            spool.flush()
 
     def finish(self, grade: Grade) -> None:
         """Write the lines of the exam whose items were recorded last."""
-        with self._spool.open("rb") as spool:
-            for position, line in enumerate(spool):
-                rest = to_line(_ending(grade, position))
-                self._file.write(line.rstrip(b"\n")[:-1] + b"," + rest[1:] + b"\n")
+        self._spool.seek(0)
+        for line, ending in zip(self._spool, _endings(grade), strict=False):  # endings never end
+            self._file.write(b"%s,%s\n" % (line[:-2], to_line(ending)[1:]))
 
 
 @contextmanager
@@ -131,7 +151,7 @@ def _beginning(exam: str, answered: Answered) -> dict[str, Any]:
         "exam": exam,
         "doc_id": question.number,
         "input": question.instance,
-        "kind": _one([type(request).__name__.lower() for request in question.requests]),
+        "kind": _one([_KINDS[type(request)] for request in question.requests]),
         "prompt": _one([prompt for request in question.requests for prompt in _prompts(request)]),
         "continuations": [words for request in question.requests for words in _continuations(request)] or None,
         "output": _one([_output(response) for response in responses]) if responses else None,
@@ -139,31 +159,37 @@ def _beginning(exam: str, answered: Answered) -> dict[str, Any]:
         "references": question.exchange.references,
         "gold": question.exchange.gold,
         "usage": {
-            "prompt_tokens": sum(response.usage.prompt_tokens for response in responses),
-            "completion_tokens": sum(response.usage.completion_tokens for response in responses),
+            "prompt_tokens": sum([response.usage.prompt_tokens for response in responses]),
+            "completion_tokens": sum([response.usage.completion_tokens for response in responses]),
         },
         "timing": _timing(responses),
         "failure": answered.failure,
     }
 
 
-def _ending(grade: Grade, position: int) -> dict[str, Any]:
-    failure = grade.failures.get(position)
-    scores = {name: _value(column, position) for name, column in grade.instance_scores.items()}
-    ending = {
-        "prediction": _value(grade.predictions, position),
-        "processed_prediction": _value(grade.processed_predictions, position),
-        "processed_references": _value(grade.processed_references, position),
-        "scores": {name: value for name, value in scores.items() if value is not ABSENT},
-    }
-    return ending if failure is None else {**ending, "scoring_failure": failure}
+_KINDS = {kind: kind.__name__.lower() for kind in (Generate, Choose, Likelihood, Rolling, Converse)}
 
 
-def _value(column: Sequence[Any], position: int) -> Any:
-    if position >= len(column):
-        return None
-    value = column[position]
-    return None if isinstance(value, Failure) else value
+def _endings(grade: Grade) -> Iterator[dict[str, Any]]:
+    """Yield what lines end with, in order; without end, as there may be more lines than scores."""
+    shown = map(_values, (grade.predictions, grade.processed_predictions, grade.processed_references))
+    names, columns = list(grade.instance_scores), list(map(_values, grade.instance_scores.values()))
+    for position, (prediction, processed, references) in enumerate(zip(*shown, strict=True)):
+        scores = [(name, next(column)) for name, column in zip(names, columns, strict=True)]
+        ending = {
+            "prediction": prediction,
+            "processed_prediction": processed,
+            "processed_references": references,
+            "scores": {name: value for name, value in scores if value is not ABSENT},
+        }
+        if (failure := grade.failures.get(position)) is not None:
+            ending["scoring_failure"] = failure
+        yield ending
+
+
+def _values(column: Sequence[Any]) -> Iterator[Any]:
+    """Yield a column, ``None`` for failures and behind its end."""
+    return chain((None if isinstance(value, Failure) else value for value in column), repeat(None))
 
 
 def _one(values: Sequence[Any]) -> Any:
@@ -208,5 +234,5 @@ def _timing(responses: Sequence[Response]) -> dict[str, float]:
     started = [response.timing.started for response in responses if response.timing.started]
     return {
         "started": min(started, default=0.0),
-        "seconds": sum(response.timing.seconds for response in responses),
+        "seconds": sum([response.timing.seconds for response in responses]),
     }

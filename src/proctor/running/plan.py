@@ -7,9 +7,10 @@ of its own in the log; so a conversation that was cut off goes on where it stopp
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeVar
+
+from msgspec import Struct
 
 from proctor.ir import Converse, Failure, Generate, Prompt, Request, Response, Score, Timing, Usage, content_key
 from proctor.recipes.exam import Answered, Question
@@ -35,16 +36,14 @@ def steps_of(request: Request) -> int:
     return sum(turn is None for turn in request.turns) if isinstance(request, Converse) else 1
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """A request and its repeat: equal generation requests of one question are separate draws."""
 
     request: Request
     key: Key
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """The next thing to ask of an engine."""
 
     request: Single
@@ -186,6 +185,16 @@ class _Talk:
         return Step(request, Key.of(request.key, self._repeat), is_last=len(self._replies) + 1 == self._count)
 
 
+Block = tuple[list[Question], list[list[Wanted]]]
+"""Questions with their requests."""
+
+
+def blocks_of(questions: Iterable[Question], place: str = "") -> Iterator[Block]:
+    """Yield questions with their requests, some at a time; ``place`` as in :func:`wanted`."""
+    for batch in batches(questions):
+        yield batch, [wanted(question, place) for question in batch]
+
+
 def answered(questions: Iterable[Question], filed: Filed, missing: Failure, place: str = "") -> Iterator[Answered]:
     """Yield questions with their responses; ``missing`` is the reason where the log has none.
 
@@ -195,9 +204,13 @@ def answered(questions: Iterable[Question], filed: Filed, missing: Failure, plac
         missing: Why there is no answer, where there is none.
         place: As in :func:`wanted`.
     """
+    return answered_blocks(blocks_of(questions, place), filed, missing)
+
+
+def answered_blocks(blocks: Iterable[Block], filed: Filed, missing: Failure) -> Iterator[Answered]:
+    """Yield questions with their responses, as :func:`answered` does, where their requests are known already."""
     unanswered = Response(failure=missing)
-    for batch in batches(questions):
-        requests = [wanted(question, place) for question in batch]
+    for batch, requests in blocks:
         responses = iter(filed.assemble([entry for entries in requests for entry in entries]))
         for question, entries in zip(batch, requests, strict=True):
             yield Answered(question, tuple(response or unanswered for response in islice(responses, len(entries))))

@@ -27,11 +27,13 @@ from proctor.running.execute import Budget, Session, ask
 from proctor.running.folder import RunFolder, SampleWriter
 from proctor.running.judging import Judging, judges_through
 from proctor.running.log import ResponseLog
-from proctor.running.plan import Filed, answered
+from proctor.running.plan import Filed, answered_blocks, blocks_of
 from proctor.running.progress import Observer, SilentObserver
-from proctor.running.spec import RunSpec, without_secrets
+from proctor.running.question_spool import QuestionSpool
+from proctor.running.spec import RunSpec
 from proctor.scoring.flat import units_of
 from proctor.scoring.grade import Grade
+from proctor.secrets import without_secrets
 
 # Packages whose versions can change scores: random numbers, models, rows.
 _VERSIONED = ("proctor", "numpy", "transformers", "torch", "datasets")
@@ -102,9 +104,11 @@ def run_exams(
         open_log = _open_log(log, engine, stack)
         folder = RunFolder(output) if output is not None else None
         if folder is not None:
+            stack.enter_context(folder.held())
             folder.open(spec)
         number = open_log.engine_number(engine.identity, engine.label, without_secrets(engine.identity_values()))
-        session = Session(engine, open_log, number, observer, retry_failed, budget, prices)
+        spool = stack.enter_context(QuestionSpool())
+        session = Session(engine, open_log, number, observer, retry_failed, budget, prices, spool)
         stack.enter_context(_interruptible(session, folder))
         observer.started([exam.name for exam in exams], engine.label)
         stack.callback(observer.finished)
@@ -207,7 +211,9 @@ class _Grading:
     def add(self, exam: Exam, samples: SampleWriter | None) -> None:
         """Grade an exam and file its results."""
         place = exam.name if self._session.engine.answers_in_order else ""
-        tally = _Tally(answered(exam.questions(), self._filed, self._missing, place))
+        spool = self._session.spool
+        asked = (None if spool is None else spool.blocks(exam)) or blocks_of(exam.questions(), place)
+        tally = _Tally(answered_blocks(asked, self._filed, self._missing))
         try:
             grade = _grade(exam, tally, samples)
         except _ENDS_THE_RUN:
@@ -303,6 +309,7 @@ def _circumstances(session: Session, usage: dict[str, dict[str, int]], began: fl
             "answered": progress.answered,
             "failed": progress.failed,
             "from_log": progress.cached,
+            **({"damaged": damaged} if (damaged := session.log.damaged) else {}),
         },
         "usage": usage,
         **_cost(session, usage),

@@ -9,6 +9,7 @@ from pathlib import Path
 from proctor import foreign_text
 from proctor.safe_python.budget import Budget, RefusalError
 from proctor.safe_python.scope import SourceFile
+from proctor.secrets import is_secret, keep
 
 MAX_FILE = 8 << 20
 """Bytes of one file."""
@@ -110,5 +111,7 @@ def variable(module: SourceFile, name: object) -> str | None:
     named = os.environ.get("PROCTOR_CONFIG_ENV", "").split(",")
     if value is not None and name not in module.readable and name not in (each.strip() for each in named):
         raise RefusalError(f"reads the environment variable '{name}', which PROCTOR_CONFIG_ENV does not allow")
+    if is_secret(name):
+        keep(value)
     module.variables[name] = value
     return value

@@ -67,7 +67,9 @@ def picked(column: Sequence[Any], positions: Sequence[int]) -> Sequence[Any]:
 
 
 def _is_everything(positions: Sequence[int]) -> bool:
-    return isinstance(positions, range) or all(place == position for place, position in enumerate(positions))
+    if isinstance(positions, range):
+        return positions == range(len(positions))
+    return all(place == position for place, position in enumerate(positions))
 
 
 @dataclass(slots=True)

@@ -159,7 +159,7 @@ class _Passed:
             book.finish()
             for place, failure in book.failures.items():
                 self._failures.setdefault(book.sheet.owners[place], failure)
-            own = measure(book.columns(), book.grading)
+            own = measure(book.columns(), book.grading.scorers, book.grading.name)
             parsed = next((mark.found.parsed for mark in own if mark.found.parsed is not None), None)
             marks += [_owned(mark, book.sheet, self._count) for mark in own]
         grade = composed(marks, self._grader.names, self._count, self._failures)
@@ -186,7 +186,8 @@ class _Passed:
         for book in self._books:
             chosen = book.sheet.readings_of(place)
             owners = [place[book.sheet.owners[each]] for each in chosen]
-            for mark in measure(book.columns().select(chosen), book.grading, leading, instances=False):
+            scorers = book.grading.scorers[:leading]
+            for mark in measure(book.columns().select(chosen), scorers, book.grading.name, instances=False):
                 own = {owners[each]: failure for each, failure in sorted(mark.found.failures.items())}
                 marks.append(mark._replace(found=replace(mark.found, failures=own)))
         return composed(marks, self._grader.names, len(positions), failures)
@@ -440,20 +441,20 @@ def _listed(references: Any) -> Any:
 
 def measure(
     columns: Columns,
-    grading: Grading,
-    leading: int | None = None,
+    scorers: Sequence[Scorer],
+    grading: str = "",
     *,
     intervals: bool = True,
     instances: bool = True,
 ) -> list[Mark]:
-    """Return what the scorers of a grading measure, or only the first ``leading`` of them.
+    """Return what scorers measure, under the name of their grading.
 
     Raises:
         ProctorError: What concerns all instances; what concerns one scorer is a failure in what it measured.
     """
     return [
-        Mark(grading.name, scorer.name, _measured(scorer, columns, intervals=intervals, instances=instances))
-        for scorer in grading.scorers[:leading]
+        Mark(grading, scorer.name, _measured(scorer, columns, intervals=intervals, instances=instances))
+        for scorer in scorers
     ]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
-from proctor.errors import Diagnostic
+from proctor.errors import Diagnostic, ScoringError
 from proctor.ir import Failure
 from proctor.ir.question import Answered, Question
 from proctor.scoring.flat import COUNT, FAILED, Flat, bounds_of, flat_view, merged
@@ -127,8 +127,8 @@ class OnReferences:
         if isinstance(references, Failure):
             return references
         if not isinstance(references, (list, tuple)):
-            return self.function.apply([references], [row])[0]
-        found = list(self.function.apply(references, [row] * len(references)))
+            return _as_many(self.function, [references], [row])[0]
+        found = list(_as_many(self.function, references, [row] * len(references)))
         return next((each for each in found if isinstance(each, Failure)), found)
 
 
@@ -136,11 +136,19 @@ def _applied(function: TextFunction, values: Sequence[Any], rows: Sequence[Field
     """Apply a function to what has not failed."""
     good = [position for position, value in enumerate(values) if not isinstance(value, Failure)]
     if len(good) == len(values):
-        return function.apply(values, rows)
+        return _as_many(function, values, rows)
     found = list(values)
-    applied = function.apply([values[position] for position in good], [rows[position] for position in good])
+    applied = _as_many(function, [values[position] for position in good], [rows[position] for position in good])
     for position, value in zip(good, applied, strict=True):
         found[position] = value
+    return found
+
+
+def _as_many(function: TextFunction, values: Sequence[Any], rows: Sequence[Fields]) -> Sequence[Any]:
+    """Return what a function makes of values: a missing one would give all that follow the answer of another."""
+    found = function.apply(values, rows)
+    if len(found) != len(values):
+        raise ScoringError(f"'{function.name}' made {len(found)} values of {len(values)}")
     return found
 
 

@@ -22,10 +22,10 @@ from proctor.data.operator import (
 from proctor.data.streams import ListStream, MultiStream
 from proctor.errors import Diagnostic, ProctorError, ScoringError
 from proctor.ir import Failure
-from proctor.ir.question import Answered, Question
+from proctor.ir.question import Question
 from proctor.scoring.grade import Columns, Grade, Measured
 from proctor.scoring.grader import composed, measure
-from proctor.scoring.grading import Grading, MetricNames, Need, Reading, Scope, Scorer, Step
+from proctor.scoring.grading import MetricNames, Need, Scope, Scorer, Step
 from proctor.scoring.metric import failure_of
 from proctor.scoring.metrics_list import expand_metrics
 from proctor.scoring.processor_functions import fetch_processor
@@ -91,14 +91,23 @@ class Processor:
 
     Args:
         operator: The operator, not a sequence of operators.
+
+    Raises:
+        ScoringError: It is not an operator.
     """
 
     def __init__(self, operator: Artifact) -> None:
+        if not isinstance(operator, InstanceOperator | MultiStreamOperator):
+            called = operator.artifact_id or operator.to_json()
+            raise ScoringError(
+                f"'{called}' is a {type(operator).__name__}, not a processor",
+                hint="name operators in postprocessors, and metrics in metrics",
+            )
         if (
             isinstance(operator, InstanceFieldOperator) and operator.field is None and operator.field_to_field is None
         ):  # an operator on values, without a field of its own: on everything
             operator = PostProcess(operator=operator)
-        self._operator = operator
+        self._operator: InstanceOperator | MultiStreamOperator = operator
 
     @property
     def name(self) -> str:
@@ -123,9 +132,7 @@ class Processor:
             return _post_processing(operator)
         if isinstance(operator, InstanceOperator):
             return partial(_each_row, operator.bind(STREAM), f"processor {self.name}")
-        if isinstance(operator, MultiStreamOperator):
-            return partial(_whole_stream, operator)
-        raise ScoringError(f"{operator!r} is not a processor")
+        return partial(_whole_stream, operator)
 
 
 def processor_steps(sources: Sequence[ProcessorSource]) -> tuple[Processor, ...]:
@@ -133,6 +140,7 @@ def processor_steps(sources: Sequence[ProcessorSource]) -> tuple[Processor, ...]
 
     Raises:
         ArtifactError: One cannot be had.
+        ScoringError: One is not a processor.
     """
     return tuple(Processor(operator) for source in sources for operator in _flatten(fetch_processor(source)))
 
@@ -363,17 +371,11 @@ def apply_metrics(
     scorers = expand_metrics(metrics)
     if not scorers:
         raise ScoringError("no metric is given", hint="name metrics in the task, the recipe or the call")
-    grading = Grading("", _nothing_read, scorers=scorers)
-    marks = measure(columns, grading, intervals=intervals, instances=instances)
+    marks = measure(columns, scorers, intervals=intervals, instances=instances)
     result = composed(marks, MetricNames(), len(columns))
     result.predictions = raw
     result.processed_predictions, result.processed_references = columns.predictions, columns.references
     return result
-
-
-def _nothing_read(answered: Answered) -> Sequence[Reading]:
-    del answered
-    return ()
 
 
 class MetricScorers(Sequence[Scorer]):

@@ -44,8 +44,12 @@ def is_plain(value: object) -> bool:
     if kind in _SCALARS:
         return True
     if kind is list or kind is tuple:
-        return all(map(is_plain, value))  # type: ignore[call-overload]
-    return kind is dict and all(map(is_plain, value)) and all(map(is_plain, value.values()))  # type: ignore[call-overload, attr-defined]
+        return _are_plain(value)  # type: ignore[arg-type]
+    return kind is dict and _are_plain(value) and _are_plain(value.values())  # type: ignore[arg-type, attr-defined]
+
+
+def _are_plain(values: Iterable[object]) -> bool:
+    return all(map(is_plain, [value for value in values if type(value) not in _SCALARS]))
 
 
 class Store:
@@ -71,11 +75,11 @@ class Store:
             place = self._known.get(value)
             if place is not None:
                 return place
-        if not is_plain(value):
-            return self._keep(value, encoded=False)
         try:
-            data = marshal.dumps(value, _VERSION)
-        except ValueError:  # nested too deep
+            data = marshal.dumps(value, _VERSION) if is_plain(value) else None
+        except (ValueError, RecursionError):  # nested too deep, as answers may be when they are read as lists
+            data = None
+        if data is None:
             return self._keep(value, encoded=False)
         if type(value) is str:
             return self._put(value, data, value, encoded=False)
@@ -140,10 +144,6 @@ class StoredColumn(Sequence[Any]):
         self._places = array("q")
         self.extend(values)
 
-    def append(self, value: Any) -> None:
-        """Add an entry."""
-        self._places.append(self._store.put(value))
-
     def extend(self, values: Iterable[Any]) -> None:
         """Add entries."""
         self._places.extend(map(self._store.put, values))
@@ -163,12 +163,6 @@ class StoredColumn(Sequence[Any]):
     def replace(self, position: int, value: Any) -> None:
         """Put another value at a position."""
         self._places[position] = self._store.put(value)
-
-    def copy(self) -> StoredColumn:
-        """Return a column with the same entries."""
-        twin = StoredColumn(self._store)
-        twin._places = self._places[:]
-        return twin
 
     def at(self, positions: Sequence[int]) -> StoredColumn:
         """Return the entries at positions; nothing is read."""

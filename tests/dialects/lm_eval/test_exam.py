@@ -624,6 +624,13 @@ class TestScores:
         assert grade.processed_predictions == list("fedcba")
         assert grade.scores["exact_match,all"] == 0.0
 
+    def test_a_filter_that_fails_says_why(self, exam, folder):
+        (folder / "utils.py").write_text("def read(answers, docs):\n    import no_such_package\n")
+        steps = "[{function: custom, filter_fn: !function utils.read}, {function: take_first}]"
+        with settings.context(trust_code=True):
+            grade = answer(exam(f"{TEXT}filter_list: [{{name: own, filter: {steps}}}]"), lambda item, each: says("A"))
+        assert grade.failures[0].message == "filter_fn fails: ModuleNotFoundError: No module named 'no_such_package'"
+
     def test_metrics_of_the_catalog_are_scored_beside_those_of_documents(self, exam):
         made = exam(f"{TEXT}metric_list: [{{metric: exact_match}}, {{metric: metrics.accuracy}}]")
         failure = Response(failure=Failure("timeout", "slow"))

@@ -12,6 +12,7 @@ from proctor.dialects.aisbench.datasets import DatasetRows
 from proctor.dialects.aisbench.datasets.files import path_effects
 from proctor.dialects.aisbench.gradings import ConfigGrader
 from proctor.dialects.aisbench.honours import honours_of, own_seed
+from proctor.dialects.aisbench.judges import evaluation_effects
 from proctor.dialects.aisbench.options import DatasetOptions, dataset_options
 from proctor.dialects.aisbench.prompts import PromptBuilder
 from proctor.dialects.aisbench.rows import ConfigRows
@@ -89,7 +90,7 @@ def _exam(config: DatasetConfig, given: ExamOptions, options: DatasetOptions, ro
         honours=honours_of(config, given, options),
         longest=config.inferencer.max_seq_len or options.max_seq_len,
         variants=_variants(config, given, options, rows),
-        effects=lambda: path_effects(config.values, config.location),
+        effects=lambda: [*path_effects(config.values, config.location), *evaluation_effects(config.evaluation)],
         author=author_of_file(config.location.file) if config.location and config.location.file else None,
         own_seed=own_seed(config, options),
         own=ConfigExam(config, given, options, rows, prompts),

@@ -7,7 +7,6 @@ so a warm start reads no YAML; where some files changed, only those are read aga
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from proctor.errors import NotAllowedError, ProctorError, UsageError
+from proctor.safe_files import written
 from proctor.settings import settings
 
 if TYPE_CHECKING:
@@ -205,9 +205,8 @@ def _save(place: Path, value: object) -> None:
     """Write a file whole or not at all, so that processes at the same time never see half of it."""
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=place.parent, delete=False) as file:
+        with written(place) as file:
             file.write(msgspec.msgpack.encode(value))
-        Path(file.name).replace(place)
     except OSError:  # a cache that cannot be written costs time, nothing else
         return
 

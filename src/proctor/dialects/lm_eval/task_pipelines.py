@@ -129,5 +129,7 @@ _STUMBLES = (ArithmeticError, LookupError, TypeError, ValueError, AttributeError
 
 
 def _failure(error: Exception) -> Failure:
-    message = str(error.diagnostics[0].what) if isinstance(error, ProctorError) else f"{type(error).__name__}: {error}"
-    return Failure("scoring", message, retryable=False)
+    if not isinstance(error, ProctorError):
+        return Failure("scoring", f"{type(error).__name__}: {error}", retryable=False)
+    said = error.diagnostics[0]
+    return Failure("scoring", f"{said.what}: {said.why}" if said.why else said.what, retryable=False)

@@ -159,7 +159,7 @@ class LLMAsJudge(LLMAsJudgeBase):
         template = (fields.get("metadata") or {}).get("template")
         if not self.strip_system_prompt_and_format_from_inputs or template is None:
             return fields["source"]
-        instance = fetch_artifact(template).process(  # type: ignore[attr-defined]
+        instance = self.fetched(template).process(  # type: ignore[attr-defined]
             {"input_fields": dict(fields), "reference_fields": dict(fields)}, INFERENCE_STREAM
         )
         layout = fetch_artifact("formats.empty")
@@ -210,7 +210,7 @@ class TaskBasedLLMasJudge(LLMAsJudgeBase):
 
     def judge_task(self) -> Task:
         """Return the task of the judge."""
-        task = fetch_artifact(self.task)
+        task = self.fetched(self.task)
         if not isinstance(task, Task):
             raise ScoringError(f"'{self.task}' is a {type(task).__name__}, not a task")
         return task

@@ -1,0 +1,260 @@
+"""Questions that were asked, kept in a temporary file until they are graded.
+
+Putting a row in words costs more than anything else that a run does with it, and asking and grading both need the
+words. So whoever asks writes down what grading reads: a :class:`QuestionSpool` takes the questions of all exams of a
+run, a block at a time, and gives them back equal. It holds nothing that could not be had again: an exam that it does
+not hold to the end (a budget stopped the run, a row has a picture, the file has grown too large) is put in words anew.
+
+What a prompt's parts are (:attr:`~proctor.ir.Prompt.turns`) is not kept: engines and people look at it, graders do not.
+"""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Iterator, Sequence
+from tempfile import SpooledTemporaryFile
+from types import TracebackType
+from typing import IO, Any, Final, Self, TypeAlias
+
+from proctor.ir import (
+    Choose,
+    Converse,
+    Decoding,
+    Exchange,
+    Failure,
+    Generate,
+    Likelihood,
+    Media,
+    Pair,
+    Prompt,
+    Request,
+    Rolling,
+    Span,
+    Turn,
+)
+from proctor.ir.question import Question
+from proctor.recipes.exam import Exam
+from proctor.running.log import Key
+from proctor.running.plan import Block, Wanted
+from proctor.scoring.stored import is_plain
+
+MOST_BYTES: Final = 1 << 30
+"""Bytes of the file: a million short questions have half of it, and temporary folders may be small."""
+
+MOST_IN_MEMORY: Final = 16 << 20
+"""Bytes before there is a file at all: small runs touch no disk."""
+
+MOST_SHARED: Final = 1_000
+"""Distinct decodings and lists of processors: exams have one or a few; where each row has its own, nothing is saved."""
+
+_VERSION: Final = 2
+"""Of :mod:`marshal`: later ones look for values that occur twice, which takes longer than to write them twice."""
+
+_Packed: TypeAlias = tuple[Any, ...]
+
+
+class QuestionSpool:
+    """Keeps the questions of a run. A ``with`` block deletes the file at its end."""
+
+    def __init__(self) -> None:
+        self._file: IO[bytes] = SpooledTemporaryFile(MOST_IN_MEMORY, prefix="proctor-")  # noqa: SIM115 - until the run ends
+        self._end = 0
+        self._held: dict[int, Recording] = {}
+        self.shared = _Shared()
+
+    def record(self, exam: Exam) -> Recording:
+        """Return what takes the questions of an exam, in order; until it is finished, the spool does not hold them."""
+        return Recording(self, exam)
+
+    def hold(self, recording: Recording) -> None:
+        """Hold what was recorded."""
+        self._held[id(recording.exam)] = recording  # the recording keeps the exam, so its id stays its own
+
+    def blocks(self, exam: Exam) -> Iterator[Block] | None:
+        """Return the questions of an exam as they were recorded; ``None`` where the spool does not hold them."""
+        recording = self._held.get(id(exam))
+        return None if recording is None else self._read(recording.places)
+
+    def _read(self, places: Sequence[tuple[int, int]]) -> Iterator[Block]:
+        for start, length in places:
+            self._file.seek(start)
+            packed = marshal.loads(self._file.read(length))  # noqa: S302 - our own bytes, which nobody else can write
+            questions = [self.shared.unpacked(each) for each, _ in packed]
+            yield questions, [_asked(each, keys) for each, (_, keys) in zip(questions, packed, strict=True)]
+
+    def write(self, data: bytes) -> tuple[int, int] | None:
+        """Add bytes and return their place; ``None`` where there is no room for them."""
+        start = self._end
+        if start + len(data) > MOST_BYTES:
+            return None
+        try:
+            self._file.seek(start)
+            self._file.write(data)
+        except OSError:  # a full disk: rows are put in words twice then
+            return None
+        self._end += len(data)
+        return start, len(data)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._held.clear()
+        self._file.close()
+
+
+class Recording:
+    """The questions of one exam on their way into a spool.
+
+    Attributes:
+        exam: The exam.
+        places: Start and length of each block.
+    """
+
+    def __init__(self, spool: QuestionSpool, exam: Exam) -> None:
+        self.exam = exam
+        self.places: list[tuple[int, int]] = []
+        self._spool = spool
+        self._fits = True
+
+    def add(self, questions: Sequence[Question], asked: Sequence[Sequence[Wanted]]) -> None:
+        """Add questions with their requests."""
+        if not self._fits:
+            return
+        place = None
+        packed = self._packed(questions, asked)
+        if packed is not None:
+            place = self._spool.write(marshal.dumps(packed, _VERSION))
+        if place is None:
+            self._fits = False
+        else:
+            self.places.append(place)
+
+    def finish(self) -> None:
+        """Hand the questions to the spool: these were all."""
+        if self._fits:
+            self._spool.hold(self)
+
+    def _packed(self, questions: Sequence[Question], asked: Sequence[Sequence[Wanted]]) -> list[_Packed] | None:
+        pack = self._spool.shared.packed
+        try:
+            packed = [
+                (pack(each), [tuple(entry.key) for entry in own]) for each, own in zip(questions, asked, strict=True)
+            ]
+        except _UnfitError:
+            return None
+        return packed if all(is_plain(each) for each, _ in packed) else None
+
+
+def _asked(question: Question, keys: Sequence[tuple[bytes, int]]) -> list[Wanted]:
+    return [Wanted(request, Key(*key)) for request, key in zip(question.requests, keys, strict=True)]
+
+
+class _UnfitError(Exception):
+    """A question holds something that cannot be written down."""
+
+
+class _Shared:
+    """Questions as tuples of plain values; what many of them share is kept here, and has a number in them."""
+
+    def __init__(self) -> None:
+        self._values: list[Any] = []
+        self._numbers: dict[int, int] = {}
+
+    def _number(self, value: object) -> int:
+        number = self._numbers.get(id(value))
+        if number is None:
+            number = len(self._values)
+            if number >= MOST_SHARED:
+                raise _UnfitError
+            self._values.append(value)  # what is kept here keeps its id
+            self._numbers[id(value)] = number
+        return number
+
+    def packed(self, question: Question) -> _Packed:
+        """Return a question as a tuple of plain values, as far as it has some."""
+        exchange, failure = question.exchange, question.failure
+        return (
+            question.number,
+            question.instance,
+            list(map(_packed_turn, exchange.question)),
+            list(map(_packed_turn, exchange.opening)),
+            exchange.answer_prefix,
+            exchange.answer,
+            exchange.references,
+            exchange.choices,
+            exchange.gold,
+            list(map(self._packed_request, question.requests)),
+            self._number(question.processors),
+            question.labels,
+            None if failure is None else (failure.kind, failure.message, failure.attempts, failure.retryable),
+        )
+
+    def unpacked(self, packed: _Packed) -> Question:
+        """Return the question of a tuple."""
+        number, instance, question, opening, prefix, answer, references, choices, gold, *rest = packed
+        requests, processors, labels, failure = rest
+        exchange = Exchange(
+            tuple(map(_unpacked_turn, question)),
+            tuple(map(_unpacked_turn, opening)),
+            prefix,
+            answer,
+            references,
+            choices,
+            gold,
+        )
+        return Question(
+            number,
+            instance,
+            exchange,
+            tuple(map(self._unpacked_request, requests)),
+            self._values[processors],
+            labels,
+            None if failure is None else Failure(*failure),
+        )
+
+    def _packed_request(self, request: Request) -> _Packed:
+        match request:
+            case Generate():
+                return "generate", request.prompt.payload, self._number(request.decoding)
+            case Choose():
+                return "choose", [(pair.context.payload, pair.continuation) for pair in request.pairs]
+            case Likelihood():
+                return "likelihood", request.context.payload, request.continuation
+            case Rolling():
+                return "rolling", request.text, request.from_start
+            case Converse():
+                return "converse", request.turns, self._number(request.decoding)
+
+    def _unpacked_request(self, packed: _Packed) -> Request:
+        match packed:
+            case ("generate", payload, number):
+                return Generate(Prompt(payload), self._decoding(number))
+            case ("choose", pairs):
+                return Choose(tuple(Pair(Prompt(context), words) for context, words in pairs))
+            case ("likelihood", payload, words):
+                return Likelihood(Prompt(payload), words)
+            case ("rolling", text, from_start):
+                return Rolling(text, from_start)
+            case (_, turns, number):
+                return Converse(turns, self._decoding(number))
+        raise ValueError(packed)
+
+    def _decoding(self, number: int) -> Decoding:
+        value: Decoding = self._values[number]
+        return value
+
+
+def _packed_turn(turn: Turn) -> _Packed:
+    parts = [
+        (part.text, part.origin) if isinstance(part, Span) else (part.kind, part.source, part.origin)
+        for part in turn.parts
+    ]
+    return turn.role, parts, turn.fallback_role
+
+
+def _unpacked_turn(packed: _Packed) -> Turn:
+    role, parts, fallback = packed
+    return Turn(role, tuple(Span(*each) if len(each) == 2 else Media(*each) for each in parts), fallback)  # noqa: PLR2004
