@@ -274,8 +274,13 @@ class TrustError(ProctorError):
     """Code from a file that nobody said may run."""
 
 
+_LONGEST_NAME = 200  # characters; comparing takes their square, for each candidate, and nobody mistypes longer ones
+
+
 def closest(name: str, candidates: Iterable[str], count: int = 3) -> list[str]:
     """Return up to ``count`` candidates that look like ``name``, best first."""
+    if len(name) > _LONGEST_NAME:
+        return []
     pool = list(dict.fromkeys(candidates))
     lowered = {candidate.lower(): candidate for candidate in reversed(pool)}
     found = difflib.get_close_matches(name.lower(), list(lowered), n=count, cutoff=0.6)

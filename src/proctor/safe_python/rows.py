@@ -8,6 +8,7 @@ attributes, and no calls of anything that a row brings.
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -303,7 +304,9 @@ def _tree(text: str, imports: Sequence[str]) -> ast.expr:
         if name not in _IMPORTABLE:
             raise TrustError(f"an expression may not import '{name}'", hint=f"allowed are {', '.join(_IMPORTABLE)}")
     try:
-        return ast.parse(text.strip(), mode="eval").body
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what Python dislikes and reads: its author's affair
+            return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         column = getattr(error, "offset", None) or 1
         pointer = f"{text}\n{' ' * (column - 1)}^" if "\n" not in text else text

@@ -149,6 +149,10 @@ def parse_template(template: str) -> nodes.Template:
             why=f"in {_shortened(template)!r}, line {error.lineno}",
             hint="braces that are meant literally are written {{ '{{' }}",
         ) from None
+    except ValueError as error:  # a whole number with more digits than Python reads
+        raise TemplateError(
+            "the template does not parse", why=f"{str(error).partition(';')[0]}, in {_shortened(template)!r}"
+        ) from None
     except RecursionError:
         raise _nested_too_deeply(template) from None
     level: list[nodes.Node] = [parsed]
