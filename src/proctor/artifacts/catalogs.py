@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -164,6 +165,29 @@ def catalogs() -> list[Catalog]:
     return [*named, *_registered, user_catalog(), builtin_catalog(), BROUGHT]
 
 
+_MOST_LOOKS = 20  # unknown names of one artifact that are compared with all there are; each takes 20 ms
+_looks: ContextVar[list[None] | None] = ContextVar("proctor_catalog_looks", default=None)
+
+
+@contextmanager
+def few_hints() -> Iterator[None]:
+    """Compare only the first unknown names inside the block with those there are: a file may have thousands of them."""
+    token = _looks.set([]) if _looks.get() is None else None
+    try:
+        yield
+    finally:
+        if token is not None:
+            _looks.reset(token)
+
+
+def _may_look_around() -> bool:
+    looks = _looks.get()
+    if looks is None:
+        return True
+    looks.append(None)
+    return len(looks) <= _MOST_LOOKS
+
+
 def find(name: str, among: list[Catalog] | None = None) -> Path:
     """Return the file of an artifact in the first catalog that has it.
 
@@ -174,11 +198,11 @@ def find(name: str, among: list[Catalog] | None = None) -> Path:
     for catalog in searched:
         if (path := catalog.path_of(name)) is not None:
             return path
+    near = did_you_mean(name, (each for catalog in searched for each in catalog.names())) if _may_look_around() else ""
     raise UnknownArtifactError(
         f"no catalog has '{name}'",
         why=f"searched: {', '.join(map(_shown, searched))}",
-        hint=did_you_mean(name, (each for catalog in searched for each in catalog.names()))
-        or "proctor ls lists what there is; register_local_catalog(folder) adds a catalog",
+        hint=near or "proctor ls lists what there is; register_local_catalog(folder) adds a catalog",
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.artifacts.artifact import Artifact, log_deprecation
-from proctor.artifacts.catalogs import Catalog, LocalCatalog, find, read_json, user_catalog
+from proctor.artifacts.catalogs import Catalog, LocalCatalog, few_hints, find, read_json, user_catalog
 from proctor.artifacts.query import Query, is_assignments, parse_assignments, parse_query
 from proctor.artifacts.registry import registry
 from proctor.effects import Author, author, author_of_file, author_of_text, reading, require, written_by
@@ -116,7 +116,7 @@ def build(data: Mapping[str, Any], location: Location | None = None) -> Artifact
         if not isinstance(kind, str):
             raise ArtifactError("an artifact needs a '__type__'", hint="add the snake-case name of its class")
         fields.pop("__id__", None)
-        with written_by(_author_of(location)):
+        with written_by(_author_of(location)), few_hints():
             artifact: Artifact = registry.get(kind)(**fields)
     except ProctorError as error:
         if location is None:
