@@ -47,7 +47,7 @@ MAX_CALLS = 40
 """How deep functions may call each other: each call needs a dozen frames of ours."""
 
 MAX_WORDS = 50_000
-"""Words and signs of a source file or template: compiling takes twenty microseconds for each; the largest has 20,127."""
+"""Words and signs of a source file or template: compiling takes 20 microseconds for each; the largest has 20,127."""
 
 _WORD = re.compile(r"\w+|[^\w\s]|\n")
 
