@@ -254,3 +254,31 @@ def test_a_prison_that_lets_programs_out_is_not_used(monkeypatch: pytest.MonkeyP
     finding = examined.__wrapped__("open")
     assert not finding.works
     assert "a program got out of it" in finding.reason
+
+
+def test_without_a_prison_the_keys_of_this_process_are_closed(planted: dict[str, object]):
+    found = _answers("none", {name: READS[name] for name in READS if "environment" in name}, planted)
+    assert {name: why for name, why in found.items() if SECRET in why} == {}
+    assert "refused" in found["the environment of the engine"]
+    assert SECRET in Path("/proc/self/environ").read_text(encoding="utf-8") or os.environ["OPENAI_API_KEY"] == SECRET
+
+
+def test_a_container_has_no_network_no_rights_and_is_read_only(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}" if name == "podman" else None)
+    start = KINDS["docker"]("python:3.11").start("candidate", Limits())  # type: ignore[call-arg]
+    text = " ".join(start.command)
+    assert start.command[0] == "/usr/bin/podman"
+    for option in (
+        "--network none",
+        "--read-only",
+        "--cap-drop ALL",
+        "no-new-privileges",
+        "--pull=never",
+        "65534:65534",
+    ):
+        assert option in text
+    assert start.stop[:3] == ("/usr/bin/podman", "rm", "--force")
+    assert start.stop[3] in start.command
+    assert ":ro --workdir" in text
+    assert " python:3.11 python -I -S" in text
+    assert "OPENAI" not in text

@@ -44,7 +44,7 @@ class Cell:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 cwd=self._start.folder or "/",
-                env={"PATH": os.defpath, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "LANG": "C.UTF-8"},
+                env=dict(self._start.environment),
                 start_new_session=True,
                 bufsize=0,
             )
@@ -146,14 +146,14 @@ class Cell:
         for stream in (process.stdin, process.stdout, process.stderr):
             if stream is not None:
                 stream.close()
+        if self._start.stop:
+            subprocess.run(self._start.stop, capture_output=True, check=False)  # noqa: S603
         process.terminate()
         try:
             process.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-        if self._start.stop:
-            subprocess.run(self._start.stop, capture_output=True, check=False)  # noqa: S603
         self._remove_folder()
 
     def _remove_folder(self) -> None:

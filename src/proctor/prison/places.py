@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import os
 import sys
 import sysconfig
@@ -43,6 +44,12 @@ class Places:
     python: str
     readable: tuple[str, ...]
     site: tuple[str, ...]
+
+
+@cache
+def compile_inside() -> None:
+    """Compile what runs in the prison, once: prisoners may not write, and would each compile it again."""
+    compileall.compile_dir(INSIDE / "inside", quiet=2)
 
 
 @cache

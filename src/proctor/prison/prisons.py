@@ -7,16 +7,19 @@ starts a prisoner, and nothing else; limits, messages and time are the same ever
 from __future__ import annotations
 
 import json
+import os
+import secrets
 import shutil
 import sys
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 from proctor.prison.limits import Limits
-from proctor.prison.places import DEVICES, INSIDE, places
+from proctor.prison.places import DEVICES, INSIDE, compile_inside, places
 
 Role = Literal["candidate", "judge", "together"]
 
@@ -38,11 +41,19 @@ class Start:
         command: The command line.
         folder: A folder of this machine that it may write, to be measured and deleted; empty where it has none.
         stop: A command that ends it where ending the started process does not.
+        environment: Variables of the started process; those of this one reach no prisoner.
     """
 
     command: list[str]
     folder: str = ""
     stop: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=lambda: dict(_ENVIRONMENT))
+
+
+_ENVIRONMENT = {"PATH": os.defpath, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "LANG": "C.UTF-8"}
+"""For each program one thread: as many programs run at once as there are processors."""
+_OF_CONTAINERS = ("HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "DBUS_SESSION_BUS_ADDRESS", "PATH")
+"""What docker and podman need to find their server; the container itself gets none of it."""
 
 
 class Prison:
@@ -51,10 +62,12 @@ class Prison:
     Attributes:
         name: As ``--sandbox`` names it.
         what: What it does, for people.
+        needs_shield: Whether programs in it could look at this process.
     """
 
     name = ""
     what = ""
+    needs_shield = False
 
     def missing(self) -> str:
         """Return why there is none on this machine, as far as that is known without trying; empty where it may work."""
@@ -88,6 +101,7 @@ def _config(walls: str, role: Role, limits: Limits, **more: Any) -> str:
 
 
 def _python(config: str) -> list[str]:
+    compile_inside()
     return [places().python, *_FLAGS, "-c", _START.format(path=str(INSIDE)), config]
 
 
@@ -179,28 +193,21 @@ class Docker(Prison):
 
     def start(self, role: Role, limits: Limits) -> Start:
         """Return how to start a prisoner."""
-        name = f"proctor-{Path(tempfile.mktemp()).name}"  # noqa: S306 - a name, not a file
-        options = [
-            "run",
-            "--rm",
-            "-i",
-            "--pull=never",
-            "--name",
-            name,
-            "--network",
-            "none",
-            "--read-only",
-            "--cap-drop",
-            "ALL",
-        ]
-        options += ["--security-opt", "no-new-privileges", "--pids-limit", str(_PROCESSES), "--user", "65534:65534"]
-        options += ["--memory", str(limits.memory_bytes), "--ipc", "private", "--workdir", _WORK]
+        container = f"proctor-{secrets.token_hex(8)}"
+        options = ["run", "--rm", "-i", "--pull=never", "--name", container, "--network", "none", "--read-only"]
+        options += ["--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--pids-limit", str(_PROCESSES)]
+        options += ["--user", "65534:65534", "--memory", str(limits.memory_bytes), "--ipc", "private"]
         for folder in (_WORK, "/tmp"):  # noqa: S108 - inside the container
             options += ["--tmpfs", f"{folder}:rw,mode=1777,size={limits.disk_bytes}"]
-        options += ["--volume", f"{INSIDE / 'inside'}:/proctor/inside:ro", self.image]
+        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LANG"):
+            options += ["--env", f"{name}={_ENVIRONMENT[name]}"]
+        options += ["--volume", f"{INSIDE / 'inside'}:/proctor/inside:ro", "--workdir", _WORK, self.image]
         config = _config("docker", role, limits, inside="/proctor", site=[])
         python = ["python", *_FLAGS, "-c", _START.format(path="/proctor"), config]
-        return Start([self._program(), *options, *python], stop=(self._program(), "rm", "--force", name))
+        wanted = {name: value for name, value in os.environ.items() if name.startswith(("DOCKER_", "CONTAINER"))}
+        wanted |= {name: os.environ[name] for name in _OF_CONTAINERS if name in os.environ}
+        stop = (self._program(), "rm", "--force", container)
+        return Start([self._program(), *options, *python], stop=stop, environment=wanted)
 
 
 class NoPrison(Prison):
@@ -208,6 +215,7 @@ class NoPrison(Prison):
 
     name = "none"
     what = "none: a process with limits, which can read your files and reach the network"
+    needs_shield = True
 
     def start(self, role: Role, limits: Limits) -> Start:
         """Return how to start a program."""

@@ -16,6 +16,7 @@ from typing import Any, Literal
 from proctor.prison.cell import Cell
 from proctor.prison.limits import Limits
 from proctor.prison.prisons import Prison, Role
+from proctor.prison.shield import Shield
 
 How = Literal["pass", "wrong_answer", "failed", "timeout"]
 
@@ -85,12 +86,15 @@ class Court:
     def __init__(self, prison: Prison, limits: Limits) -> None:
         self.prison, self._limits = prison, limits
         self._judge: Cell | None = None
+        self._shield = Shield() if prison.needs_shield else None
 
     def close(self) -> None:
         """End every process."""
         if self._judge is not None:
             self._judge.close()
             self._judge = None
+        if self._shield is not None:
+            self._shield.lower()
 
     def outcome(self, trial: Trial) -> Outcome:
         """Return how a program's tests end.
@@ -98,6 +102,8 @@ class Court:
         Raises:
             PrisonError: A prisoner cannot be started.
         """
+        if self._shield is not None:
+            self._shield.rise()
         if trial.together:
             return self._together(trial)
         found, uncrossable = self._apart(trial)

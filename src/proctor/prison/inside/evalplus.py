@@ -87,9 +87,9 @@ def _special_of_mbpp(entry: str, given: Any, found: Any, wanted: Any, tolerance:
     if entry == "are_equivalent":
         return True
     if entry in _AS_SETS:
-        return set(found) == set(wanted)
+        return bool(set(found) == set(wanted))
     if entry in _IS_THERE:
-        return bool(found == wanted) if isinstance(found, bool) else bool(wanted) == (found is not None)
+        return bool(found == wanted if isinstance(found, bool) else bool(wanted) == (found is not None))
     if (entry == "sum_div" and found == 0) or _is_other_answer(entry, given, found, tolerance):
         return True
     return None

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import os
-import platform
 import struct
 import sys
 
-MACHINE = platform.machine() if sys.platform == "linux" else ""
+MACHINE = os.uname().machine if sys.platform == "linux" else ""
 
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 from typing import Any
@@ -49,6 +50,9 @@ def lock(config: dict[str, Any]) -> None:
     os.umask(0o077)
     walls = config["walls"]
     if walls == "none":
+        with contextlib.suppress(OSError):  # as far as this system can
+            kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+            kernel.drop_capabilities()
         return
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
     if walls == "landlock":

@@ -120,17 +120,17 @@ def _sweep() -> None:
     """End every process below this one, until there is none."""
     end = time.monotonic() + _SWEEP_SECONDS
     while time.monotonic() < end:
-        for process in _children():
-            try:
-                os.kill(process, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
         except ChildProcessError:
             return
-        time.sleep(0.005)
+        for process in _children():
+            try:
+                os.kill(process, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        time.sleep(0.002)
 
 
 def _children() -> list[int]:

@@ -9,9 +9,6 @@ from __future__ import annotations
 
 import base64
 import collections
-import datetime as dt
-import decimal
-import fractions
 import json
 import math
 import sys
@@ -62,7 +59,7 @@ class Writer:
             raise CannotCrossError("a value is nested too deeply, or contains itself")
         if kind is list:
             return [self.form(each, depth + 1) for each in value]
-        write = _WRITERS.get(kind)
+        write = _WRITERS.get(kind) or _WRITERS_BY_NAME.get((kind.__module__, kind.__qualname__))
         if write is not None:
             return write(self, value, depth + 1)
         return self._special(value, kind, depth + 1)
@@ -139,19 +136,26 @@ _WRITERS: dict[type, Callable[[Writer, Any, int], Any]] = {
     collections.Counter: lambda writer, value, depth: {"C": writer.pairs(value, depth)},
     collections.OrderedDict: lambda writer, value, depth: {"O": writer.pairs(value, depth)},
     collections.defaultdict: lambda writer, value, depth: {"D": writer.pairs(value, depth)},
-    decimal.Decimal: lambda writer, value, depth: {"e": decimal.Decimal.__str__(value)},
-    fractions.Fraction: lambda writer, value, depth: {"g": writer.items((value.numerator, value.denominator), depth)},
-    dt.datetime: lambda writer, value, depth: _moment("datetime", value),
-    dt.date: lambda writer, value, depth: _moment("date", value),
-    dt.time: lambda writer, value, depth: _moment("time", value),
-    dt.timedelta: lambda writer, value, depth: {"y": [value.days, value.seconds, value.microseconds]},
     type(...): lambda writer, value, depth: {"T": "..."},
 }
 
 
+_WRITERS_BY_NAME: dict[tuple[str, str], Callable[[Writer, Any, int], Any]] = {
+    ("decimal", "Decimal"): lambda writer, value, depth: {"e": str(value)},
+    ("fractions", "Fraction"): lambda writer, value, depth: {
+        "g": writer.items((value.numerator, value.denominator), depth)
+    },
+    ("datetime", "datetime"): lambda writer, value, depth: _moment("datetime", value),
+    ("datetime", "date"): lambda writer, value, depth: _moment("date", value),
+    ("datetime", "time"): lambda writer, value, depth: _moment("time", value),
+    ("datetime", "timedelta"): lambda writer, value, depth: {"y": [value.days, value.seconds, value.microseconds]},
+}
+"""Types of libraries that are not imported for their sake: each program would wait for them."""
+
+
 def _moment(kind: str, value: Any) -> Any:
     zone = getattr(value, "tzinfo", None)
-    if zone is not None and type(zone) is not dt.timezone:
+    if zone is not None and type(zone) is not sys.modules["datetime"].timezone:
         raise CannotCrossError(f"a {kind} in a time zone of {type(zone).__name__}")
     return {"x": [kind, value.isoformat()]}
 
@@ -224,7 +228,31 @@ def _derived(body: Any, reader: Reader) -> Any:
     return type(name, (kind,), {})(base)
 
 
-_MOMENTS: dict[str, Any] = {"datetime": dt.datetime, "date": dt.date, "time": dt.time}
+def _moment_of(body: Any) -> Any:
+    import datetime as dt
+
+    kinds: dict[str, Any] = {"datetime": dt.datetime, "date": dt.date, "time": dt.time}
+    return kinds[body[0]].fromisoformat(body[1])
+
+
+def _length_of_time(body: Any) -> Any:
+    from datetime import timedelta
+
+    return timedelta(*map(int, body))
+
+
+def _decimal(body: Any) -> Any:
+    from decimal import Decimal
+
+    return Decimal(str(body))
+
+
+def _fraction(body: Any) -> Any:
+    from fractions import Fraction
+
+    return Fraction(*map(int, body))
+
+
 _READERS: dict[str, Callable[[Reader, Any], Any]] = {
     "i": lambda reader, body: int(body, 16),
     "f": lambda reader, body: float(body),
@@ -241,10 +269,10 @@ _READERS: dict[str, Callable[[Reader, Any], Any]] = {
     "C": lambda reader, body: collections.Counter(reader.pairs(body)),
     "O": lambda reader, body: collections.OrderedDict(reader.pairs(body)),
     "D": lambda reader, body: collections.defaultdict(None, reader.pairs(body)),
-    "e": lambda reader, body: decimal.Decimal(str(body)),
-    "g": lambda reader, body: fractions.Fraction(*map(int, body)),
-    "x": lambda reader, body: _MOMENTS[body[0]].fromisoformat(body[1]),
-    "y": lambda reader, body: dt.timedelta(*map(int, body)),
+    "e": lambda reader, body: _decimal(body),
+    "g": lambda reader, body: _fraction(body),
+    "x": lambda reader, body: _moment_of(body),
+    "y": lambda reader, body: _length_of_time(body),
     "T": lambda reader, body: ... if body == "..." else _TYPES[body],
     "n": lambda reader, body: _numpy_value(body),
     "S": lambda reader, body: _derived(body, reader),
