@@ -72,7 +72,7 @@ def page_of(library: Library) -> Iterator[None]:
     """Confine what is done inside to what a page of a library may do."""
     folders = list(map(str, library.folders))
     with settings.context(trust_code=False, allow=""), effects.confined(folders):
-        token = _current.set(_Bounds(tuple(folders), tuple(map(str, library.roots)), _named()))
+        token = _current.set(_Bounds(tuple(folders), tuple(map(str, library.roots)), _named(), MOST_BYTES))
         try:
             yield
         finally:
@@ -101,7 +101,7 @@ class _Bounds:
     folders: tuple[str, ...]
     runs: tuple[str, ...]
     named: tuple[str, ...]
-    left: int = MOST_BYTES
+    left: int
 
     def check(self, event: str, arguments: tuple[Any, ...]) -> None:
         """Refuse an event that a page must not cause.
