@@ -103,7 +103,7 @@ def _is_other_answer(entry: str, given: Any, found: Any, tolerance: float) -> bo
     if entry == "surface_Area":
         edge, height = given
         slant = math.sqrt((edge / 2) ** 2 + height**2)
-        return abs(found - round(edge**2 + 2 * edge * slant)) <= tolerance
+        return bool(abs(found - round(edge**2 + 2 * edge * slant)) <= tolerance)
     if entry == "digit_distance_nums":
         first, second = map(str, given)
         length = max(len(first), len(second))
