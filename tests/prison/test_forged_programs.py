@@ -115,10 +115,14 @@ FORGERIES = {
     "module attributes": "import sys\nsys.modules['builtins'].__dict__['abs'] = lambda x: 0\nsys.modules['tests'] = sys.modules[__name__]\ndef solve(n): return 0",
     "numpy that broadcasts": "import numpy as np\ndef solve(n): return np.array([])",
     "secret words": "import os\nassert '7919' in str(os.environ) + str(globals()) + open('/proc/self/cmdline').read()\ndef solve(n): return 7919",
-    "edits the tests": "import pathlib, sys\nfor p in sys.path + ['.', '/', '/tmp', '/work']:\n    for f in pathlib.Path(p or '.').glob('*.py'):\n"
-    "        try: f.write_text('')\n        except OSError: pass\ndef solve(n): return 0",
+    "edits the tests": "import os\nfor folder, _, names in os.walk('.'):\n    for name in names:\n"
+    "        open(os.path.join(folder, name), 'w').close()\ndef solve(n): return 0",
 }
-"""What a program says, or does, instead of solving the problem."""
+"""What a program says, or does, instead of solving the problem.
+
+They run without a prison, too: none may do harm to the machine that tests run on. What harms is tried in prisons only
+(``test_walls.py``), and there, too, only on what was planted for it.
+"""
 
 
 @pytest.mark.parametrize("name", FORGERIES)
