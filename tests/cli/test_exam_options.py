@@ -2,6 +2,7 @@ import pytest
 
 from proctor.cli.exam_options import read_options, split_names
 from proctor.errors import UsageError
+from proctor.settings import settings
 
 
 @pytest.mark.parametrize(

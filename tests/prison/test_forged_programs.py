@@ -115,8 +115,8 @@ FORGERIES = {
     "module attributes": "import sys\nsys.modules['builtins'].__dict__['abs'] = lambda x: 0\nsys.modules['tests'] = sys.modules[__name__]\ndef solve(n): return 0",
     "numpy that broadcasts": "import numpy as np\ndef solve(n): return np.array([])",
     "secret words": "import os\nassert '7919' in str(os.environ) + str(globals()) + open('/proc/self/cmdline').read()\ndef solve(n): return 7919",
-    "edits the tests": "import os\nfor folder, _, names in os.walk('.'):\n    for name in names:\n"
-    "        open(os.path.join(folder, name), 'w').close()\ndef solve(n): return 0",
+    "opens the tests to edit them": "import pathlib, sys\nfor p in sys.path + ['.', '/', '/tmp', '/work']:\n    for f in pathlib.Path(p or '.').glob('*.py'):\n"
+    "        try: f.open('r+').close()\n        except OSError: pass\ndef solve(n): return 0",
 }
 """What a program says, or does, instead of solving the problem.
 
