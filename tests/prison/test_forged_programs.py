@@ -118,7 +118,11 @@ FORGERIES = {
     "opens the tests to edit them": "import pathlib, sys\nfor p in sys.path + ['.', '/', '/tmp', '/work']:\n    for f in pathlib.Path(p or '.').glob('*.py'):\n"
     "        try: f.open('r+').close()\n        except OSError: pass\ndef solve(n): return 0",
 }
-"""What a program says, or does, instead of solving the problem."""
+"""What a program says, or does, instead of solving the problem.
+
+They run without a prison, too: none may do harm to the machine that tests run on. What harms is tried in prisons only
+(``test_walls.py``), and there, too, only on what was planted for it.
+"""
 
 
 @pytest.mark.parametrize("name", FORGERIES)

@@ -65,11 +65,11 @@ WRITES = {
     "rmtree": "__import__('shutil').rmtree({folder!r})",
     "unlink by system call": "__import__('ctypes').CDLL(None).unlink({file!r}.encode())",
     "through a link": "(os.symlink({folder!r}, 'd'), open('d/file', 'w').write(''))",
-    "the package": "open({package!r}, 'a').write('#')",
-    "its own library": "open(os.__file__, 'a').write('#')",
+    "the package": "open({package!r}, 'r+').close()",
+    "its own library": "open(os.__file__, 'r+').close()",
     "mount": "__import__('ctypes').CDLL(None).mount(b'none', {folder!r}.encode(), b'tmpfs', 0, None)",
     "a device": "os.mknod('disk', 0o60600, os.makedev(254, 0))",
-    "kernel settings": "open('/proc/sys/kernel/hostname', 'w').write('x')",
+    "kernel settings": "open('/proc/sys/kernel/hostname', 'r+').close()",
 }
 
 OTHERS = {
@@ -86,8 +86,8 @@ OTHERS = {
     "kill everybody": "os.kill(-1, 0)",
     "kill the parent": "os.kill(os.getppid() or {process}, 0)",
     "ptrace": "__import__('ctypes').CDLL(None).ptrace(16, {process}, 0, 0) == 0 or 1 / 0",
-    "priority of others": "os.setpriority(os.PRIO_PROCESS, {process}, 19)",
-    "limits of others": "__import__('resource').prlimit({process}, 7, (64, 64))",
+    "priority of others": "os.setpriority(os.PRIO_PROCESS, {process}, 0)",
+    "limits of others": "__import__('resource').prlimit({process}, 7)",
     "a connection": "__import__('socket').create_connection(('127.0.0.1', {port}), 1)",
     "a connection by name": "__import__('urllib.request').request.urlopen('http://localhost:{port}/', timeout=1)",
     "a socket of the file system": "__import__('socket').socket(1).connect({folder!r} + '/socket')",
@@ -179,6 +179,8 @@ ESCAPES = {
 
 @pytest.mark.parametrize("name", ESCAPES)
 def test_nothing_outlives_its_program(court: Court, name: str):
+    if name == "fork bomb" and court.prison.name == "none":
+        pytest.skip("without a prison nothing but a missing function stands between this and the machine")
     mark = f"proctor-left-behind-{os.getpid()}"
     start = time.monotonic()
     court.outcome(Trial(ESCAPES[name].format(name=mark), "", limits=Limits(seconds=2.0)))

@@ -99,7 +99,7 @@ def available() -> list[Finding]:
 def is_choice(text: str) -> bool:
     """Whether a text names a kind of prison, as ``--sandbox`` takes it."""
     name, _, image = text.partition(":")
-    return name in CHOICES and (not image or name == Docker.name)
+    return text in CHOICES or (name == Docker.name and bool(image))
 
 
 def chosen() -> Prison:

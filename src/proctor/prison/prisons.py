@@ -33,6 +33,15 @@ _WORK = "/proctor-work"
 _IMAGE = f"python:{sys.version_info.major}.{sys.version_info.minor}-slim"
 
 
+_ENVIRONMENT: Mapping[str, str] = {
+    "PATH": os.defpath,
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "LANG": "C.UTF-8",
+}
+"""For each program one thread: as many programs run at once as there are processors."""
+
+
 @dataclass(frozen=True, slots=True)
 class Start:
     """How a prisoner is started.
@@ -47,11 +56,9 @@ class Start:
     command: list[str]
     folder: str = ""
     stop: tuple[str, ...] = ()
-    environment: Mapping[str, str] = field(default_factory=lambda: dict(_ENVIRONMENT))
+    environment: Mapping[str, str] = field(default_factory=lambda: _ENVIRONMENT)
 
 
-_ENVIRONMENT = {"PATH": os.defpath, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "LANG": "C.UTF-8"}
-"""For each program one thread: as many programs run at once as there are processors."""
 _OF_CONTAINERS = ("HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "DBUS_SESSION_BUS_ADDRESS", "PATH")
 """What docker and podman need to find their server; the container itself gets none of it."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import secrets
 import select
+import threading
 import time
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -81,11 +82,17 @@ class Court:
     """Tries programs, one after the other, in a kind of prison; the process of the tests is used again.
 
     Prisoners end with the thread that started them: a court belongs to one thread.
+
+    Args:
+        prison: Which kind.
+        limits: Of the tests' process, which serves all programs.
+        stopped: Set by somebody who wants no verdict any more; whatever runs then is out of time.
     """
 
-    def __init__(self, prison: Prison, limits: Limits) -> None:
+    def __init__(self, prison: Prison, limits: Limits, stopped: threading.Event | None = None) -> None:
         self.prison, self._limits = prison, limits
         self._judge: Cell | None = None
+        self._stopped = stopped or threading.Event()
         self._shield = Shield() if prison.needs_shield else None
 
     def close(self) -> None:
@@ -127,7 +134,7 @@ class Court:
             candidate.post(_packed({"source": trial.source}))
             task = {name: getattr(trial, name) for name in ("tests", "entry", "given", "data", "load")}
             self._judge.post(_packed(task))
-            session = _Session(self._judge, candidate, trial.limits)
+            session = _Session(self._judge, candidate, trial.limits, self._stopped)
             message = session.verdict()
         except PrisonError:
             self.close()
@@ -147,7 +154,7 @@ class Court:
         source = f"{trial.given}\n{trial.source}" if trial.given and not trial.load else trial.source
         try:
             cell.post(_packed({**task, "source": source, "token": token}))
-            session = _Session(cell, None, trial.limits)
+            session = _Session(cell, None, trial.limits, self._stopped)
             found, _ = session.verdict(token)
         finally:
             cell.close()
@@ -157,8 +164,10 @@ class Court:
 class _Session:
     """Carries messages between the tests' process and the program's until there is a verdict or no more time."""
 
-    def __init__(self, judge: Cell, candidate: Cell | None, limits: Limits) -> None:
+    def __init__(self, judge: Cell, candidate: Cell | None, limits: Limits, stopped: threading.Event) -> None:
         self._judge, self._candidate = judge, candidate
+        self._stopped = stopped
+        self._measure_at = 0.0
         self._waiting = False
         self._is_ready = False
         self._seconds = limits.seconds
@@ -202,6 +211,8 @@ class _Session:
         return Outcome("failed", _NO_VERDICT)
 
     def _left(self) -> float:
+        if self._stopped.is_set():
+            return 0.0
         if self._started_at is None:
             return self._start_by - time.monotonic()
         now = time.monotonic()
@@ -223,8 +234,15 @@ class _Session:
                 raise PrisonError(self._candidate.complaint() or "a prisoner ended before it started")
             self._carry_answer()
             self._exchange(min(_ROUND_SECONDS, max(0.0, self._left())))
-            if (self._candidate is not None and self._candidate.fills_disk) or self._judge.fills_disk:
+            if self._is_full():
                 return None
+
+    def _is_full(self) -> bool:
+        """Whether a program has written more than it may; measured now and then."""
+        if (now := time.monotonic()) < self._measure_at:
+            return False
+        self._measure_at = now + _ROUND_SECONDS
+        return self._judge.fills_disk or (self._candidate is not None and self._candidate.fills_disk)
 
     def _note_start(self) -> None:
         """Let time begin where the process that runs the program is ready to."""

@@ -87,7 +87,7 @@ class _Batch:
         Raises:
             PrisonError: A prisoner cannot be started.
         """
-        court = Court(self._prison, self._limits)
+        court = Court(self._prison, self._limits, self.stopped)
         try:
             while not self.stopped.is_set():
                 with self._lock:

@@ -250,7 +250,7 @@ def _decimal(body: Any) -> Any:
 def _fraction(body: Any) -> Any:
     from fractions import Fraction
 
-    return Fraction(*map(int, body))
+    return Fraction(*body)
 
 
 _READERS: dict[str, Callable[[Reader, Any], Any]] = {
@@ -270,7 +270,7 @@ _READERS: dict[str, Callable[[Reader, Any], Any]] = {
     "O": lambda reader, body: collections.OrderedDict(reader.pairs(body)),
     "D": lambda reader, body: collections.defaultdict(None, reader.pairs(body)),
     "e": lambda reader, body: _decimal(body),
-    "g": lambda reader, body: _fraction(body),
+    "g": lambda reader, body: _fraction(reader.all(body)),
     "x": lambda reader, body: _moment_of(body),
     "y": lambda reader, body: _length_of_time(body),
     "T": lambda reader, body: ... if body == "..." else _TYPES[body],
