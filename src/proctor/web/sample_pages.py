@@ -148,7 +148,7 @@ def _groups_of(stored: StoredRun, record: Mapping[str, Any]) -> list[str]:
 
 def _bound(text: str, name: str) -> float | None:
     try:
-        return float(text[:_LONGEST_SHOWN]) if text.strip() else None
+        return float(text if len(text) <= _LONGEST_SHOWN else "") if text.strip() else None
     except ValueError:
         raise UsageError(f"the {name} score is '{text[:_LONGEST_SHOWN]}', which is not a number") from None
 

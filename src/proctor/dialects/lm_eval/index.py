@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from proctor.effects import is_confined
 from proctor.errors import ProctorError, UsageError
 from proctor.settings import settings
 
@@ -145,6 +146,12 @@ def folder_index(folder: str) -> _Stored:
     known: _Records | None = _load(place.with_suffix(".records"), _Records)
     records = _records(files, known.records if known is not None else {})
     stored = _combine(folder, stamp, records)
+    if stored.problems and is_confined():  # what a page must not read, a command may: that is not kept
+        _save(
+            place.with_suffix(".records"),
+            _Records(FORMAT, {path: each for path, each in records.items() if not each.problem}),
+        )
+        return stored
     _save(place.with_suffix(".records"), _Records(FORMAT, records))
     _save(place, stored)
     return stored
