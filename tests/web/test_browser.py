@@ -75,13 +75,16 @@ def page(browser, served):
     complaints = []
     page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    print("before", flush=True)
-    page.goto("{}/?token={}".format(*served))
-    print("after", page.url, flush=True)
-    assert page.url == f"{served[0]}/runs"
+    let_in(page, served)
     yield page
     context.close()
     assert complaints == []
+
+
+def let_in(page, served):
+    """Open the address that the command prints."""
+    page.goto("{}/?token={}".format(*served))
+    assert page.url == f"{served[0]}/runs"
 
 
 def open_run(page, address, name):
@@ -116,7 +119,7 @@ def test_other_sites_can_neither_frame_nor_read_nor_link_to_anything_but_the_sta
         page.goto(foreign)
         page.wait_for_function("document.title === 'tried'")
         assert page.locator("#out").inner_text() == "TypeError"
-        assert "first" not in page.frames[1].content()
+        assert "capitals" not in page.frames[1].content()
         page.get_by_role("link", name="deep").click()
         assert "Another site asked" in page.content()
         page.goto(foreign)
@@ -415,12 +418,15 @@ def test_the_list_of_keys_opens_and_closes(page, address):
     assert page.get_by_role("dialog").is_hidden()
 
 
-def test_a_link_to_an_instance_can_be_shared(page, address, browser):
+def test_a_link_to_an_instance_can_be_shared(page, address, browser, served):
     open_run(page, address, "grid")
     page.get_by_role("link", name="topic=rivers").click()
     page.locator("tr[data-row] a").nth(2).click()
     page.wait_for_url("**/samples/2?*")
     other = browser.new_context().new_page()
+    other.goto(page.url)
+    assert "proctor view printed" in other.content()  # with whoever may look
+    let_in(other, served)
     other.goto(page.url)
     assert other.locator("h1").inner_text() == page.locator("h1").inner_text()
     other.keyboard.press("j")
@@ -459,9 +465,10 @@ def all_pages(address, page):
 
 @pytest.mark.parametrize("width", [1400, 400])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages_fit_their_screens_and_are_accessible(browser, address, scheme, width):
+def test_pages_fit_their_screens_and_are_accessible(browser, served, address, scheme, width):
     context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 900})
     page = context.new_page()
+    let_in(page, served)
     for path in all_pages(address, page):
         page.goto(address + path)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path

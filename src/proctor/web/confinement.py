@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -96,12 +96,14 @@ class _Bounds:
         runs: Those of them that hold runs.
         named: Where it may read, links included.
         left: Bytes of data files that it may still open.
+        made: Temporary files and folders that it made.
     """
 
     folders: tuple[str, ...]
     runs: tuple[str, ...]
     named: tuple[str, ...]
     left: int
+    made: set[str] = field(default_factory=set)
 
     def check(self, event: str, arguments: tuple[Any, ...]) -> None:
         """Refuse an event that a page must not cause.
@@ -124,20 +126,24 @@ class _Bounds:
                 self._check_reading(path)
 
     def _check_writing(self, path: Any, *, is_new: bool = False) -> None:
-        """Let a page keep what it made in the cache, in those of hubs, in files of its own among the temporary ones."""
+        """Let a page write in our cache and those of hubs, make folders above them, and temporary files of its own."""
         if (place := _place_of(path)) is None or place == os.devnull:
             return
         real = os.path.realpath(place)
         if _is_below(real, _caches()) or (f"{os.sep}__pycache__{os.sep}" in real and _is_below(real, _installed())):
             return
-        if not is_new or not _is_below(place, (tempfile.gettempdir(),)):
+        if is_new and _is_below(real, (_temporary(),)):
+            self.made.add(real)
+        is_above_caches = is_new and any(_is_below(each, (real,)) for each in _caches())
+        if not is_above_caches and not _is_below(real, self.made):
             raise PermissionError(errno.EACCES, f"no page writes files, and this would write {place}")
 
     def _check_listing(self, path: Any) -> None:
         place = _place_of(Path.cwd() if path is None else path)
         if place is None or place in _search_path():
             return
-        if not (_is_below(place, (*self.named, *_installed())) or _is_below(os.path.realpath(place), self.folders)):
+        real = os.path.realpath(place)
+        if not (_is_below(place, (*self.named, *_installed())) or _is_below(real, (*self.folders, *self.made))):
             raise _unreadable(place)
 
     def _check_reading(self, path: Any) -> None:
@@ -147,7 +153,7 @@ class _Bounds:
         if place.endswith(_PROGRAM) and os.path.dirname(place) and _is_below(place, _search_path()):  # noqa: PTH120
             return
         real = os.path.realpath(place)
-        if not (_is_below(place, self.named) or _is_below(real, self.folders) or _is_below(real, self.named)):
+        if not (_is_below(place, self.named) or _is_below(real, (*self.folders, *self.named, *self.made))):
             raise _unreadable(place)
         self._count(real)
 
@@ -229,10 +235,21 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
     if bounds is None:
         return
     if event == "open" or event in _STARTS or event in _LISTS or event in _CHANGES:
-        bounds.check(event, arguments)
+        token = _current.set(None)  # what the check itself looks at is not the page's doing
+        try:
+            bounds.check(event, arguments)
+        finally:
+            _current.reset(token)
+
+
+@cache
+def _temporary() -> str:
+    return os.path.realpath(tempfile.gettempdir())
 
 
 @cache
 def watch() -> None:
     """Begin to watch what Python does; it cannot end, and costs nothing outside pages."""
+    _temporary()  # to find it, Python writes a file: inside the hook that would be asked about in a circle
+    _installed()
     sys.addaudithook(_hook)
