@@ -638,7 +638,8 @@ def test_what_is_refused_says_what_to_do(app):
     assert "sends the environment variable PROCTOR_TEST_SECRET" in page
     assert "look at it with proctor show, and --allow" in page
     page = client_of(app).get("/explore/exam?exam=includes").text
-    assert "--include-path FOLDER adds one" in page or "there is no exam" in page
+    assert "include reads " in page
+    assert "--include-path names a tree of tasks; or look at it with proctor show, and --allow read:" in page
 
 
 def test_a_page_reads_no_more_data_than_it_may(app, monkeypatch):
