@@ -5,7 +5,7 @@
 #   make check   formatting, lint, types, layers
 #   make bench   measurements, written to benchmarks/RESULTS.md
 #   make conformance  the other systems beside Proctor, their answers recorded anew: an hour or more
-#   make soak    10,000 schedules of faults and 1,000 kill -9: hours
+#   make soak    10,000 schedules of faults, 1,000 kill -9, ten minutes of made-up inputs for each reader: hours
 #   make mutants changes the code a little at a time and counts what the tests notice: an hour or two
 #   make docs    the documentation site, in site/
 #   make clean   removes what the others made
@@ -49,6 +49,7 @@ check: $(VENV)/.dev
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python tools/update_types.py --check
 	$(BIN)/python tools/update_stubs.py --check
+	$(BIN)/python tools/attack_table.py --check
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
@@ -65,9 +66,11 @@ conformance: $(VENV)/.dev
 # Schedules of faults run on a virtual clock; kills are real processes that write a real log.
 SCHEDULES ?= 10000
 KILLS ?= 1000
+FUZZ_SECONDS ?= 600
 soak: $(VENV)/.dev
 	PROCTOR_FAULT_SCHEDULES=$(SCHEDULES) $(BIN)/python -m pytest -q -n $(WORKERS) -p no:cacheprovider tests/testing/test_virtual.py
 	$(BIN)/python tests/running/soak.py --kills $(KILLS)
+	$(BIN)/python tests/security/fuzz.py --seconds $(FUZZ_SECONDS)
 
 # Another sample with SEED, a part with ARGS: make mutants SEED=7 ARGS="demos --each 20"
 SEED ?= 0

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
+from proctor import secrets
+
 # A busy machine is not a failure: examples have no deadline. In CI they are the same every time, so that a change is
 # judged by what it does; new ones are looked for on developers' machines.
 hypothesis_settings.register_profile(
@@ -52,3 +54,4 @@ def _private_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
     monkeypatch.setenv("XDG_DATA_HOME", str(home / "data"))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    secrets.forget()

@@ -19,6 +19,9 @@ CATASTROPHIC = [
     (r"(?:a{1,9})+$", "a" * 60 + "b"),
     (r"^(\w+\s?)*$", "word " * 12 + "!"),
     (r"(.*)(.*)(.*)(.*)(.*)x", "y" * 500),
+    ("a?" * 32 + "a" * 32, "a" * 32),
+    ("(?:a|aa)" * 40 + "c", "a" * 60),
+    ("(?:a{1,3}){40}c", "a" * 80),
 ]
 
 
@@ -73,8 +76,12 @@ class TestSlowPatterns:
         pattern = BoundedPattern("(a+)+$")
         with pytest.raises(SlowPatternError):
             pattern.findall("a" * 40 + "b")
-        with pytest.raises(SlowPatternError, match="texts in a row"):
-            pattern.findall("short, and without an a")
+        began = time.process_time()
+        for _ in range(10):
+            with pytest.raises(SlowPatternError, match="texts in a row"):
+                pattern.findall("a" * 40 + "b")
+        assert time.process_time() - began < 0.5  # hundredths of a second, no longer fifths
+        assert pattern.findall("short, and without that letter") == []
 
     def test_texts_that_go_well_in_between_count(self, monkeypatch):
         monkeypatch.setattr(regexes, "MOST_TIMEOUTS", 2)
@@ -96,6 +103,18 @@ class TestSlowPatterns:
             assert signal.getsignal(signal.SIGVTALRM) is not signal.SIG_DFL
         finally:
             signal.signal(signal.SIGVTALRM, before)
+
+
+class TestCompiling:
+    @pytest.mark.parametrize("pattern", ["[a-\uffff]" * 2_000, "(?i)" + "[a-z]" * 3_900, "(?i:[\\0-\uffff])" * 900])
+    def test_sets_that_take_long_are_refused(self, pattern):
+        began = time.process_time()
+        with pytest.raises(ScoringError, match="does not compile"):
+            BoundedPattern(pattern, re.IGNORECASE)
+        assert time.process_time() - began < 1
+
+    def test_honest_sets_compile(self):
+        assert BoundedPattern(r"(?i)[a-z]+[0-9]*[\u4e00-\u9fff]?").findall("Ab1") == ["Ab1"]
 
 
 class TestWhatMayTakeLong:

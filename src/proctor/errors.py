@@ -27,6 +27,7 @@ The tree::
     ├── OutputError              a run folder that cannot be written
     ├── RunInterruptedError      a run that was stopped before its end; running again goes on
     ├── PolicyError              data that a component may not see
+    ├── NotAllowedError          an effect of an exam that nobody allowed
     └── TrustError               code from a file that nobody said may run
 
 Each carries one or more :class:`Diagnostic`: what, where, why, and what to do next.
@@ -38,6 +39,8 @@ import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from proctor.secrets import redacted
 
 _WIDEST = 160
 """Characters of a line that an excerpt shows."""
@@ -92,6 +95,11 @@ class Diagnostic:
     path: str = ""
     why: str = ""
     hint: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("what", "why", "hint"):  # what a server or a library said may hold a key
+            if (said := getattr(self, name)) and (safe := redacted(str(said))) != said:
+                object.__setattr__(self, name, safe)
 
     def __str__(self) -> str:
         place = " ".join(part for part in (str(self.location or ""), self.path and f"@ {self.path}") if part)
@@ -258,12 +266,21 @@ class PolicyError(ProctorError):
     """Data that a component may not see, by its classification."""
 
 
+class NotAllowedError(ProctorError):
+    """An effect (reading, writing, asking a server, sending a key) that an exam wants and nobody allowed."""
+
+
 class TrustError(ProctorError):
     """Code from a file that nobody said may run."""
 
 
+_LONGEST_NAME = 200  # characters; comparing takes their square, for each candidate, and nobody mistypes longer ones
+
+
 def closest(name: str, candidates: Iterable[str], count: int = 3) -> list[str]:
     """Return up to ``count`` candidates that look like ``name``, best first."""
+    if len(name) > _LONGEST_NAME:
+        return []
     pool = list(dict.fromkeys(candidates))
     lowered = {candidate.lower(): candidate for candidate in reversed(pool)}
     found = difflib.get_close_matches(name.lower(), list(lowered), n=count, cutoff=0.6)

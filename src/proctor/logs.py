@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import logging
 
+from proctor.secrets import redacted
 from proctor.settings import settings
+from proctor.terminal_text import printable
+
+
+class _Shown(logging.Formatter):
+    """Writes a message without the secrets that this process uses, and without what a terminal would obey."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line, its traceback included."""
+        return printable(redacted(super().format(record)))
 
 
 def get_logger() -> logging.Logger:
@@ -12,7 +22,7 @@ def get_logger() -> logging.Logger:
     logger = logging.getLogger("proctor")
     if not logger.handlers:
         handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("%(message)s"))
+        handler.setFormatter(_Shown("%(message)s"))
         logger.addHandler(handler)
         logger.propagate = False
     logger.setLevel(str(settings.default_verbosity).upper())

@@ -79,10 +79,18 @@ def _sub(pattern: re.Pattern[str], text: str, replacement: str, count: int) -> s
     return pattern.sub(replacement, text, count=count)
 
 
+def _expand(pattern: re.Pattern[str], text: str, template: str) -> str | None:
+    if template.count("\\") * len(text) > MOST_CHARACTERS:
+        raise LargeError
+    match = pattern.search(text)
+    return None if match is None else match.expand(template)
+
+
 ACTIONS: dict[str, Callable[..., Any]] = {
     "findall": _findall,
     "split": _split,
     "sub": _sub,
+    "expand": _expand,
     "groups": _groups,
     "spans": _spans,
 }
@@ -96,6 +104,71 @@ def open_repeats(pattern: str, flags: int) -> int:
     if _parser is None:  # pragma: no cover - see above
         return 2
     return sum(_repeats(_parser.parse(pattern, flags)))
+
+
+_FEW_WAYS = (1_000, 16)
+"""Ways to match without an open repeat, and with one, that a search of a short text may try at each place."""
+
+
+def cannot_take_long(pattern: str, flags: int) -> bool:
+    """Return whether a search of a short text ends soon: repeats and alternatives multiply (``a?a?a?aaa``)."""
+    if _parser is None:  # pragma: no cover - see above
+        return False
+    parsed = _parser.parse(pattern, flags)
+    count, ways = sum(_repeats(parsed)), _ways(parsed)
+    return count < len(_FEW_WAYS) and ways <= _FEW_WAYS[count]
+
+
+def _ways(parsed: Any) -> int:
+    """Return in how many ways bounded repeats and alternatives may match together, a large number for many."""
+    ways = 1
+    for code, argument in parsed:
+        if code in (_constants.MAX_REPEAT, _constants.MIN_REPEAT):
+            low, high, body = argument
+            ways *= (1 + high - low if high <= _MANY else 1) * _ways(body) ** min(high, _MANY)
+        elif code is _constants.BRANCH:
+            ways *= sum(_ways(each) for each in argument[1])
+        else:
+            for part in _parts(argument):
+                ways *= _ways(part)
+        if ways > _FEW_WAYS[0]:
+            return _FEW_WAYS[0] + 1
+    return ways
+
+
+_MOST_SET_WORK = 2_000_000
+"""Characters of ranges that a compiler goes through one by one where case is ignored: a third of a second."""
+
+_SET_WORK = 1_000
+"""What compiling one set costs besides, in the same unit."""
+
+_LARGE_RANGE = 1 << 16
+"""Characters of a range from which on the compiler does not go through them."""
+
+
+def check_sets(pattern: str, flags: int) -> None:
+    """Refuse a pattern whose sets take seconds to compile.
+
+    Raises:
+        re.error: It does not parse, or has too many sets.
+    """
+    if _parser is None or pattern.count("[") < 2:  # noqa: PLR2004 - one set is soon compiled
+        return
+    parsed = _parser.parse(pattern, flags)
+    ignores = bool(parsed.state.flags & re.IGNORECASE) or "i" in pattern
+    if sum(_set_work(parsed, ignores)) > _MOST_SET_WORK:
+        raise re.error("it has too many sets of characters")
+
+
+def _set_work(parsed: Any, ignores: bool) -> Iterator[int]:
+    for code, argument in parsed:
+        if code is _constants.IN:
+            yield _SET_WORK
+            if ignores:
+                sizes = (high - low for kind, value in argument if kind is _constants.RANGE for low, high in [value])
+                yield sum(min(size, _LARGE_RANGE) for size in sizes)
+        for part in _parts(argument):
+            yield from _set_work(part, ignores)
 
 
 def repeats_groups(pattern: str, flags: int) -> bool:

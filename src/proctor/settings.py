@@ -37,6 +37,8 @@ _TABLE: dict[str, _Setting] = {
     "config_dirs": _Setting("", str, "folders with OpenCompass or AISBench configs, separated by ':'"),
     "offline": _Setting(False, bool, "never contact a hub"),
     "trust_code": _Setting(False, bool, "run Python that exams bring along"),
+    "sandbox": _Setting("auto", str, "where programs that models wrote run: auto, bubblewrap, docker, none …"),
+    "allow": _Setting("", str, "what exams may do besides being exams: net:HOST, read:PATH, write:FOLDER …"),
     "default_format": _Setting(None, str, "format of recipes that name none"),
     "default_provider": _Setting(None, str, "provider of engines that name none"),
     "default_verbosity": _Setting("info", str, "log level: debug, info, warning, error"),

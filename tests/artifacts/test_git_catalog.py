@@ -5,7 +5,8 @@ import pytest
 
 from proctor.artifacts import fetch_artifact, unregister_catalog
 from proctor.artifacts.git_catalog import git_catalog, register_git_catalog
-from proctor.errors import ArtifactError
+from proctor.effects import Author, granting, written_by
+from proctor.errors import ArtifactError, NotAllowedError
 
 
 def git(folder, *arguments):
@@ -67,3 +68,114 @@ def test_mistakes_are_named(repository_of_catalogs, tmp_path):
         git_catalog("--upload-pack=touch /tmp/x", "main")
     with pytest.raises(ArtifactError, match="outside the repository"):
         git_catalog(str(folder), first, "../..")
+
+
+STRANGER = Author("/stranger/exam.yaml", "/stranger")
+PROGRAMS = [
+    "ext::sh -c touch% {ran}",
+    "fd::17",
+    "foo::bar",
+    "ext://sh -c touch {ran}",
+    "transport::https://example.org/x",
+    "--upload-pack=touch {ran}",
+    "-uOption",
+    "ssh://-oProxyCommand=touch {ran}/x",
+    "ssh://user@-oProxyCommand=touch {ran}/x",
+    "-oProxyCommand=touch {ran}:x",
+    "user@-oProxyCommand=x:path",
+    "https://example.org/\n--upload-pack=x",
+    "s3://bucket/repository",
+    "javascript://x",
+    "",
+]
+
+
+@pytest.mark.parametrize("url", PROGRAMS)
+def test_no_address_starts_a_program(tmp_path, monkeypatch, url):
+    monkeypatch.chdir(tmp_path)
+    for who in (None, STRANGER):
+        with written_by(who), granting("run:git", "net:*"), pytest.raises(ArtifactError):
+            git_catalog(url.format(ran=tmp_path / "ran"), "main")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("revision", ["", "--exec=x", "-x", "a\nb", "+refs/heads/*:refs/heads/*", "main:refs/heads/x"])
+def test_no_revision_is_an_option(repository_of_catalogs, revision):
+    with pytest.raises(ArtifactError, match="not the revision"):
+        git_catalog(str(repository_of_catalogs[0]), revision)
+
+
+@pytest.mark.parametrize(
+    "url, wanted",
+    [
+        ("https://example.org/x.git", ["run:git", "net:example.org"]),
+        ("ssh://git@example.org:2222/x.git", ["run:git", "net:example.org:2222"]),
+        ("git@example.org:x.git", ["run:git", "net:example.org"]),
+        ("git://example.org/x", ["run:git", "net:example.org"]),
+        ("file:///secrets/repository", ["run:git", "read:/secrets/repository"]),
+        ("/secrets/repository", ["run:git", "read:/secrets/repository"]),
+    ],
+)
+def test_for_a_file_of_somebody_else_starting_git_and_asking_the_server_are_effects(monkeypatch, url, wanted):
+    monkeypatch.setattr(subprocess, "run", None)
+    monkeypatch.setattr(subprocess, "Popen", None)
+    with written_by(STRANGER), pytest.raises(NotAllowedError) as caught:
+        git_catalog(url, "main")
+    assert [each.hint.split(",")[0].removeprefix("--allow ") for each in caught.value.diagnostics] == wanted
+    with written_by(STRANGER), granting(wanted[0]), pytest.raises(NotAllowedError):
+        git_catalog(url, "main")
+
+
+def test_what_is_allowed_is_fetched_for_a_file(repository_of_catalogs):
+    folder, (first, _) = repository_of_catalogs
+    with written_by(STRANGER), granting("run:git", f"read:{folder}"):
+        assert list(git_catalog(str(folder), first, "shared").names()) == ["formats.ours"]
+
+
+def test_only_plain_json_files_come_out_of_a_repository(repository_of_catalogs, tmp_path, monkeypatch):
+    folder, _ = repository_of_catalogs
+    ran, secret = tmp_path / "ran", tmp_path / "secret.json"
+    secret.write_text('{"secret": 1}')
+    configuration = tmp_path / "gitconfig"
+    configuration.write_text(f'[filter "evil"]\n  smudge = touch {ran}\n[protocol "file"]\n  allow = always\n')
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(configuration))
+    (folder / ".gitattributes").write_text("*.json filter=evil\n")
+    (folder / "shared" / "link.json").symlink_to(secret)
+    (folder / "shared" / "linked").symlink_to(tmp_path)
+    (folder / "shared" / "program.sh").write_text("touch ran")
+    (folder / "shared" / "run.json").write_text("{}")
+    (folder / "shared" / "run.json").chmod(0o755)
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "odd")
+    ran.unlink(missing_ok=True)  # adding ran nothing of ours
+    git(folder, "submodule", "add", "-q", str(folder), "shared/inner.json")
+    git(folder, "commit", "-qm", "submodule")
+    ran.unlink(missing_ok=True)
+    catalog = git_catalog(str(folder), git(folder, "rev-parse", "HEAD"), "shared")
+    files = sorted(path.relative_to(catalog.folder).as_posix() for path in catalog.folder.rglob("*") if path.is_file())
+    assert files == ["formats/ours.json", "run.json"]
+    assert not ran.exists()
+    assert not any(path.stat().st_mode & 0o111 for path in catalog.folder.rglob("*.json"))
+
+
+def test_variables_of_git_s_hooks_do_not_lead_elsewhere(repository_of_catalogs, tmp_path, monkeypatch):
+    folder, (first, _) = repository_of_catalogs
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "index"))
+    assert list(git_catalog(str(folder), first, "shared").names()) == ["formats.ours"]
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_repository_beside_the_working_folder_is_found(repository_of_catalogs, monkeypatch):
+    folder, (first, _) = repository_of_catalogs
+    monkeypatch.chdir(folder.parent)
+    assert list(git_catalog(folder.name, first, "shared").names()) == ["formats.ours"]
+
+
+def test_a_repository_that_is_too_large_is_refused(repository_of_catalogs, monkeypatch):
+    folder, (_, second) = repository_of_catalogs
+    for limit in ("_LARGEST_BYTES", "_MOST_BYTES", "_MOST_FILES"):
+        with monkeypatch.context() as patch:
+            patch.setitem(git_catalog.__globals__, limit, 0)
+            with pytest.raises(ArtifactError, match="too large"):
+                git_catalog(str(folder), second)

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from proctor.engines.engine import Engine
-from proctor.engines.engine_registry import parse_model_args
+from proctor.engines.engine_registry import Origin, parse_model_args
 from proctor.errors import UnknownArtifactError, UsageError, did_you_mean
 from proctor.ir import (
     Answers,
@@ -173,7 +173,8 @@ class SlowEngine(Engine):
             yield position, Response(scores=tuple(Scored(-float(index)) for index, _ in enumerate(request.pairs)))
 
 
-def make_engine(name: str, args: Mapping[str, Any] | None = None) -> Engine:
+def make_engine(name: str, args: Mapping[str, Any] | None = None, origin: object = None) -> Engine:
+    del origin
     if name != "slow":
         raise UsageError(f"there is no engine '{name}'", hint=did_you_mean(name, ["slow"]))
     return SlowEngine(**(args or {}))
@@ -190,6 +191,7 @@ def install(modules: MutableMapping[str, ModuleType]) -> None:
         ("proctor.dialects.run_file", "exams_of_spec", exams_of_spec),
         ("proctor.engines.engine_registry", "ENGINES", {"slow": None, "smollm2": None}),
         ("proctor.engines.engine_registry", "make_engine", make_engine),
+        ("proctor.engines.engine_registry", "Origin", Origin),
         ("proctor.engines.engine_registry", "parse_model_args", parse_model_args),
     ):
         setattr(fresh.setdefault(name, ModuleType(name)), attribute, value)

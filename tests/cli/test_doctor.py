@@ -51,3 +51,17 @@ def test_a_mapped_folder_that_is_not_there_is_a_problem(invoke, tmp_path, monkey
     code, out, _ = invoke("doctor", "--json")
     assert code == 0
     assert json.loads(out)["folders"]["hub"]["datasets"] == 1
+
+
+@pytest.mark.usefixtures("_packages")
+def test_prisons_are_tried_and_the_one_that_is_used_is_named(invoke, monkeypatch):
+    code, out, _ = invoke("doctor", "--json")
+    found = json.loads(out)["prisons"]
+    assert code == 0
+    assert set(found["kinds"]) == {"bubblewrap", "namespaces", "landlock", "docker", "none"}
+    working = [name for name in ("bubblewrap", "namespaces", "landlock") if found["kinds"][name]["works"]]
+    assert found["used"] == (working[0] if working else None)
+    monkeypatch.setenv("PROCTOR_SANDBOX", "none")
+    code, out, _ = invoke("doctor")
+    assert code == 0
+    assert "without a prison" in out

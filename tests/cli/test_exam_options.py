@@ -2,6 +2,7 @@ import pytest
 
 from proctor.cli.exam_options import read_options, split_names
 from proctor.errors import UsageError
+from proctor.settings import settings
 
 
 @pytest.mark.parametrize(
@@ -56,3 +57,22 @@ def test_without_them_nothing_changes():
 def test_values_that_cannot_be_read(option, value):
     with pytest.raises(UsageError):
         read_options({option: value})
+
+
+@pytest.mark.parametrize(
+    "name", ["auto", "bubblewrap", "namespaces", "landlock", "docker", "docker:python:3.12", "none"]
+)
+def test_a_sandbox_is_chosen_by_name(invoke, name):
+    before = settings.sandbox
+    try:
+        code, _, _ = invoke("show", "samples", "--sandbox", name)
+        assert (code, settings.sandbox) == (0, name)
+    finally:
+        settings.sandbox = before
+
+
+@pytest.mark.parametrize("name", ["bubblewarp", "", "docker:", "none:x", "auto:1"])
+def test_a_sandbox_that_there_is_not_is_a_mistake(invoke, name):
+    code, _, err = invoke("show", "samples", "--sandbox", name)
+    assert code == 2
+    assert "is not one of auto, bubblewrap" in err

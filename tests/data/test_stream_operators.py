@@ -18,18 +18,17 @@ from proctor.data.filters import (
     StreamRefiner,
 )
 from proctor.data.instance_operators import Set
+from proctor.data.side_effects import DownloadOperator, ExtractZipFile
 from proctor.data.stream_operators import (
     AddIncrementalId,
     ApplyStreamOperatorsField,
     CollateInstances,
     CollateInstancesByField,
     DeleteSplits,
-    DownloadOperator,
     DuplicateInstances,
     DuplicateSplit,
     ExtractFieldValues,
     ExtractMostCommonFieldValues,
-    ExtractZipFile,
     FeatureGroupedShuffle,
     FromIterables,
     IterableSource,

@@ -225,6 +225,7 @@ def judged_exam(tmp_path, monkeypatch):
         )
         add_to_catalog(recipe, "recipes.polite", catalog_path=str(tmp_path / "catalog"), verbose=False)
         monkeypatch.setenv("PROCTOR_CATALOGS", str(tmp_path / "catalog"))
+        monkeypatch.setenv("PROCTOR_ALLOW", f"net:127.0.0.1:{server.port}")  # a file says where the judge is
         yield server
 
 

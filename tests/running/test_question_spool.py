@@ -96,7 +96,7 @@ def test_an_exam_that_was_not_asked_to_its_end_is_not_held():
         assert spool.blocks(exam) is None
 
 
-@pytest.mark.parametrize("value", [object(), {1, 2}, b"x".__class__, pytest], ids=str)
+@pytest.mark.parametrize("value", [object(), {1, 2}, bytes, pytest], ids=["object", "set", "class", "module"])
 def test_a_row_that_is_not_plain_data_is_put_in_words_anew(value):
     question = Question(0, {"value": value}, Exchange(()), (Rolling("x"),))
     plain = replace(question, instance={})

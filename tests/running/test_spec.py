@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from proctor.errors import UsageError
 from proctor.running import RunSpec
-from proctor.running.spec import is_secret, without_secrets
+from proctor.secrets import is_secret, without_secrets
 
 names = st.text("abcdefghij_", min_size=1, max_size=8).filter(lambda name: not is_secret(name))
 text = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1)

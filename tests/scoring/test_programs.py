@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import subprocess
 import time
 
 import pytest
@@ -8,25 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor.errors import TrustError
-from proctor.scoring.program_runner import same_value
-from proctor.scoring.programs import Ending, Program, pass_at, run_programs
+from proctor.prison import Finding, Limits, Trial, choice
+from proctor.scoring.programs import pass_at, run_programs
 from proctor.settings import settings
 
-
-def endings(*programs: Program) -> list[Ending]:
-    with settings.context(trust_code=True):
-        return run_programs(programs)
-
-
-def how(*parts: str, seconds: float = 5.0) -> str:
-    return endings(Program(parts, seconds))[0].how
+pytestmark = pytest.mark.skipif(
+    not any(choice.examined(name).works for name in choice.BY_STRENGTH), reason="no prison works on this machine"
+)
 
 
-def test_nothing_runs_unless_code_is_trusted(tmp_path):
-    mark = tmp_path / "ran"
-    with pytest.raises(TrustError, match="--trust-code"):
-        run_programs([Program((f"open({str(mark)!r}, 'w')",))])
-    assert not mark.exists()
+def how(source: str, tests: str = "", seconds: float = 5.0, **more: object) -> str:
+    return run_programs([Trial(source, tests, limits=Limits(seconds=seconds), **more)])[0].how
 
 
 @pytest.mark.parametrize(
@@ -44,8 +35,10 @@ def test_nothing_runs_unless_code_is_trusted(tmp_path):
         ("print('x' * 10_000_000)", "pass"),
         ("import os; os.fork()", "failed"),
         ("import subprocess; subprocess.Popen(['true'])", "failed"),
-        ("import os; os.system('true')", "failed"),
+        ("import os; assert os.system('true') == 0", "wrong_answer"),
         ("open('big', 'wb').write(b'x' * 2**26)", "failed"),
+        ("if __name__ == '__main__': raise ValueError", "pass"),
+        ("from dataclasses import dataclass\n@dataclass\nclass A:\n    x: 'int' = 1\nassert A() == A()", "pass"),
     ],
 )
 def test_how_programs_end(source, ended):
@@ -54,50 +47,50 @@ def test_how_programs_end(source, ended):
 
 def test_programs_that_do_not_end_are_ended():
     start = time.monotonic()
-    found = endings(
-        Program(("while True: pass",), 0.5),
-        Program(("while True:\n    try:\n        while True: pass\n    except Exception: pass",), 0.5),
-        Program(("import signal; signal.setitimer(signal.ITIMER_REAL, 0)\nwhile True: pass",), 0.2),
-    )
-    assert [each.how for each in found] == ["timeout"] * 3
-    assert time.monotonic() - start < 20
+    programs = [
+        Trial("while True: pass", limits=Limits(seconds=0.5)),
+        Trial(
+            "while True:\n    try:\n        while True: pass\n    except Exception: pass", limits=Limits(seconds=0.5)
+        ),
+        Trial("import signal; signal.setitimer(signal.ITIMER_REAL, 0)\nwhile True: pass", limits=Limits(seconds=0.2)),
+        Trial("def f(): return 1", "while True: f()", limits=Limits(seconds=0.5)),
+        Trial("def f(): return 1", "while True: pass", limits=Limits(seconds=0.5)),
+    ]
+    assert [each.how for each in run_programs(programs)] == ["timeout"] * 5
+    assert time.monotonic() - start < 30
 
 
-def test_a_program_sees_no_environment_and_an_empty_folder(monkeypatch):
+def test_endings_stand_in_the_order_of_programs():
+    programs = [Trial(f"def f(): return {place}", f"assert f() == {place % 3}") for place in range(9)]
+    assert [each.how for each in run_programs(programs)] == ["pass"] * 3 + ["wrong_answer"] * 6
+    assert run_programs([]) == []
+
+
+def test_a_program_sees_no_environment(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
     assert how("import os; assert 'OPENAI_API_KEY' not in os.environ and 'HOME' not in os.environ") == "pass"
-    assert how("import os; assert os.listdir('.') == []") == "pass"
 
 
-def test_a_program_cannot_write_its_own_report():
-    source = 'import os\nfor fd in range(3, 40):\n    try: os.write(fd, b\'{"how": "pass", "why": ""}\')\n    except OSError: pass\nos._exit(0)'
-    assert how(source) == "failed"
-
-
-def test_what_a_program_starts_does_not_outlive_it_nor_hold_it_up():
-    name = "proctor-left-behind"
-    source = f"import os, sys\nos.posix_spawn('/bin/sh', ['{name}', '-c', 'sleep 30'], {{}})"
-    start = time.monotonic()
-    assert how(source) == "pass"
-    escaped = "import os\nos.posix_spawn('/bin/sleep', ['sleep', '3'], {}, setsid=True)"
-    assert how(escaped) == "pass"
-    assert time.monotonic() - start < 15
-    listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
-    assert name not in listed
-
-
-def test_parts_share_their_names_and_the_second_compares_strictly():
+def test_tests_compare_strictly_where_they_say_so():
     assert how("def f(): return (1, 2)", "assert __same_value(f(), (1, 2))") == "pass"
     assert how("def f(): return [1, 2]", "assert __same_value(f(), (1, 2))") == "wrong_answer"
     forged = "class Any:\n    def __eq__(self, other): return True\ndef f(): return Any()"
     assert how(forged, "assert __same_value(f(), 3)") == "wrong_answer"
 
 
-def test_same_values():
-    assert same_value({"a": [1, {2}]}, {"a": [1, {2}]})
-    assert not same_value({"a": 1}, {"a": 1.0})
-    assert not same_value([1], [1, 1])
-    assert not same_value({1, 2}, {1, 3})
+def test_without_a_prison_programs_run_only_where_the_user_says_so_twice(monkeypatch, tmp_path):
+    mark = tmp_path / "ran"
+    program = Trial(f"open({str(mark)!r}, 'w')")
+    with settings.context(sandbox="none"), pytest.raises(TrustError, match="--trust-code"):
+        run_programs([program])
+    assert not mark.exists()
+    with settings.context(sandbox="none", trust_code=True):
+        assert run_programs([program])[0].how == "pass"
+    assert mark.exists()
+    monkeypatch.setattr(choice, "examined", lambda name: Finding(name, False, "", "not here"))
+    for trusted in (False, True):
+        with settings.context(trust_code=trusted), pytest.raises(TrustError, match="--sandbox none"):
+            run_programs([program])
 
 
 @given(st.integers(1, 12), st.integers(0, 12), st.integers(1, 12))

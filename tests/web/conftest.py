@@ -3,7 +3,6 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
-from starlette.testclient import TestClient
 
 from proctor.web.app import create_app
 
@@ -50,8 +49,7 @@ def third(runs):
 
 @pytest.fixture
 def client(runs):
-    app = create_app([runs])
-    with TestClient(app, base_url="http://127.0.0.1:7700", raise_server_exceptions=True) as made:
+    with support.client_of(create_app([runs])) as made:
         yield made
 
 

@@ -2,7 +2,14 @@
 
 import json
 
+from starlette.testclient import TestClient
+
 NASTY = '<script>alert(1)</script> & "quotes" \'\x1b[31m \u202egnp.exe \x00 end'
+
+
+def client_of(app, host="127.0.0.1:7700"):
+    """Return a client that has the token, as a program sends it."""
+    return TestClient(app, base_url=f"http://{host}", headers={"authorization": f"Bearer {app.state.access.token}"})
 
 
 def sample(number, exam="capitals", score=1.0, **more):

@@ -12,6 +12,8 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -32,16 +34,17 @@ pytestmark = [
 
 
 @pytest.fixture
-def address(runs, grid, third):
-    """The address of the app, served on loopback."""
+def served(runs, grid, third):
+    """The address of the app, served on loopback, and its token."""
     write_run(runs / "judged", [judged(0), judged(1, None)])
-    config = uvicorn.Config(create_app([runs]), port=0, log_level="error", lifespan="off")
+    app = create_app([runs])
+    config = uvicorn.Config(app, port=0, log_level="error", lifespan="off")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
         time.sleep(0.01)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}", app.state.access.token
     server.should_exit = True
     thread.join(timeout=10)
 
@@ -55,17 +58,33 @@ def browser():
 
 
 @pytest.fixture
-def page(browser, address):
-    """A page that fails the test when the browser complains: errors in scripts, refusals by the policy."""
+def address(served):
+    """The address of the app."""
+    return served[0]
+
+
+@pytest.fixture
+def page(browser, served):
+    """A page that fails the test when the browser complains: errors in scripts, refusals by the policy.
+
+    It has been let in with the token, as the browser is that the command opens.
+    """
     context = browser.new_context(viewport={"width": 1400, "height": 900})
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = context.new_page()
     complaints = []
     page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: complaints.append(str(error)))
+    let_in(page, served)
     yield page
     context.close()
     assert complaints == []
+
+
+def let_in(page, served):
+    """Open the address that the command prints."""
+    page.goto("{}/?token={}".format(*served))
+    assert page.url == f"{served[0]}/runs"
 
 
 def open_run(page, address, name):
@@ -88,6 +107,55 @@ def test_the_command_opens_one_run(page, runs):
         finally:
             page.goto("about:blank")
             process.terminate()
+
+
+def test_other_sites_can_neither_frame_nor_read_nor_link_to_anything_but_the_start_page(browser, served, tmp_path):
+    address, token = served
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{address}/?token={token}")
+    page.wait_for_url(f"{address}/runs")
+    with _foreign_site(address) as foreign:  # another port of this machine: the same site, for cookies
+        page.goto(foreign)
+        page.wait_for_function("document.title === 'tried'")
+        assert page.locator("#out").inner_text() == "TypeError"
+        assert "capitals" not in page.frames[1].content()
+        page.get_by_role("link", name="deep").click()
+        assert "Another site asked" in page.content()
+        page.goto(foreign)
+        page.get_by_role("link", name="start without token").click()
+        assert "Another site asked" in page.content()
+    context.clear_cookies()
+    with _foreign_site(f"{address}/?token={token}") as foreign:
+        page.goto(foreign)
+        page.get_by_role("link", name="as it is").click()
+        page.wait_for_url(f"{address}/runs")
+        assert page.get_by_role("heading", level=1).inner_text() == "Runs"
+    context.close()
+
+
+@contextmanager
+def _foreign_site(address):
+    place = address.partition("/?")[0]
+    body = f"""<iframe src="{place}/runs"></iframe><a href="{place}/explore">deep</a> <a href="{place}/">start without
+        token</a> <a href="{address}">as it is</a><p id="out"></p><script>fetch("{place}/runs", {{credentials: "include"}})
+        .then(() => "read", error => error.name).then(text => {{ out.textContent = text; document.title = "tried"; }});
+        </script>"""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("content-type", "text/html")
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://localhost:{server.server_address[1]}/"
+        server.shutdown()
 
 
 # -- 2. explore -------------------------------------------------------------------------------------------------------
@@ -350,12 +418,15 @@ def test_the_list_of_keys_opens_and_closes(page, address):
     assert page.get_by_role("dialog").is_hidden()
 
 
-def test_a_link_to_an_instance_can_be_shared(page, address, browser):
+def test_a_link_to_an_instance_can_be_shared(page, address, browser, served):
     open_run(page, address, "grid")
     page.get_by_role("link", name="topic=rivers").click()
     page.locator("tr[data-row] a").nth(2).click()
     page.wait_for_url("**/samples/2?*")
     other = browser.new_context().new_page()
+    other.goto(page.url)
+    assert "proctor view printed" in other.content()  # with whoever may look
+    let_in(other, served)
     other.goto(page.url)
     assert other.locator("h1").inner_text() == page.locator("h1").inner_text()
     other.keyboard.press("j")
@@ -394,9 +465,10 @@ def all_pages(address, page):
 
 @pytest.mark.parametrize("width", [1400, 400])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages_fit_their_screens_and_are_accessible(browser, address, scheme, width):
+def test_pages_fit_their_screens_and_are_accessible(browser, served, address, scheme, width):
     context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 900})
     page = context.new_page()
+    let_in(page, served)
     for path in all_pages(address, page):
         page.goto(address + path)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path

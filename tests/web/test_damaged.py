@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from starlette.testclient import TestClient
+from tests_web_support import client_of
 
 from proctor.web.app import create_app
 
@@ -45,7 +45,7 @@ def folder(tmp_path):
 
 def pages(folder, *paths):
     app = create_app([folder.parent])
-    with TestClient(app, base_url="http://127.0.0.1:7700") as client:
+    with client_of(app) as client:
         run_id = app.state.library.id_of(folder)
         return [client.get(path.format(id=run_id)) for path in paths]
 

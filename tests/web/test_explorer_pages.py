@@ -9,7 +9,7 @@ from html import unescape
 
 import pytest
 import yaml
-from starlette.testclient import TestClient
+from tests_web_support import client_of
 
 from proctor.cli.__main__ import main
 from proctor.web.app import create_app
@@ -194,8 +194,10 @@ def tasks(tmp_path):
 
 
 @pytest.fixture
-def with_tasks(runs, tasks):
-    with TestClient(create_app([runs], include_paths=[str(tasks)]), base_url="http://127.0.0.1:7700") as made:
+def with_tasks(runs, tasks, monkeypatch):
+    """The app, started with a folder of tasks; copies of them elsewhere may read its data, because the user says so."""
+    monkeypatch.setenv("PROCTOR_ALLOW", f"read:{tasks}")
+    with client_of(create_app([runs], include_paths=[str(tasks)])) as made:
         yield made
 
 
@@ -311,12 +313,11 @@ datasets = [
 
 
 @pytest.mark.parametrize("query", ["", "&num_demos=2", "&system_prompt=Be+brief.", "&format=chat"])
-def test_every_form_of_a_config_runs_as_copied(client, shell, python, here, tmp_path, query):
+def test_every_form_of_a_config_runs_as_copied(with_tasks, tasks, shell, python, here, tmp_path, query):
     rows = "".join(json.dumps({"question": f"{n} + {n}?", "answer": str(2 * n)}) + "\n" for n in range(6))
-    (tmp_path / "rows.jsonl").write_text(rows)
-    config = tmp_path / "sums_gen.py"
-    config.write_text(CONFIG.format(path=str(tmp_path / "rows.jsonl")))
-    forms = forms_on(client, f"exam={config}{query}")
+    (tasks / "rows.jsonl").write_text(rows)
+    (tasks / "sums_gen.py").write_text(CONFIG.format(path=str(tasks / "rows.jsonl")))
+    forms = forms_on(with_tasks, f"exam=sums_gen{query}")
     assert list(forms) == ["Show it", "Run it", "Python", "AISBench config"]
     wanted = [json.loads(line)["prompt"] for line in shell(forms["Show it"], "--json").splitlines()]
     assert len(wanted) == 3

@@ -5,7 +5,7 @@ import socket
 import subprocess
 import sys
 from urllib.error import HTTPError
-from urllib.request import Request, urlopen
+from urllib.request import HTTPCookieProcessor, ProxyHandler, Request, build_opener
 
 import pytest
 
@@ -29,15 +29,30 @@ def served(runs):
         process.communicate(timeout=10)
 
 
+def opened(address, **headers):
+    """What a browser gets that keeps cookies and follows where it is led: the last address, and the page."""
+    browser = build_opener(ProxyHandler({}), HTTPCookieProcessor())
+    with browser.open(Request(address, headers=headers), timeout=30) as answer:
+        return answer.url, answer.read().decode()
+
+
+def status_of(address, **headers):
+    """The status, and the page, for a program without cookies."""
+    try:
+        with build_opener(ProxyHandler({})).open(Request(address, headers=headers), timeout=30) as answer:
+            return answer.status, answer.read().decode()
+    except HTTPError as refused:
+        with refused:
+            return refused.code, refused.read().decode()
+
+
 def test_the_app_starts_serves_and_ends_quietly_with_ctrl_c(served, runs):
     process, address = served(runs)
-    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/runs", address)
-    with urlopen(address, timeout=30) as answer:
-        assert b"first" in answer.read()
-    with pytest.raises(HTTPError) as refused:
-        urlopen(Request(address, headers={"Host": "evil.example"}), timeout=30)
-    assert refused.value.code == 403
-    refused.value.close()
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{43}", address)
+    url, page = opened(address)
+    assert "first" in page
+    assert url == f"{address.partition('?')[0]}runs"
+    assert status_of(address, Host="evil.example")[0] == 403
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=20)
     assert process.returncode == 0
@@ -46,8 +61,40 @@ def test_the_app_starts_serves_and_ends_quietly_with_ctrl_c(served, runs):
 
 def test_one_run_is_opened_at_once(served, runs):
     _, address = served(runs / "first")
-    with urlopen(address, timeout=30) as answer:
-        assert b"<h1>first" in answer.read()
+    url, page = opened(address)
+    assert "<h1>first" in page
+    assert re.search(r"/runs/[0-9a-f]{10}$", url)
+
+
+def test_without_the_token_of_this_start_nobody_gets_anything(served, runs):
+    _, address = served(runs)
+    place, token = address.split("?token=")
+    for path in ("", "runs", "explore", "static/app.css", "nothing", "?token=", "?token=wrong", f"?token={token}x"):
+        status, page = status_of(place + path)
+        assert status == 403
+        assert "proctor view printed" in page
+        assert "first" not in page
+    assert status_of(f"{place}runs", Authorization=f"Bearer {token}")[0] == 200
+    assert status_of(f"{place}runs", Cookie=f"proctor_view_{place.split(':')[2][:-1]}={token}")[0] == 403
+    _, again = served(runs)
+    assert again.split("?token=")[1] != token
+
+
+def test_without_a_token_only_where_the_user_says_so_and_on_loopback(served, runs, capsys):
+    process, address = served(runs, "--no-token")
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/runs", address)
+    assert status_of(address)[0] == 200
+    assert "every user and program of this machine" in process.stderr.readline() + process.stderr.readline()
+    for host in ("0.0.0.0", "", "0"):
+        assert main(["view", str(runs), "--no-open", "--no-token", "--port", "0", "--host", host]) == 2
+        assert "loopback only" in capsys.readouterr().err
+
+
+def test_other_interfaces_ask_for_the_token_and_say_who_can_read(served, runs):
+    process, address = served(runs, "--host", "0.0.0.0")
+    assert status_of(address.partition("?")[0])[0] == 403
+    assert "first" in opened(address)[1]
+    assert "whoever has this address" in process.stderr.readline() + process.stderr.readline()
 
 
 def test_a_port_in_use_is_an_error_with_a_hint(runs, capsys):

@@ -33,8 +33,11 @@ def test_a_tokenizer_that_is_not_here_or_broken(tmp_path, model):
         token_counter(str(model))
 
 
-def test_the_page_counts_and_warns(client, model):
-    page = client.get(f"/explore/exam?exam=samples.arithmetic&model={model}").text
+def test_the_page_counts_and_warns(client, model, monkeypatch):
+    query = "/explore/exam?exam=samples.arithmetic&model="
+    assert "nobody allowed that" in client.get(f"{query}{model}").text
+    monkeypatch.setenv("PROCTOR_MODELS_DIR", str(model.parent))
+    page = client.get(f"{query}{model.name}").text
     assert " tokens</span>" in page
     assert "are more than the 20 that" in page
 

@@ -24,6 +24,8 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from proctor.artifacts.registry import registry
 from proctor.artifacts.union_errors import nearest
+from proctor.effects import Author, Effect, require, written_by
+from proctor.effects import author as current_author
 from proctor.errors import Diagnostic, Location, MissingExtraError, ProctorError, ValidationError, did_you_mean
 
 NON_POSITIONAL = "non-positional"
@@ -124,6 +126,7 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
     _title: ClassVar[str | None] = None
     _deprecated_message: ClassVar[str | None] = None
     _location: ClassVar[Location | None] = None
+    _author: ClassVar[Author | None] = None
     _tells_deprecation: ClassVar[bool] = True
     _preparing: ClassVar[bool] = False
     _given: ClassVar[tuple[str, ...]] = ()
@@ -151,6 +154,8 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
         """Check requirements, then run :meth:`prepare` and :meth:`verify`."""
         super().model_post_init(context)
         _check_requirements(type(self))
+        if (author := current_author()) is not None:
+            object.__setattr__(self, "_author", author)
         object.__setattr__(self, "_preparing", True)
         self.prepare()
         object.__setattr__(self, "_preparing", False)
@@ -183,6 +188,41 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
     def location(self) -> Location | None:
         """The file that this artifact was read from."""
         return self._location
+
+    @property
+    def author(self) -> Author | None:
+        """Who wrote it, where it was read from a file, a catalog or a query; ``None`` where a program built it."""
+        return self._author
+
+    def effects(self) -> Iterable[Effect]:
+        """Return what it does beside computing: files it reads or writes, servers it asks, keys it sends.
+
+        Override this where :meth:`prepare` or the work itself touches something, and call :meth:`act` before it does.
+        """
+        return ()
+
+    def act(self) -> None:
+        """Pass the gate: called directly before the :meth:`effects` happen.
+
+        Raises:
+            NotAllowedError: The artifact was not built by the user's program, and nobody allowed one of them.
+        """
+        if self._author is not None:
+            require(self.effects(), self._author)
+
+    def fetched(self, source: Any) -> Artifact:
+        """Return the artifact that a field or a row names, on behalf of whoever wrote this one.
+
+        Raises:
+            ArtifactError: As :func:`proctor.artifacts.fetch_artifact`.
+            NotAllowedError: It is a file outside the folders in which the author may read.
+        """
+        from proctor.artifacts.fetch import fetch_artifact
+
+        if self._author is None:
+            return fetch_artifact(source)
+        with written_by(self._author):
+            return fetch_artifact(source)
 
     @classmethod
     def type_name(cls) -> str:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -19,7 +19,9 @@ from typing import Any, Protocol
 
 from proctor.artifacts.names import is_name
 from proctor.errors import ArtifactError, Location, UnknownArtifactError, did_you_mean
+from proctor.foreign_text import NotAFileError, parse_json, read_source_text
 from proctor.plugins import exam_folders
+from proctor.safe_files import subfolder, write_text
 from proctor.settings import settings
 
 
@@ -74,11 +76,8 @@ class LocalCatalog:
         if path.exists() and not overwrite:
             raise ArtifactError(f"'{name}' already exists in the catalog {self.title}", hint="pass overwrite=True")
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(json.dumps(data, indent=4, ensure_ascii=False) + "\n")
-            Path(temporary).replace(path)
+            subfolder(self.folder, *path.parent.relative_to(self.folder).parts)
+            write_text(path, json.dumps(data, indent=4, ensure_ascii=False) + "\n")
         except OSError as error:
             raise ArtifactError(f"'{name}' cannot be saved in {self.folder}", why=str(error)) from error
         return path
@@ -166,6 +165,29 @@ def catalogs() -> list[Catalog]:
     return [*named, *_registered, user_catalog(), builtin_catalog(), BROUGHT]
 
 
+_MOST_LOOKS = 20  # unknown names of one artifact that are compared with all there are; each takes 20 ms
+_looks: ContextVar[list[None] | None] = ContextVar("proctor_catalog_looks", default=None)
+
+
+@contextmanager
+def few_hints() -> Iterator[None]:
+    """Compare only the first unknown names inside the block with those there are: a file may have thousands of them."""
+    token = _looks.set([]) if _looks.get() is None else None
+    try:
+        yield
+    finally:
+        if token is not None:
+            _looks.reset(token)
+
+
+def _may_look_around() -> bool:
+    looks = _looks.get()
+    if looks is None:
+        return True
+    looks.append(None)
+    return len(looks) <= _MOST_LOOKS
+
+
 def find(name: str, among: list[Catalog] | None = None) -> Path:
     """Return the file of an artifact in the first catalog that has it.
 
@@ -176,11 +198,11 @@ def find(name: str, among: list[Catalog] | None = None) -> Path:
     for catalog in searched:
         if (path := catalog.path_of(name)) is not None:
             return path
+    near = did_you_mean(name, (each for catalog in searched for each in catalog.names())) if _may_look_around() else ""
     raise UnknownArtifactError(
         f"no catalog has '{name}'",
         why=f"searched: {', '.join(map(_shown, searched))}",
-        hint=did_you_mean(name, (each for catalog in searched for each in catalog.names()))
-        or "proctor ls lists what there is; register_local_catalog(folder) adds a catalog",
+        hint=near or "proctor ls lists what there is; register_local_catalog(folder) adds a catalog",
     )
 
 
@@ -205,7 +227,7 @@ def read_json(path: Path) -> dict[str, Any]:
     """
     with suppress(OSError):
         stat = path.stat()
-        return json.loads(_read_text(str(path), stat.st_mtime_ns, stat.st_size))  # type: ignore[no-any-return]
+        return parse_json(_read_text(str(path), stat.st_mtime_ns, stat.st_size))  # type: ignore[no-any-return]
     raise ArtifactError("the file cannot be read", location=Location(str(path)))
 
 
@@ -213,12 +235,14 @@ def read_json(path: Path) -> dict[str, Any]:
 def _read_text(path: str, modified: int, size: int) -> str:
     del modified, size  # parts of the cache key: a changed file is read again
     try:
-        text = Path(path).read_text(encoding="utf-8")
-        data = json.loads(text)
+        text = read_source_text(path)
+        data = parse_json(text)
     except json.JSONDecodeError as error:
         raise ArtifactError(
             "the file is not valid JSON", location=Location(path, error.lineno, error.colno), why=error.msg
         ) from None
+    except NotAFileError as error:
+        raise ArtifactError("the file cannot be read", location=Location(path), why=str(error)) from None
     except UnicodeDecodeError as error:
         raise ArtifactError("the file is not UTF-8 text", location=Location(path), why=str(error)) from None
     if not isinstance(data, dict):

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from proctor.artifacts.artifact import Artifact, log_deprecation
-from proctor.artifacts.catalogs import Catalog, LocalCatalog, find, read_json, user_catalog
+from proctor.artifacts.catalogs import Catalog, LocalCatalog, few_hints, find, read_json, user_catalog
 from proctor.artifacts.query import Query, is_assignments, parse_assignments, parse_query
 from proctor.artifacts.registry import registry
+from proctor.effects import Author, author, author_of_file, author_of_text, reading, require, written_by
 from proctor.errors import ArtifactError, LinkError, Location, ProctorError, ValidationError, did_you_mean
+from proctor.foreign_text import parse_json
 from proctor.logs import get_logger
 
 DEFAULT_RECIPE = "dataset_recipe"
@@ -51,6 +53,7 @@ def fetch_artifact(
         return build({**_parse_json(text), **(overwrites or {})})
     if text.endswith(".json") and Path(text).is_file():
         path = Path(text)
+        require(reading(path, author(), "an artifact"), author())
         return build({**read_json(path), **(overwrites or {})}, location=Location(str(path)))
     if is_assignments(text):
         return build({"__type__": DEFAULT_RECIPE, **parse_assignments(text), **(overwrites or {})})
@@ -113,7 +116,8 @@ def build(data: Mapping[str, Any], location: Location | None = None) -> Artifact
         if not isinstance(kind, str):
             raise ArtifactError("an artifact needs a '__type__'", hint="add the snake-case name of its class")
         fields.pop("__id__", None)
-        artifact: Artifact = registry.get(kind)(**fields)
+        with written_by(_author_of(location)), few_hints():
+            artifact: Artifact = registry.get(kind)(**fields)
     except ProctorError as error:
         if location is None:
             raise
@@ -123,9 +127,16 @@ def build(data: Mapping[str, Any], location: Location | None = None) -> Artifact
     return artifact
 
 
+def _author_of(location: Location | None) -> Author | None:
+    """Return who wrote data: the file it is in, else whoever wrote what is being read."""
+    if location is not None:
+        return author_of_file(location.file)
+    return author_of_text()
+
+
 def _parse_json(text: str) -> dict[str, Any]:
     try:
-        data = json.loads(text)
+        data = parse_json(text)
     except json.JSONDecodeError as error:
         raise ArtifactError(
             "the text is not valid JSON", location=Location("<text>", error.lineno, error.colno), why=error.msg

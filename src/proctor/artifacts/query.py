@@ -21,6 +21,10 @@ from typing import Any
 from proctor.artifacts.names import is_name
 from proctor.errors import QueryError
 
+MOST_NESTED = 50
+"""Brackets in brackets: the deepest recipe of the catalogs has five."""
+
+_MOST_DIGITS = 400  # of a number: floats have 309 before the point; longer ones are text
 _DELIMITERS = frozenset("[]{}=,")
 _NUMBER = re.compile(r"-?(?:\d+|\d+\.\d*|\.\d+)")
 _PLAIN = re.compile(r"[^\[\]{}=,]*")
@@ -70,7 +74,7 @@ def convert(plain: str) -> Any:
         return plain.lower() == "true"
     if plain == "None":
         return None
-    if _NUMBER.fullmatch(plain):
+    if len(plain) <= _MOST_DIGITS and _NUMBER.fullmatch(plain):
         return float(plain) if "." in plain else int(plain)
     return plain
 
@@ -79,6 +83,7 @@ class _Parser:
     def __init__(self, text: str) -> None:
         self.text = text
         self.position = 0
+        self._depth = 0
 
     def query(self) -> Query:
         start = self.position
@@ -91,6 +96,14 @@ class _Parser:
         return Query(name, self.assignments(closing="]"))
 
     def assignments(self, closing: str) -> dict[str, Any]:
+        self._depth += 1
+        if self._depth > MOST_NESTED:
+            raise self.error(f"brackets are nested more than {MOST_NESTED} deep", self.position)
+        values = self._assignments(closing)
+        self._depth -= 1
+        return values
+
+    def _assignments(self, closing: str) -> dict[str, Any]:
         values: dict[str, Any] = {}
         if closing and self.accept(closing):
             return values
@@ -130,6 +143,14 @@ class _Parser:
         return convert(plain)
 
     def items(self) -> list[Any]:
+        self._depth += 1
+        if self._depth > MOST_NESTED:
+            raise self.error(f"brackets are nested more than {MOST_NESTED} deep", self.position)
+        found = self._items()
+        self._depth -= 1
+        return found
+
+    def _items(self) -> list[Any]:
         found: list[Any] = []
         opening = self.position
         if self.accept("]"):

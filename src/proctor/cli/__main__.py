@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError
 
 import click
 
+from proctor import effects, secrets
 from proctor.cli.commands import SETTINGS, LazyGroup, translated
 from proctor.cli.error_reporting import (
     BROKEN_PIPE,
@@ -22,6 +25,7 @@ from proctor.cli.error_reporting import (
     say,
 )
 from proctor.errors import ProctorError
+from proctor.terminal_text import printable
 
 COMMANDS = {
     "run": ("proctor.cli.run", "Let a model sit exams, and print its scores."),
@@ -72,13 +76,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     gc.set_threshold(_COLLECT_AFTER, *gc.get_threshold()[1:])
     given = list(sys.argv[1:] if arguments is None else arguments)
     _prepare_streams()
-    code = _run(given)
+    secrets.keep_environment()
+    with effects.session(), _warnings_for_terminals():
+        code = _run(given)
     try:
         sys.stdout.flush()
     except BrokenPipeError:
         abandon_output()
         return BROKEN_PIPE
     return code
+
+
+@contextmanager
+def _warnings_for_terminals() -> Iterator[None]:
+    """Show warnings, whose words may come from a row, without obeying what is in them."""
+    before = warnings.formatwarning
+    warnings.formatwarning = lambda *given, **named: printable(before(*given, **named))
+    try:
+        yield
+    finally:
+        warnings.formatwarning = before
 
 
 def _run(arguments: list[str]) -> int:
@@ -107,7 +124,7 @@ def _usage(error: click.UsageError) -> int:
         click.echo(error.ctx.get_help() if error.ctx else "", err=True)
         return 2
     if type(error).__name__ == "NoArgsIsHelpError":
-        click.echo(error.format_message(), err=True)
+        say(error.format_message())
         return 2
     ours = translated(error)
     report(ours)
@@ -122,7 +139,7 @@ def _trace_if_asked(arguments: list[str]) -> None:
     if "--traceback" in arguments:
         import traceback
 
-        traceback.print_exc()
+        say(traceback.format_exc())
 
 
 def _prepare_streams() -> None:

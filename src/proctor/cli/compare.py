@@ -65,8 +65,8 @@ def _table(rows: list[dict[str, Any]], *, with_runs: bool) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    from proctor.cli.error_reporting import printable
     from proctor.results.summary import UNITS, shown
+    from proctor.terminal_text import printable
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     if with_runs:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 
 from proctor.cli.error_reporting import wants_colour
+from proctor.terminal_text import printable, printable_json
 
 WIDTH_OF_PIPES = 1000
 """Columns of an output that is not a terminal: tables there are read by programs, which want no wrapped cells."""
@@ -16,6 +19,11 @@ WIDTH_OF_PIPES = 1000
 
 class PatientConsole(Console):
     """A console that leaves it to the program what happens when its reader goes away."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        """Yield the parts of what is printed; texts are shown, and not obeyed."""
+        for part in super().render(renderable, options):
+            yield part if part.control else Segment(printable(part.text), part.style)
 
     def on_broken_pipe(self) -> NoReturn:
         """Raise the error instead of ending the process."""
@@ -40,4 +48,4 @@ def console(stderr: bool = False) -> Console:
 def print_json(value: Any, indent: int | None = None) -> None:
     """Write a value as JSON on standard output; one line unless ``indent`` is given."""
     unicode = (sys.stdout.encoding or "ascii").lower().replace("-", "").startswith("utf")
-    sys.stdout.write(json.dumps(value, ensure_ascii=not unicode, indent=indent) + "\n")
+    sys.stdout.write(printable_json(json.dumps(value, ensure_ascii=not unicode, indent=indent)) + "\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,8 @@ import click
 
 from proctor.cli.commands import ProctorCommand
 from proctor.cli.error_reporting import say
-from proctor.errors import UsageError, did_you_mean
+from proctor.errors import OutputError, UsageError, did_you_mean
+from proctor.terminal_text import printable
 
 if TYPE_CHECKING:
     from proctor.dialects.conversion import ConvertedExam
@@ -108,19 +110,30 @@ _MEANS = {
 }
 
 
+def _write_files(made: ConvertedExam, file: Path) -> None:
+    from proctor.safe_files import write_for_user
+
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_for_user(file, made.placed(file.parent) if made.rows_file else made.text)
+    say(f"written to {file}")
+    if made.rows_file:
+        rows = file.parent / Path(made.rows_file).name
+        write_for_user(rows, made.rows_text())
+        say(f"written to {rows}")
+
+
 def _write(made: ConvertedExam, output: Path | None, ending: str, *, is_folder: bool) -> None:
     if output is None:
-        click.echo(made.text.rstrip("\n"))
+        text = made.text.rstrip("\n")
+        click.echo(printable(text) if sys.stdout.isatty() else text)  # a file gets it as it is
         if made.rows_file:
             say(f"not written: {made.rows_file}, the rows it reads; name a file with --output")
     else:
         is_folder = is_folder or output.is_dir()
-        file = output / f"{made.name}{ending}" if is_folder else output
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(made.placed(file.parent) if made.rows_file else made.text, encoding="utf-8")
-        say(f"written to {file}")
-        if made.rows_file:
-            (file.parent / made.rows_file).write_text(made.rows_text(), encoding="utf-8")
-            say(f"written to {file.parent / made.rows_file}")
+        file = output / f"{Path(made.name).name}{ending}" if is_folder else output
+        try:
+            _write_files(made, file)
+        except OSError as error:
+            raise OutputError(f"{file} cannot be written", why=str(error)) from None
     for reason in made.lost:
         say(f"{_MEANS[reason.part]}: {reason}")

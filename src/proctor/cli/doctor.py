@@ -16,6 +16,7 @@ import click
 from proctor.cli.commands import ProctorCommand
 from proctor.cli.error_reporting import FAILURES, wants_colour
 from proctor.settings import settings
+from proctor.terminal_text import printable
 
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9._-]+)")
 _EXTRA = re.compile(r"""extra\s*==\s*['"]([^'"]+)['"]""")
@@ -55,6 +56,7 @@ def examine() -> dict[str, Any]:
         "torch": examine_torch(),
         "engines": examine_engines(),
         "extras": extras,
+        "prisons": examine_prisons(),
         "folders": folders,
         "problems": problems,
     }
@@ -80,6 +82,18 @@ def examine_extras() -> dict[str, dict[str, Any]]:
 def _examine_extra(extra: str, packages: Sequence[str]) -> dict[str, Any]:
     missing = [package for package in packages if _version(package) is None]
     return {"works": not missing, "missing": missing, "install": f"pip install 'proctor[{extra}]'" if missing else None}
+
+
+def examine_prisons() -> dict[str, Any]:
+    """Return which prisons for programs of models work here, each tried, and which of them exams run in."""
+    from proctor.errors import ProctorError
+    from proctor.prison import available, chosen
+
+    found = {each.name: {"works": each.works, "what": each.what, "reason": each.reason} for each in available()}
+    try:
+        return {"sandbox": settings.sandbox, "used": chosen().name, "kinds": found}
+    except ProctorError as error:
+        return {"sandbox": settings.sandbox, "used": None, "problem": str(error.diagnostics[0].what), "kinds": found}
 
 
 def examine_torch() -> dict[str, Any]:
@@ -146,6 +160,7 @@ def _print(found: dict[str, Any]) -> None:
         for name, entry in table.items():
             missing = f"needs {', '.join(entry['missing'])}:  {entry['install']}" if entry["missing"] else ""
             _line(name, missing or entry.get("description", "installed"), entry["works"])
+    _print_prisons(found["prisons"])
     click.echo("\nFolders")
     for name, entry in found["folders"].items():
         count = f"{entry['datasets']} datasets" if "datasets" in entry else ""
@@ -153,6 +168,16 @@ def _print(found: dict[str, Any]) -> None:
         _line(name, "  ".join(part for part in (entry["path"], note) if part), not entry.get("problem"))
 
 
+def _print_prisons(found: dict[str, Any]) -> None:
+    click.echo("\nPrisons for programs that models write (--sandbox)")
+    for name, entry in found["kinds"].items():
+        reason = entry["reason"].partition("\n")[0]
+        used = "  (used)" if name == found["used"] else ""
+        _line(name, f"{entry['what']}{used}" if entry["works"] else reason, entry["works"] and name != "none")
+    if found["used"] is None:
+        click.echo(f"      {found['problem']}")
+
+
 def _line(name: str, text: str, works: bool) -> None:
     mark = click.style("ok", fg="green") if works else click.style("--", fg="yellow")
-    click.echo(f"  {mark}  {name:<12}  {text}", color=wants_colour(sys.stdout))
+    click.echo(f"  {mark}  {printable(f'{name:<12}  {text}')}", color=wants_colour(sys.stdout))

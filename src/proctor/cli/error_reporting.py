@@ -33,6 +33,8 @@ from proctor.errors import (
     ProctorError,
     RunInterruptedError,
 )
+from proctor.secrets import redacted
+from proctor.terminal_text import printable
 
 # 1 and 2 as grep and click have them: it ran but not all is well, and what was asked for is wrong. 3 is the world
 # around it (model, disk, network); 70 is EX_SOFTWARE of sysexits.h; from 128 on a shell's number of the signal.
@@ -64,7 +66,7 @@ def wants_colour(stream: TextIO) -> bool:
 def report(error: ProctorError) -> None:
     """Write every problem of an error on standard error."""
     for diagnostic in error.diagnostics:
-        say(_paint(diagnostic))
+        _write(_paint(diagnostic))
 
 
 def report_unexpected(error: BaseException, show_traceback: bool) -> None:
@@ -72,15 +74,24 @@ def report_unexpected(error: BaseException, show_traceback: bool) -> None:
     if show_traceback:
         import traceback
 
-        traceback.print_exception(error)
+        _write(printable(redacted("".join(traceback.format_exception(error)))))
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     hint = "please report it with the traceback above" if show_traceback else "run the command again with --traceback"
-    say(_paint(Diagnostic(f"unexpected error: {what}", why="this is a fault of Proctor, not yours", hint=hint)))
+    _write(_paint(Diagnostic(f"unexpected error: {what}", why="this is a fault of Proctor, not yours", hint=hint)))
 
 
 def say(text: str) -> None:
     """Write a message for people on standard error."""
-    click.echo(text, err=True, color=wants_colour(sys.stderr))
+    _write(printable(redacted(text)))
+
+
+def show(text: str) -> None:
+    """Write what was asked for on standard output, for people."""
+    click.echo(printable(text))
+
+
+def _write(painted: str) -> None:
+    click.echo(painted, err=True, color=wants_colour(sys.stderr))
 
 
 def abandon_output() -> None:
@@ -91,29 +102,21 @@ def abandon_output() -> None:
 
 def _paint(problem: Diagnostic) -> str:
     place = " ".join(part for part in (str(problem.location or ""), problem.path and f"@ {problem.path}") if part)
-    what = click.style("error: ", fg="red", bold=True) + click.style(printable(problem.what), bold=True)
-    lines = [what + (click.style(f" ({printable(place)})", fg="cyan") if place else "")]
+    what = click.style("error: ", fg="red", bold=True) + click.style(_readable(problem.what), bold=True)
+    lines = [what + (click.style(f" ({_readable(place)})", fg="cyan") if place else "")]
     if problem.location and (excerpt := problem.location.excerpt()):
-        lines.append(printable(excerpt))
+        lines.append(_readable(excerpt))
     if problem.why:
-        lines.append(f"  why: {printable(problem.why)}")
+        lines.append(f"  why: {_readable(problem.why)}")
     if problem.hint:
-        lines.append(click.style("  hint: ", fg="green") + printable(problem.hint))
+        lines.append(click.style("  hint: ", fg="green") + _readable(problem.hint))
     return "\n".join(lines)
 
 
-def printable(text: str) -> str:
-    r"""Return a text that a terminal shows and does not obey.
-
-    Control characters become their pictures (``␛``), marks that turn the writing direction become ``\u202e``.
-    """
-    return text.translate(_SAFE)
+_LONGEST = 4_000
+"""Characters of one part of a message: a screen full. A stranger's pattern or name may have millions."""
 
 
-_KEPT = "\n\t"
-_SAFE: dict[int, str] = {
-    **{code: chr(0x2400 + code) for code in range(32) if chr(code) not in _KEPT},
-    0x7F: "␡",
-    **{code: f"\\x{code:02x}" for code in range(0x80, 0xA0)},
-    **{code: f"\\u{code:04x}" for code in (0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))},
-}
+def _readable(text: str) -> str:
+    shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text) - _LONGEST:,} characters more)"
+    return printable(shown)

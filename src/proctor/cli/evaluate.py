@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.commands import ProctorCommand
-from proctor.cli.error_reporting import FAILURES, say
+from proctor.cli.error_reporting import FAILURES, say, show
+from proctor.cli.exam_options import sandbox_option
 from proctor.errors import DataError, DatasetNotFoundError, Location, UsageError
+from proctor.foreign_text import parse_json
+from proctor.safe_files import opened
+from proctor.terminal_text import printable_json
 
 if TYPE_CHECKING:
     from proctor.results.evaluate import EvaluationResults
@@ -30,16 +35,21 @@ if TYPE_CHECKING:
 @click.option(
     "--log", "--use-cache", "log", type=click.Path(dir_okay=False, path_type=Path), help="The response log for judges."
 )
+@sandbox_option
 @click.option("--instances", is_flag=True, help="Show the scores of the first instances, too.")
 @click.option("--allow-failures", is_flag=True, help="Exit with 0 although instances failed.")
 @click.option("--json", "as_json", is_flag=True, help="The global scores as JSON.")
 def command(dataset: str, predictions: Path, split: str, intervals: bool, log: Path | None, **shown: bool) -> int:
     """Score predictions for a dataset. No model is asked but judges, and these only what the log does not have."""
     given = read_predictions(predictions)
+    from proctor.artifacts.effects_of import effects_of
+    from proctor.effects import require
     from proctor.recipes import load_recipe
     from proctor.running.evaluate import evaluate
 
-    rows = list(load_recipe(dataset)()[split])
+    recipe = load_recipe(dataset)
+    require(effects_of(recipe), recipe.author)
+    rows = list(recipe()[split])
     if len(given) != len(rows):
         raise UsageError(
             f"{predictions} has {len(given)} predictions for {len(rows)} instances of '{split}'",
@@ -47,11 +57,11 @@ def command(dataset: str, predictions: Path, split: str, intervals: bool, log: P
         )
     results = evaluate(given, rows, calc_confidence_intervals=intervals, log=log)
     if shown["as_json"]:
-        click.echo(json.dumps(dict(results.global_scores), ensure_ascii=False, indent=2, default=str))
+        click.echo(printable_json(json.dumps(dict(results.global_scores), ensure_ascii=False, indent=2, default=str)))
     else:
-        click.echo(results.global_scores.summary)
+        show(results.global_scores.summary)
     if shown["instances"] and not shown["as_json"]:
-        click.echo(results.instance_scores.summary)
+        show(results.instance_scores.summary)
     for judge, counts in results.metadata.get("judges", {}).items():
         say(f"judge {judge}: {counts['asked']} requests asked, {counts['from_log']} answered by the log")
     notes = list(_notes(results))
@@ -64,6 +74,10 @@ def _notes(results: EvaluationResults) -> Iterator[str]:
     """Yield a sentence on each metric that failed, and on the instances that did, with the first of each kind."""
     for name, reason in (results.global_scores.get("metric_failures") or {}).items():
         yield f"{name} failed: {reason}"
+    scores = results.global_scores
+    main = scores.get("score_name", "score")
+    if isinstance(scores.get("score"), float) and not math.isfinite(scores["score"]):
+        yield f"{main} is {scores['score']}: there is no number that says how good the predictions are"
     failures = results.failures
     for kind in dict.fromkeys(failure["kind"] for failure in failures.values()):
         mine = {position: each["message"] for position, each in failures.items() if each["kind"] == kind}
@@ -78,19 +92,22 @@ def read_predictions(path: Path) -> list[Any]:
         DataError: The file is missing, or a line is not a prediction; with the line.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
+        with opened(path) as file:
+            lines = file.read().decode("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
         raise DatasetNotFoundError(f"the file {path} cannot be read", why=str(error)) from None
     return [_prediction(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
 
 
 def _prediction(path: Path, number: int, line: str) -> Any:
     try:
-        value = json.loads(line)
+        value = parse_json(line)
     except json.JSONDecodeError as error:
         raise DataError(
             "the line is not valid JSON", location=Location(str(path), number, error.colno), why=error.msg
         ) from None
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, or nested without end
+        raise DataError("the line cannot be read", location=Location(str(path), number), why=str(error)) from None
     if not isinstance(value, dict):
         return value
     for name in ("prediction", "raw_prediction", "output"):

@@ -95,11 +95,51 @@ def _read_groupings(texts: Sequence[str]) -> tuple[str | tuple[str, ...], ...]:
     return tuple(names[0] if len(names) == 1 else names for names in groupings if names)
 
 
+def _read_grant(text: str) -> str:
+    from proctor import effects
+
+    effects.grant(text)
+    return effects.parse_grant(text)
+
+
 def _read_meta_template(text: str) -> dict[str, Any]:
     from proctor.dialects.aisbench.meta_templates import read_meta_template
 
     return read_meta_template(text)
 
+
+class Sandbox(_ParamType):
+    """A prison for programs of models, by name; an image of docker may stand behind a colon."""
+
+    name = "KIND"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name."""
+        from proctor.errors import did_you_mean
+        from proctor.prison import CHOICES, is_choice
+
+        if not is_choice(str(value)):
+            hint = did_you_mean(str(value), CHOICES)
+            self.fail(f"'{value}' is not one of {', '.join(CHOICES)}{f'; {hint}' if hint else ''}", param, ctx)
+        return str(value)
+
+
+def _choose_sandbox(_context: click.Context, _parameter: click.Parameter, name: str | None) -> None:
+    if name is not None:
+        from proctor.settings import settings
+
+        settings.sandbox = name
+
+
+sandbox_option = click.option(
+    "--sandbox",
+    type=Sandbox(),
+    callback=_choose_sandbox,
+    expose_value=False,
+    help="Where programs that a model wrote run: auto, bubblewrap, namespaces, landlock, docker[:IMAGE], none. none is "
+    "no prison and needs --trust-code as well.  [default: auto, the strongest that works here]",
+)
+"""``--sandbox`` of every command that grades."""
 
 _OPTIONS = [
     click.option("--limit", "-L", type=Limit(), help="Only the first N instances of each exam, or that share of them."),
@@ -172,6 +212,15 @@ _OPTIONS = [
         help="One more folder with exams; may be repeated.",
     ),
     click.option("--trust-code", is_flag=True, default=None, help="Run the Python that exams bring along."),
+    sandbox_option,
+    click.option(
+        "--allow",
+        multiple=True,
+        metavar="KIND:WHAT",
+        callback=lambda _context, _parameter, texts: tuple(map(_read_grant, texts)),
+        help="Let exams do more than be exams: net:HOST, read:PATH, write:FOLDER, env:NAME@HOST; may be repeated, and "
+        "is remembered for the same exam.",
+    ),
 ]
 
 
@@ -218,6 +267,7 @@ def find_exams(names: list[str], options: dict[str, Any]) -> list[Exam]:
     """
     from proctor.dialects.resolve import resolve_tasks
     from proctor.recipes.options import ExamOptions
+    from proctor.recipes.permissions import admit
     from proctor.settings import settings
 
     if not names:
@@ -225,7 +275,10 @@ def find_exams(names: list[str], options: dict[str, Any]) -> list[Exam]:
     given = {name: value for name, value in read_options(options).items() if value not in (None, ())}
     if given.pop("trust_code", False):
         settings.trust_code = True
-    return list(resolve_tasks(names, ExamOptions(**given)))
+    given.pop("allow", None)
+    exams = list(resolve_tasks(names, ExamOptions(**given)))
+    admit(exams)
+    return exams
 
 
 def say_what_has_no_effect(exams: Iterable[Exam]) -> None:
@@ -236,3 +289,13 @@ def say_what_has_no_effect(exams: Iterable[Exam]) -> None:
     for exam in exams:
         for note in without_effect(exam.name, exam.honours, exam.options):
             say(f"note: {note}")
+
+
+def say_effects(exams: Iterable[Exam]) -> None:
+    """Say what exams do besides being exams: what they read, ask and send."""
+    from proctor.cli.error_reporting import say
+    from proctor.effects import described
+
+    for exam in exams:
+        if text := described(exam.effects()):
+            say(f"{exam.name}: {text}")

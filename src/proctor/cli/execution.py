@@ -15,6 +15,7 @@ from proctor.cli.exam_options import say_what_has_no_effect
 
 if TYPE_CHECKING:
     from proctor.engines.engine import Engine
+    from proctor.engines.engine_registry import Origin
     from proctor.recipes.exam import Exam
     from proctor.running.execute import Budget
     from proctor.running.run import RunResult
@@ -45,12 +46,19 @@ class Execution:
     write_out: bool
 
 
-def run_spec(spec: RunSpec, execution: Execution) -> RunResult:
-    """Let a model sit exams as a spec says."""
+def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) -> RunResult:
+    """Let a model sit exams as a spec says.
+
+    Args:
+        spec: The run.
+        execution: How to carry it out.
+        origin: Who says what the model is; by default the user.
+    """
     from proctor.cli.exporters import exporter
     from proctor.dialects.run_file import exams_of_spec
     from proctor.engines.engine_registry import make_engine
     from proctor.recipes.exam import suited
+    from proctor.recipes.permissions import admit
     from proctor.running.budget import price_table
     from proctor.running.executors import distribute
     from proctor.running.exporting import ExportedRun
@@ -61,8 +69,10 @@ def run_spec(spec: RunSpec, execution: Execution) -> RunResult:
 
     if execution.trust_code:
         settings.trust_code = True
-    engine = make_engine(spec.model, spec.model_args)
-    exams = suited(exams_of_spec(spec), engine)
+    engine = make_engine(spec.model, spec.model_args, origin)
+    found = exams_of_spec(spec)
+    admit(found, engine)
+    exams = suited(found, engine)
     say_what_has_no_effect(exams)
     folder = execution.output or default_output(spec, exams, engine)
     if execution.write_out:
@@ -121,6 +131,9 @@ def conclude(result: RunResult, *, allow_failures: bool, every_score: bool, as_j
     else:
         console().print(score_table(rows))
     say(f"run folder: {result.output}")
+    if damaged := result.run.get("requests", {}).get("damaged"):
+        say(f"warning: {damaged} damaged entries of the response log count as absent, and were asked again")
+        say(f"  hint: proctor log verify --log {result.run['log']} says more")
     notes = failure_notes(rows)
     for note in notes:
         say(f"warning: {note}")

@@ -14,7 +14,7 @@ from proctor.recipes.exam import Answered, Exam
 from proctor.running.exporting import ExportedRun
 from proctor.running.log import ResponseLog
 from proctor.running.plan import Filed, answered
-from proctor.running.spec import without_secrets
+from proctor.secrets import without_secrets
 
 _MISSING = Failure("missing", "the response log holds no answer")
 

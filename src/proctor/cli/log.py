@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.commands import SETTINGS, ProctorCommand
-from proctor.cli.error_reporting import FAILURES, printable, say, wants_colour
+from proctor.cli.error_reporting import FAILURES, say, show, wants_colour
+from proctor.terminal_text import printable
 
 if TYPE_CHECKING:
     from proctor.running.log import ResponseLog
     from proctor.running.maintenance import LoggedResponse
 
 _SECONDS_PER_DAY = 86_400  # the log counts in seconds, --older-than in days
+_MOST_NAMED = 10  # faults, and damaged entries: a screen; whoever has more salvages the log
 _WIDEST_TEXT = 300  # characters of an answer in a listing: three or four lines of a terminal
 
 _where = click.option(
@@ -49,9 +51,7 @@ def _ls(path: Path | None, as_json: bool) -> None:
     for each in found:
         since = datetime.fromtimestamp(each.created, UTC).date()
         failed = f", {each.failures:,} failures" if each.failures else ""
-        click.echo(
-            f"{each.identity[:8]}  {printable(each.label):<30}  {each.responses:>10,} answers{failed}, since {since}"
-        )
+        show(f"{each.identity[:8]}  {each.label:<30}  {each.responses:>10,} answers{failed}, since {since}")
 
 
 @command.command("show", cls=ProctorCommand)
@@ -116,25 +116,30 @@ def _gc(path: Path | None, dry_run: bool, everything: bool, **which: Any) -> Non
 
 @command.command("verify", cls=ProctorCommand)
 @_where
-@click.option("--drop", "drop_damaged", is_flag=True, help="Remove entries that cannot be read: they are asked again.")
-@click.option("--salvage", metavar="FILE", type=click.Path(path_type=Path), help="Copy what can be read to a new log.")
+@click.option("--drop", "drop_damaged", is_flag=True, help="Remove damaged entries: they are asked again.")
+@click.option("--salvage", metavar="FILE", type=click.Path(path_type=Path), help="Copy what is sound to a new log.")
 def _verify(path: Path | None, drop_damaged: bool, salvage: Path | None) -> int:
-    """Check the log's structure and read every entry."""
+    """Check the log's structure, and every entry against its digest."""
     from proctor.running import maintenance
 
     with _open(path, read_only=not drop_damaged) as log:
         found = maintenance.verify(log)
-        say(f"{found.entries:,} answers read, {len(found.damaged):,} damaged, {len(found.faults):,} faults of the file")
-        for fault in found.faults[:10]:
-            say(f"  {printable(fault)}")
+        damaged = len(found.damaged) + len(found.damaged_failures)
+        say(f"{found.entries:,} answers read, {damaged:,} damaged, {len(found.faults):,} faults of the file")
+        for line in (*found.faults[:_MOST_NAMED], *found.names[:_MOST_NAMED]):
+            say(f"  {printable(line)}")
+        if len(found.names) > _MOST_NAMED:
+            say(f"  and {len(found.names) - _MOST_NAMED:,} more damaged entries")
+        if found.unsealed:
+            say(f"{found.unsealed:,} answers of an earlier version have no digest: they can be read, no more is known")
         if salvage is not None:
             say(f"{maintenance.salvage(log, salvage):,} answers saved to {salvage}")
-        elif found.damaged and drop_damaged:
-            maintenance.drop(log, found.damaged)
-            say(f"{len(found.damaged):,} damaged entries removed")
+        elif damaged and drop_damaged:
+            maintenance.drop(log, found)
+            say(f"{damaged:,} damaged entries removed")
         elif found.faults:
             say("  hint: proctor log verify --salvage NEW.db copies what can be read")
-        elif found.damaged:
+        elif damaged:
             say("  hint: proctor log verify --drop removes the damaged entries, so that they are asked again")
     return 0 if found.is_sound else FAILURES
 
@@ -156,12 +161,12 @@ def _print_json_lines(rows: list[dict[str, Any]]) -> None:
 def _print_entry(each: LoggedResponse) -> None:
     response, colour = each.response, wants_colour(sys.stdout)
     at = datetime.fromtimestamp(each.at, UTC).isoformat(sep=" ", timespec="seconds")
-    head = f"{each.request}.{each.repeat}  {printable(each.engine)}  {at[:19]}"
+    head = printable(f"{each.request}.{each.repeat}  {each.engine}  {at[:19]}")
     click.echo(click.style(head, dim=True), color=colour)
     if response.failure is not None:
-        click.echo(f"  {response.failure.kind}: {printable(response.failure.message)}")
+        show(f"  {response.failure.kind}: {response.failure.message}")
     for text in response.texts:
         shown = text if len(text) <= _WIDEST_TEXT else f"{text[: _WIDEST_TEXT - 1]}…"
-        click.echo(f"  {printable(shown)}")
+        show(f"  {shown}")
     if response.scores:
         click.echo("  " + "  ".join(f"{scored.log_likelihood:.4f}" for scored in response.scores))

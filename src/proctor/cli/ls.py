@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from proctor.cli.commands import ProctorCommand
-from proctor.cli.error_reporting import printable, say, wants_colour
+from proctor.cli.error_reporting import say, wants_colour
 from proctor.errors import UsageError, did_you_mean
+from proctor.terminal_text import printable
 
 if TYPE_CHECKING:
     from proctor.dialects.listing import Entry
@@ -84,13 +85,14 @@ def _print_table(found: list[Entry]) -> None:
     colour, terminal = wants_colour(sys.stdout), sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if terminal else 0
     names = min(max((len(entry.name) for entry in found), default=0), 60)
-    kinds = max((len(entry.kind) for entry in found), default=0)
+    kinds = max((len(printable(entry.kind)) for entry in found), default=0)
     for entry in found:
         room = width - max(names, len(entry.name)) - kinds - 4
         description = printable(entry.description)
         if terminal:
             description = _shortened(description, room)
-        kind = click.style(f"{entry.kind:<{kinds}}", dim=True) if colour else f"{entry.kind:<{kinds}}"
+        kind = f"{printable(entry.kind):<{kinds}}"
+        kind = click.style(kind, dim=True) if colour else kind
         sys.stdout.write(f"{printable(entry.name):<{names}}  {kind}  {description}".rstrip() + "\n")
     if terminal and len(found) > 1:
         say(f"{len(found)} found")

@@ -8,11 +8,11 @@ from itertools import groupby
 from rich.console import Console
 from rich.text import Text
 
-from proctor.cli.error_reporting import printable
 from proctor.ir import Media, Part, Prompt, Request, Span, Turn
 from proctor.prompts.origins import COLOURS, label_of, part_of, parts_in
 from proctor.prompts.preview import continuations_of, decoding_of, kind_of, prompts_of
 from proctor.recipes.exam import Question
+from proctor.terminal_text import printable
 
 LONGEST_SOURCE = 60
 """Characters shown of the address of a picture; data URLs are far longer."""

@@ -67,16 +67,17 @@ def _load(path: Path) -> StoredRun:
 def _write(runs: list[StoredRun], form: str, output: Path, samples: int) -> None:
     from proctor.results.export import score_records, to_csv, to_markdown, write_parquet
     from proctor.results.summary import score_rows
+    from proctor.safe_files import write_for_user
 
     if form == "html":
         from proctor.web.report import report_of
 
-        output.write_bytes(report_of(runs, samples).encode("utf-8", "backslashreplace"))
+        write_for_user(output, report_of(runs, samples))
         return
     listed = [(run.path.name, run.model, list(score_rows(run.results, every_score=True))) for run in runs]
     if form == "md":
-        output.write_text(to_markdown(listed), encoding="utf-8")
+        write_for_user(output, to_markdown(listed))
     elif form == "csv":
-        output.write_text(to_csv(score_records(listed)), encoding="utf-8")
+        write_for_user(output, to_csv(score_records(listed)))
     else:
         write_parquet(score_records(listed), output)

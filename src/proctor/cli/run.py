@@ -11,7 +11,7 @@ import click
 from proctor.cli.commands import ProctorCommand
 from proctor.cli.exam_options import exam_options, read_options
 from proctor.cli.execution import Execution, conclude, run_spec, terminated_like_ctrl_c
-from proctor.cli.run_options import changed_spec, spec_of_options
+from proctor.cli.run_options import changed_spec, origin_of_model, spec_of_options
 
 
 @click.command("run", cls=ProctorCommand)
@@ -68,13 +68,13 @@ def command(spec: Path | None, **options: Any) -> int:
 
         return run_config(spec, options, execution, **mine)
     if spec is None:
-        wanted = spec_of_options(options)
+        wanted, origin = spec_of_options(options), origin_of_model(options)
     else:
         saved = RunSpec.load(spec)
-        wanted = changed_spec(saved, options)
+        wanted, origin = changed_spec(saved, options), origin_of_model(options, spec)
         folder = spec if spec.is_dir() else spec.parent
         if output is None and (folder / "run.yaml").exists() and not wanted.differences(saved):
             output = folder
     with terminated_like_ctrl_c():
-        result = run_spec(wanted, replace(execution, output=output))
+        result = run_spec(wanted, replace(execution, output=output), origin)
     return conclude(result, **mine)

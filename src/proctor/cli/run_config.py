@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.cli.error_reporting import say
 from proctor.cli.execution import Execution, conclude, run_spec, terminated_like_ctrl_c
-from proctor.cli.run_options import changed_spec, of_model, spec_of_options
-from proctor.errors import UsageError
+from proctor.cli.run_options import changed_spec, of_model, origin_of_model, spec_of_options
+from proctor.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
     from proctor.running.run import RunResult
@@ -33,7 +33,7 @@ def run_config(path: Path, options: dict[str, Any], execution: Execution, **prin
         from proctor.settings import settings
 
         settings.trust_code = True
-    specs = _specs(path, options)
+    specs, origin = _specs(path, options), origin_of_model(options, path)
     results: dict[str, RunResult] = {}
     code = 0
     with terminated_like_ctrl_c():
@@ -43,7 +43,7 @@ def run_config(path: Path, options: dict[str, Any], execution: Execution, **prin
             output = execution.output
             if output is not None and len(specs) > 1:
                 output = output / name
-            results[name] = run_spec(spec, replace(execution, output=output))
+            results[name] = run_spec(spec, replace(execution, output=output), origin)
             code = max(code, conclude(results[name], **printed))
     _sum_up(path, results, execution.output)
     return code
@@ -71,6 +71,7 @@ def _specs(path: Path, options: dict[str, Any]) -> dict[str, RunSpec]:
 def _sum_up(path: Path, results: dict[str, RunResult], output: Path | None) -> None:
     """Print the summarizer's table and write it as text, CSV and Markdown."""
     from proctor.dialects.aisbench.summary import summary_of
+    from proctor.safe_files import write_text
 
     table = summary_of(path, {name: result.results for name, result in results.items()})
     if table is None:
@@ -78,7 +79,10 @@ def _sum_up(path: Path, results: dict[str, RunResult], output: Path | None) -> N
     folder = output or next(iter(results.values())).output
     if folder is None:
         return
-    folder.mkdir(parents=True, exist_ok=True)
-    for ending, text in (("txt", table.to_text()), ("csv", table.to_csv()), ("md", table.to_markdown())):
-        (folder / f"summary.{ending}").write_text(text, encoding="utf-8")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for ending, text in (("txt", table.to_text()), ("csv", table.to_csv()), ("md", table.to_markdown())):
+            write_text(folder / f"summary.{ending}", text)
+    except OSError as error:
+        raise OutputError(f"the summary cannot be written to {folder}", why=str(error)) from None
     say(f"summary: {folder / 'summary.txt'}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.cli.error_reporting import say
@@ -11,6 +12,7 @@ from proctor.errors import UsageError
 
 if TYPE_CHECKING:
     from proctor.dialects.aisbench.models import ModelConfig
+    from proctor.engines.engine_registry import Origin
     from proctor.running.spec import RunSpec
 
 _OVERRIDES = (
@@ -60,6 +62,26 @@ def spec_of_options(options: dict[str, Any]) -> RunSpec:
         return changed_spec(RunSpec(model=options["model"], tasks=tasks), rest)
     name, config = given
     return changed_spec(of_model(name, config, tasks), rest)
+
+
+def origin_of_model(options: dict[str, Any], file: Path | None = None) -> Origin:
+    """Return who says what the model of a run is: the user, or the file that names it but for what the user typed.
+
+    Args:
+        options: The command line.
+        file: The run file, or the config, where there is one.
+    """
+    from proctor.effects import author_of_file
+    from proctor.engines.engine_registry import Origin
+
+    typed = frozenset(_model_args(options))
+    if not options["model"]:
+        return Origin(
+            author_of_file(file) if file else None, typed, is_config=file is not None and file.suffix == ".py"
+        )
+    if (found := _model_of_config(options["model"])) is None:
+        return Origin()
+    return Origin(author_of_file(found[0].partition("::")[0]), typed, is_config=True)
 
 
 def _model_of_config(model: str) -> tuple[str, ModelConfig] | None:

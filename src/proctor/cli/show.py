@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.commands import ProctorCommand
-from proctor.cli.exam_options import exam_options, find_exams, say_what_has_no_effect, split_names
+from proctor.cli.exam_options import exam_options, find_exams, say_effects, say_what_has_no_effect, split_names
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,6 +30,7 @@ def command(tasks: tuple[str, ...], docs: int, skip: int, as_json: bool, steps: 
     """
     exams = find_exams([name for text in tasks for name in split_names(text)], options)
     say_what_has_no_effect(exams)
+    say_effects(exams)
     if as_json:
         from proctor.cli.console import print_json
         from proctor.prompts.preview import request_records

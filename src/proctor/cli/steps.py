@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from proctor.cli.console import console
-from proctor.cli.error_reporting import printable
 from proctor.errors import ProctorError
 from proctor.recipes.exam import Exam
+from proctor.terminal_text import printable
 
 LONGEST_VALUE = 200
 """Characters of a value that are shown."""

@@ -9,8 +9,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from proctor.cli.error_reporting import printable
 from proctor.results.summary import ScoreRow, interval, shown, unit_of
+from proctor.terminal_text import printable
 
 
 def score_table(rows: Sequence[ScoreRow]) -> Table:

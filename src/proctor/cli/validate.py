@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -19,7 +20,8 @@ _MOST_SHOWN = 200  # problems for people to read, who mend the first ones first;
 def command(paths: tuple[Path, ...], as_json: bool) -> int:
     """Read task files (YAML), configs (Python) and artifacts (JSON); report every problem with file, line and hint.
 
-    PATH is a file or a folder; nothing is run and no data is loaded. The exit code is 2 where there are problems.
+    PATH is a file or a folder; nothing is run and no data is loaded. Of a file, it says what its exams would do
+    besides being exams: read files, ask servers, send keys. The exit code is 2 where there are problems.
     """
     count = 0
     problems: list[Diagnostic] = []
@@ -37,8 +39,21 @@ def command(paths: tuple[Path, ...], as_json: bool) -> int:
         raise UsageError(
             f"there is no task file in {', '.join(map(str, paths))}", hint="they end in .yaml, .py or .json"
         )
+    for path in paths:
+        _say_effects(path)
     say(f"{_counted(count, 'file')}, {_counted(len(problems), 'problem')}")
     return BAD_INPUT if problems else 0
+
+
+def _say_effects(path: Path) -> None:
+    """Say what the exams of a file do; what keeps it from being read is among the problems."""
+    from proctor.cli.exam_options import say_effects
+    from proctor.dialects.resolve import resolve_tasks
+
+    if not path.is_file():
+        return
+    with suppress(ProctorError):
+        say_effects(resolve_tasks([str(path)]))
 
 
 def _counted(count: int, what: str) -> str:

@@ -21,11 +21,15 @@ from proctor.cli.commands import ProctorCommand
     type=click.Path(exists=True, file_okay=False),
     help="One more folder with exams, for the explorer; may be repeated.",
 )
-def command(runs: tuple[Path, ...], port: int, host: str, no_open: bool, include_paths: tuple[str, ...]) -> None:
+@click.option("--no-token", is_flag=True, help="Let in every user and program of this machine; on loopback only.")
+def command(
+    runs: tuple[Path, ...], port: int, host: str, no_open: bool, include_paths: tuple[str, ...], no_token: bool
+) -> None:
     """Open the explorer and the run viewer in the browser.
 
-    RUN is a run folder, or a folder that holds some; by default the folder runs.
+    RUN is a run folder, or a folder that holds some; by default the folder runs. The address that is printed has the
+    token of this start: whoever has it may look, nobody else.
     """
     from proctor.web.serve import serve
 
-    serve(list(runs), host, port, open_browser=not no_open, include_paths=include_paths)
+    serve(list(runs), host, port, open_browser=not no_open, include_paths=include_paths, needs_token=not no_token)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from proctor.compat import install
 from proctor.errors import ProctorError
+from proctor.terminal_text import printable
 
 USAGE = """usage: python -m proctor.compat PROGRAM.py [ARGUMENTS…]
 
@@ -30,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
         install()
         runpy.run_path(str(program), run_name="__main__")
     except ProctorError as error:
-        print(f"error: {error}", file=sys.stderr)  # noqa: T201 - no console is needed for this
+        print(printable(f"error: {error}"), file=sys.stderr)  # noqa: T201 - no console is needed for this
         return 2
     return 0
 

@@ -11,13 +11,15 @@ import os
 import sqlite3
 import time
 import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
+from proctor.data import web
+from proctor.effects import asking, author_of_rows, require
 from proctor.errors import DataError, DatasetNotFoundError
+from proctor.foreign_text import parse_json
 from proctor.settings import settings
 
 QUERY_SECONDS = 30.0
@@ -60,9 +62,15 @@ def connect(config: Mapping[str, Any]) -> Database:
     return kinds[kind](config)
 
 
+def _authorize(action: int, *_: Any) -> int:
+    """Let a query touch its own database only: others, and copies of it, would be files that it reads or writes."""
+    return sqlite3.SQLITE_DENY if action in (sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH) else sqlite3.SQLITE_OK
+
+
 @contextmanager
 def _limited(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
     deadline = time.monotonic() + QUERY_SECONDS
+    connection.set_authorizer(_authorize)
     connection.set_progress_handler(lambda: int(time.monotonic() > deadline), _STEPS_BETWEEN_CHECKS)
     try:
         yield connection
@@ -157,6 +165,8 @@ class RemoteDatabase:
             raise DataError("a remote database needs a 'db_id' of the form '<url>,db_id=<id>'")
         if not key:
             raise DataError("a remote database needs a key", hint="set the environment variable SQL_API_KEY")
+        self.author = author_of_rows()
+        require(asking(self.url, "a database of a row", ["SQL_API_KEY"]), self.author)
         self.headers = {
             "Content-Type": "application/json",
             "accept": "application/json",
@@ -165,9 +175,9 @@ class RemoteDatabase:
 
     def _ask(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
         data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(f"{self.url}/{path}", data=data, headers=self.headers)  # noqa: S310 - the scheme has been checked
-        with urllib.request.urlopen(request, timeout=QUERY_SECONDS) as response:  # noqa: S310 - the scheme has been checked
-            return json.load(response)
+        address = f"{self.url}/{path}"
+        with web.opened(address, self.author, "a database of a row", headers=self.headers, body=data) as response:
+            return parse_json(web.read(response))
 
     def schema(self) -> str:
         """Return a line for each table with its columns."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import uuid
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from pydantic import Field
@@ -13,6 +14,7 @@ from proctor.artifacts.artifact import Artifact
 from proctor.data.fields import Row, deleter, getter, is_subpath, setter
 from proctor.data.operator import FieldOperator, InstanceOperator, MultiStreamOperator, Step, container_copy
 from proctor.data.streams import INSTANCE_STREAM
+from proctor.effects import Effect, reading, require
 from proctor.errors import DataError, MissingExtraError, ValidationError, did_you_mean
 from proctor.randomness import random_stream
 
@@ -371,6 +373,8 @@ class ReadFile(FieldOperator):
     def process_value(self, value: str) -> str:
         from proctor.data.files import is_remote, opened
 
+        if self.author is not None:
+            require(reading(value, self.author, self.type_name()), self.author)
         with opened(value) as file:
             content: bytes = file.read()
         return content.decode(self.encoding, errors="replace" if is_remote(value) else "strict")
@@ -386,6 +390,10 @@ class WikipediaFetcher(FieldOperator):
     mode: Literal["summary", "text"] = "text"
 
     @override
+    def effects(self) -> Iterable[Effect]:
+        return [Effect("net", "en.wikipedia.org", self.type_name())]
+
+    @override
     def process_value(self, value: str) -> dict[str, str]:
         try:
             import wikipediaapi
@@ -394,6 +402,7 @@ class WikipediaFetcher(FieldOperator):
                 "fetching articles needs the package 'Wikipedia-API', which is not installed",
                 hint="pip install Wikipedia-API",
             ) from None
+        self.act()
         page = wikipediaapi.Wikipedia("Proctor").page(value.rpartition("/")[2])
         return {"title": page.title, "body": getattr(page, self.mode)}
 
@@ -411,13 +420,11 @@ class ApplyOperatorsField(InstanceOperator):
 
     @override
     def process(self, instance: Row, stream_name: str | None = None) -> Row:
-        from proctor.artifacts.fetch import fetch_artifact
-
         names = instance.get(self.operators_field, self.default_operators)
         if names is None:
             raise DataError(f"the row names no operators in '{self.operators_field}'", hint="set 'default_operators'")
         for name in [names] if isinstance(names, (str, Artifact)) else names:
-            operator = fetch_artifact(name)
+            operator = self.fetched(name)
             if not isinstance(operator, MultiStreamOperator):
                 raise DataError(f"'{name}' is not an operator")
             instance = operator.process_instance(instance, stream_name or INSTANCE_STREAM)

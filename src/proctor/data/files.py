@@ -18,11 +18,13 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, cast
 
 from typing_extensions import override
 
+from proctor import foreign_text
 from proctor.artifacts import NON_POSITIONAL
 from proctor.data.dataframes import frames, tabular
 from proctor.data.fields import MISSING, Row, finder
 from proctor.data.hub import local_file, place_of
 from proctor.data.loaders import LazyLoader
+from proctor.effects import Effect, reading
 from proctor.errors import DataError, DatasetNotFoundError, Location, MissingExtraError, ValidationError, did_you_mean
 
 if TYPE_CHECKING:
@@ -56,6 +58,7 @@ def opened(path: str, mode: str = "rb", encoding: str | None = None) -> Iterator
             with fsspec.open(path, mode, encoding=encoding) as file:
                 yield file
         else:
+            foreign_text.check_regular(path)
             with Path(path).open(mode, encoding=encoding) as file:
                 yield file
     except FileNotFoundError:
@@ -122,7 +125,13 @@ class FileLoader(LazyLoader):
             raise DatasetNotFoundError(
                 f"there is no file for the split '{split}'", hint=did_you_mean(split, self.files)
             )
+        self.act()
         return self.read(located(path))
+
+    @override
+    def effects(self) -> Iterable[Effect]:
+        places = (located(path) for path in self.files.values())
+        return [effect for place in places for effect in reading(place, self.author, self.type_name())]
 
     def read(self, path: str) -> Iterator[Row]:  # noqa: ARG002 - for those who override it
         """Yield the rows of a file."""
@@ -293,7 +302,7 @@ def parse_json(text: bytes | str, path: str, line: int = 0) -> Any:
         DataError: It does not parse; with line and column.
     """
     try:
-        return json.loads(text)
+        return foreign_text.parse_json(text)
     except json.JSONDecodeError as error:
         place = Location(path, line or error.lineno, error.colno)
         raise DataError("the file is not valid JSON", location=place, why=error.msg) from None
@@ -355,6 +364,7 @@ class LoadIOB(LazyLoader):
             raise MissingExtraError(
                 "LoadIOB needs the package 'conllu', which is not installed", hint="pip install conllu"
             ) from None
+        self.act()
         path = located(self.files[split])
         with opened(path, "r", self.encoding) as file:
             try:
@@ -362,6 +372,11 @@ class LoadIOB(LazyLoader):
                     yield self._row(sentence, number)
             except conllu.exceptions.ParseException as error:
                 raise DataError("the file is not valid IOB", location=Location(path), why=str(error)) from None
+
+    @override
+    def effects(self) -> Iterable[Effect]:
+        places = (located(path) for path in self.files.values())
+        return [effect for place in places for effect in reading(place, self.author, self.type_name())]
 
     def _row(self, sentence: Any, number: int) -> Row:
         tokens = [token["token"] for token in sentence]

@@ -14,6 +14,7 @@ from typing import Any
 
 from proctor.errors import TemplateError, did_you_mean
 from proctor.safe_python.budget import Budget, ExhaustedError, RefusalError
+from proctor.safe_python.plain import plain_row
 from proctor.safe_python.text import check_layout, format_text
 
 Piece = tuple[str, str | None]
@@ -89,9 +90,13 @@ def compile_format(text: str, owner: str, name: str, kind: str = "input field") 
 
     fill = text.format_map if not _computes_width(text) else partial(_filled, text)
 
+    names = fields_of(text)
+
     def render(values: Mapping[str, Any]) -> str:
         try:
-            return fill(values)
+            return fill(plain_row(values, names))
+        except RefusalError as error:
+            raise TemplateError(f"{owner}.{name} cannot be filled: it {error}") from None
         except KeyError:
             raise missing_field(text, owner, name, kind, values) from None
         except (ValueError, IndexError, AttributeError, TypeError) as error:

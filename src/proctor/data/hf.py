@@ -11,6 +11,7 @@ from typing_extensions import override
 from proctor.data import hub
 from proctor.data.fields import Row
 from proctor.data.loaders import LazyLoader
+from proctor.effects import Effect
 from proctor.safe_python import compile_predicate
 
 
@@ -61,7 +62,12 @@ class LoadHF(LazyLoader):
             revision=self.revision,
             streaming=bool(self.streaming),
             num_proc=self.num_proc,
+            author=self.author,
         )
+
+    @override
+    def effects(self) -> Iterable[Effect]:
+        return self.dataset().effects(self.label())
 
     @override
     def get_splits(self) -> list[str]:

@@ -22,7 +22,10 @@ import yaml
 
 from proctor.data.arrow_rows import ArrowRows
 from proctor.data.fields import Row
+from proctor.effects import Author, Effect, reading, require, writing
 from proctor.errors import DataError, DatasetNotFoundError, Location, did_you_mean
+from proctor.foreign_text import parse_json
+from proctor.foreign_yaml import parse_yaml
 from proctor.settings import settings
 
 _BATCH = 1000  # rows made at once: enough that the cost of a call into Arrow does not show
@@ -43,9 +46,43 @@ class Dataset:
     streaming: bool = False
     num_proc: int | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    author: Author | None = field(default=None, compare=False)
+
+    def effects(self, by: str = "") -> list[Effect]:
+        """Return what loading does beside reading mapped folders: other folders and files, the hub, servers."""
+        effects: list[Effect] = []
+        is_files = self.path in FILE_FORMATS
+        if not is_files and local_folder(self.path) is None:
+            is_place = "://" in self.path or Path(self.path).expanduser().exists()
+            effects += reading(self.path, self.author, by) if is_place else [Effect("hub", self.path, by)]
+        for path in (*_paths_in(self.data_files), *_paths_in(self.data_dir)):
+            if is_files or "://" in path or Path(path).is_absolute() or ".." in Path(path).parts:
+                effects += reading(path, self.author, by)
+        if self.extra.get("cache_dir"):
+            effects += writing(str(self.extra["cache_dir"]), by)
+        return effects
+
+    def act(self) -> None:
+        """Pass the gate: called directly before anything is loaded.
+
+        Raises:
+            NotAllowedError: Nobody allowed one of the :meth:`effects` to the file that names the dataset.
+        """
+        if self.author is not None:
+            require(self.effects("loading the dataset"), self.author)
 
     def __str__(self) -> str:
         return f"'{self.path}'" + (f" ({self.name})" if self.name else "")
+
+
+def _paths_in(files: Any) -> Iterator[str]:
+    if isinstance(files, Mapping):
+        files = list(files.values())
+    if isinstance(files, (list, tuple)):
+        for each in files:
+            yield from _paths_in(each)
+    elif files is not None:
+        yield str(files)
 
 
 # -- the mapped folder ----------------------------------------------------------------------------------------
@@ -100,7 +137,7 @@ def aliases(base: Path) -> Mapping[str, str]:
 def _read_aliases(path: str, modified: int) -> Mapping[str, str]:
     del modified  # part of the cache key: a changed file is read again
     try:
-        table = json.loads(Path(path).read_text(encoding="utf-8"))
+        table = parse_json(Path(path).read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
         raise DataError(
             "the aliases are not valid JSON", location=Location(path, error.lineno, error.colno), why=error.msg
@@ -132,7 +169,7 @@ def _front_matter(text: str, card: Path) -> Mapping[str, Any]:
     if head.strip() or not rest:
         return {}
     try:
-        return yaml.safe_load(rest.partition("\n---")[0]) or {}
+        return parse_yaml(rest.partition("\n---")[0]) or {}
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         place = Location(str(card), mark.line + 2 if mark else 0, mark.column + 1 if mark else 0)
@@ -231,6 +268,7 @@ def split_names(dataset: Dataset) -> list[str]:
     Raises:
         DatasetNotFoundError: It is neither mapped, nor cached, nor on a hub that can be reached.
     """
+    dataset.act()
     folder = local_folder(dataset.path)
     if folder is not None and (files := mapped_files(folder, dataset)) is not None:
         return list(files)
@@ -278,6 +316,7 @@ def rows_of(dataset: Any) -> Sequence[Row]:
 
 def _parquet_of(dataset: Dataset, split: str) -> tuple[str, ...] | None:
     """Return the files of a split that can be read directly; ``None`` where the ``datasets`` library has to."""
+    dataset.act()
     folder = local_folder(dataset.path)
     files = None if folder is None else mapped_files(folder, dataset)
     if files is None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from proctor.effects import author_of_rows, reading, require
 from proctor.errors import DataError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def open_image(value: Any) -> Image:
         if isinstance(value, bytes):
             return Image.open(io.BytesIO(value))
         if isinstance(value, (str, Path)):
+            require(reading(value, author_of_rows(), "an image of a row"), author_of_rows())
             return Image.open(io.BytesIO(Path(value).read_bytes()))
     except (OSError, UnidentifiedImageError) as error:
         raise DataError("an image cannot be decoded", why=str(error)) from None

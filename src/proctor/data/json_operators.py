@@ -14,6 +14,7 @@ from proctor.artifacts.types import is_of_type
 from proctor.data.fields import Row, getter, setter
 from proctor.data.operator import FieldOperator, InstanceOperator, Step
 from proctor.errors import DataError
+from proctor.foreign_text import check_words, parse_json
 from proctor.logs import get_logger
 
 
@@ -39,7 +40,7 @@ def read_json(text: str, allow_failure: bool, failure_value: Any) -> Any:
         DataError: It is not JSON, and failure is not allowed.
     """
     try:
-        return json.loads(text, strict=allow_failure)
+        return parse_json(text, strict=allow_failure)
     except json.JSONDecodeError as error:
         if allow_failure:
             return failure_value
@@ -60,7 +61,7 @@ class JsonStrToDict(FieldOperator):
     @override
     def process_value(self, value: str) -> dict[str, str]:
         try:
-            data = json.loads(value)
+            data = parse_json(value)
         except (json.JSONDecodeError, TypeError) as error:
             get_logger().warning("%r is not JSON: %s", value, error)
             return {}
@@ -76,6 +77,7 @@ class PythonCallProcessor(FieldOperator):
     @override
     def process_value(self, value: str) -> dict[str, Any]:
         try:
+            check_words(value)
             call = ast.parse(value, mode="eval").body
             if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
                 raise DataError(f"{value[:80]!r} is not a call")

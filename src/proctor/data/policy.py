@@ -15,6 +15,7 @@ from typing import Any
 
 from proctor.artifacts import Artifact
 from proctor.errors import PolicyError, SettingsError
+from proctor.foreign_text import parse_json
 from proctor.logs import get_logger
 from proctor.settings import settings
 
@@ -30,7 +31,7 @@ def policies_of_environment() -> Mapping[str, Sequence[str]]:
     """
     text = settings.data_classification_policy or os.environ.get(_UNITXT_VARIABLE) or "{}"
     try:
-        policies = json.loads(text)
+        policies = parse_json(text)
     except json.JSONDecodeError as error:
         raise SettingsError("PROCTOR_DATA_CLASSIFICATION_POLICY is not valid JSON", why=str(error)) from None
     if not isinstance(policies, dict) or not all(map(_is_policy, policies.values())):

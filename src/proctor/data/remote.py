@@ -6,11 +6,7 @@ What each needs is imported when it loads, so cards that name it can be read eve
 from __future__ import annotations
 
 import fnmatch
-import json
 import os
-import tempfile
-import urllib.error
-import urllib.request
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -19,13 +15,17 @@ from typing import Any
 
 from typing_extensions import override
 
-from proctor.data import hub
+from proctor import foreign_text
+from proctor.data import hub, web
 from proctor.data.fields import Row
 from proctor.data.files import parse_json
 from proctor.data.loaders import LazyLoader, Loader
+from proctor.effects import Effect, asking, is_allowed, writing
 from proctor.errors import DataError, DatasetNotFoundError, Location, MissingExtraError, ValidationError, did_you_mean
+from proctor.safe_files import written
 from proctor.settings import settings
 
+_HUB = "huggingface.co"
 DataFiles = str | list[str] | dict[str, str | list[str]]
 
 
@@ -68,7 +68,15 @@ class LoadFromIBMCloud(Loader):
     caching: bool | None = True
 
     @override
+    def effects(self) -> Iterable[Effect]:
+        named = Effect("env", self.endpoint_url_env, self.type_name())
+        endpoint = os.environ.get(self.endpoint_url_env) if self.author is None or is_allowed(named) else None
+        keys = (self.aws_access_key_id_env, self.aws_secret_access_key_env)
+        return [named, *(asking(endpoint, self.type_name(), keys) if endpoint else ())]
+
+    @override
     def load_iterables(self) -> Mapping[str, Iterable[Row]]:
+        self.act()
         folder = self._download()
         extra = {"field": self.data_field} if self.data_field else {}
         files: Any = self.data_files if isinstance(self.data_files, dict) else None
@@ -82,8 +90,11 @@ class LoadFromIBMCloud(Loader):
         return [name for each in self.data_files.values() for name in ([each] if isinstance(each, str) else each)]
 
     def _download(self) -> Path:
-        folder = Path(settings.cache_dir) / "object_storage" / self.bucket_name / (self.data_dir or "")
-        folder = folder / f"limit_{self.get_limit()}"
+        root = Path(settings.cache_dir) / "object_storage"
+        folder = root / self.bucket_name / (self.data_dir or "") / f"limit_{self.get_limit()}"
+        for each in (folder, *(folder / name for name in self.file_names())):
+            if not Path(os.path.abspath(each)).is_relative_to(root.absolute()):  # noqa: PTH100 - links in the cache are the user's
+                raise DataError(f"'{each}' lies outside the cache", path=self.label())
         wanted = [name for name in self.file_names() if not (self.caching and (folder / name).is_file())]
         if wanted:
             client = self._client()
@@ -104,17 +115,14 @@ class LoadFromIBMCloud(Loader):
         key = f"{self.data_dir}/{name}" if self.data_dir else name
         limit = self.get_limit() if name.endswith(".jsonl") else None
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=target.parent, suffix=".part")
         try:
-            with os.fdopen(handle, "wb") as file:
+            with written(target) as file:
                 body = client.get_object(Bucket=self.bucket_name, Key=key)["Body"]
                 if limit is None:
                     file.writelines(body.iter_chunks(1 << 20))
                 else:
                     file.writelines(line + b"\n" for line in islice(body.iter_lines(), limit))
-            Path(temporary).replace(target)
         except _storage_errors() as error:
-            Path(temporary).unlink(missing_ok=True)
             raise DatasetNotFoundError(
                 f"'{key}' cannot be downloaded from the bucket '{self.bucket_name}'", why=str(error)
             ) from error
@@ -148,7 +156,12 @@ class LoadFromKaggle(Loader):
     url: str
 
     @override
+    def effects(self) -> Iterable[Effect]:
+        return [Effect("net", "www.kaggle.com", self.type_name())]
+
+    @override
     def load_iterables(self) -> Mapping[str, Iterable[Row]]:
+        self.act()
         client = _required("kagglehub", "kagglehub", "LoadFromKaggle")
         name = "/".join(self.url.split("?")[0].rstrip("/").split("/")[-2:])
         folder = client.dataset_download(name)
@@ -176,7 +189,12 @@ class LoadFromSklearn(LazyLoader):
         return self.splits
 
     @override
+    def effects(self) -> Iterable[Effect]:
+        return [Effect("net", "ndownloader.figshare.com", self.type_name())]
+
+    @override
     def split_generator(self, split: str) -> Iterator[Row]:
+        self.act()
         library = _required("sklearn.datasets", "scikit-learn", "LoadFromSklearn")
         fetch = getattr(library, f"fetch_{self.dataset_name}", None)
         if fetch is None:
@@ -218,7 +236,14 @@ class LoadFromHFSpace(LazyLoader):
         return list(self.data_files) if isinstance(self.data_files, dict) else ["train"]
 
     @override
+    def effects(self) -> Iterable[Effect]:
+        key = [Effect("env", f"{self.token_env}@{_HUB}", self.type_name())] if self.token_env else []
+        folder = writing(self.path, self.type_name()) if self.path else []
+        return [Effect("hub", f"spaces/{self.space_name}", self.type_name()), *key, *folder]
+
+    @override
     def split_generator(self, split: str) -> Iterator[Row]:
+        self.act()
         files = self.data_files.get(split, []) if isinstance(self.data_files, dict) else self.data_files
         for pattern in [files] if isinstance(files, str) else files:
             for name in self._matching(pattern):
@@ -320,7 +345,12 @@ class LoadFromAPI(Loader):
 
     @override
     def load_iterables(self) -> Mapping[str, Iterable[Row]]:
+        self.act()
         return {split: self._rows(url) for split, url in self.urls.items()}
+
+    @override
+    def effects(self) -> Iterable[Effect]:
+        return [each for url in self.urls.values() for each in asking(url, self.type_name(), [self.api_key_env_var])]
 
     def _rows(self, url: str) -> list[Row]:
         data = self._ask(url)
@@ -333,18 +363,12 @@ class LoadFromAPI(Loader):
         return data
 
     def _ask(self, url: str) -> Any:
-        import ssl
-
         body = b"{}" if self.method == "POST" else None
-        request = urllib.request.Request(url, data=body, headers=self._headers(), method=self.method)  # noqa: S310 - the scheme has been checked
-        context = ssl.create_default_context()
-        if not self.verify_cert:
-            context.check_hostname = False
-            context.verify_mode = ssl.CERT_NONE
+        headers, verify = self._headers(), self.verify_cert
         try:
-            with urllib.request.urlopen(request, timeout=60, context=context) as response:  # noqa: S310 - the scheme has been checked
-                return json.load(response)
-        except (OSError, ValueError) as error:
+            with web.opened(url, self.author, self.type_name(), headers=headers, body=body, verify=verify) as response:
+                return foreign_text.parse_json(web.read(response))
+        except (OSError, ValueError, RecursionError) as error:
             raise DatasetNotFoundError(f"{url} cannot be loaded", why=str(error)) from error
 
     def _headers(self) -> dict[str, str]:
@@ -367,8 +391,13 @@ class TURLColumnTypeAnnotationLoader(LazyLoader):
         return ["train", "validation", "test"]
 
     @override
+    def effects(self) -> Iterable[Effect]:
+        return [Effect("hub", "stanford-crfm/helm-scenarios", self.type_name())]
+
+    @override
     def split_generator(self, split: str) -> Iterator[Row]:
-        for page in json.loads(self._file(split).read_text(encoding="utf-8")):
+        self.act()
+        for page in foreign_text.parse_json(self._file(split).read_text(encoding="utf-8")):
             _, title, _, section, caption, names, cells, annotations = page[:8]
             table = _turl_table(names, cells)
             for name, types in zip(names, annotations, strict=False):

@@ -1,13 +1,10 @@
-"""Operators on streams: order, repeat, collate, merge, join; and side effects."""
+"""Operators on streams: order, repeat, collate, merge, join."""
 
 from __future__ import annotations
 
-import urllib.request
-import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import chain
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field
@@ -19,7 +16,6 @@ from proctor.data.instance_operators import ROW_METADATA, Set
 from proctor.data.operator import (
     MultiStreamOperator,
     PagedStreamOperator,
-    SideEffectOperator,
     SourceOperator,
     StreamingOperator,
     StreamInitializerOperator,
@@ -416,55 +412,12 @@ class ApplyStreamOperatorsField(StreamOperator):
 
     @override
     def process(self, stream: Stream, stream_name: str | None = None) -> Iterator[Row]:
-        from proctor.artifacts.fetch import fetch_artifact
-
         names = stream.peek().get(self.field, [])
         names = [names] if isinstance(names, str) else list(names)
         streams = MultiStream({str(stream_name): stream})
         for name in reversed(names) if self.reversed else names:
-            step = fetch_artifact(name)
+            step = self.fetched(name)
             if not isinstance(step, StreamingOperator):
                 raise DataError(f"'{name}' is not an operator on streams")
             streams = step(streams)
         yield from streams[str(stream_name)]
-
-
-# -- side effects ---------------------------------------------------------------------------------------------
-
-
-class DownloadOperator(SideEffectOperator):
-    """Downloads a file.
-
-    Attributes:
-        source: Its address.
-        target: The path to save it under.
-    """
-
-    source: str
-    target: str
-
-    @override
-    def process(self) -> None:
-        if not self.source.startswith(("http://", "https://")):
-            raise DataError(f"'{self.source}' cannot be downloaded", why="the address is not http or https")
-        try:
-            with urllib.request.urlopen(self.source, timeout=60) as response, Path(self.target).open("wb") as file:  # noqa: S310 - the scheme has been checked
-                while block := response.read(1 << 20):
-                    file.write(block)
-        except OSError as error:
-            raise DataError(f"'{self.source}' cannot be downloaded", why=str(error)) from error
-
-
-class ExtractZipFile(SideEffectOperator):
-    """Unpacks a zip file into a folder."""
-
-    zip_file: str
-    target_dir: str
-
-    @override
-    def process(self) -> None:
-        try:
-            with zipfile.ZipFile(self.zip_file) as archive:
-                archive.extractall(self.target_dir)  # zipfile drops absolute paths and '..'
-        except (OSError, zipfile.BadZipFile) as error:
-            raise DataError(f"'{self.zip_file}' cannot be unpacked", why=str(error)) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import csv
 import io
 from html.parser import HTMLParser
@@ -16,6 +15,7 @@ from proctor.data.augmentors import TypeDependentAugmentor
 from proctor.data.fields import Row, getter, setter
 from proctor.data.operator import FieldOperator, InstanceOperator, Step
 from proctor.errors import DataError
+from proctor.foreign_text import parse_literal
 from proctor.randomness import random_stream
 
 # -- shuffling ------------------------------------------------------------------------------------------------
@@ -331,7 +331,7 @@ class ConstructTableFromRowsCols(InstanceOperator):
 
 def _literal(text: str) -> Any:
     try:
-        return ast.literal_eval(text)
+        return parse_literal(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise DataError(f"{text[:80]!r} is not a Python list", why=str(error)) from None
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from typing_extensions import override
 
 from proctor.data.operator import FieldOperator
+from proctor.effects import Effect, loading
 from proctor.errors import MissingExtraError, ScoringError, ValidationError
 from proctor.regexes import BoundedPattern, bounded
 from proctor.settings import model_folder
@@ -121,6 +123,10 @@ class TokenizerOperator(FieldOperator):
     model: str
     _loaded: ClassVar[Any] = None
 
+    @override
+    def effects(self) -> Iterable[Effect]:
+        return loading(self.model, self.author, self.type_name())
+
     def tokenizer(self) -> Any:
         """Return the tokenizer; it is loaded on first use.
 
@@ -128,6 +134,7 @@ class TokenizerOperator(FieldOperator):
             MissingExtraError: ``transformers`` is not installed.
         """
         if self._loaded is None:
+            self.act()
             try:
                 from transformers import AutoTokenizer
             except ImportError:

@@ -5,7 +5,6 @@ Files are read, no artifact is built: a list of thousands takes a fraction of a 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from fnmatch import fnmatchcase, translate
 from typing import Any
 
 from proctor.artifacts.catalogs import Catalog, catalogs
+from proctor.foreign_text import parse_json, read_source
 
 EXAM_TYPES = frozenset({"dataset_recipe", "standard_recipe", "recipe"})
 SUITE_TYPES = frozenset({"benchmark", "benchmark_stack"})
@@ -162,7 +162,7 @@ def _read(name: str, catalog: Catalog) -> Entry | None:
     if path is None:  # deleted since the names were read
         return None
     try:
-        data = json.loads(path.read_bytes())
+        data = parse_json(read_source(path))
     except (OSError, ValueError) as error:  # a broken file is listed with its reason
         return Entry(name, "broken", f"cannot be read: {error}", source)
     if not isinstance(data, dict):

@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar
 
 from proctor.artifacts import NON_POSITIONAL, Artifact, registry, to_data
 from proctor.data.policy import policy_of
+from proctor.effects import Effect
 from proctor.engines.inference import Predicting
 from proctor.errors import UnsupportedRequestError
 from proctor.ir import Answers, Generate, Prompt, Response, Score, content_key
@@ -33,6 +34,11 @@ class Engine(Predicting, Artifact):
     can_score: ClassVar[bool] = False
 
     data_classification_policy: Annotated[list[str] | None, NON_POSITIONAL] = None
+
+    typed_fields: ClassVar[frozenset[str]] = frozenset()
+    """Fields that the user said himself of an engine that a file describes."""
+    is_of_config: ClassVar[bool] = False
+    """Whether it is a model of a config: these name servers on the user's own machine as a rule."""
 
     @property
     def identity(self) -> str:
@@ -106,6 +112,15 @@ class Engine(Predicting, Artifact):
             "inference_type": str(getattr(self, "inference_label", None) or self.type_name()),
         }
         return {name: value for name, value in {**known, **about}.items() if value is not None}
+
+    def would_do(self) -> list[Effect]:
+        """Return the effects that it would have if a file described all of it, whoever does."""
+        return list(self.effects())
+
+    def come_from(self, other: Engine) -> None:
+        """Take over from another engine who said what of it."""
+        object.__setattr__(self, "typed_fields", other.typed_fields)
+        object.__setattr__(self, "is_of_config", other.is_of_config)
 
     def decoding_defaults(self) -> Mapping[str, Any]:
         """Return how to decode what a request leaves open, by the names of :class:`~proctor.ir.Decoding`."""

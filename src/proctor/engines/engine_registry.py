@@ -8,16 +8,18 @@ import re
 from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
 from proctor.artifacts import fetch_artifact
 from proctor.artifacts.query import is_assignments
 from proctor.artifacts.registry import builtin_types
+from proctor.effects import Author, author, written_by
 from proctor.engines.engine import Engine
 from proctor.engines.http.providers import Provider, providers
 from proctor.errors import MissingExtraError, ProctorError, UnknownArtifactError, UsageError, did_you_mean
+from proctor.foreign_text import parse_json
 from proctor.plugins import plugins
 
 _KEY = re.compile(r"[A-Za-z_][\w.-]*")
@@ -126,19 +128,44 @@ def _provider_status(provider: Provider) -> dict[str, Any]:
     }
 
 
-def make_engine(name: str | Engine, args: Mapping[str, Any] | None = None) -> Engine:
+class Origin(NamedTuple):
+    """Who says what an engine is.
+
+    Attributes:
+        author: Whose file names it; ``None`` is the user.
+        typed: Arguments that the user gave himself.
+        is_config: Whether the file is a config, whose models may be servers on this machine.
+    """
+
+    author: Author | None = None
+    typed: frozenset[str] = frozenset()
+    is_config: bool = False
+
+
+def make_engine(name: str | Engine, args: Mapping[str, Any] | None = None, origin: Origin | None = None) -> Engine:
     """Return the engine of a short name, a catalog name, a query, or JSON with ``__type__``.
 
     Args:
         name: What ``--model`` takes.
         args: Its fields (``--model-args``); dashes in names count as underscores.
+        origin: Who says it; by default whoever wrote what is being built, the user where nobody did. An engine that
+            is in a file of its own is that file's, but for the arguments that the user gave.
 
     Raises:
         UsageError: The name or an argument is unknown.
         MissingExtraError: The engine needs packages that are not installed.
     """
     given = {key.replace("-", "_"): value for key, value in (args or {}).items()}
-    return engine_named(name, given).answering()
+    said = origin or Origin(author())
+    with written_by(said.author):
+        engine = engine_named(name, given)
+    if engine is not name:
+        other_names: Mapping[str, str] = getattr(type(engine), "other_names", {})
+        typed = said.typed if said.author is not None else frozenset(given)
+        named = frozenset(other_names.get(each, each) for each in typed)
+        object.__setattr__(engine, "typed_fields", engine.typed_fields | named)
+        object.__setattr__(engine, "is_of_config", engine.is_of_config or said.is_config)
+    return engine.answering()
 
 
 def engine_named(name: str | Engine, given: Mapping[str, Any]) -> Engine:
@@ -155,7 +182,13 @@ def engine_named(name: str | Engine, given: Mapping[str, Any]) -> Engine:
 
 
 def _changed(engine: Engine, given: Mapping[str, Any]) -> Engine:
-    return engine.from_dict({**engine.to_dict(), **given}) if given else engine
+    if not given:
+        return engine
+    values = {name: getattr(engine, name) for name in type(engine).model_fields if name in engine.model_fields_set}
+    with written_by(engine.author):
+        made = type(engine)(**{**values, **given})
+    made.come_from(engine)
+    return made
 
 
 def _build(name: str, entry: EngineName, given: Mapping[str, Any]) -> Engine:
@@ -237,7 +270,7 @@ def parse_model_args(text: str) -> dict[str, Any]:
 
 def _parse_object(text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        found = parse_json(text)
     except json.JSONDecodeError as error:
         raise UsageError(f"the model arguments are not valid JSON: {error}") from None
     return {str(key).replace("-", "_"): value for key, value in found.items()}
@@ -247,7 +280,7 @@ def _value(text: str) -> Any:
     if text in ("True", "False", "None"):
         return {"True": True, "False": False, "None": None}[text]
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        return parse_json(text, parse_constant=_no_constant)
     except ValueError:
         return text
 

@@ -12,7 +12,6 @@ A dataset is a list of rows, or a Hugging Face ``Dataset``, with ``source``: a s
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,6 +19,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from proctor.data.policy import check_policies
 from proctor.errors import EngineError, FieldTypeError, MissingFieldError
+from proctor.foreign_text import parse_json
 from proctor.ir import (
     Choose,
     Decoding,
@@ -196,7 +196,7 @@ def _request(row: Row, extra: Mapping[str, Any]) -> Generate:
 
 def _task_data(row: Row) -> Mapping[str, Any]:
     data = row.get("task_data") or {}
-    found = json.loads(data) if isinstance(data, str) else data
+    found = parse_json(data) if isinstance(data, str) else data
     return found if isinstance(found, Mapping) else {}
 
 

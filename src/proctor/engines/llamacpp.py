@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from proctor.artifacts import NON_POSITIONAL
+from proctor.effects import Effect, reading
 from proctor.engines.http.openai_engine import OpenAIEngine
 from proctor.errors import EngineError, MissingExtraError, UnsupportedRequestError
 from proctor.ir import Answers, Generate, Score
@@ -46,8 +47,18 @@ class LlamaCppEngine(OpenAIEngine):
         """Leave the address open until the server runs."""
         self._url = ""
 
+    def effects(self) -> Iterable[Effect]:
+        """Return what it reads."""
+        return self.would_do()
+
+    def would_do(self) -> list[Effect]:
+        """Return what it reads: the model's file, and its projector's."""
+        named = [self.mmproj] if self.model == EMBEDDED else [self.model, self.mmproj]
+        return [each for name in named if name for each in reading(name, self.author, self.label)]
+
     def identity_values(self) -> dict[str, Any]:
         """Return what decides the answers: name and size of the file, wherever it lies."""
+        self.act()
         path = self._path()
         size = path.stat().st_size if path.is_file() else 0
         return {**super().identity_values(), "model": [path.name, size], "base_url": ""}
@@ -87,6 +98,7 @@ class LlamaCppEngine(OpenAIEngine):
             import xllamacpp
         except ImportError:
             raise MissingExtraError.of("xllamacpp", "llamacpp", "the engine 'llamacpp'") from None
+        self.act()
         path = self._path()
         if not path.is_file():
             raise EngineError(f"there is no model file '{path}'", hint="give model=/path/to/model.gguf")

@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from proctor.artifacts import NON_POSITIONAL
+from proctor.effects import Effect, reading
 from proctor.engines.engine import Engine
 from proctor.errors import DataError, EngineError, Location
+from proctor.foreign_text import parse_json
 from proctor.ir import Answers, Failure, Generate, Pair, Prompt, Response, Rolling, Score, Scored, content_key
+from proctor.safe_files import opened
 
 PROMPT_FIELDS = ("prompt", "source", "messages", "input_text", "model_input")
 OUTPUT_FIELDS = ("output", "outputs", "generated_text", "raw_prediction", "prediction", "response", "text")
@@ -48,6 +51,10 @@ class ReplayEngine(Engine):
         """The model's name, or the file's."""
         return self.model or Path(self.path).stem
 
+    def effects(self) -> Iterable[Effect]:
+        """Return that it reads its file."""
+        return reading(self.path, self.author, self.label)
+
     def identity_values(self) -> dict[str, Any]:
         """Return what decides the answers: the content of the file, wherever it lies."""
         return {**super().identity_values(), "path": content_key("replay", self._read())}
@@ -81,14 +88,17 @@ class ReplayEngine(Engine):
 
     def _read(self) -> list[Row]:
         if self._rows is None:
+            self.act()
             path = Path(self.path)
-            self._rows = list(_rows_of(path / "samples.jsonl" if path.is_dir() else path))
+            is_run = path.is_dir()
+            self._rows = list(_rows_of(path / "samples.jsonl" if is_run else path, path if is_run else None))
         return self._rows
 
 
-def _rows_of(path: Path) -> Iterator[Row]:
+def _rows_of(path: Path, run: Path | None) -> Iterator[Row]:
+    """Yield the rows of a file; where it is that of a run folder, no link leads out of the folder."""
     try:
-        with path.open(encoding="utf-8") as lines:
+        with opened(path, within=run) as lines:
             for number, line in enumerate(lines, start=1):
                 if line.strip():
                     yield _row(line, Location(str(path), number))
@@ -96,11 +106,12 @@ def _rows_of(path: Path) -> Iterator[Row]:
         raise EngineError(f"the recorded answers in '{path}' cannot be read", why=str(error)) from None
 
 
-def _row(line: str, location: Location) -> Row:
+def _row(line: bytes, location: Location) -> Row:
     try:
-        row = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise DataError("a line of recorded answers is not JSON", why=error.msg, location=location) from None
+        row = parse_json(line)
+    except ValueError as error:
+        why = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+        raise DataError("a line of recorded answers is not JSON", why=why, location=location) from None
     return row if isinstance(row, dict) else {"prediction": row}
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.engines.engine import Engine
-from proctor.errors import ValidationError
+from proctor.errors import ScoringError, ValidationError
 from proctor.ir import (
     Answers,
     Failure,
@@ -25,6 +25,7 @@ from proctor.ir import (
     TokenLogProbability,
     Usage,
 )
+from proctor.regexes import bounded
 
 Answering = Callable[[Prompt], str | Sequence[str] | Response]
 """From a prompt to an answer, several answers, or a whole response (with a failure, token log-probabilities …)."""
@@ -62,9 +63,10 @@ class ScriptedEngine(Engine):
         """Compile the rules."""
         super().prepare()
         try:
-            self._rules = [(re.compile(pattern, re.DOTALL), answer) for pattern, answer in self.rules or ()]
-        except re.error as error:
-            raise ValidationError(f"a rule is not a regular expression: {error}", path="$.rules") from None
+            self._rules = [(bounded(pattern, re.DOTALL), answer) for pattern, answer in self.rules or ()]
+        except ScoringError as error:
+            why = error.diagnostics[0].why
+            raise ValidationError(f"a rule is not a regular expression: {why}", path="$.rules") from None
         object.__setattr__(self, "can_score", self.log_likelihood is not None or self.log_likelihoods is not None)
 
     def identity_values(self) -> dict[str, Any]:
@@ -124,7 +126,9 @@ class ScriptedEngine(Engine):
         text = prompt.text
         found = self._from_table(text)
         if found is None:
-            found = next((match.expand(answer) for rule, answer in self._rules if (match := rule.search(text))), None)
+            found = next(
+                (made for rule, answer in self._rules if (made := rule.expand(answer, text)) is not None), None
+            )
         return self.answer if found is None else found
 
     def _from_table(self, text: str) -> str | None:

@@ -14,6 +14,7 @@ from typing import Any
 from msgspec import structs
 
 from proctor.artifacts.query import parse_query
+from proctor.effects import written_by
 from proctor.engines.decoding import with_defaults
 from proctor.engines.engine import Engine
 from proctor.engines.engine_registry import engine_named, engine_names
@@ -70,12 +71,16 @@ class StandIn(Engine):
         if isinstance(engine, StandIn):
             return engine
         if settings.mock_inference_mode:
-            return cls.of(engine, engine_named("scripted", {"answer": "[[10]]"}))
+            with written_by(None):  # the user's settings say so
+                return cls.of(engine, engine_named("scripted", {"answer": "[[10]]"}))
         if not (table := engine_map()):
             return engine
         known = list(_names(engine))
         wanted = next((table[name] for name in known if name in table), table.get(_ANY) if known else None)
-        return engine if wanted is None else cls.of(engine, engine_from(wanted))
+        if wanted is None:
+            return engine
+        with written_by(None):  # as above
+            return cls.of(engine, engine_from(wanted))
 
     @classmethod
     def of(cls, asked: Engine, answering: Engine) -> StandIn:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -11,6 +10,8 @@ from pydantic import Field
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.errors import Diagnostic, Location, ProctorError, TemplateError
+from proctor.foreign_text import parse_json, read_source_text
+from proctor.foreign_yaml import parse_yaml
 from proctor.formats.dialogue_layout import DialogueLayout, Mode, Piece, Said, content_of, joined, merged
 from proctor.formats.format import Format, LayOut, Parts
 from proctor.formats.media_parts import parts_of
@@ -286,8 +287,8 @@ def _read(path: Path) -> Any:
 
     place = Location(str(path))
     try:
-        text = path.read_text(encoding="utf-8")
-        return json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
+        text = read_source_text(path)
+        return parse_json(text) if path.suffix == ".json" else parse_yaml(text)
     except OSError as error:
         raise TemplateError("the meta template cannot be read", location=place, why=str(error)) from None
     except (ValueError, yaml.YAMLError) as error:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from pydantic import Field
 
+from proctor.effects import Effect, loading
 from proctor.errors import EngineError, MissingExtraError, TemplateError
 from proctor.formats.chat import ChatAPIFormat, arrange, explain_messages, to_messages
 from proctor.formats.format import Format, LayOut, Parts
@@ -46,8 +48,13 @@ class HFSystemFormat(ChatAPIFormat):
     model_name: str
     chat_kwargs_dict: dict[str, Any] = Field(default_factory=dict)
 
+    def effects(self) -> Iterable[Effect]:
+        """Loading the tokenizer."""
+        return loading(self.model_name, self.author, type(self).__name__)
+
     def layout(self) -> LayOut:
         """Load the tokenizer; return the function that lays out prompts."""
+        self.act()
         tokenizer = load_tokenizer(self.model_name)
         in_user_turns, arguments = self.place_instruction_in_user_turns, dict(self.chat_kwargs_dict)
         arranged = arrange(self.demos_as_turns)

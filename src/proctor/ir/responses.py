@@ -29,7 +29,8 @@ class Failure(Struct, frozen=True, omit_defaults=True):
         kind: A short stable word: ``timeout``, ``unreachable`` (no server there), ``connection`` (it hung up),
             ``refused`` (the request is not acceptable), ``rate_limited``, ``protocol`` (a reply that
             cannot be read), ``server_error``, ``authentication``, ``forbidden``, ``not_found``,
-            ``context_too_long``, ``out_of_memory``, ``engine``.
+            ``context_too_long``, ``out_of_memory``, ``content_filter`` (the model or a filter refused to answer:
+            asking again does not help), ``engine``.
         message: What happened, for people.
         attempts: How often the request was tried.
         retryable: Whether asking again later may help.

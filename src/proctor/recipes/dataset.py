@@ -11,6 +11,7 @@ from proctor.artifacts import fetch_artifact
 from proctor.data.loaders import LoadFromDictionary
 from proctor.data.streams import MultiStream
 from proctor.errors import TemplateError, UsageError, did_you_mean
+from proctor.foreign_text import parse_json
 from proctor.recipes.recipe import DatasetRecipe, Recipe
 from proctor.settings import settings
 from proctor.tasks.card import TaskCard
@@ -233,9 +234,9 @@ def decode_row(row: Row) -> Row:
     """Return a row with a chat ``source`` as messages (and ``task_data`` as a dict, where settings say so)."""
     source = row.get("source")
     if isinstance(source, str) and source.startswith(_CHAT):
-        row = {**row, "source": json.loads(source)}
+        row = {**row, "source": parse_json(source)}
     if not settings.task_data_as_text and isinstance(row.get("task_data"), str):
-        row = {**row, "task_data": json.loads(row["task_data"])}
+        row = {**row, "task_data": parse_json(row["task_data"])}
     return row
 
 
@@ -243,7 +244,7 @@ def decode_batch(batch: dict[str, list[Any]]) -> dict[str, list[Any]]:
     """Return a batch of columns, decoded as :func:`decode_row` does."""
     sources = batch.get("source")
     if sources and isinstance(sources[0], str) and sources[0].startswith(_CHAT):
-        batch = {**batch, "source": [json.loads(source) for source in sources]}
+        batch = {**batch, "source": [parse_json(source) for source in sources]}
     if not settings.task_data_as_text and batch.get("task_data"):
-        batch = {**batch, "task_data": [json.loads(text) for text in batch["task_data"]]}
+        batch = {**batch, "task_data": [parse_json(text) for text in batch["task_data"]]}
     return batch

@@ -15,6 +15,8 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from proctor.effects import Author, Effect
+from proctor.effects import refusals as effects_refused
 from proctor.errors import DataError, Diagnostic, ProctorError
 from proctor.ir import Exchange, Failure, Prompt
 from proctor.ir.question import Answered, Ask, Question
@@ -161,6 +163,8 @@ class Exam:
         variant: How it differs from what its file says, in a few words.
         groups: The groups that it was chosen with, outermost first; their scores are made of their members' scores.
         context: What is known of who is asked.
+        effects: What it does besides being an exam, where strangers wrote it; computed when somebody wants to know.
+        author: The file that it was written in; ``None`` where a program built it.
         own_seed: Seed of its draws where the run gives none; ``None`` where it draws nothing, or each part has its own.
         own: The dialect's own object behind the exam, for converters of the same dialect.
     """
@@ -181,6 +185,8 @@ class Exam:
     variant: str = ""
     groups: tuple[ScoredGroup, ...] = ()
     context: Context = field(default_factory=Context)
+    effects: Callable[[], Sequence[Effect]] = tuple
+    author: Author | None = None
     own_seed: int | None = None
     own: object = None
 
@@ -278,8 +284,8 @@ class Exam:
         return list(refusals(self.name, self.honours, self.options))
 
     def problems(self, engine: Engine | None = None) -> list[Diagnostic]:
-        """Return what can be known to go wrong before anybody is asked: options, metrics, what the engine lacks."""
-        found = [*self.refused(), *self.grader.check()]
+        """Return what can be known to go wrong before anybody is asked: options, metrics, permissions, the engine."""
+        found = [*self.refused(), *self.grader.check(), *effects_refused(self.effects(), self.author, self.name)]
         return found if engine is None else [*found, *_lacking(self, engine)]
 
     def suited_to(self, engine: Engine) -> Exam:

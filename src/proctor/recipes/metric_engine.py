@@ -8,13 +8,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from proctor.engines.engine import Engine
 from proctor.engines.inference import OnFailure, Predictions, Row
 from proctor.errors import EngineError, MissingFieldError
+from proctor.foreign_text import parse_json
 from proctor.ir import Failure
 from proctor.scoring.columns import rows_of
 from proctor.scoring.grade import Columns
@@ -82,7 +82,7 @@ class MetricInferenceEngine(Engine):
 
 def _task_data(row: Row) -> Mapping[str, Any]:
     found = row.get("task_data") or {}
-    data: Mapping[str, Any] = json.loads(found) if isinstance(found, str) else found
+    data: Mapping[str, Any] = parse_json(found) if isinstance(found, str) else found
     return data
 
 

@@ -188,7 +188,7 @@ class DatasetRecipe(Recipe):
         if index is None:
             default = self.used_task.default_template
             if not templates and default is not None:
-                return fetch_artifact(default)  # type: ignore[return-value]
+                return self.fetched(default)  # type: ignore[return-value]
             index = next(iter(templates), None)
         found = templates.get(index)
         if found is None:
@@ -198,7 +198,7 @@ class DatasetRecipe(Recipe):
                 why=f"the card's templates are {', '.join(map(str, templates))}" if templates else "",
                 hint=did_you_mean(str(index), map(str, templates)) or "give one: template=templates.…",
             )
-        return fetch_artifact(found)  # type: ignore[return-value]
+        return self.fetched(found)  # type: ignore[return-value]
 
     def plan(self) -> Plan:
         """Return the parts of this recipe, resolved."""
@@ -232,7 +232,7 @@ class DatasetRecipe(Recipe):
 
     def _refiners(self) -> dict[str, Any]:
         refiners = {"train": self.train_refiner, "validation": self.validation_refiner, "test": self.test_refiner}
-        return {name: fetch_artifact(refiner) for name, refiner in refiners.items() if refiner is not None}
+        return {name: self.fetched(refiner) for name, refiner in refiners.items() if refiner is not None}
 
     def _with_serializer(self, template: Template) -> Template:
         if not self.serializer:
@@ -248,7 +248,7 @@ class DatasetRecipe(Recipe):
 
     def _augmentors(self) -> tuple[Any, ...]:
         given = self.augmentor if isinstance(self.augmentor, list) else [self.augmentor]
-        augmentors = [fetch_artifact(each) for each in given if each is not None]
+        augmentors = [self.fetched(each) for each in given if each is not None]
         augmentors = [each for each in augmentors if each.type_name() != "null_augmentor"]
         inputs = self.used_task.augmentable_inputs
         if augmentors and not inputs:

@@ -11,6 +11,7 @@ from typing import Any
 
 from proctor.artifacts import fetch_artifact
 from proctor.errors import ScoringError
+from proctor.foreign_text import parse_json
 from proctor.ir import Failure
 from proctor.results.rows import Table
 from proctor.results.scores import GlobalScores, GroupsScores, InstanceScores, SubsetsScores
@@ -110,7 +111,8 @@ def evaluate(
     table = Table(_given(dataset, data))
     given = [EmptyPrediction()] * len(table) if predictions is None else _listed(predictions)
     task_data = table.task_data()
-    columns = Columns(given, table["references"], task_data, classes=table.get("data_classification_policy", ()))
+    references = [_present_references(each) for each in table["references"]]
+    columns = Columns(given, references, task_data, classes=table.get("data_classification_policy", ()))
     check_lengths(columns)
     for fields, source in zip(task_data, table.get("source", ""), strict=True):
         fields["source"] = source
@@ -167,10 +169,21 @@ def _without_prefixes(columns: Columns) -> list[Any]:
 
 
 def _present(prediction: Any) -> Any:
-    """Return a prediction, and a failure where it is ``None`` or NaN, which is how tables write that there is none."""
-    if prediction is None or (isinstance(prediction, float) and math.isnan(prediction)):
+    """Return a prediction, and a failure where it is ``None``, NaN or infinite: tables write so that there is none."""
+    if _is_nothing(prediction):
         return Failure("no_prediction", f"there is no prediction ({prediction})", retryable=False)
     return prediction
+
+
+def _present_references(references: Any) -> Any:
+    """Return references, and a failure where there are some and none of them says anything."""
+    if isinstance(references, (list, tuple)) and references and all(map(_is_nothing, references)):
+        return Failure("no_reference", f"there is no reference ({references[0]})", retryable=False)
+    return references
+
+
+def _is_nothing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and not math.isfinite(value))
 
 
 class _Prefixes:
@@ -241,7 +254,7 @@ def _groups(groups: Sequence[Any], positions: list[int]) -> Iterator[tuple[tuple
         for text in groups[position] or ():
             members.setdefault(text if isinstance(text, str) else json.dumps(text), []).append(position)
     for text, found in members.items():
-        fields = json.loads(text)
+        fields = parse_json(text)
         names, values = tuple(fields), tuple(_group_value(value) for value in fields.values())
         yield (names, values) if len(names) > 1 else (names[0], values[0]), found
 

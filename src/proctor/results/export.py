@@ -10,6 +10,7 @@ from typing import Any
 
 from proctor.errors import MissingExtraError
 from proctor.results.summary import ScoreRow, interval, shown, unit_of
+from proctor.safe_files import written_for_user
 
 COLUMNS = ("run", "model", "task", "metric", "value", "unit", "low", "high", "asked", "scored", "failed", "is_main")
 
@@ -67,4 +68,5 @@ def write_parquet(records: list[dict[str, Any]], path: Path) -> None:
     except ImportError:
         raise MissingExtraError.of("pyarrow", "all", "writing Parquet") from None
     columns = {name: [record[name] for record in records] for name in COLUMNS}
-    parquet.write_table(pa.table(columns), path)
+    with written_for_user(path) as file:
+        parquet.write_table(pa.table(columns), file)

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from proctor.errors import ScoringError
+from proctor.foreign_text import check_depth, parse_json
 
 NEEDED = ("references", "metrics", "postprocessors", "task_data")
 
@@ -74,7 +75,7 @@ def _hub_columns(dataset: Any) -> dict[str, Sequence[Any]]:
 
 def _messages(text: Any) -> Any:
     if isinstance(text, str) and text.startswith(('[{"role":', '[{"content":')):
-        return json.loads(text)
+        return parse_json(text)
     return text
 
 
@@ -113,6 +114,8 @@ def decoded(value: Any) -> dict[str, Any]:
 
 def _decode(text: str) -> Any:
     try:
-        return msgspec.json.decode(text)
-    except msgspec.DecodeError:
-        return json.loads(text)  # NaN and Infinity, which Python writes and JSON does not know
+        value = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return parse_json(text)  # NaN and Infinity, which Python writes and JSON does not know
+    check_depth(text, value)
+    return value

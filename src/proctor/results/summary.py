@@ -135,6 +135,11 @@ def first_failures(grades: Iterable[Grade]) -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
+def _has_no_value(row: ScoreRow) -> bool:
+    """Whether instances were scored, and the score of all is none: a correlation of what does not vary."""
+    return row.scored > 0 and not row.metric_failures and (row.value is None or not isfinite(row.value))
+
+
 def failure_notes(rows: Iterable[ScoreRow]) -> list[str]:
     """Return a sentence on every kind of failure: ``3 of 180 instances failed (refused: 1, timeout: 2)``."""
     mains = [row for row in rows if row.is_main and not row.is_suite]
@@ -142,6 +147,7 @@ def failure_notes(rows: Iterable[ScoreRow]) -> list[str]:
     for row in mains:
         kinds.update(row.failure_kinds)
     notes = [f"{row.task}: {name} failed: {why}" for row in mains for name, why in row.metric_failures.items()]
+    notes += [f"{row.task}: {row.metric} is not a number" for row in mains if _has_no_value(row)]
     if failed := sum(row.failures for row in mains):
         reasons = ", ".join(f"{kind}: {count}" for kind, count in sorted(kinds.items()))
         found = f"{failed} of {sum(row.asked for row in mains)} instances failed"

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Annotated, Any, ClassVar
 
+from proctor import effects
 from proctor.artifacts import NON_POSITIONAL
+from proctor.effects import Author
 from proctor.engines.engine import Engine
 from proctor.errors import EngineError, MissingExtraError, ProctorError, UsageError, did_you_mean
 from proctor.ir import Answers, Choose, Failure, Generate, Likelihood, Pair, Prompt, Response, Score
@@ -160,7 +162,9 @@ class _Crew:
 
     def hire(self) -> Any:
         """Start another worker."""
-        return self._actor.remote(self._engine.engine.to_dict())
+        engine = self._engine.engine
+        said = (engine.author, engine.typed_fields, engine.is_of_config, tuple(effects.grants()))
+        return self._actor.remote(engine.to_dict(), said)
 
     def replace(self, worker: Any) -> Any:
         """Start a worker in place of one that died."""
@@ -264,14 +268,21 @@ class _Shift:
 class _Worker:
     """What runs in an actor: an engine of its own."""
 
-    def __init__(self, data: dict[str, Any]) -> None:
+    def __init__(self, data: dict[str, Any], said: tuple[Author | None, frozenset[str], bool, tuple[str, ...]]) -> None:
         self._data = data
+        self._said = said
         self._engine: Engine | None = None
 
     def start(self) -> Engine:
         """Build the engine; here and not in ``__init__``, so that its errors arrive as they are."""
         if self._engine is None:
-            self._engine = Engine.from_dict(self._data)
+            author, typed, is_config, grants = self._said
+            effects.grant(*grants)
+            with effects.written_by(author):
+                engine = Engine.from_dict(self._data)
+            object.__setattr__(engine, "typed_fields", typed)
+            object.__setattr__(engine, "is_of_config", is_config)
+            self._engine = engine
         return self._engine
 
     def answer(self, kind: Kind, requests: Sequence[Numbered]) -> Answers:

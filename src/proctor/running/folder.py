@@ -1,14 +1,15 @@
 """The run folder: ``run.yaml``, ``samples.jsonl``, ``results.json``. Each file appears whole or not at all.
 
+One run at a time has a folder (:meth:`RunFolder.held`). No link in it is followed: it may have been somebody else's.
+
 ``run.yaml`` is written first and ``results.json`` last; a folder with one and not the other is a run that did not
 end, and running into it again completes it.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,7 +18,9 @@ from proctor.errors import OutputError, UsageError
 from proctor.ir import Choose, Converse, Failure, Generate, Likelihood, Prompt, Request, Response, Rolling
 from proctor.jsonable import to_document, to_line
 from proctor.recipes.exam import Answered
-from proctor.running.spec import RunSpec
+from proctor.running.folder_lock import locked
+from proctor.running.spec import MOST_BYTES, RunSpec
+from proctor.safe_files import read_bytes, remove_leftovers, scratch, written
 from proctor.scoring.columns import ABSENT
 from proctor.scoring.grade import Grade
 
@@ -29,7 +32,7 @@ class RunFolder:
     """A folder that takes the files of one run.
 
     Args:
-        path: The folder; made by :meth:`open`.
+        path: The folder; made by :meth:`held` or :meth:`open`. It may be a link; what is in it is not followed.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -40,6 +43,21 @@ class RunFolder:
         """Whether a run ended here."""
         return (self.path / RESULTS).exists()
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Make the folder, and keep other runs out of it until the block ends; what a killed run left is removed.
+
+        Raises:
+            OutputError: Another run is going on there, or it cannot be written.
+        """
+        with ExitStack() as stack:
+            with _output_errors(self.path):
+                self.path.mkdir(parents=True, exist_ok=True)
+                stack.enter_context(locked(self.path))
+                for name in (SPEC, SAMPLES, RESULTS):
+                    remove_leftovers(self.path / name)
+            yield
+
     def open(self, spec: RunSpec) -> None:
         """Make the folder and write ``run.yaml``; results of an earlier run of the same spec are kept until the end.
 
@@ -47,7 +65,7 @@ class RunFolder:
             UsageError: The folder holds another run.
             OutputError: The folder cannot be written.
         """
-        if (self.path / SPEC).exists() and (differences := spec.differences(RunSpec.load(self.path))):
+        if differences := self._differences(spec):
             raise UsageError(
                 f"the folder {self.path} holds another run",
                 why=f"it differs in {', '.join(differences[:_DIFFERENCES_SHOWN])}",
@@ -58,6 +76,15 @@ class RunFolder:
         with self._write(SPEC) as file:
             file.write(spec.to_yaml().encode())
 
+    def _differences(self, spec: RunSpec) -> list[str]:
+        """Return in what a run differs from the one that is here already."""
+        if not (self.path / SPEC).exists():
+            return []
+        with suppress(OSError):  # the same command again: the text is the same, and says so faster than its meaning
+            if read_bytes(self.path / SPEC, MOST_BYTES, within=self.path) == spec.to_yaml().encode():
+                return []
+        return spec.differences(RunSpec.load(self.path))
+
     def write_results(self, results: dict[str, Any], run: dict[str, Any]) -> None:
         """Write ``results.json``; ``results`` is reproducible, ``run`` says when, where and how."""
         with self._write(RESULTS) as file:
@@ -66,25 +93,13 @@ class RunFolder:
     @contextmanager
     def samples(self) -> Iterator[SampleWriter]:
         """Open ``samples.jsonl``; it appears when the block ends well."""
-        spool = self.path / f".{SAMPLES}.spool"
-        with self._write(SAMPLES) as file:
-            try:
-                yield SampleWriter(file, spool)
-            finally:
-                spool.unlink(missing_ok=True)
+        with self._write(SAMPLES) as file, scratch(self.path) as spool:
+            yield SampleWriter(file, spool, self.path)
 
     @contextmanager
     def _write(self, name: str) -> Iterator[BinaryIO]:
-        part = self.path / f".{name}.part"
-        with _output_errors(self.path):
-            try:
-                with part.open("wb") as file:
-                    yield file
-                    file.flush()
-                    os.fsync(file.fileno())
-                part.replace(self.path / name)
-            finally:
-                part.unlink(missing_ok=True)
+        with _output_errors(self.path), written(self.path / name, durable=True) as file:
+            yield file
 
 
 class SampleWriter:
@@ -94,22 +109,27 @@ class SampleWriter:
     file; memory does not grow with the number of instances.
     """
 
-    def __init__(self, file: BinaryIO, spool: Path) -> None:
+    def __init__(self, file: BinaryIO, spool: BinaryIO, folder: Path) -> None:
         self._file = file
         self._spool = spool
+        self._folder = folder
 
     def record(self, exam: str, answered: Iterable[Answered]) -> Iterator[Answered]:
         """Pass answered items through, keeping what their lines begin with."""
-        with _output_errors(self._spool.parent), self._spool.open("wb") as spool:
+        spool = self._spool
+        with _output_errors(self._folder):
+            spool.seek(0)
+            spool.truncate()
             for each in answered:
                 spool.write(to_line(_beginning(exam, each)) + b"\n")
                 yield each
+            spool.flush()
 
     def finish(self, grade: Grade) -> None:
         """Write the lines of the exam whose items were recorded last."""
-        with self._spool.open("rb") as spool:
-            for line, ending in zip(spool, _endings(grade), strict=False):  # endings never end
-                self._file.write(b"%s,%s\n" % (line[:-2], to_line(ending)[1:]))
+        self._spool.seek(0)
+        for line, ending in zip(self._spool, _endings(grade), strict=False):  # endings never end
+            self._file.write(b"%s,%s\n" % (line[:-2], to_line(ending)[1:]))
 
 
 @contextmanager

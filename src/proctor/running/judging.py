@@ -106,7 +106,7 @@ class Judging:
             yield from self._counted(engine, engine.generate(in_order), progress)
             return
         from proctor.running.log import Key
-        from proctor.running.spec import without_secrets
+        from proctor.secrets import without_secrets
 
         log = self._log()
         number = log.engine_number(engine.identity, engine.label, without_secrets(engine.identity_values()))

@@ -2,6 +2,9 @@
 
 One SQLite file. An answer is filed under (engine identity, request key, repeat) and never changes; a failure is filed
 beside the answers and gives way to an answer when one comes. Any number of processes may read and write at once.
+
+What is read is checked against its digest (:class:`~proctor.running.codec.Sealer`): a damaged answer counts as absent,
+is counted, said, and replaced by the next answer to the same request.
 """
 
 from __future__ import annotations
@@ -14,21 +17,25 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from proctor.errors import LogError
 from proctor.ir import Response
-from proctor.running.codec import decode, encode
+from proctor.logs import get_logger
+from proctor.running.codec import Sealer, decode, encode
+from proctor.running.log_errors import BUSY_SECONDS, SAVE, log_errors
 from proctor.settings import settings
 
-SCHEMA_VERSION = 1
-"""Kept in ``PRAGMA user_version``; a log with a higher number was written by a newer Proctor."""
+SCHEMA_VERSION = 2
+"""Kept in ``PRAGMA user_version``; a log with a higher number was written by a newer Proctor.
+
+Version 1 had no digests: its bodies stay as they are and are read, what is written from now on has one.
+"""
 
 _APPLICATION_ID = 0x50524354  # "PRCT": by it ``file`` and we tell a log from other SQLite files
-# A commit of another process takes milliseconds, emptying a long journal on a slow disk many seconds.
-_BUSY_SECONDS = 60.0
 _KEYS_PER_QUERY = 500  # SQLite before 3.32 takes 999 variables in a statement
 # Room for the keys of a million responses, which are looked up in random order; SQLite's own 2 MB are not.
 _CACHE_KIB = 65_536
@@ -44,6 +51,8 @@ _SCHEMA = (
         engine INTEGER NOT NULL, request BLOB NOT NULL, repeat INTEGER NOT NULL, at INTEGER NOT NULL,
         body BLOB NOT NULL, PRIMARY KEY (engine, request, repeat)) WITHOUT ROWID""",
 )
+_SEALS = "CREATE TABLE IF NOT EXISTS engine_seals (engine INTEGER PRIMARY KEY, seal BLOB NOT NULL)"
+"""Digests of the rows of ``engines``, which version 1 did not have."""
 
 
 class Key(NamedTuple):
@@ -88,6 +97,8 @@ class ResponseLog:
         self.path = Path(path) if path is not None else default_log_path()
         self.read_only = read_only
         self._lock = threading.RLock()
+        self._sealers: dict[int, Sealer] = {}
+        self._damaged: set[tuple[int, Key]] = set()
         self._connection = self.connect()
         try:
             with log_errors(self.path):
@@ -115,9 +126,8 @@ class ResponseLog:
 
     @staticmethod
     def _open(uri: str) -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
-        )
+        connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        connection.text_factory = _text
         try:
             connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
         except BaseException:  # a damaged file shows here first
@@ -130,11 +140,15 @@ class ResponseLog:
             with transaction(self._connection):
                 if self._version() == 0:
                     self._create()
-        version = self._version()
         if self._pragma("application_id") != _APPLICATION_ID:
             raise LogError(
                 f"{self.path} is not a response log", hint="name another file with --log; a new one is made by itself"
             )
+        if self._version() < SCHEMA_VERSION and not self.read_only:
+            with transaction(self._connection):
+                if self._version() < SCHEMA_VERSION:
+                    self._upgrade()
+        version = self._version()
         if version > SCHEMA_VERSION:
             raise LogError(
                 f"the response log {self.path} was written by a newer Proctor",
@@ -148,6 +162,13 @@ class ResponseLog:
         for statement in _SCHEMA:
             self._connection.execute(statement)
         self._connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+        self._upgrade()
+
+    def _upgrade(self) -> None:
+        """Give the engines of an earlier version their digests. Bodies are left as they are: there may be millions."""
+        self._connection.execute(_SEALS)
+        for row in self._connection.execute("SELECT id, identity, label, config, created FROM engines").fetchall():
+            seal_engine(self._connection, row)
         self._connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     def _version(self) -> int:
@@ -165,32 +186,85 @@ class ResponseLog:
             row = connection.execute(query, (identity,)).fetchone()
             if row is None:
                 with transaction(connection):
-                    connection.execute(
-                        "INSERT OR IGNORE INTO engines (identity, label, config, created) VALUES (?, ?, ?, ?)",
-                        (identity, label, json.dumps(config or {}, sort_keys=True, default=str), time.time()),
-                    )
+                    self._enter_engine(connection, identity, label, config or {})
                 row = connection.execute(query, (identity,)).fetchone()
-            return int(row[0])
+            number = int(row[0])
+            if self._identity(number) != identity:  # the number comes from an index, which may be damaged
+                raise LogError(f"the response log {self.path} cannot be used", why="its engines are damaged", hint=SAVE)
+            self._sealers[number] = Sealer(identity)
+            return number
+
+    @staticmethod
+    def _enter_engine(connection: sqlite3.Connection, identity: str, label: str, config: dict[str, Any]) -> None:
+        values = (identity, label, json.dumps(config, sort_keys=True, default=str), time.time())
+        done = connection.execute(
+            "INSERT OR IGNORE INTO engines (identity, label, config, created) VALUES (?, ?, ?, ?)", values
+        )
+        if done.rowcount:
+            seal_engine(connection, (done.lastrowid, *values))
+
+    def _identity(self, number: int) -> str | None:
+        with self._guard() as connection:
+            row = connection.execute("SELECT identity FROM engines WHERE id = ?", (number,)).fetchone()
+            return None if row is None else str(row[0])
+
+    def sealer(self, engine: int) -> Sealer:
+        """Return what seals and checks the bodies of an engine."""
+        sealer = self._sealers.get(engine)
+        if sealer is None:
+            sealer = self._sealers[engine] = Sealer(self._identity(engine) or "")
+        return sealer
 
     # -- reading ----------------------------------------------------------------------------------------------
 
+    @property
+    def damaged(self) -> int:
+        """How many damaged entries were met so far; they count as absent."""
+        return len(self._damaged)
+
     def has_many(self, engine: int, keys: Sequence[Key], *, failures: bool = False) -> set[Key]:
-        """Return those keys that have an answer (or, if asked, a failure)."""
-        found = {Key(*row) for row in self._select("request, repeat", "responses", engine, keys)}
-        if failures:
-            found.update(Key(*row) for row in self._select("request, repeat", "failures", engine, keys))
+        """Return those keys that have an answer (or, if asked, a failure) whose digest is right."""
+        is_sound = self.sealer(engine).is_sound
+        found: set[Key] = set()
+        for table in ("responses", "failures") if failures else ("responses",):
+            for row in self._select(table, engine, keys):
+                if is_sound(*row):
+                    found.add(Key(row[0], row[1]))
+                else:
+                    self.note_damage(engine, Key(row[0], row[1]))
         return found.intersection(keys)
 
     def get_many(self, engine: int, keys: Sequence[Key], *, failures: bool = False) -> dict[Key, Response]:
         """Return the answers there are, by key; failures fill in where there is no answer, if asked for."""
-        columns = "request, repeat, body"
-        found = {
-            Key(request, repeat): body for request, repeat, body in self._select(columns, "responses", engine, keys)
-        }
+        found = self._read("responses", engine, keys)
         if failures and (missing := [key for key in keys if key not in found]):
-            for request, repeat, body in self._select(columns, "failures", engine, missing):
-                found[Key(request, repeat)] = body
-        return {key: decode(found[key]) for key in keys if key in found}
+            found.update(self._read("failures", engine, missing))
+        return {key: found[key] for key in keys if key in found}
+
+    def _read(self, table: str, engine: int, keys: Sequence[Key]) -> dict[Key, Response]:
+        opened = self.sealer(engine).opened
+        found = {}
+        for row in self._select(table, engine, keys):
+            key = Key(row[0], row[1])
+            try:
+                found[key] = decode(opened(*row))
+            except LogError:
+                self.note_damage(engine, key)
+        return found
+
+    def is_damaged(self, engine: int, key: Key) -> bool:
+        """Whether an entry was found damaged; it may have been replaced since."""
+        return (engine, key) in self._damaged
+
+    def note_damage(self, engine: int, key: Key) -> None:
+        """Count a damaged entry, and say it the first time."""
+        if not self._damaged:
+            get_logger().warning(
+                "the response log %s has damaged entries: they count as absent and are asked again "
+                "(proctor log verify --log %s names them)",
+                *(self.path, self.path),
+            )
+        self._damaged.add((engine, key))
 
     def get(self, engine: int, key: Key) -> Response | None:
         """Return one answer, or ``None``."""
@@ -211,13 +285,13 @@ class ResponseLog:
             found = [row[0] for row in connection.execute("PRAGMA integrity_check")]
         return [] if found == ["ok"] else found
 
-    def _select(self, columns: str, table: str, engine: int, keys: Sequence[Key]) -> Iterator[tuple[Any, ...]]:
+    def _select(self, table: str, engine: int, keys: Sequence[Key]) -> Iterator[tuple[Any, ...]]:
         requests = list(dict.fromkeys(key.request for key in keys))
         for start in range(0, len(requests), _KEYS_PER_QUERY):
             chunk = requests[start : start + _KEYS_PER_QUERY]
             marks = ",".join("?" * len(chunk))
             with self._guard() as connection:
-                query = f"SELECT {columns} FROM {table} WHERE engine = ? AND request IN ({marks})"  # noqa: S608 - our names
+                query = f"SELECT request, repeat, at, body FROM {table} WHERE engine = ? AND request IN ({marks})"  # noqa: S608 - our names
                 rows = connection.execute(query, (engine, *chunk)).fetchall()
             yield from rows
 
@@ -226,7 +300,7 @@ class ResponseLog:
     def put_many(self, engine: int, entries: Iterable[tuple[Key, Response]]) -> None:
         """Store entries in one transaction; they are durable when this returns. The first answer to a key stays."""
         with self._guard() as connection:
-            write(connection, engine, entries)
+            write(self, connection, engine, entries)
         self.sync()
 
     def sync(self) -> None:
@@ -264,16 +338,21 @@ class ResponseLog:
             yield self._connection
 
 
-def write(connection: sqlite3.Connection, engine: int, entries: Iterable[tuple[Key, Response]]) -> None:
-    """Store entries in one transaction on a connection of :meth:`ResponseLog.connect`."""
+def write(
+    log: ResponseLog, connection: sqlite3.Connection, engine: int, entries: Iterable[tuple[Key, Response]]
+) -> None:
+    """Store entries in one transaction on a connection of :meth:`ResponseLog.connect`; a damaged answer gives way."""
     now = int(time.time())
+    sealed = log.sealer(engine).sealed
     answers: list[tuple[int, bytes, int, int, bytes]] = []
     failures: list[tuple[int, bytes, int, int, bytes]] = []
     for key, response in entries:
         rows = answers if response.failure is None else failures
-        rows.append((engine, key.request, key.repeat, now, encode(response)))
+        body = sealed(key.request, key.repeat, now, encode(response))
+        rows.append((engine, key.request, key.repeat, now, body))
     with transaction(connection):
         if answers:
+            _replace_damaged(log, connection, answers)
             connection.executemany(
                 "INSERT OR IGNORE INTO responses (engine, request, repeat, at, body) VALUES (?, ?, ?, ?, ?)", answers
             )
@@ -282,8 +361,39 @@ def write(connection: sqlite3.Connection, engine: int, entries: Iterable[tuple[K
             )
         if failures:
             connection.executemany(
-                "INSERT OR REPLACE INTO failures (engine, request, repeat, at, body) VALUES (?, ?, ?, ?, ?)", failures
+                "INSERT OR REPLACE INTO failures (engine, request, repeat, at, body) VALUES (?, ?, ?, ?, ?)",
+                failures,
             )
+
+
+def _replace_damaged(log: ResponseLog, connection: sqlite3.Connection, answers: Sequence[tuple[Any, ...]]) -> None:
+    """Put new answers in the place of damaged ones, unless another process did that already."""
+    if not log.damaged:
+        return
+    for engine, request, repeat, at, body in answers:
+        if not log.is_damaged(engine, Key(request, repeat)):
+            continue
+        where = "WHERE engine = ? AND request = ? AND repeat = ?"
+        query = f"SELECT request, repeat, at, body FROM responses {where}"  # noqa: S608 - our words
+        row = connection.execute(query, (engine, request, repeat)).fetchone()
+        if row is not None and not log.sealer(engine).is_sound(*row):
+            update = f"UPDATE responses SET at = ?, body = ? {where}"  # noqa: S608 - our words
+            connection.execute(update, (at, body, engine, request, repeat))
+
+
+def engine_seal(row: Sequence[Any]) -> bytes:
+    """Return the digest of a row of ``engines``: id, identity, label, config, created."""
+    return blake2b(repr(tuple(row)).encode("utf-8", "surrogatepass"), digest_size=8, person=b"proctor engine").digest()
+
+
+def seal_engine(connection: sqlite3.Connection, row: Sequence[Any]) -> None:
+    """Keep the digest of a row of ``engines``."""
+    connection.execute("INSERT OR REPLACE INTO engine_seals VALUES (?, ?)", (row[0], engine_seal(row)))
+
+
+def _text(data: bytes) -> str:
+    """Return a text of the file, of a damaged one too."""
+    return data.decode("utf-8", "surrogateescape")
 
 
 @contextmanager
@@ -301,7 +411,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
     """Switch to write-ahead logging; SQLite does not wait by itself when two processes do it at once."""
-    give_up = time.monotonic() + _BUSY_SECONDS
+    give_up = time.monotonic() + BUSY_SECONDS
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -312,53 +422,3 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
             time.sleep(0.01)
         else:
             return
-
-
-_WHY: dict[int, tuple[str, str]] = {
-    sqlite3.SQLITE_FULL: (
-        "the disk is full",
-        "free some space and run the same command again; every answer stored so far is kept and not asked again",
-    ),
-    sqlite3.SQLITE_IOERR: (
-        "the disk refuses to read or write",
-        "check the disk and its quota, then run the same command again; every answer stored so far is kept",
-    ),
-    sqlite3.SQLITE_READONLY: (
-        "it may not be written",
-        "change its permissions and those of its folder, or choose another file with --log PATH",
-    ),
-    sqlite3.SQLITE_CANTOPEN: (
-        "it cannot be opened",
-        "check that its folder exists and may be written, or choose another file with --log PATH",
-    ),
-    sqlite3.SQLITE_BUSY: (
-        f"another process has held it for {_BUSY_SECONDS:.0f} seconds",
-        "wait for that process or end it, then run the same command again",
-    ),
-    sqlite3.SQLITE_CORRUPT: (
-        "the file is damaged",
-        "proctor log verify --log PATH says what can be saved; or move the file away and run again with a new one",
-    ),
-    sqlite3.SQLITE_NOTADB: (
-        "it is not a SQLite file",
-        "name another file with --log PATH; a new one is made by itself",
-    ),
-}
-
-
-@contextmanager
-def log_errors(path: Path) -> Iterator[None]:
-    """Turn what SQLite and the file system report into a :class:`LogError` that says what to do."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-        why, hint = _WHY.get(code, ("", "proctor log verify --log PATH checks the file"))
-        why = f"{why} ({error})" if why else str(error)
-        raise LogError(f"the response log {path} cannot be used", why=why, hint=hint) from error
-    except OSError as error:
-        raise LogError(
-            f"the response log {path} cannot be used",
-            why=str(error),
-            hint="check that its folder exists and may be written, or choose another file with --log PATH",
-        ) from error

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 
 from proctor.errors import MissingExtraError, OutputError, UsageError
 from proctor.running.log import ResponseLog
 from proctor.running.maintenance import LoggedResponse, entries
+from proctor.safe_files import written_for_user
 
 _ROWS_PER_GROUP = 5_000  # in memory at a time, some 10 to 50 MB; Parquet packs better the more there are
 _PARQUET_COLUMNS = {
@@ -43,21 +44,17 @@ def export(log: ResponseLog, target: Path, engine: str | None = None) -> int:
         UsageError: The file's suffix is neither.
         OutputError: The file cannot be written.
     """
-    writers: dict[str, Callable[[Iterator[LoggedResponse], Path], int]] = {
+    writers: dict[str, Callable[[Iterator[LoggedResponse], BinaryIO], int]] = {
         ".parquet": _to_parquet,
         ".jsonl": _to_jsonl,
     }
     if target.suffix not in writers:
         raise UsageError(f"'{target}' is neither a .parquet nor a .jsonl file")
-    part = target.with_name(f".{target.name}.part")
     try:
-        count = writers[target.suffix](_everything(log, engine), part)
-        part.replace(target)
+        with written_for_user(target) as file:
+            return writers[target.suffix](_everything(log, engine), file)
     except OSError as error:
         raise OutputError(f"{target} cannot be written", why=str(error)) from error
-    finally:
-        part.unlink(missing_ok=True)
-    return count
 
 
 def _everything(log: ResponseLog, engine: str | None) -> Iterator[LoggedResponse]:
@@ -65,17 +62,16 @@ def _everything(log: ResponseLog, engine: str | None) -> Iterator[LoggedResponse
     yield from entries(log, engine, failures=True)
 
 
-def _to_jsonl(found: Iterator[LoggedResponse], path: Path) -> int:
+def _to_jsonl(found: Iterator[LoggedResponse], file: BinaryIO) -> int:
     encoder = msgspec.json.Encoder()
     count = 0
-    with path.open("wb") as file:
-        for each in found:
-            file.write(encoder.encode(each.to_dict()) + b"\n")
-            count += 1
+    for each in found:
+        file.write(encoder.encode(each.to_dict()) + b"\n")
+        count += 1
     return count
 
 
-def _to_parquet(found: Iterator[LoggedResponse], path: Path) -> int:
+def _to_parquet(found: Iterator[LoggedResponse], file: BinaryIO) -> int:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -83,7 +79,7 @@ def _to_parquet(found: Iterator[LoggedResponse], path: Path) -> int:
         raise MissingExtraError.of("pyarrow", "all", "Export to Parquet") from None
     schema = pa.schema([(name, _arrow_type(pa, kind)) for name, kind in _PARQUET_COLUMNS.items()])
     count = 0
-    with path.open("wb") as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
+    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
         while batch := [_flat(each) for each in islice(found, _ROWS_PER_GROUP)]:
             writer.write_table(pa.Table.from_pylist(batch, schema))
             count += len(batch)

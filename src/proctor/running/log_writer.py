@@ -16,7 +16,8 @@ from typing import Self
 
 from proctor.errors import LogError
 from proctor.ir import Response
-from proctor.running.log import Key, ResponseLog, log_errors, write
+from proctor.running.log import Key, ResponseLog, write
+from proctor.running.log_errors import log_errors
 
 _COMMIT_SPACING_SECONDS = 0.002  # a commit costs a fraction of it; what arrives meanwhile shares the next one
 _SYNC_SPACING_SECONDS = 0.25  # flushing a disk takes 1 to 50 ms; a power loss costs a quarter of a second of answers
@@ -132,7 +133,7 @@ class LogWriter:
 
     def _commit(self, batch: dict[Key, Response]) -> None:
         with log_errors(self._log.path):
-            write(self._connection, self._engine, batch.items())
+            write(self._log, self._connection, self._engine, batch.items())
             self._empty_journal()
         with self._change:
             self._unsynced = True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
@@ -16,9 +15,11 @@ from typing import Any
 import msgspec
 
 from proctor.errors import LogError, UsageError
+from proctor.foreign_text import parse_json
 from proctor.ir import Response
-from proctor.running.codec import decode
-from proctor.running.log import ResponseLog, log_errors, transaction
+from proctor.running.codec import Sealer, decode, is_sealed
+from proctor.running.log import Key, ResponseLog, engine_seal, seal_engine, transaction
+from proctor.running.log_errors import DAMAGE, log_errors
 
 _ROWS = 5_000  # read at once: a damaged page costs a dozen halvings, a sound file is read as fast as with more
 _COLUMNS = "id, engine, request, repeat, at, body"
@@ -63,16 +64,28 @@ class LoggedResponse:
 
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """What :func:`verify` found: entries that were read, numbers of entries that cannot be, faults of the file."""
+    """What :func:`verify` found.
+
+    Attributes:
+        entries: Answers that were looked at.
+        damaged: Numbers of damaged answers.
+        faults: Faults of the file.
+        damaged_failures: Engine, request and repeat of damaged failures.
+        names: What the damaged entries are filed under, for people: the engine's label, request and repeat.
+        unsealed: Answers of an earlier version, which have no digest: they can be read, and that is all that is known.
+    """
 
     entries: int
     damaged: tuple[int, ...]
     faults: tuple[str, ...]
+    damaged_failures: tuple[tuple[Any, ...], ...] = ()
+    names: tuple[str, ...] = ()
+    unsealed: int = 0
 
     @property
     def is_sound(self) -> bool:
         """Whether nothing is wrong."""
-        return not self.damaged and not self.faults
+        return not self.damaged and not self.damaged_failures and not self.faults
 
 
 def engines(log: ResponseLog) -> list[LoggedEngine]:
@@ -82,17 +95,26 @@ def engines(log: ResponseLog) -> list[LoggedEngine]:
         failed = dict(connection.execute("SELECT engine, count(*) FROM failures GROUP BY engine"))
         rows = connection.execute("SELECT id, identity, label, config, created FROM engines ORDER BY id").fetchall()
     return [
-        LoggedEngine(
-            number, identity, label, json.loads(config), created, answers.get(number, 0), failed.get(number, 0)
-        )
+        LoggedEngine(number, identity, label, _config(config), created, answers.get(number, 0), failed.get(number, 0))
         for number, identity, label, config, created in rows
     ]
+
+
+def _config(text: Any) -> dict[str, Any]:
+    """Return an engine's configuration; nothing where it is damaged, which :func:`verify` says."""
+    try:
+        found = parse_json(text)
+    except (ValueError, TypeError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def entries(
     log: ResponseLog, engine: str | None = None, request: str = "", *, failures: bool = False
 ) -> Iterator[LoggedResponse]:
     """Yield entries in the order in which they were written, without holding more than a few in memory.
+
+    Damaged ones are left out, and counted in ``log.damaged``.
 
     Args:
         log: An open log.
@@ -103,9 +125,14 @@ def entries(
     chosen = {each.number: each for each in choose(engines(log), engine)}
     with _connected(log) as connection:
         for number, key, repeat, at, body in _rows(log, connection, failures=failures):
-            if number in chosen and key.hex().startswith(request):
+            if number in chosen and isinstance(key, bytes) and key.hex().startswith(request):
                 each = chosen[number]
-                yield LoggedResponse(each.label, each.identity, key.hex(), repeat, at, decode(body))
+                try:
+                    response = decode(log.sealer(number).opened(key, repeat, at, body))
+                except LogError:
+                    log.note_damage(number, Key(key, repeat))
+                else:
+                    yield LoggedResponse(each.label, each.identity, key.hex(), repeat, at, response)
 
 
 def choose(known: Sequence[LoggedEngine], name: str | None) -> list[LoggedEngine]:
@@ -154,6 +181,7 @@ def collect(
             "DELETE FROM engines WHERE id NOT IN (SELECT DISTINCT engine FROM responses)"
             " AND id NOT IN (SELECT engine FROM failures)"
         )
+        connection.execute("DELETE FROM engine_seals WHERE engine NOT IN (SELECT id FROM engines)")
     return removed
 
 
@@ -168,26 +196,97 @@ def compact(log: ResponseLog) -> int:
 
 
 def verify(log: ResponseLog) -> Checkup:
-    """Check the file's structure and read every entry."""
-    faults: list[str] = []
-    damaged: list[int] = []
-    count = 0
+    """Check the file's structure, and every entry against its digest."""
+    checking = _Checking(log)
     with _connected(log) as connection:
-        try:
-            faults += log.check()
-            for number, *_, body in connection.execute(f"SELECT {_COLUMNS} FROM responses"):  # noqa: S608 - our names
-                count += 1
-                if not _is_readable(body):
-                    damaged.append(number)
-        except (LogError, sqlite3.DatabaseError) as error:
-            faults.append(error.why if isinstance(error, LogError) else str(error))
-    return Checkup(count, tuple(damaged), tuple(faults))
+        for check in (checking.file, checking.engines, checking.responses, checking.failures):
+            try:
+                check(connection)
+            except (LogError, *DAMAGE) as error:
+                checking.faults.append(error.why if isinstance(error, LogError) else str(error))
+    return Checkup(
+        checking.count,
+        tuple(checking.damaged),
+        tuple(dict.fromkeys(checking.faults)),
+        tuple(checking.damaged_failures),
+        tuple(checking.names),
+        checking.unsealed,
+    )
 
 
-def drop(log: ResponseLog, numbers: Sequence[int]) -> None:
-    """Remove damaged entries, so that they are asked again."""
+class _Checking:
+    """What a check of a log has found so far."""
+
+    def __init__(self, log: ResponseLog) -> None:
+        self._log = log
+        self._labels: dict[Any, str] = {}
+        self._sealers: dict[Any, Sealer] = {}
+        self.count = 0
+        self.unsealed = 0
+        self.damaged: list[int] = []
+        self.damaged_failures: list[tuple[Any, ...]] = []
+        self.faults: list[str] = []
+        self.names: list[str] = []
+
+    def file(self, connection: sqlite3.Connection) -> None:
+        """Let SQLite check its structure."""
+        del connection
+        self.faults += self._log.check()
+
+    def engines(self, connection: sqlite3.Connection) -> None:
+        """Check the rows of engines."""
+        rows = connection.execute("SELECT id, identity, label, config, created FROM engines").fetchall()
+        self._labels = {row[0]: str(row[2] or row[1]) for row in rows}
+        self._sealers = {row[0]: Sealer(str(row[1])) for row in rows}
+        seals = _seals(connection)
+        if seals is None:
+            return
+        for row in rows:
+            if seals.pop(row[0], None) != engine_seal(row):
+                self.faults.append(f"engine {row[0]} ({self._labels[row[0]]}) is damaged")
+        self.faults += [f"engine {number} is missing" for number in seals]
+
+    def responses(self, connection: sqlite3.Connection) -> None:
+        """Check the answers."""
+        for number, *row in connection.execute(f"SELECT {_COLUMNS} FROM responses"):  # noqa: S608 - our names
+            self.count += 1
+            self.unsealed += not is_sealed(row[-1])
+            if not self._is_sound(*row):
+                self.damaged.append(number)
+
+    def failures(self, connection: sqlite3.Connection) -> None:
+        """Check the failures."""
+        for row in connection.execute("SELECT engine, request, repeat, at, body FROM failures"):
+            if not self._is_sound(*row):
+                self.damaged_failures.append(row[:3])
+
+    def _is_sound(self, engine: Any, request: Any, repeat: Any, at: Any, body: Any) -> bool:
+        sealer = self._sealers.get(engine)
+        if sealer is not None and isinstance(request, bytes) and sealer.is_sound(request, repeat, at, body):
+            return True
+        key = request.hex() if isinstance(request, bytes) else repr(request)
+        self.names.append(f"{self._labels.get(engine, f'engine {engine}')} {key}.{repeat}")
+        return False
+
+
+def _seals(connection: sqlite3.Connection) -> dict[Any, Any] | None:
+    """Return the digests of engines; ``None`` in a log of version 1."""
+    if connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'engine_seals'").fetchone()[0] == 0:
+        return None
+    return dict(connection.execute("SELECT engine, seal FROM engine_seals"))
+
+
+def drop(log: ResponseLog, found: Checkup | Sequence[int]) -> None:
+    """Remove damaged entries, so that they are asked again.
+
+    Args:
+        log: An open log.
+        found: What :func:`verify` found, or numbers of answers.
+    """
+    numbers, failures = (found.damaged, found.damaged_failures) if isinstance(found, Checkup) else (found, ())
     with _connected(log) as connection, log_errors(log.path), transaction(connection):
         connection.executemany("DELETE FROM responses WHERE id = ?", [(number,) for number in numbers])
+        connection.executemany("DELETE FROM failures WHERE engine = ? AND request = ? AND repeat = ?", failures)
 
 
 def salvage(source: ResponseLog, target: Path) -> int:
@@ -205,8 +304,11 @@ def salvage(source: ResponseLog, target: Path) -> int:
             known = old.execute("SELECT id, identity, label, config, created FROM engines").fetchall()
         with log_errors(target), transaction(new):
             new.executemany("INSERT INTO engines VALUES (?, ?, ?, ?, ?)", known)
+            for row in known:
+                seal_engine(new, row)
+        sealers = {row[0]: Sealer(str(row[1])) for row in known}
         for rows in _readable(old, 1, _last_id(old, source.path)):
-            sound = [row for row in rows if _is_readable(row[-1])]
+            sound = [row for row in rows if row[1] in sealers and sealers[row[1]].is_sound(*row[2:])]
             with log_errors(target), transaction(new):
                 new.executemany("INSERT OR IGNORE INTO responses VALUES (?, ?, ?, ?, ?, ?)", sound)
             saved += len(sound)
@@ -221,7 +323,7 @@ def _readable(connection: sqlite3.Connection, first: int, last: int) -> Iterator
         query = f"SELECT {_COLUMNS} FROM responses NOT INDEXED WHERE id BETWEEN ? AND ?"  # noqa: S608 - our names
         try:
             rows = connection.execute(query, (low, high)).fetchall()
-        except sqlite3.DatabaseError:
+        except DAMAGE:
             if low < high:
                 middle = (low + high) // 2
                 ranges += [(middle + 1, high), (low, middle)]
@@ -232,16 +334,8 @@ def _readable(connection: sqlite3.Connection, first: int, last: int) -> Iterator
 def _last_id(connection: sqlite3.Connection, path: Path) -> int:
     try:
         return int(connection.execute("SELECT coalesce(max(id), 0) FROM responses").fetchone()[0])
-    except sqlite3.DatabaseError:
+    except DAMAGE:
         return path.stat().st_size // _SMALLEST_ROW_BYTES
-
-
-def _is_readable(body: bytes) -> bool:
-    try:
-        decode(body)
-    except LogError:
-        return False
-    return True
 
 
 def _shorten(connection: sqlite3.Connection) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 from proctor.ir import Response
 from proctor.logs import get_logger
 from proctor.scoring.grade import Grade
+from proctor.terminal_text import printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
@@ -175,7 +176,7 @@ class LineObserver(SilentObserver):
             self._progress = None
 
     def _write(self, line: str) -> None:
-        print(line, file=self._stream, flush=True)
+        print(printable(line), file=self._stream, flush=True)
 
 
 class JudgeLog:
@@ -213,14 +214,14 @@ class LiveObserver(SilentObserver):
         self._title = exams[0] if len(exams) == 1 else f"{len(exams)} exams"
         self._bars = Bars(
             SpinnerColumn(),
-            TextColumn("[bold]{task.description}"),
+            TextColumn("{task.description}", style="bold", markup=False),
             BarColumn(),
-            TextColumn("{task.fields[note]}"),
+            TextColumn("{task.fields[note]}", markup=False),
             console=Console(file=self._stream),
             transient=True,
         )
         self._bars.start()
-        self._bar = self._bars.add_task(f"{self._title} · {engine}", total=None, note="")
+        self._bar = self._bars.add_task(printable(f"{self._title} · {engine}"), total=None, note="")
 
     def asking(self, progress: Progress) -> None:
         """Move the bar, at most ten times a second."""
@@ -248,7 +249,7 @@ class LiveObserver(SilentObserver):
 
     def _update(self, done: int, total: int | None, note: str) -> None:
         if self._bars is not None and self._bar is not None:
-            self._bars.update(self._bar, completed=done, total=total, note=note)
+            self._bars.update(self._bar, completed=done, total=total, note=printable(note))
 
 
 def observer_for(stream: TextIO | None = None) -> Observer:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from proctor.running.progress import Observer, Progress
+from proctor.safe_files import write_text
 from proctor.scoring.grade import Grade
 
 PROGRESS = ".progress.json"
@@ -75,7 +76,5 @@ class ProgressFileObserver:
             "prompt_tokens": progress.prompt_tokens,
             "completion_tokens": progress.completion_tokens,
         }
-        part = self._file.with_suffix(".part")
         with suppress(OSError):  # who watches may wait; a full disk is reported where it matters
-            part.write_text(json.dumps(counts), encoding="utf-8")
-            part.replace(self._file)
+            write_text(self._file, json.dumps(counts))

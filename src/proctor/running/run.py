@@ -30,9 +30,10 @@ from proctor.running.log import ResponseLog
 from proctor.running.plan import Filed, answered_blocks, blocks_of
 from proctor.running.progress import Observer, SilentObserver
 from proctor.running.question_spool import QuestionSpool
-from proctor.running.spec import RunSpec, without_secrets
+from proctor.running.spec import RunSpec
 from proctor.scoring.flat import units_of
 from proctor.scoring.grade import Grade
+from proctor.secrets import without_secrets
 
 # Packages whose versions can change scores: random numbers, models, rows.
 _VERSIONED = ("proctor", "numpy", "transformers", "torch", "datasets")
@@ -103,6 +104,7 @@ def run_exams(
         open_log = _open_log(log, engine, stack)
         folder = RunFolder(output) if output is not None else None
         if folder is not None:
+            stack.enter_context(folder.held())
             folder.open(spec)
         number = open_log.engine_number(engine.identity, engine.label, without_secrets(engine.identity_values()))
         spool = stack.enter_context(QuestionSpool())
@@ -307,6 +309,7 @@ def _circumstances(session: Session, usage: dict[str, dict[str, int]], began: fl
             "answered": progress.answered,
             "failed": progress.failed,
             "from_log": progress.cached,
+            **({"damaged": damaged} if (damaged := session.log.damaged) else {}),
         },
         "usage": usage,
         **_cost(session, usage),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -11,23 +10,23 @@ from typing import Any, get_args, get_type_hints
 import yaml
 
 from proctor.errors import Diagnostic, Location, UsageError, did_you_mean
+from proctor.foreign_yaml import BoundedLoader, parse_with_nodes
 from proctor.jsonable import jsonable
+from proctor.safe_files import read_bytes
+from proctor.secrets import without_secrets
 
-_SECRET = re.compile(r"(^|[_-])(api_?key|key|token|secret|password|passwd|authorization|credentials?)$", re.IGNORECASE)
+MOST_BYTES = 16 << 20
+"""Bytes of a run file that is read: a thousand exams take three million."""
+
+_LONGEST_REASON = 300
+"""Characters of a reason: some quote the whole value."""
 
 
-def is_secret(name: str) -> bool:
-    """Whether a model argument of this name must never be written to a file."""
-    return _SECRET.search(name) is not None
+class _RunFileLoader(BoundedLoader):
+    """Run files are written by programs, and are larger than files of people: every exam with its options."""
 
-
-def without_secrets(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values without those that are secrets, at any depth."""
-    return {
-        name: without_secrets(value) if isinstance(value, Mapping) else value
-        for name, value in values.items()
-        if not is_secret(str(name))
-    }
+    most_bytes = MOST_BYTES
+    most_nodes = most_expanded = 200_000  # a thousand exams have half as many; reading that many takes two seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +62,7 @@ class RunSpec:
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-like data without secrets; what is not set is left out."""
         values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        values["model_args"] = without_secrets(values["model_args"])
-        return {name: jsonable(value) for name, value in values.items() if value not in (None, {}, "")}
+        return {name: jsonable(value) for name, value in without_secrets(values).items() if value not in (None, {}, "")}
 
     def to_yaml(self) -> str:
         """Return the content of ``run.yaml``."""
@@ -93,14 +91,15 @@ class RunSpec:
             UsageError: It is not YAML, or fields are missing, unknown or of the wrong type; it names every place.
         """
         try:
-            node = yaml.compose(text, Loader=yaml.SafeLoader)
-            values = yaml.safe_load(text)
+            node, values = parse_with_nodes(text, _RunFileLoader)
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark
             place = Location(file, mark.line + 1, mark.column + 1) if mark else Location(file)
             raise UsageError("this is not YAML", location=place, why=str(error.problem or error.context)) from None
-        except (yaml.YAMLError, ValueError) as error:
-            raise UsageError("this is not YAML", location=Location(file), why=str(error)) from None
+        except (yaml.YAMLError, ValueError, TypeError, OverflowError) as error:
+            raise UsageError("this is not YAML", location=Location(file), why=str(error)[:_LONGEST_REASON]) from None
+        except RecursionError:
+            raise UsageError("the run file is nested too deeply", location=Location(file)) from None
         if not isinstance(node, yaml.MappingNode) or not isinstance(values, dict):
             raise UsageError("a run file is a mapping with 'model' and 'tasks'", location=Location(file, 1))
         if problems := list(_problems(cls, node, values, file)):
@@ -111,11 +110,15 @@ class RunSpec:
     def load(cls, path: str | Path) -> RunSpec:
         """Read a ``run.yaml``, or the one in a run folder."""
         path = Path(path)
-        path = path / "run.yaml" if path.is_dir() else path
+        folder = path if path.is_dir() else None
+        path = path if folder is None else folder / "run.yaml"
         try:
-            text = path.read_text(encoding="utf-8")
+            text = read_bytes(path, MOST_BYTES, within=folder).decode("utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"the run file {path} cannot be read", why=str(error)) from None
+            hint = (
+                "" if folder is None else f"if the folder is not yours, choose another; a run needs its own {path.name}"
+            )
+            raise UsageError(f"the run file {path} cannot be read", why=str(error), hint=hint) from None
         return cls.from_yaml(text, str(path))
 
 

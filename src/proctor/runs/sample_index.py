@@ -7,23 +7,23 @@ may be stopped at any time and goes on where it stopped. A run that is written a
 
 from __future__ import annotations
 
-import json
 import math
 import sqlite3
 import time
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from proctor.errors import DataError, UsageError
+from proctor.foreign_text import is_deep, parse_json
 from proctor.results.score_grid import groups_of, label_of_instance
 from proctor.runs.sample_query import (
     EVERYTHING,
@@ -35,6 +35,7 @@ from proctor.runs.sample_query import (
     selection,
     steps,
 )
+from proctor.safe_files import opened
 from proctor.scoring.flat import UNIT
 from proctor.scoring.score import Unit
 from proctor.settings import settings
@@ -43,6 +44,9 @@ _VERSION = 3  # raised whenever the tables or what is put into them change: olde
 _BATCH_BYTES = 4_000_000  # of lines for one transaction, about a second: what is lost where building is stopped
 _SMALL_BATCH_BYTES = 400_000
 """Where somebody waits: a tenth of a second or so."""
+LONGEST_LINE = 64 << 20
+"""Bytes of a line: an instance with a long book for its prompt has a few millions."""
+_LARGEST_NUMBER = (1 << 63) - 1  # what SQLite keeps
 _LONGEST_TEXT = 100_000  # characters: with all of prompts as long as books the index would be as large as the samples
 _WORDS_IN_MEMORY_BYTES = 32_000_000  # FTS5's own 1 MB makes many small segments, which it has to merge again
 
@@ -170,11 +174,11 @@ class SampleIndex:
         """Index what is not indexed yet; stop after ``seconds``. Return whether all is done."""
         started = time.monotonic()
         batch = _BATCH_BYTES if seconds is None else min(_BATCH_BYTES, _SMALL_BATCH_BYTES)
-        with closing(self._connect()) as database, self.path.open("rb") as file:
+        with closing(self._connect()) as database, opened(self.path, within=self.path.parent) as file:
             consumed, _, rows = database.execute("SELECT * FROM progress").fetchone()
             file.seek(consumed)
             names = dict(database.execute("SELECT name, id FROM names").fetchall())
-            while lines := file.readlines(batch):
+            while lines := _next_lines(file, batch):
                 with database:
                     rows, consumed = self._insert(database, lines, rows, consumed, names)
                 if seconds is not None and time.monotonic() - started > seconds:
@@ -182,14 +186,19 @@ class SampleIndex:
             return bool(consumed >= self._size)
 
     def _insert(
-        self, database: sqlite3.Connection, lines: list[bytes], rows: int, consumed: int, names: dict[str, int]
+        self,
+        database: sqlite3.Connection,
+        lines: list[tuple[bytes, int]],
+        rows: int,
+        consumed: int,
+        names: dict[str, int],
     ) -> tuple[int, int]:
         samples, texts = [], []
         members: list[tuple[Any, ...]] = []
         groups = dict(database.execute("SELECT label, id FROM groups").fetchall())
-        for line in lines:
+        for line, length in lines:
             record = read_line(line)
-            exam, failure = str(record.get("exam", "")), failure_of(record)
+            exam, failure = _storable(str(record.get("exam", ""))), failure_of(record)
             for name in (exam, failure):
                 if name is not None:
                     _number(database, "names", names, name)
@@ -199,17 +208,17 @@ class SampleIndex:
                 (
                     rows,
                     names[exam],
-                    doc_id if isinstance(doc_id, int) else None,
+                    doc_id if isinstance(doc_id, int) and abs(doc_id) <= _LARGEST_NUMBER else None,
                     score,
                     None if failure is None else names[failure],
                     consumed,
-                    len(line),
+                    length,
                 )
             )
             texts.append((rows, searchable(record)))
             numbers = [_number(database, "groups", groups, label) for label in self._groups_of(exam, record)]
             members.extend((number, rows, score, names[exam]) for number in numbers)
-            rows, consumed = rows + 1, consumed + len(line)
+            rows, consumed = rows + 1, consumed + length
         database.executemany("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?)", samples)
         database.executemany("INSERT INTO words (rowid, body) VALUES (?, ?)", texts)
         database.executemany("INSERT INTO members VALUES (?, ?, ?, ?)", members)
@@ -220,7 +229,7 @@ class SampleIndex:
         fields = record.get("input")
         if isinstance(fields, Mapping):
             for names in self._groupings.get(exam, ()):
-                yield label_of_instance(fields, names)
+                yield _storable(label_of_instance(fields, names))
 
     # -- reading ------------------------------------------------------------------------------------------------
 
@@ -300,10 +309,11 @@ class SampleIndex:
         return [str(row[0]) for row in rows]
 
     def _read(self, found: list[tuple[Any, ...]], names: Mapping[int, str]) -> Iterator[Sample]:
-        with self.path.open("rb") as file:
+        with opened(self.path, within=self.path.parent) as file:
             for number, score, failure, place, length in found:
                 file.seek(place)
-                yield Sample(number, score, names.get(failure), read_line(file.read(length)))
+                line = file.read(length) if length <= LONGEST_LINE else b""
+                yield Sample(number, score, names.get(failure), read_line(line))
 
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(self.index, timeout=60.0)
@@ -355,16 +365,44 @@ def _beside(
     return None
 
 
+def _next_lines(file: IO[bytes], size: int) -> list[tuple[bytes, int]]:
+    """Return the next lines, of ``size`` bytes or a little more, with their lengths; one that is too long is empty."""
+    found: list[tuple[bytes, int]] = []
+    while size > 0 and (line := file.readline(LONGEST_LINE + 1)):
+        length = len(line)
+        if length > LONGEST_LINE:
+            while line and not line.endswith(b"\n"):
+                line = file.readline(LONGEST_LINE)
+                length += len(line)
+            line = b""
+        found.append((line, length))
+        size -= length
+    return found
+
+
 def read_line(line: bytes) -> dict[str, Any]:
     """Return a line as a record; a line that is not one becomes a record with a failure that says so."""
+    if not line:
+        return _broken(f"it has more than {LONGEST_LINE >> 20} MiB")
     try:
         record = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, ValueError, RecursionError):
         try:
-            record = json.loads(line.decode("utf-8", "replace"))
+            record = parse_json(line.decode("utf-8", "replace"))
         except ValueError as error:
-            record = {"failure": {"kind": "broken line", "message": str(error)}}
-    return record if isinstance(record, dict) else {"failure": {"kind": "broken line", "message": "not a JSON object"}}
+            return _broken(str(error))
+    if not isinstance(record, dict):
+        return _broken("not a JSON object")
+    return _broken("it is nested too deeply") if is_deep(record) else record
+
+
+def _broken(why: str) -> dict[str, Any]:
+    return {"failure": {"kind": "broken line", "message": why}}
+
+
+def _storable(text: str) -> str:
+    """Return a text that SQLite takes: one without lone surrogates."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def failure_of(record: Mapping[str, Any]) -> str | None:
@@ -372,9 +410,9 @@ def failure_of(record: Mapping[str, Any]) -> str | None:
     for name in ("failure", "scoring_failure"):
         failure = record.get(name)
         if isinstance(failure, Mapping):
-            return str(failure.get("kind") or "failure")
+            return _storable(str(failure.get("kind") or "failure"))
         if failure:
-            return str(failure)
+            return _storable(str(failure))
     return None
 
 
@@ -386,7 +424,8 @@ def main_score(record: Mapping[str, Any], name: str | None) -> float | None:
     for key in ("score", name, *scores):
         value = scores.get(key) if key is not None else None
         if isinstance(value, int | float) and not isinstance(value, bool):
-            return float(value)
+            with suppress(OverflowError):
+                return float(value)
     return None
 
 
@@ -394,7 +433,7 @@ def searchable(record: Mapping[str, Any]) -> str:
     """Return the words of an instance that a search looks at."""
     parts = [_words(record.get(name)) for name in ("prompt", "continuations", "output", "prediction", "references")]
     parts.append(_words(record.get("input")))
-    return "\n".join(parts)[:_LONGEST_TEXT]
+    return _storable("\n".join(parts)[:_LONGEST_TEXT])
 
 
 def _words(value: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,10 +9,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from proctor.errors import ProctorError
+from proctor.foreign_text import parse_json
 from proctor.running.folder import RESULTS, SAMPLES, SPEC
 from proctor.running.progress_file import PROGRESS, STALE_SECONDS
 from proctor.running.spec import RunSpec
 from proctor.runs.stored_shapes import checked_entry, checked_run
+from proctor.safe_files import opened, read_bytes
+
+_MOST_BYTES = 64 << 20
+"""Bytes of ``results.json``: ten thousand exams with all their scores take half of it."""
 
 State = Literal["done", "running", "stopped", "damaged"]
 
@@ -61,9 +65,9 @@ class StoredRun:
 
     @property
     def samples(self) -> Path | None:
-        """``samples.jsonl``, where it is there."""
+        """``samples.jsonl``, where it is there; a link that leads out of the folder is not."""
         path = self.path / SAMPLES
-        return path if path.is_file() else None
+        return path if path.is_file() and not _why_unread(path) else None
 
 
 def load_run(path: Path) -> StoredRun:
@@ -75,8 +79,7 @@ def load_run(path: Path) -> StoredRun:
     except ProctorError as error:
         problems.append(error.diagnostics[0].what)
     document, problem = _read_json(path / RESULTS)
-    if problem:
-        problems.append(problem)
+    problems += [each for each in (problem, _why_unread(path / SAMPLES)) if each]
     results: dict[str, dict[str, Any]] = {}
     for name, entry in _mapping(document.get("results")).items():
         if isinstance(entry, dict):
@@ -124,11 +127,26 @@ def _mapping(value: Any) -> dict[str, Any]:
     return dict(value) if isinstance(value, dict) else {}
 
 
+def _why_unread(path: Path) -> str:
+    """Return why a file that is there is not read."""
+    if not path.exists():
+        return ""
+    try:
+        opened(path, within=path.parent).close()
+    except OSError as error:
+        return f"{path.name} cannot be read: {error.strerror}"
+    return ""
+
+
 def _read_json(path: Path) -> tuple[dict[str, Any], str]:
     if not path.exists():
         return {}, ""
     try:
-        data = json.loads(path.read_bytes().decode("utf-8", "replace"))
-    except (OSError, ValueError) as error:
+        data = parse_json(read_bytes(path, _MOST_BYTES, within=path.parent).decode("utf-8", "replace"))
+    except OSError as error:
+        return {}, f"{path.name} cannot be read: {error.strerror}"
+    except ValueError as error:
         return {}, f"{path.name} cannot be read: {error}"
+    except RecursionError:
+        return {}, f"{path.name} cannot be read: it is nested too deeply"
     return (data, "") if isinstance(data, dict) else ({}, f"{path.name} holds no JSON object")

@@ -22,7 +22,7 @@ MAX_MEMORY = 1 << 27
 MAX_SECONDS = 0.9
 """Processor time; a million steps take about half of it, so only work that hides from the steps comes near it."""
 
-PATTERN_SECONDS = 0.5
+PATTERN_SECONDS = 0.45
 """Processor time of one search of a regular expression: honest ones take a thousandth of it."""
 
 MAX_ITEMS = 1 << 20
@@ -31,8 +31,8 @@ MAX_ITEMS = 1 << 20
 MAX_TEXT = 1 << 24
 """Characters of one text: more than any prompt or file of rows that an exam computes with at once."""
 
-MAX_BITS = 1 << 14
-"""Bits of one whole number: as many digits as Python itself is willing to write out."""
+MAX_BITS = 14_000
+"""Bits of one whole number: it has fewer digits than the 4,300 that Python itself is willing to write out."""
 
 MAX_WIDTH = 10_000
 """Width or precision in a format: nobody reads wider columns."""
@@ -46,8 +46,8 @@ MAX_STREAMS = 40
 MAX_CALLS = 40
 """How deep functions may call each other: each call needs a dozen frames of ours."""
 
-MAX_WORDS = 100_000
-"""Words and signs of a source file or template: parsing takes ten microseconds for each; the largest has 20,127."""
+MAX_WORDS = 50_000
+"""Words and signs of a source file or template: compiling takes 20 microseconds for each; the largest has 20,127."""
 
 _WORD = re.compile(r"\w+|[^\w\s]|\n")
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from proctor import foreign_text
 from proctor.safe_python.budget import Budget, RefusalError
 from proctor.safe_python.scope import SourceFile
+from proctor.secrets import is_secret, keep
 
 MAX_FILE = 8 << 20
 """Bytes of one file."""
@@ -92,14 +93,10 @@ def read_source(path: Path) -> bytes:
         OSError: It cannot be read, or is not a regular file.
         RefusalError: It is larger than any config.
     """
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
-    with os.fdopen(handle, "rb") as file:
-        seen = os.fstat(handle)
-        if not stat.S_ISREG(seen.st_mode):
-            raise OSError(f"'{path}' is not a regular file")
-        if seen.st_size > MAX_FILE:
-            raise RefusalError(f"reads '{path}', which has more than {MAX_FILE >> 20} MiB")
-        return file.read(MAX_FILE)
+    try:
+        return foreign_text.read_source(path, MAX_FILE)
+    except foreign_text.TooLargeError:
+        raise RefusalError(f"reads '{path}', which has more than {MAX_FILE >> 20} MiB") from None
 
 
 def variable(module: SourceFile, name: object) -> str | None:
@@ -114,5 +111,7 @@ def variable(module: SourceFile, name: object) -> str | None:
     named = os.environ.get("PROCTOR_CONFIG_ENV", "").split(",")
     if value is not None and name not in module.readable and name not in (each.strip() for each in named):
         raise RefusalError(f"reads the environment variable '{name}', which PROCTOR_CONFIG_ENV does not allow")
+    if is_secret(name):
+        keep(value)
     module.variables[name] = value
     return value

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from proctor.foreign_text import TooDeepError, parse_json
 from proctor.safe_python import containers, operators
 from proctor.safe_python.budget import ExhaustedError, RefusalError
 from proctor.safe_python.calls import ABSENT, Arguments, Named, call, exactly, taken
@@ -181,7 +182,10 @@ def _loads(frame: Frame, arguments: Arguments, named: Named) -> Any:
     if len(text) > _SHORT_JSON:
         frame.budget.spend(len(text) >> 5)
         frame.budget.hold(_JSON_CHARACTER * len(text))
-    return json.loads(text)
+    try:
+        return parse_json(text)
+    except TooDeepError as error:
+        raise ExhaustedError(f"reads JSON in which {error.msg}") from None
 
 
 def _dumps(frame: Frame, arguments: Arguments, named: Named) -> str:

@@ -8,6 +8,7 @@ attributes, and no calls of anything that a row brings.
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -24,6 +25,7 @@ from proctor.safe_python.containers import Stream, consume
 from proctor.safe_python.functions import BUILTINS, READING, Builtin
 from proctor.safe_python.methods import CHANGING, METHODS, methods_of
 from proctor.safe_python.modules import MODULES
+from proctor.safe_python.plain import held, plain, plain_row
 from proctor.safe_python.scope import Frame
 from proctor.safe_python.targets import Bind, unpacking
 
@@ -302,7 +304,9 @@ def _tree(text: str, imports: Sequence[str]) -> ast.expr:
         if name not in _IMPORTABLE:
             raise TrustError(f"an expression may not import '{name}'", hint=f"allowed are {', '.join(_IMPORTABLE)}")
     try:
-        return ast.parse(text.strip(), mode="eval").body
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what Python dislikes and reads: its author's affair
+            return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         column = getattr(error, "offset", None) or 1
         pointer = f"{text}\n{' ' * (column - 1)}^" if "\n" not in text else text
@@ -310,9 +314,12 @@ def _tree(text: str, imports: Sequence[str]) -> ast.expr:
 
 
 @lru_cache(maxsize=2048)
-def _compiled(text: str, imports: tuple[str, ...]) -> Code:
+def _compiled(text: str, imports: tuple[str, ...]) -> tuple[Code, frozenset[str]]:
+    """Return an expression's code, and the names in it."""
     try:
-        return _RowCompiler(text, imports).compile(_tree(text, imports))
+        tree = _tree(text, imports)
+        code = _RowCompiler(text, imports).compile(tree)
+        return code, frozenset(each.id for each in ast.walk(tree) if isinstance(each, ast.Name))
     except RecursionError:
         raise TrustError("an expression is nested too deeply", path=text[:100]) from None
 
@@ -328,8 +335,30 @@ def compile_expression(text: str, imports: Sequence[str] = ()) -> Callable[[Mapp
         DataError: The expression does not parse; when called, it takes too much work.
         TrustError: It uses what is not allowed.
     """
-    code = _compiled(text, tuple(imports))
-    return lambda row: run(code, Frame(row, Budget()), text)
+    code, names = _compiled(text, tuple(imports))
+
+    def evaluate(row: Mapping[str, Any]) -> Any:
+        values = _as_data(row, names, text)
+        found = run(code, Frame(values, Budget()), text)
+        return found if values is row else _handed_on(found)
+
+    return evaluate
+
+
+def _as_data(row: Mapping[str, Any], names: frozenset[str], text: str) -> Mapping[str, Any]:
+    try:
+        seen: Mapping[str, Any] = plain_row(row, names)
+    except RefusalError as error:
+        raise DataError(f"the expression {error}", path=text) from None
+    return seen
+
+
+def _handed_on(found: Any) -> Any:
+    """Return what an expression made, objects in place of their handles."""
+    return iter(held(list(found))) if isinstance(found, _LIST_ITERATOR) else held(found)
+
+
+_LIST_ITERATOR: type[Any] = type(iter([]))
 
 
 def safe_function(name: str) -> Callable[..., Any]:
@@ -348,7 +377,8 @@ def safe_function(name: str) -> Callable[..., Any]:
         function = {each: BUILTINS[each] for each in READING}[name]
 
     def called(*arguments: Any, **named: Any) -> Any:
-        return run(lambda frame: function.invoke(frame, list(arguments), named), Frame({}, Budget()), name)
+        values = [plain(each) for each in arguments]
+        return held(run(lambda frame: function.invoke(frame, values, named), Frame({}, Budget()), name))
 
     return called
 
@@ -363,10 +393,10 @@ def compile_predicate(text: str) -> Callable[[Mapping[str, Any]], bool]:
     tree = _tree(text, ())
     if not isinstance(tree, ast.Lambda) or len(tree.args.args) != 1:
         raise DataError(f"'{text}' is not a function of a row", hint="write it as in: lambda x: x['lang'] == 'en'")
-    code = _compiled(text, ())
+    code, _ = _compiled(text, ())
 
     def holds(row: Mapping[str, Any]) -> bool:
         frame = Frame({}, Budget())
-        return bool(run(lambda _: code(frame).invoke(frame, [row], _NONE), frame, text))
+        return bool(run(lambda _: code(frame).invoke(frame, [plain(dict(row))], _NONE), frame, text))
 
     return holds

@@ -91,7 +91,7 @@ def multi_choice_regex(
         match = (_finder(by_text, group_select)(clean(text)) or "").strip()
         if match:
             return letters.get(match, match)
-        names = [chr(65 + number) for number in range(len(doc["choices"]))]
+        names = [re.escape(chr(65 + number)) for number in range(len(doc["choices"]))]
         letter = _finder(re.compile(rf":[\s]*({'|'.join(names)})"), group_select)(text)
         return f"({letter.strip()})" if letter else fallback
 

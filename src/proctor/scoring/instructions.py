@@ -7,13 +7,13 @@ draws one, and here it is an error.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from proctor.errors import MissingExtraError, ScoringError, did_you_mean
+from proctor.foreign_text import parse_json
 from proctor.regexes import bounded
 
 Arguments = Mapping[str, Any]
@@ -197,7 +197,7 @@ def _is_json(answer: str, given: Arguments) -> bool:
     for mark in ("```json", "```Json", "```JSON", "```"):
         text = text.removeprefix(mark)
     try:
-        json.loads(text.removesuffix("```").strip())
+        parse_json(text.removesuffix("```").strip())
     except (ValueError, RecursionError):
         return False
     return True

@@ -44,6 +44,14 @@ FATAL = (MissingExtraError, PolicyError, TrustError, SettingsError, ArtifactErro
 Scores = dict[str, Any]
 
 
+_NUMBERS = (float, int, float | int, int | float)
+"""Types of predictions of which one that is not finite would make every score NaN, or infinite."""
+
+
+def _not_finite(*values: Any) -> float | None:
+    return next((each for each in values if isinstance(each, float) and not math.isfinite(each)), None)
+
+
 class Metric(StreamingOperator):
     """Base of all metrics. Subclass one of its families, not this class.
 
@@ -101,6 +109,8 @@ class Metric(StreamingOperator):
         failures = dict(self._refusals(prepared))
         kept = [i for i in range(len(columns)) if i not in failures] if failures else range(len(columns))
         found = self._measured(prepared.select(kept), intervals=intervals, instances=instances)
+        if failures and not kept and found.failure is None and not math.isnan(found.overall.get("score", math.nan)):
+            found = self.nothing()  # nothing was scored: that is not a zero
         for position, failure in found.failures.items():
             failures[kept[position]] = self._explained(failure, prepared.references[kept[position]])
         nothing = found.failure is not None or len(failures) == len(columns)
@@ -212,6 +222,9 @@ class Metric(StreamingOperator):
                 or not (anything or self._fits(prediction, references))
             ):
                 refused.append((position, Failure("wrong_type", self._mismatch(prediction, references))))
+            elif self.prediction_type in _NUMBERS and (odd := _not_finite(prediction, *references)) is not None:
+                what = f"{self.name} needs finite numbers, got {odd}"
+                refused.append((position, Failure("wrong_type", what, retryable=False)))
         return refused
 
     def _fits(self, prediction: Any, references: Sequence[Any]) -> bool:

@@ -1,135 +1,109 @@
-"""Programs that models wrote: run to see whether they do what they should, only where the user trusts code.
-
-Each program runs in a process of its own: with a time limit, a memory limit, an empty folder, no environment variables
-(so no keys), no input, and without the functions that end or delete more than itself. That keeps a clumsy program from
-doing harm; it is not a prison for a malicious one, which can still read files and reach the network.
-"""
+"""Programs that models wrote: run in a prison to see whether they do what they should (see :mod:`proctor.prison`)."""
 
 from __future__ import annotations
 
-import json
+import atexit
 import os
-import secrets
-import select
-import signal
-import subprocess
-import sys
-import tempfile
+import threading
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal
 
-from proctor.errors import TrustError
+from proctor.errors import ScoringError
+from proctor.prison import Court, Limits, Outcome, Prison, PrisonError, Trial, chosen
 from proctor.scoring.repeats import at_least_one_as_product
-from proctor.settings import settings
 
-MEMORY_BYTES = 4 * 1024**3
-"""Address space of a program; libraries for numbers reserve a lot of it."""
-
-_GRACE_SECONDS = 3.0
-"""How long a process may take to start and to stop beyond the program's own limit."""
-_RUNNER = Path(__file__).with_name("program_runner.py")
+ONE_PROCESS = "one_process_count"
+"""Score that says how many programs shared a process with their tests, which they could have deceived."""
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
-    """What is to run.
-
-    Attributes:
-        parts: Sources, which run one after the other with the same names; from the second on there is the function
-            ``__same_value``.
-        seconds: Time limit.
-    """
-
-    parts: tuple[str, ...]
-    seconds: float = 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How a program ended.
-
-    Attributes:
-        how: ``pass``, ``wrong_answer`` (an assertion failed), ``failed`` (anything else was raised) or ``timeout``.
-        why: What was raised.
-    """
-
-    how: Literal["pass", "wrong_answer", "failed", "timeout"]
-    why: str = ""
-
-
-def run_programs(programs: Iterable[Program], *, memory_bytes: int = MEMORY_BYTES) -> list[Ending]:
-    """Run programs, several at once, and return how each ended.
+def run_programs(programs: Iterable[Trial]) -> list[Outcome]:
+    """Run programs with their tests, several at once, and return how each ended.
 
     Raises:
-        TrustError: Nobody said that code may run.
+        TrustError: There is no prison on this machine, and nobody said that they may run without.
+        ScoringError: The prison stopped working.
     """
-    if not settings.trust_code:
-        raise TrustError(
-            "programs that a model wrote would have to run",
-            why="they run with your rights, in a process with a time and a memory limit",
-            hint="say --trust-code to run them; best in a container without a network",
-        )
-    workers = max(1, os.cpu_count() or 1)
+    programs = list(programs)
+    if not programs:
+        return []
+    prison = chosen()
+    if len(programs) == 1:  # somebody asks for one after the other
+        return [_alone(programs[0], prison)]
+    limits = Limits(seconds=max(each.limits.seconds for each in programs))
+    batch = _Batch(programs, prison, limits)
+    workers = min(len(programs), max(1, os.cpu_count() or 1))
     with ThreadPoolExecutor(workers, thread_name_prefix="program") as pool:
-        return list(pool.map(lambda program: _ending(program, memory_bytes), programs))
+        running = [pool.submit(batch.work) for _ in range(workers)]
+        try:
+            for each in running:
+                each.result()
+        except PrisonError as error:
+            raise _stopped_working(error) from error
+        finally:
+            batch.stopped.set()
+    return batch.endings()
 
 
-def _ending(program: Program, memory_bytes: int) -> Ending:
-    token = secrets.token_hex(16)
-    task = {"parts": program.parts, "seconds": program.seconds, "memory_bytes": memory_bytes, "token": token}
-    reading, writing = os.pipe()
+_LONGEST_ALONE = Limits(seconds=600.0)
+"""For the tests of programs that come one by one; the program itself has its own."""
+_kept = threading.local()
+
+
+def _alone(program: Trial, prison: Prison) -> Outcome:
+    """Return how one program ends; the court waits for the next."""
+    court = getattr(_kept, "court", None)
+    if court is None or type(court.prison) is not type(prison):
+        if court is not None:
+            court.close()
+        court = _kept.court = Court(prison, _LONGEST_ALONE)
+        atexit.register(court.close)
     try:
-        with tempfile.TemporaryDirectory(prefix="proctor-program-", ignore_cleanup_errors=True) as folder:
-            process = subprocess.Popen(  # noqa: S603 - what this module is for; nothing runs without --trust-code
-                [sys.executable, "-I", str(_RUNNER), str(writing)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                cwd=folder,
-                env={"PATH": os.defpath, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-                pass_fds=(writing,),
-                start_new_session=True,
-            )
-            os.close(writing)
-            writing = -1
-            in_time = _finished(process, json.dumps(task).encode(), program.seconds + _GRACE_SECONDS)
-            return _reported(reading, token) if in_time else Ending("timeout")
-    finally:
-        os.close(reading)
-        if writing >= 0:
-            os.close(writing)
+        return court.outcome(program)
+    except PrisonError as error:
+        raise _stopped_working(error) from error
 
 
-def _finished(process: subprocess.Popen[bytes], task: bytes, seconds: float) -> bool:
-    """Wait for a process, end it and everything it started, and return whether it ended by itself."""
-    try:
-        process.communicate(task, timeout=seconds)
-    except subprocess.TimeoutExpired:
-        return False
-    except BrokenPipeError:
-        pass  # it ended before it read: there is no report
-    finally:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    return process.returncode != -getattr(signal, "SIGXCPU", 0)
+def _stopped_working(error: PrisonError) -> ScoringError:
+    return ScoringError(
+        "the prison for programs stopped working",
+        why=str(error),
+        hint="proctor doctor says which prisons work here; --sandbox names one",
+    )
 
 
-def _reported(reading: int, token: str) -> Ending:
-    """Return what the runner reported; a program that ended the process, or wrote a report of its own, failed."""
-    ready, _, _ = select.select([reading], [], [], 0)  # a process that got away may hold the pipe open: do not wait
-    data = os.read(reading, 1 << 16) if ready else b""
-    try:
-        report = json.loads(data)
-    except ValueError:
-        return Ending("failed", "the process ended without a report (out of memory, or the program ended it)")
-    if not isinstance(report, dict) or not secrets.compare_digest(str(report.get("token")), token):
-        return Ending("failed", "the program wrote a report of its own")
-    return Ending(report["how"], str(report["why"]))
+class _Batch:
+    """Programs that several threads take from; each has a court of its own."""
+
+    def __init__(self, programs: Sequence[Trial], prison: Prison, limits: Limits) -> None:
+        self._programs, self._prison, self._limits = programs, prison, limits
+        self._found: list[Outcome | None] = [None] * len(programs)
+        self._next = iter(range(len(programs)))
+        self._lock = threading.Lock()
+        self.stopped = threading.Event()
+
+    def work(self) -> None:
+        """Take programs until there are none.
+
+        Raises:
+            PrisonError: A prisoner cannot be started.
+        """
+        court = Court(self._prison, self._limits, self.stopped)
+        try:
+            while not self.stopped.is_set():
+                with self._lock:
+                    place = next(self._next, None)
+                if place is None:
+                    return
+                self._found[place] = court.outcome(self._programs[place])
+        except PrisonError:
+            self.stopped.set()
+            raise
+        finally:
+            court.close()
+
+    def endings(self) -> list[Outcome]:
+        """Return how each ended."""
+        return [each for each in self._found if each is not None]
 
 
 def pass_at(counts: Sequence[tuple[int, int]], k: int) -> float | None:

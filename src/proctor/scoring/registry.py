@@ -7,7 +7,7 @@ first, then in the others; ``lm_eval:exact_match`` says which one is meant.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.util import find_spec
 from types import MappingProxyType
@@ -15,8 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from proctor.artifacts.catalogs import catalogs
 from proctor.artifacts.query import parse_query
-from proctor.errors import Diagnostic, QueryError, ScoringError, TrustError, did_you_mean
-from proctor.settings import settings
+from proctor.errors import Diagnostic, ProctorError, QueryError, ScoringError, did_you_mean
 
 UNITXT, LM_EVAL, OPENCOMPASS = "unitxt", "lm_eval", "opencompass"
 SYSTEMS = (UNITXT, LM_EVAL, OPENCOMPASS)
@@ -66,23 +65,23 @@ class Entry:
         return found
 
     def check(self) -> Iterator[Diagnostic]:
-        """Yield what is known to be missing before it is used: packages, and trust in code."""
+        """Yield what is known to be missing before it is used: packages, and a prison for programs."""
         for package in self.packages:
             module, _, install = package.partition("=")
             if find_spec(module) is None:
                 yield Diagnostic(f"'{self.name}' needs the package '{module}', which is not installed", hint=install)
-        if self.runs_code and not settings.trust_code:
-            yield untrusted(self.name)
+        if self.runs_code:
+            yield from imprisonable(self.name)
 
 
-def untrusted(name: str) -> Diagnostic:
-    """Return the problem of something that runs programs, where nobody said that it may."""
-    error = TrustError(
-        f"'{name}' runs programs that the model wrote",
-        why="they run with your rights, in a process with a time and a memory limit",
-        hint="say --trust-code to run them; best in a container without a network",
-    )
-    return error.diagnostics[0]
+def imprisonable(name: str) -> Iterator[Diagnostic]:
+    """Yield the problem of something that runs programs of models, where there is no prison for them."""
+    from proctor.prison import chosen  # most exams run none
+
+    try:
+        chosen()
+    except ProctorError as error:
+        yield from (replace(each, what=f"'{name}': {each.what}") for each in error.diagnostics)
 
 
 E = TypeVar("E", bound=Entry)

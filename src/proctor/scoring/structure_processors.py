@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 from typing import Any
 
 from proctor.data.operator import FieldOperator
 from proctor.errors import ScoringError
+from proctor.foreign_text import parse_literal
 
 
 class LiteralEval(FieldOperator):
@@ -19,7 +19,7 @@ class LiteralEval(FieldOperator):
         if not isinstance(value, str):
             raise ScoringError(f"a literal is read from text, not from {type(value).__name__}")
         try:
-            return ast.literal_eval(value.strip())
+            return parse_literal(value.strip())
         except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
             raise ScoringError("the text is not a Python literal", why=f"{type(error).__name__}: {error}") from None
 

@@ -17,6 +17,7 @@ from proctor.errors import UsageError
 from proctor.recipes import DatasetRecipe
 from proctor.results.evaluate import evaluate
 from proctor.tasks.card import TaskCard
+from proctor.terminal_text import printable
 
 SHOWN = 5  # as many as Unitxt's test_card prints and scores
 ROWS = 30  # Unitxt's: enough for demos and five instances, and loaded in no time
@@ -171,4 +172,4 @@ def _scored(rows: list[dict[str, Any]], predictions: list[str], title: str) -> f
 
 
 def _say(text: str) -> None:
-    print(text)  # noqa: T201 - what this function is for
+    print(printable(text))  # noqa: T201 - what this function is for

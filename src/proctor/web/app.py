@@ -15,11 +15,14 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from proctor.errors import ProctorError
+from proctor.errors import ProctorError, UsageError
+from proctor.logs import get_logger
 from proctor.web import compare_pages, explorer_pages, run_pages, sample_pages
+from proctor.web.access import Access
+from proctor.web.confinement import page_of, watch
 from proctor.web.library import Library
 from proctor.web.rendering import part_styles, render
-from proctor.web.security import LOOPBACK, Guard
+from proctor.web.security import LOOPBACK, Guard, is_loopback
 
 Page = Callable[[Library, Request], tuple[str, dict[str, Any]]]
 """A page: from the library and a request to the name of a template and its values."""
@@ -28,35 +31,63 @@ PAGES: dict[str, Page] = {
     "/runs": run_pages.runs,
     "/runs/{run}": run_pages.run,
     "/runs/{run}/samples": sample_pages.samples,
-    "/runs/{run}/samples/{number:int}": sample_pages.sample,
+    "/runs/{run}/samples/{number}": sample_pages.sample,
     "/compare": compare_pages.compare,
     "/explore": explorer_pages.search,
     "/explore/exam": explorer_pages.exam,
 }
 
 
-def create_app(roots: Sequence[Path], hosts: Sequence[str] = LOOPBACK, include_paths: Sequence[str] = ()) -> Starlette:
-    """Return the app that shows the runs below ``roots`` and the exams in ``include_paths``, answering to ``hosts``."""
+def create_app(
+    roots: Sequence[Path],
+    hosts: Sequence[str] = LOOPBACK,
+    include_paths: Sequence[str] = (),
+    *,
+    access: Access | None = None,
+    first: str = "/runs",
+) -> Starlette:
+    """Return the app that shows runs and exams; its ``state`` has the ``library`` and the ``access``.
+
+    Args:
+        roots: Run folders, or folders that hold some.
+        hosts: Names under which the app answers, without ports; ``*`` is any.
+        include_paths: More folders with exams.
+        access: Who is let in; by default whoever has a token that is made now: ``app.state.access.token``.
+        first: The page that ``/`` leads to.
+
+    Raises:
+        UsageError: Everybody would be let in, and not only from this machine.
+    """
+    access = access or Access()
+    if access.is_open and not all(map(is_loopback, hosts)):
+        raise UsageError(
+            "without a token the viewer answers on loopback only",
+            why="whoever reaches this machine could read your runs",
+            hint="leave --no-token out, or listen on 127.0.0.1",
+        )
     library = Library(roots, include_paths)
+    watch()
     static = StaticFiles(directory=str(files("proctor.web").joinpath("static")))
     app = Starlette(
         routes=[
-            Route("/", lambda _: RedirectResponse("/runs")),
+            Route("/", lambda _: RedirectResponse(first)),
             Route("/static/parts.css", lambda _: Response(part_styles(), media_type="text/css")),
             Mount("/static", static),
             *(Route(path, _endpoint(page, library)) for path, page in PAGES.items()),
         ],
-        middleware=[Middleware(Guard, hosts=tuple(hosts))],
-        exception_handlers={ProctorError: _show_error, HTTPException: _show_http_error},
+        middleware=[Middleware(Guard, hosts=tuple(hosts), access=access)],
+        exception_handlers={ProctorError: _show_error, OSError: _show_refusal, HTTPException: _show_http_error},
     )
-    app.state.library = library
+    app.state.library, app.state.access = library, access
     return app
 
 
 def _endpoint(page: Page, library: Library) -> Callable[[Request], Response]:
     def respond(request: Request) -> Response:  # not async: pages read files and databases, so they run in threads
-        name, values = page(library, request)
-        return HTMLResponse(render(name, path=request.url.path, **values).encode("utf-8", "backslashreplace"))
+        with page_of(library):
+            name, values = page(library, request)
+            text = render(name, path=request.url.path, **values)
+        return HTMLResponse(text.encode("utf-8", "backslashreplace"))
 
     return respond
 
@@ -64,6 +95,13 @@ def _endpoint(page: Page, library: Library) -> Callable[[Request], Response]:
 def _show_error(request: Request, error: Exception) -> Response:
     problems = error.diagnostics if isinstance(error, ProctorError) else ()
     return _error_page(request, problems, 404 if "/runs" in request.url.path else 400)
+
+
+def _show_refusal(request: Request, error: Exception) -> Response:
+    """Show what the system, or the confinement of pages, refused; the log has where."""
+    get_logger().warning("%s: %s", request.url.path, error, exc_info=error)
+    what = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+    return _error_page(request, ProctorError(f"the page cannot be made: {what}").diagnostics, 400)
 
 
 def _show_http_error(request: Request, error: Exception) -> Response:

@@ -12,6 +12,7 @@ from proctor.runs.compare_runs import compare_with, flips
 from proctor.runs.sample_index import SampleIndex
 from proctor.runs.stored_run import StoredRun
 from proctor.web.charts import difference_bar
+from proctor.web.exam_form import is_count
 from proctor.web.library import Library
 from proctor.web.sample_view import choices_of, excerpt, question_of, references_text
 
@@ -101,7 +102,7 @@ def _link(chosen: Chosen, exam: str, other: str, way: str) -> str:
 
 def _page(request: Request) -> int:
     text = request.query_params.get("page", "1")
-    return max(1, int(text)) if text.isdecimal() else 1
+    return max(1, int(text)) if is_count(text) else 1
 
 
 def _flips(chosen: Chosen, request: Request) -> dict[str, Any]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from proctor.artifacts import catalogs
 from proctor.artifacts.query import is_assignments
 from proctor.dialects.resolve import resolve_tasks
 from proctor.errors import UsageError
 from proctor.recipes.exam import Exam
 from proctor.recipes.options import ExamOptions
+from proctor.web.asked import is_known
 
 CHAT = frozenset({"chat", "formats.chat_api"})
 """What to choose as the format of an exam of another dialect, to have it asked in chat messages."""
@@ -49,7 +48,7 @@ class Setting:
         name = self.exam.partition("[")[0]
         if is_assignments(self.exam) or self.is_card or name.endswith(".json"):
             return True
-        return any(_is_known(each) for each in (name, f"recipes.{name}", f"benchmarks.{name}"))
+        return any(is_known(each) for each in (name, f"recipes.{name}", f"benchmarks.{name}"))
 
     @property
     def is_card(self) -> bool:
@@ -78,7 +77,7 @@ class Setting:
     @property
     def has_own_words(self) -> bool:
         """Whether the system prompt is a text, rather than the name of one."""
-        return bool(self.system_prompt) and not _is_known(self.system_prompt.partition("[")[0])
+        return bool(self.system_prompt) and not is_known(self.system_prompt.partition("[")[0])
 
     def options(self) -> ExamOptions:
         """Return what of the setting is not said by :attr:`task`.
@@ -128,12 +127,7 @@ class Setting:
         return found
 
 
-def _is_known(name: str) -> bool:
-    """Whether a catalog has an artifact of this name."""
-    return _NAME.fullmatch(name) is not None and any(catalog.path_of(name) is not None for catalog in catalogs())
-
-
-_NAME = re.compile(r"[\w-]+(\.[\w-]+)*")
+_LONGEST_NUMBER = 6  # digits: more demos than that nobody means, and fewer than Python refuses to read
 
 FIELDS = tuple(each.name for each in fields(Setting) if each.name not in {"exam", "include_paths", "member"})
 
@@ -145,6 +139,11 @@ def setting_of(given: Mapping[str, str], exam: str, prefix: str = "", include_pa
         UsageError: The number of demos is not a number.
     """
     chosen = {field: given.get(prefix + field, "").strip() for field in FIELDS}
-    if chosen["num_demos"] and not chosen["num_demos"].isdecimal():
-        raise UsageError(f"'{chosen['num_demos']}' is not a number of demos")
+    if chosen["num_demos"] and not is_count(chosen["num_demos"]):
+        raise UsageError(f"'{chosen['num_demos'][:20]}' is not a number of demos")
     return Setting(exam, **chosen, include_paths=include_paths)
+
+
+def is_count(text: str) -> bool:
+    """Whether a text is a whole number that pages read: digits, and few of them."""
+    return text.isascii() and text.isdecimal() and len(text) <= _LONGEST_NUMBER

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from proctor.artifacts import fetch_artifact
 from proctor.dialects.listing import Entry, entries, everything
-from proctor.errors import Diagnostic, ProctorError, UsageError
-from proctor.ir import Choose, Generate, Request, Response, Scored
+from proctor.effects import require
+from proctor.errors import Diagnostic, NotAllowedError, ProctorError, UsageError
+from proctor.ir import Answers, Choose, Generate, KnownAnswerer, Request, Response, Scored
 from proctor.prompts.lint import warnings_of
 from proctor.prompts.origins import parts_in
-from proctor.prompts.preview import continuations_of, first_questions
+from proctor.prompts.preview import continuations_of
 from proctor.recipes.exam import Answered, Exam, Question
 from proctor.recipes.recipe import card_templates
-from proctor.settings import settings
+from proctor.scoring.judges.judge_client import asking_through
 from proctor.tasks.card import TaskCard
+from proctor.web.asked import check_lengths, check_setting
 from proctor.web.code_snippets import forms_of
-from proctor.web.exam_form import FIELDS, Setting, setting_of
+from proctor.web.difference import Difference, difference
+from proctor.web.exam_form import FIELDS, Setting, is_count, setting_of
+from proctor.web.instances import find_instance
 from proctor.web.library import Library
 from proctor.web.prompt_view import explained_messages, request_view
 from proctor.web.tokens import token_counter
@@ -32,8 +34,8 @@ if TYPE_CHECKING:
 PAGE_SIZE = 200  # lines of a list that is searched rather than read to its end; the catalog has thousands
 LEADING = frozenset({"exam", "benchmark", "card", "group", "suite", "tag"})
 """Kinds of what has prompts to look at."""
-# Characters: comparing words is quadratic, which for prompts without anything in common takes ten seconds.
-_LONGEST_DIFF = 20_000
+_LONGEST_SEARCH = 200
+"""Characters of words to search for: each word is looked for in every entry of every catalog."""
 _MOST_TAGS = 6  # as many as fit beside a name on a line
 
 Values = tuple[str, dict[str, Any]]
@@ -41,7 +43,9 @@ Values = tuple[str, dict[str, Any]]
 
 def search(library: Library, request: WebRequest) -> Values:
     """List exams and artifacts that match words, a glob, a kind."""
-    query, kind = request.query_params.get("q", ""), request.query_params.get("kind", "")
+    query, kind = request.query_params.get("q", "").strip(), request.query_params.get("kind", "")
+    if len(query) > _LONGEST_SEARCH:
+        raise UsageError(f"these are more than {_LONGEST_SEARCH} characters to search for", hint="use fewer words")
     known = everything(include_paths=library.include_paths)
     found = everything(query or None, [kind] if kind else [], library.include_paths)
     shown = found[:PAGE_SIZE]
@@ -75,11 +79,14 @@ def exam(library: Library, request: WebRequest) -> Values:
     name = given.get("exam", "").strip()
     if not name:
         raise UsageError("no exam is chosen", hint="search for one under Explore")
-    number = int(given["doc"]) if given.get("doc", "").isdecimal() else 0
+    number = int(given["doc"]) if is_count(given.get("doc", "")) else 0
     first = replace(setting_of(given, name, "", library.include_paths), member=given.get("member", ""))
     other = setting_of(given, name, "other_", library.include_paths)
     second = replace(first, **{field: value for field in FIELDS if (value := getattr(other, field))})
+    for setting in (first, second):
+        check_setting(setting)
     typed, model = given.get("answer", ""), given.get("model", "").strip()
+    check_lengths({"answer": typed, "model": model})
     views = [view_of(setting, number, typed, model) for setting in ([first, second] if second != first else [first])]
     return "exam.html", {
         "exam": name,
@@ -128,18 +135,18 @@ def view_of(setting: Setting, number: int, typed: str = "", model: str = "") -> 
     """Return instance ``number`` under a setting, or the problems that are in the way."""
     view: dict[str, Any] = {"setting": setting, "problems": (), "requests": [], "code": [], "members": []}
     try:
-        with settings.context(trust_code=False):  # a page never runs code of a task file
-            exams = setting.resolve_all()
-            chosen = setting.pick(exams)
-            view["members"] = [each.name for each in exams] if len(exams) > 1 else []
-            view["member"] = chosen.name
-            view["code"] = forms_of(setting, chosen)
-            question = next(first_questions(chosen, 1, number), None)
-            if question is None:
-                hint = "go back to an earlier one" if number else "demos leave the split that they are taken from"
-                raise UsageError(f"{chosen.name} has no instance {number}", hint=hint)
-            view |= _question_view(chosen, question, typed)
-            return view | _counted(view, model)
+        exams = setting.resolve_all()
+        chosen = setting.pick(exams)
+        view["members"] = [each.name for each in exams] if len(exams) > 1 else []
+        view["member"] = chosen.name
+        view["code"] = forms_of(setting, chosen)
+        require(chosen.effects(), chosen.author)
+        question = find_instance(chosen, lambda place, _: place == number)
+        if question is None:
+            hint = "go back to an earlier one" if number else "demos leave the split that they are taken from"
+            raise UsageError(f"{chosen.name} has no instance {number}", hint=hint)
+        view |= _question_view(chosen, question, typed)
+        return view | _counted(view, model)
     except ProctorError as error:
         return view | {"problems": [_without_trust(each) for each in error.diagnostics]}
 
@@ -193,13 +200,24 @@ def try_answer(chosen: Exam, question: Question, typed: str) -> dict[str, Any]:
         said = ", ".join(f"'{each.strip()}'" for request in question.requests for each in continuations_of(request))
         why = f"the choices are {said}" if said else "the model writes nothing here"
         return {"prediction": None, "scores": {}, "failure": f"this cannot be answered so: {why}"}
-    grade = chosen.grade([Answered(question, tuple(response for response in responses if response is not None))])
+    answered = Answered(question, tuple(response for response in responses if response is not None))
+    with asking_through(_ask_nobody):
+        grade = chosen.grade([answered])
     failure = grade.failures.get(0)
     return {
         "prediction": grade.processed_predictions[0] if len(grade.processed_predictions) else None,
         "scores": {name: column[0] for name, column in grade.instance_scores.items() if len(column)},
         "failure": failure.message if failure else "",
     }
+
+
+def _ask_nobody(engine: KnownAnswerer, requests: Iterable[Generate]) -> Answers:
+    """Refuse to ask a judge: that sends data to it, and may cost money."""
+    del requests
+    raise NotAllowedError(
+        f"a judge ({engine.label}) would be asked about this answer, and no page asks models",
+        hint="proctor evaluate does",
+    )
 
 
 def answer_to(request: Request, typed: str) -> Response | None:
@@ -223,19 +241,7 @@ def answer_to(request: Request, typed: str) -> Response | None:
 _UNLIKELY = -100.0
 
 
-def difference_of(views: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """Return the second prompt as pieces (``same``, ``added``, ``removed``; text), word by word; empty for one view."""
+def difference_of(views: list[dict[str, Any]]) -> Difference:
+    """Return what differs between the prompts of two views; nothing where there are not two."""
     texts = ["\n\n".join(each["text"] for each in view["requests"]) for view in views]
-    if len(texts) < 2 or not all(texts) or max(map(len, texts)) > _LONGEST_DIFF:  # noqa: PLR2004
-        return []
-    before, after = (re.findall(r"\s+|\w+|[^\w\s]", text) for text in texts)
-    pieces: list[tuple[str, str]] = []
-    for kind, start, end, other_start, other_end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        if kind == "equal":
-            pieces.append(("same", "".join(before[start:end])))
-            continue
-        if start < end:
-            pieces.append(("removed", "".join(before[start:end])))
-        if other_start < other_end:
-            pieces.append(("added", "".join(after[other_start:other_end])))
-    return pieces
+    return difference(*texts) if len(texts) == 2 and all(texts) else Difference()  # noqa: PLR2004

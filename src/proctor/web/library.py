@@ -25,6 +25,7 @@ class Library:
     def __init__(self, roots: Sequence[Path], include_paths: Sequence[str] = ()) -> None:
         self.include_paths = tuple(include_paths)
         self.roots = [root.resolve() for root in roots]
+        self.folders = [*self.roots, *(Path(each).expanduser().resolve() for each in include_paths)]
         self._paths: dict[str, Path] = {}
         self._indexes: dict[tuple[Path, int, int], SampleIndex] = {}
         self._building: dict[Path, threading.Thread] = {}

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from proctor.dialects.run_file import exams_of_spec
+from proctor.effects import require
 from proctor.errors import ProctorError, UsageError
 from proctor.prompts.origins import parts_in
-from proctor.prompts.preview import first_questions, payload_of, prompts_of
+from proctor.prompts.preview import payload_of, prompts_of
 from proctor.recipes.exam import Exam, Question
 from proctor.results.score_grid import group_label, groups_of, label_of_instance
 from proctor.runs.sample_index import Sample
 from proctor.runs.sample_query import ORDERS, SampleQuery
 from proctor.runs.stored_run import StoredRun
-from proctor.settings import settings
+from proctor.web.asked import check_lengths, check_run
+from proctor.web.instances import find_instance
 from proctor.web.library import Library
 from proctor.web.prompt_view import explained_messages
 from proctor.web.run_pages import stored_run
@@ -32,6 +34,10 @@ from proctor.web.sample_view import (
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+_LONGEST_NUMBER = (
+    12  # digits: more instances than a disk holds, and times the size of a page still an integer of SQLite
+)
+_LONGEST_SHOWN = 80  # characters of what cannot be meant: a line
 PAGE_SIZE = 50  # a few screens of one line each, read from the index in milliseconds
 
 Values = tuple[str, dict[str, Any]]
@@ -68,12 +74,12 @@ def sample(library: Library, request: Request) -> Values:
     """Show one instance with everything that is known about it."""
     stored, run_id = stored_run(library, request)
     index = library.index(stored)
-    number = int(request.path_params["number"])
+    number = _count(str(request.path_params["number"]), "instance")
     found = index.get(number)
     before, after = index.neighbours(_query(stored, request), number)
     messages, problem = messages_of(found.record.get("prompt")), ""
     if wants_parts := request.query_params.get("parts") == "1":
-        explained, problem = explain(stored, found.record)
+        explained, problem = explain(library, stored, found.record)
         messages = explained or messages
     return "sample.html", {
         "id": run_id,
@@ -97,9 +103,10 @@ def sample(library: Library, request: Request) -> Values:
 
 def _query(stored: StoredRun, request: Request) -> SampleQuery:
     given = request.query_params
+    check_lengths({"q": given.get("q", "")})
     order = given.get("order", "place")
     if order not in ORDERS:
-        raise UsageError(f"there is no order '{order}'", hint=f"the orders are {', '.join(ORDERS)}")
+        raise UsageError(f"there is no order '{order[:_LONGEST_SHOWN]}'", hint=f"the orders are {', '.join(ORDERS)}")
     return SampleQuery(
         exam=given.get("exam") or None,
         subset=_members(stored, given.get("subset", "")),
@@ -141,15 +148,27 @@ def _groups_of(stored: StoredRun, record: Mapping[str, Any]) -> list[str]:
 
 def _bound(text: str, name: str) -> float | None:
     try:
-        return float(text) if text.strip() else None
+        return float(text if len(text) <= _LONGEST_SHOWN else "") if text.strip() else None
     except ValueError:
-        raise UsageError(f"the {name} score is '{text}', which is not a number") from None
+        raise UsageError(f"the {name} score is '{text[:_LONGEST_SHOWN]}', which is not a number") from None
 
 
 def _page_number(request: Request) -> int:
     text = request.query_params.get("page", "1")
-    if not text.isdecimal() or int(text) < 1:
-        raise UsageError(f"there is no page '{text}'")
+    number = _count(text, "page")
+    if not number:
+        raise UsageError("there is no page '0'")
+    return number
+
+
+def _count(text: str, what: str) -> int:
+    """Return a number of an address.
+
+    Raises:
+        UsageError: It is not one, or larger than the number of anything here.
+    """
+    if not (text.isascii() and text.isdecimal() and len(text) <= _LONGEST_NUMBER):
+        raise UsageError(f"there is no {what} '{text[:_LONGEST_SHOWN]}'")
     return int(text)
 
 
@@ -183,14 +202,14 @@ def _line(found: Sample) -> dict[str, Any]:
     }
 
 
-def explain(stored: StoredRun, record: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
+def explain(library: Library, stored: StoredRun, record: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
     """Return an instance's prompt made of parts, by making it anew; or nothing, and why that is impossible."""
     if stored.spec is None:
         return [], "the run file cannot be read"
     try:
-        with settings.context(trust_code=False):  # a page never runs code of a task file
-            exam = next((each for each in exams_of_spec(stored.spec) if each.name == record.get("exam")), None)
-            question = _question_of(exam, record.get("doc_id")) if exam is not None else None
+        check_run(stored.spec, library)
+        exam = next((each for each in exams_of_spec(stored.spec) if each.name == record.get("exam")), None)
+        question = _question_of(exam, record.get("doc_id")) if exam is not None else None
     except (ProctorError, ValueError) as error:
         problem = error.diagnostics[0] if isinstance(error, ProctorError) else None
         hint = f" ({problem.hint})" if problem and problem.hint else ""
@@ -204,10 +223,8 @@ def explain(stored: StoredRun, record: dict[str, Any]) -> tuple[list[dict[str, A
 
 
 def _question_of(exam: Exam, doc_id: Any) -> Question | None:
-    """Return the question about an instance: nearly always the one at its place."""
+    """Return the question about an instance."""
     if not isinstance(doc_id, int) or doc_id < 0:
         return None
-    question = next(first_questions(exam, 1, doc_id), None)
-    if question is not None and question.number == doc_id:
-        return question
-    return next((each for each in exam.questions() if each.number == doc_id), None)  # only some instances were chosen
+    require(exam.effects(), exam.author)
+    return find_instance(exam, lambda _, question: question.number == doc_id)

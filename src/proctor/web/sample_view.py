@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +12,7 @@ from proctor.web.charts import choice_bar
 
 _LONGEST_EXCERPT = 160  # characters: two lines of a table cell
 _LONGEST_VALUE = 20_000  # characters: some ten screens; whoever needs more opens samples.jsonl
-_LONGEST_PROMPT = 200_000  # characters: more than demos ever fill, and a page that browsers still lay out at once
+LONGEST_PROMPT = 200_000  # characters: more than demos ever fill, and a page that browsers still lay out at once
 
 
 def question_of(record: dict[str, Any]) -> str:
@@ -43,7 +44,7 @@ def messages_of(prompt: Any) -> list[dict[str, Any]]:
 
     Prompts of more than 200,000 characters are cut; ``left_out`` counts what is not shown.
     """
-    room = _Room(_LONGEST_PROMPT)
+    room = Room(LONGEST_PROMPT)
     messages = []
     for message in _messages(prompt):
         before = room.left_out
@@ -78,7 +79,16 @@ def _image(part: dict[str, Any]) -> str:
     """Return the address of a picture that may be shown: only data URLs, nothing is fetched from outside."""
     link = part.get("image_url")
     address = link.get("url") if isinstance(link, dict) else link
-    return address if isinstance(address, str) and address.startswith("data:image/") else ""
+    return address if isinstance(address, str) and is_picture(address) else ""
+
+
+def is_picture(address: str) -> bool:
+    """Whether an address is a picture that may be shown: data, of a kind that holds pixels, and not too large."""
+    return len(address) <= _LARGEST_PICTURE and _PICTURE.match(address) is not None
+
+
+_PICTURE = re.compile(r"data:image/(?:png|jpe?g|gif|webp|bmp|avif);base64,")
+_LARGEST_PICTURE = 20_000_000  # characters: what cameras make, and what browsers still show at once
 
 
 def choices_of(record: dict[str, Any]) -> list[dict[str, Any]]:
@@ -162,11 +172,11 @@ def _value(record: Mapping[str, Any], key: str, title: str, part: str) -> dict[s
 
 
 def _entry(key: str, title: str, value: Any, part: str) -> dict[str, Any]:
-    room = _Room(_LONGEST_VALUE)
+    room = Room(_LONGEST_VALUE)
     return {"name": title, "key": key, "part": part, "value": room.cut(value), "left_out": room.left_out}
 
 
-class _Room:
+class Room:
     """How many characters of a value may still be shown; texts within lists and dictionaries share it."""
 
     def __init__(self, characters: int) -> None:
@@ -230,10 +240,10 @@ def _judgement(found: Judgement) -> dict[str, Any]:
 def _in_words(value: Any, opponents: list[str] | None) -> str:
     """Return a judge's words as one text; several comparisons are told apart by the other system."""
     if not isinstance(value, list):
-        return "" if value is None else str(_Room(_LONGEST_VALUE).cut(value))
+        return "" if value is None else str(Room(_LONGEST_VALUE).cut(value))
     is_named = isinstance(opponents, list) and len(opponents) == len(value)
     names = opponents if is_named and opponents else [str(place + 1) for place in range(len(value))]
-    shown = _Room(_LONGEST_VALUE).cut(value)
+    shown = Room(_LONGEST_VALUE).cut(value)
     return "\n\n".join(f"Against {name}: {text}" for name, text in zip(names, shown, strict=True))
 
 

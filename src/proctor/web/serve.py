@@ -7,21 +7,29 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from importlib.util import find_spec
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from proctor import effects
 from proctor.errors import MissingExtraError, UsageError
 
 if TYPE_CHECKING:
     from proctor.web.library import Library
 
-_EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - recognised, not bound unless the user says so
+_EVERYWHERE = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - recognised, not bound unless the user says so
 
 
 def serve(
-    runs: Sequence[Path], host: str, port: int, *, open_browser: bool = True, include_paths: Sequence[str] = ()
+    runs: Sequence[Path],
+    host: str,
+    port: int,
+    *,
+    open_browser: bool = True,
+    include_paths: Sequence[str] = (),
+    needs_token: bool = True,
 ) -> None:
     """Serve until Ctrl-C.
 
@@ -31,35 +39,74 @@ def serve(
         port: Port; 0 takes any free one.
         open_browser: Whether to open the first page.
         include_paths: More folders with exams, for the explorer.
+        needs_token: Whether only those are answered who have the token of this start; on loopback it may be left out.
 
     Raises:
         MissingExtraError: The extra ``web`` is not installed.
-        UsageError: The address cannot be listened on.
+        UsageError: The address cannot be listened on, or everybody could reach it.
     """
     for package in ("starlette", "uvicorn"):
         if find_spec(package) is None:
             raise MissingExtraError.of(package, "web", "proctor view")
     import uvicorn
 
+    from proctor.web.access import TOKEN, WITHOUT_TOKEN, Access
     from proctor.web.app import create_app
     from proctor.web.library import Library, roots_of
-    from proctor.web.security import LOOPBACK
+    from proctor.web.security import ANY_HOST, LOOPBACK
 
     roots = roots_of(runs)
     listening = _listen(host, port)
-    names = ["*"] if host in _EVERYWHERE else [*LOOPBACK, host.lower()]
-    shown = "127.0.0.1" if host in _EVERYWHERE else f"[{host}]" if ":" in host else host
-    address = f"http://{shown}:{listening.getsockname()[1]}/" + _first_page(Library(roots), runs)
-    app = create_app(roots, names, include_paths)
-    print(f"{address}\nCtrl-C ends", file=sys.stderr, flush=True)  # noqa: T201 - for the person who started it
-    if host not in LOOPBACK:
-        warning = "warning: whoever reaches this machine can read your runs"
-        print(warning, file=sys.stderr, flush=True)  # noqa: T201
-    if open_browser:
-        threading.Timer(0.5, webbrowser.open, [address]).start()
-    config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, lifespan="off")
-    with suppress(KeyboardInterrupt):  # Ctrl-C is how this ends
-        uvicorn.Server(config).run(sockets=[listening])
+    is_local = _is_loopback(listening)
+    names = list(LOOPBACK) if is_local else [ANY_HOST] if host in _EVERYWHERE else [*LOOPBACK]
+    names += [] if ANY_HOST in names else [_in_address(host.lower())]
+    with closing(listening), effects.session():
+        if not (needs_token or is_local):
+            raise UsageError(
+                f"without a token the viewer listens on loopback only, and {host or 'every address'} is not that",
+                why="whoever reaches this machine could read your runs",
+                hint="leave out --no-token, or --host",
+            )
+        access = Access() if needs_token else WITHOUT_TOKEN
+        first = _first_page(Library(roots), runs)
+        app = create_app(roots, names, include_paths, access=access, first=f"/{first}")
+        shown = "127.0.0.1" if host in _EVERYWHERE else _in_address(host)
+        place = f"http://{shown}:{listening.getsockname()[1]}/"
+        address = f"{place}?{TOKEN}={access.token}" if access.token else f"{place}{first}"
+        print(f"{address}\nCtrl-C ends", file=sys.stderr, flush=True)  # noqa: T201 - for the person who started it
+        _warn(needs_token=needs_token, is_local=is_local)
+        if open_browser:
+            threading.Timer(0.5, webbrowser.open, [address]).start()
+        config = uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            lifespan="off",
+            ws="none",
+            proxy_headers=False,
+        )
+        with suppress(KeyboardInterrupt):  # Ctrl-C is how this ends
+            uvicorn.Server(config).run(sockets=[listening])
+
+
+def _warn(*, needs_token: bool, is_local: bool) -> None:
+    """Say what is less safe than it could be."""
+    if not is_local:
+        warning = "warning: whoever has this address can read your runs, and on the way to you so can the network"
+        print(warning, file=sys.stderr, flush=True)  # noqa: T201 - as above
+    elif not needs_token:
+        warning = "warning: every user and program of this machine can read your runs"
+        print(warning, file=sys.stderr, flush=True)  # noqa: T201 - as above
+
+
+def _is_loopback(listening: socket.socket) -> bool:
+    """Whether only this machine reaches a socket: by the address that it is bound to, whatever its name was."""
+    return ip_address(str(listening.getsockname()[0]).partition("%")[0]).is_loopback
+
+
+def _in_address(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 def _first_page(library: Library, runs: Sequence[Path]) -> str:

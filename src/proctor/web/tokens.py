@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from proctor.effects import author, reading, require
 from proctor.errors import MissingExtraError, UsageError
+from proctor.foreign_text import parse_json
 from proctor.settings import model_folder, settings
 
 EMBEDDED = "smollm2"
@@ -40,6 +41,7 @@ def token_counter(model: str) -> TokenCounter:
     Raises:
         MissingExtraError: The package ``tokenizers`` is not installed.
         UsageError: The model's tokenizer is not on this machine.
+        NotAllowedError: A page asks for a folder that it must not read.
     """
     folder = _embedded() if model == EMBEDDED else model_folder(model)
     if folder is None or not (Path(folder) / "tokenizer.json").is_file():
@@ -47,6 +49,7 @@ def token_counter(model: str) -> TokenCounter:
             f"the tokenizer of '{model}' is not on this machine, so its tokens are not counted",
             hint="name a folder with a tokenizer.json, or set PROCTOR_MODELS_DIR; smollm2 is there after its first run",
         )
+    require(reading(Path(folder) / "tokenizer.json", author(), "counting tokens"), author())
     if find_spec("tokenizers") is None:
         raise MissingExtraError.of("tokenizers", "hf", "counting tokens")
     return _load(model, str(folder))
@@ -70,7 +73,7 @@ def _load(model: str, folder: str) -> TokenCounter:
 
 def _context_of(config: Path) -> int | None:
     try:
-        value = json.loads(config.read_text(encoding="utf-8")).get("max_position_embeddings")
+        value = parse_json(config.read_text(encoding="utf-8")).get("max_position_embeddings")
     except (OSError, ValueError, AttributeError):  # no config, or one of another kind: the length is unknown
         return None
     return value if isinstance(value, int) else None

@@ -334,8 +334,7 @@ def test_judgements_that_nobody_can_read_are_an_error():
 @pytest.mark.parametrize(
     "kind, why",
     [
-        ("HumanEvalPlusEvaluator", "evalplus"),
-        ("BigCodeBenchEvaluator", "server"),
+        ("DS1000Evaluator", "pickled"),
         ("ToxicEvaluator", "Perspective"),
         ("MineEvaluator", "would have to run"),
     ],

@@ -9,6 +9,7 @@ import pytest
 from proctor.dialects.aisbench.evaluators import evaluate
 from proctor.dialects.aisbench.values import Reference
 from proctor.errors import MissingFieldError, ScoringError, TrustError
+from proctor.prison.choice import BY_STRENGTH, examined
 from proctor.scoring.evaluators.code import contest_programs, mbpp_program, mbpp_program_plain, strict_tests
 from proctor.scoring.evaluators.long_texts import rouge_l
 from proctor.scoring.postprocessors.mathematics import is_equivalent_plain
@@ -141,6 +142,7 @@ def test_rouge_and_spellings():
 
 # -- programs -----------------------------------------------------------------------------------------------------
 
+SANDBOX = "auto" if any(examined(name).works for name in BY_STRENGTH) else "none"
 GOOD, BAD, TEST = "def f(x):\n    return x + 1", "def f(x):\n    return x", "assert f(1) == 2"
 
 
@@ -160,13 +162,13 @@ def test_other_rules_for_where_a_program_is():
     assert strict_tests("assert (") == "assert ("
 
 
-def test_programs_run_only_where_code_is_trusted():
-    with pytest.raises(TrustError, match="--trust-code"):
+def test_programs_run_in_a_prison_or_where_the_user_says_so():
+    with settings.context(sandbox="none"), pytest.raises(TrustError, match="--trust-code"):
         scores("MBPPEvaluator", [GOOD], [TEST])
 
 
 def test_programs_are_scored():
-    with settings.context(trust_code=True):
+    with settings.context(sandbox=SANDBOX, trust_code=True):
         found = scores("MBPPEvaluator", [GOOD, BAD, "def f("], [TEST] * 3)
         assert found == {"pass": 1, "timeout": 0, "failed": 1, "wrong_answer": 1, "score": pytest.approx(100 / 3)}
         tests = {"test_list_2": [TEST], "task_id": 1}
@@ -175,13 +177,15 @@ def test_programs_are_scored():
         assert "pass@10" not in found
         solution = "class Solution:\n    def f(self, x):\n        return x + 1"
         assert scores("LCPassKEvaluator", [solution], [tests], k=1)["pass@1"] == 100.0
-        with pytest.raises(ScoringError, match="evalplus"):
+        with pytest.raises(MissingFieldError, match="evalplus"):
             scores("MBPPEvaluator", [GOOD], [TEST], metric="MBPPPlus")
+        with pytest.raises(ScoringError, match="no metric"):
+            scores("MBPPEvaluator", [GOOD], [TEST], metric="Other")
 
 
 def test_humaneval_takes_the_tests_of_its_rows():
     row = {"prompt": "def f(x):\n", "test": "def check(g):\n    assert g(1) == 2", "entry_point": "f"}
-    with settings.context(trust_code=True):
+    with settings.context(sandbox=SANDBOX, trust_code=True):
         found = scores("HumanEvalEvaluator", ["    return x + 1", "    return x"], ["a/0", "a/1"], [row, row])
         assert found == {"humaneval_pass@1": 50.0}
         with pytest.raises(MissingFieldError, match="'test'"):

@@ -558,14 +558,17 @@ def test_the_recorded_reply_of_bedrock_is_complete():
 
 
 @pytest.mark.parametrize("reason", FIELDS["aws"]["StopReason"])
-def test_every_way_in_which_bedrock_stops_is_an_answer(reason):
+def test_every_way_in_which_bedrock_stops_is_an_answer_or_a_refusal(reason):
     response, _, _, _ = ask("aws", "m", {**BEDROCK, "stopReason": reason}, api_key="k")
+    if reason in ("content_filtered", "guardrail_intervened"):
+        assert response.failure.kind == "content_filter"
+        return
     assert response.text == "Here is an answer."
     if "max_tokens" in reason or "context_window" in reason:
         assert response.finish_reasons == ("length",)
 
 
-@pytest.mark.parametrize("reason", ["end_turn", "max_tokens", "refusal", "model_context_window_exceeded"])
+@pytest.mark.parametrize("reason", ["end_turn", "max_tokens", "model_context_window_exceeded"])
 def test_anthropic_may_say_nothing(reason):
     response, _, _, _ = ask("anthropic", "m", {**ANTHROPIC, "content": [], "stop_reason": reason}, api_key="k")
     assert response.failure is None

@@ -106,7 +106,9 @@ def test_references_of_two_classes_are_checked():
     result = score("metrics.accuracy_binary", [0.7, 0.2], [[1], [3]])
     assert result.scores["accuracy_binary"] == 1.0
     assert "0 or 1" in result.failures[1].message
-    assert "NaN" in score("metrics.roc_auc", [math.nan, 0.5], [[1.0], [0.0]]).metric_failures["metrics.roc_auc"].message
+    found = score("metrics.roc_auc", [math.nan, 0.5, 0.7], [[1.0], [0.0], [1.0]])
+    assert found.scores["roc_auc"] == 1.0
+    assert found.failures[0].message == "metrics.roc_auc needs finite numbers, got nan"
 
 
 @settings(deadline=None, max_examples=60)

@@ -271,6 +271,6 @@ def test_an_old_name_is_a_link():
 
 
 def test_metrics_that_run_code_say_that_they_are_none_of_ours():
-    metric = {"__type__": "huggingface_metric", "hf_metric_name": "code_eval", "main_score": "pass@1"}
+    metric = {"__type__": "huggingface_metric", "hf_metric_name": "xcode_eval", "main_score": "pass@1"}
     with pytest.raises((ScoringError, ValidationError), match="runs code that a model wrote"):
         score(metric, ["x"], [["y"]])

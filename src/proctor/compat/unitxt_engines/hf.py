@@ -7,7 +7,6 @@ many; batches are formed by length, so ``batch_size`` and ``padding`` change no 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from proctor.engines.hf.hf_engine import HFEngine
 from proctor.engines.hf.loading import Family, ModelSource
 from proctor.engines.inference import OnFailure, Predictions, Row
 from proctor.errors import EngineError, UnsupportedRequestError, ValidationError
+from proctor.foreign_text import parse_json
 from proctor.ir import Answers, Generate
 from proctor.settings import model_folder, settings
 
@@ -226,7 +226,7 @@ def _base_of(adapter: str) -> str:
             folder = Path(
                 hf_hub_download(adapter, "adapter_config.json", local_files_only=bool(settings.offline))
             ).parent
-        base = json.loads((folder / "adapter_config.json").read_text()).get("base_model_name_or_path")
+        base = parse_json((folder / "adapter_config.json").read_text()).get("base_model_name_or_path")
     except (OSError, ValueError) as error:
         raise EngineError(
             f"'{adapter}' is not an adapter", why=str(error), hint="use HFAutoModelInferenceEngine for whole models"

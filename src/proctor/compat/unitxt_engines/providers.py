@@ -9,10 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar, Literal
+from urllib.parse import quote
 
 from pydantic import Field, model_validator
 
 from proctor.artifacts import NON_POSITIONAL
+from proctor.artifacts.effects_of import effects_of
+from proctor.effects import Effect, missing, reading, require, written_by
 from proctor.engines.engine import Engine
 from proctor.engines.http.provider_engine import ProviderEngine
 from proctor.engines.http.providers import provider_named
@@ -225,7 +228,11 @@ class WMLInferenceEngineBase(UnitxtProviderEngine):
         options = super()._options()
         if self.deployment_id:
             kind = options["route"].removeprefix("/ml/v1/")
-            options = {**options, "route": f"/ml/v1/deployments/{self.deployment_id}/{kind}", "model_name": ""}
+            options = {
+                **options,
+                "route": f"/ml/v1/deployments/{quote(self.deployment_id, safe='')}/{kind}",
+                "model_name": "",
+            }
         return options
 
 
@@ -294,6 +301,10 @@ class IbmGenAiInferenceEngine(UnitxtProviderEngine):
     data_classification_policy: Policy = ["public", "proprietary"]
 
 
+_ENGINE_VARIABLES = ("PROCTOR_INFERENCE_ENGINE", "UNITXT_INFERENCE_ENGINE")
+"""Variables in which users name an engine."""
+
+
 class GenericInferenceEngine(Engine):
     """Whatever engine the environment names: ``PROCTOR_INFERENCE_ENGINE`` (or ``UNITXT_INFERENCE_ENGINE``).
 
@@ -314,16 +325,42 @@ class GenericInferenceEngine(Engine):
         """
         from proctor.engines.engine_registry import make_engine
 
-        variables = ("PROCTOR_INFERENCE_ENGINE", "UNITXT_INFERENCE_ENGINE")
-        named = next((os.environ[name] for name in variables if os.environ.get(name)), self.default)
+        of_user = self._named_by_user()
+        named = of_user or self.default
         if not named:
             raise UsageError(
                 "no engine is named",
                 hint="set PROCTOR_INFERENCE_ENGINE=engines.… or give GenericInferenceEngine(default=…)",
             )
         if self._made is None or self._made[0] != named:
-            self._made = (named, make_engine(named))
+            self.act_on_default()
+            with written_by(None if of_user else self.author):
+                self._made = (named, make_engine(named))
         return self._made[1]
+
+    @staticmethod
+    def _named_by_user() -> str | None:
+        return next((os.environ[name] for name in _ENGINE_VARIABLES if os.environ.get(name)), None)
+
+    def effects(self) -> Iterable[Effect]:
+        """Return what its engine does, where the environment names none: that is the user's own."""
+        if self._named_by_user() or not self.default or self.answering() is not self:
+            return []
+        found = self._reading_default()
+        return found if missing(found) else [*found, *effects_of(self.engine)]
+
+    def act_on_default(self) -> None:
+        """Pass the gate before the engine is read.
+
+        Raises:
+            NotAllowedError: It is in a file that nobody allowed to read.
+        """
+        if self.author is not None and not self._named_by_user():
+            require(self._reading_default(), self.author)
+
+    def _reading_default(self) -> list[Effect]:
+        is_file = str(self.default).endswith(".json")
+        return reading(str(self.default), self.author, self.type_name()) if is_file else []
 
     _made: tuple[str, Engine] | None = None
 

@@ -16,6 +16,7 @@ from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict
 from proctor.scoring.evaluators.evaluation import Evaluation, Outcome
 from proctor.scoring.evaluators.metrics import metric_evaluator
+from proctor.scoring.metric import Metric
 from proctor.scoring.metric_table import MetricEntry, check_metric, metric_entry, metric_of, metric_table
 from proctor.scoring.registered_metric import call_evaluator, check_arguments
 from proctor.scoring.registry import OPENCOMPASS, is_in_catalog, named
@@ -29,9 +30,7 @@ _UPSTREAM = ("opencompass", "ais_bench")
 _LONGEST_SHOWN = 80
 """Characters of a value that a message shows."""
 _ELSEWHERE = {
-    "HumanEvalPlus": "its tests are in the package 'evalplus'; HumanEvalEvaluator runs the problems' own",
-    "BigCodeBench": "it runs programs on a server of its authors'",
-    "DS1000": "its tests are pickled, and run with seven libraries of fixed versions",
+    "DS1000": "its tests are pickled; the metric 'ds1000' grades the edition of xlangai/DS-1000, whose tests are text",
     "Toxic": "it sends predictions to Google's Perspective service",
     "LM": "it compares models in pairs or by many rules; see docs/judges.md for judges of Proctor's own",
 }
@@ -219,6 +218,17 @@ def _metric(name: str, arguments: Mapping[str, Any], place: Location | None) -> 
         return metric_evaluator(metric_of(name, OPENCOMPASS, as_data(arguments)))
     except ProctorError as error:
         raise error.located(place) from None
+
+
+def metric_in(config: Mapping[str, Any]) -> Metric | None:
+    """Return the metric of a catalog that an evaluator names; ``None`` where it names none.
+
+    Raises:
+        ProctorError: It cannot be made.
+    """
+    if "type" not in config or _entry(config) is not None or not _is_metric(config):
+        return None
+    return metric_of(str(config["type"]), OPENCOMPASS, as_data(_arguments(config)))
 
 
 def _unknown(whole: str, place: Location | None) -> ScoringError:

@@ -9,12 +9,15 @@ from typing import Any
 from proctor.dialects.aisbench.asker import ConfigAsker, Prompts, RetrieverDraw, RowAsker
 from proctor.dialects.aisbench.config import GENERATE, DatasetConfig
 from proctor.dialects.aisbench.datasets import DatasetRows
+from proctor.dialects.aisbench.datasets.files import path_effects
 from proctor.dialects.aisbench.gradings import ConfigGrader
 from proctor.dialects.aisbench.honours import honours_of, own_seed
+from proctor.dialects.aisbench.judges import evaluation_effects
 from proctor.dialects.aisbench.options import DatasetOptions, dataset_options
 from proctor.dialects.aisbench.prompts import PromptBuilder
 from proctor.dialects.aisbench.rows import ConfigRows
 from proctor.dialects.aisbench.values import as_data
+from proctor.effects import author_of_file
 from proctor.recipes.exam import Exam
 from proctor.recipes.options import ExamOptions
 from proctor.scoring.groupings import GroupBy
@@ -87,6 +90,8 @@ def _exam(config: DatasetConfig, given: ExamOptions, options: DatasetOptions, ro
         honours=honours_of(config, given, options),
         longest=config.inferencer.max_seq_len or options.max_seq_len,
         variants=_variants(config, given, options, rows),
+        effects=lambda: [*path_effects(config.values, config.location), *evaluation_effects(config.evaluation)],
+        author=author_of_file(config.location.file) if config.location and config.location.file else None,
         own_seed=own_seed(config, options),
         own=ConfigExam(config, given, options, rows, prompts),
     )

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from proctor.errors import UsageError
+from proctor.foreign_text import read_head
 from proctor.settings import settings
 
 DATASET, MODEL, SUMMARIZER, COLLECTION = "dataset", "model", "summarizer", "collection"
@@ -138,8 +139,7 @@ def _walk(source: str, base: str, named: Callable[[str], object]) -> Iterator[Co
 
 def _kind_by_content(path: Path) -> str | None:
     try:
-        with path.open("rb") as file:
-            text = file.read(_MOST_BYTES)
+        text = read_head(path, _MOST_BYTES)
     except OSError:
         return None
     return next((kind for kind, signs in _SIGNS.items() if any(sign in text for sign in signs)), None)

@@ -5,20 +5,24 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from proctor.dialects.aisbench.models import ModelConfig, model_config
+from proctor.artifacts.effects_of import effects_of
+from proctor.dialects.aisbench.models import ModelConfig, author_of_config, model_config
 from proctor.dialects.aisbench.postprocessors import postprocessor
 from proctor.dialects.aisbench.prompts import PromptBuilder
 from proctor.dialects.aisbench.values import Reference
+from proctor.effects import Effect
 from proctor.engines.engine import Engine
-from proctor.engines.engine_registry import make_engine
+from proctor.engines.engine_registry import Origin, make_engine
 from proctor.errors import Diagnostic, ProctorError, ScoringError, did_you_mean
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict, share
 from proctor.scoring.judges.judge_client import JudgePrompt, ask
+from proctor.secrets import variable
 
 _MODEL, _KEY, _BASE = "OC_JUDGE_MODEL", "OC_JUDGE_API_KEY", "OC_JUDGE_API_BASE"
 
@@ -104,6 +108,30 @@ def cascade(
     return Verdict(scores, {"accuracy": column}, whole, failures=failures)
 
 
+def evaluation_effects(config: Any) -> list[Effect]:
+    """Return what the evaluators in a part of a config do besides computing: the judges that they ask.
+
+    What is wrong with one of them is said by :func:`judge_problems`.
+    """
+    if isinstance(config, list | tuple):
+        return [effect for each in config for effect in evaluation_effects(each)]
+    if not isinstance(config, Mapping):
+        return []
+    from proctor.dialects.aisbench.evaluators import metric_in  # it names evaluators itself
+
+    found: list[Effect] = []
+    with suppress(ProctorError):
+        if (metric := metric_in(config)) is not None:
+            found += effects_of(metric)
+    for key, value in config.items():
+        if key == "judge_cfg" and isinstance(value, Mapping) and value:
+            with suppress(ProctorError):
+                found += effects_of(_engine(model_config(value), value))
+        elif key != "judge_cfg":
+            found += evaluation_effects(value)
+    return list(dict.fromkeys(found))
+
+
 def judge_problems(name: str, config: Mapping[str, Any]) -> Iterator[Diagnostic]:
     """Yield what is known to be wrong with an evaluator that asks a judge before anybody is asked.
 
@@ -146,7 +174,7 @@ def _judgements(cases: Cases, prompt_template: Mapping[str, Any], judge_cfg: Map
     if not len(cases.predictions):
         return []
     judge = _judge(judge_cfg)
-    answers = ask(_engine(judge), _questions(cases, prompt_template, judge))
+    answers = ask(_engine(judge, judge_cfg), _questions(cases, prompt_template, judge))
     clean = postprocessor(judge.postprocessor, cases.project)
     said = [answer.prediction for answer in answers]
     return [each if isinstance(each, Failure) else clean(each) for each in said]
@@ -160,17 +188,23 @@ def _judge(config: Mapping[str, Any] | None) -> ModelConfig:
             "the evaluator needs a judge, and the config names none",
             hint=f"fill in judge_cfg, or set {_MODEL}, {_KEY} and {_BASE}",
         )
-    args = {"model": os.environ[_MODEL], "api_key": os.environ.get(_KEY), "base_url": os.environ.get(_BASE)}
+    args = {"model": os.environ[_MODEL], "api_key": variable(_KEY), "base_url": os.environ.get(_BASE)}
     given = {name: value.removesuffix("/") if name == "base_url" else value for name, value in args.items() if value}
     return ModelConfig(os.environ[_MODEL], "openai", given, as_messages=True)
 
 
-def _engine(judge: ModelConfig) -> Engine:
-    """Return the judge's engine, writing as the config says where the engine can be told so."""
-    engine = make_engine(judge.engine, judge.args)
+def _engine(judge: ModelConfig, config: Mapping[str, Any] | None) -> Engine:
+    """Return the judge's engine, writing as the config says where the engine can be told so.
+
+    Args:
+        judge: The judge.
+        config: What the config says of it; where it says nothing, the user's own variables do.
+    """
+    origin = Origin(author_of_config(config), is_config=True) if config else Origin()
+    engine = make_engine(judge.engine, judge.args, origin)
     wanted = {**judge.decoding, **({"max_tokens": judge.max_out_len} if judge.max_out_len else {})}
     known = {name: value for name, value in wanted.items() if name in type(engine).model_fields}
-    return make_engine(engine, known) if known else engine
+    return make_engine(engine, known, Origin(origin.author)) if known else engine
 
 
 def _questions(cases: Cases, template: Mapping[str, Any], judge: ModelConfig) -> list[JudgePrompt]:

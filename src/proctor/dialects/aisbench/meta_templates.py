@@ -12,6 +12,8 @@ from proctor.dialects.aisbench.models import meta_template_of
 from proctor.dialects.aisbench.reader import models_of, read_config
 from proctor.dialects.aisbench.values import as_data
 from proctor.errors import Location, UsageError
+from proctor.foreign_text import read_source_text
+from proctor.foreign_yaml import parse_yaml
 
 
 def read_meta_template(path: str) -> dict[str, Any]:
@@ -40,7 +42,7 @@ def read_meta_template(path: str) -> dict[str, Any]:
 
 def _of_data(file: Path) -> Any:
     try:
-        return yaml.safe_load(file.read_text(encoding="utf-8"))
+        return parse_yaml(read_source_text(file))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         place = Location(str(file), mark.line + 1, mark.column + 1) if mark else Location(str(file))

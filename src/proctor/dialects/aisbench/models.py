@@ -15,6 +15,7 @@ from proctor.dialects.aisbench.config_keys import GENERATION_REFUSED, MODEL_KEYS
 from proctor.dialects.aisbench.index import COLLECTION, MODEL, find_config
 from proctor.dialects.aisbench.reader import models_of, read_config
 from proctor.dialects.aisbench.values import as_data, location_of, short_name
+from proctor.effects import Author, author, author_of_file, author_of_rows
 from proctor.errors import UnknownArtifactError, UsageError, ValidationError, did_you_mean
 
 _KEY_FROM_ENVIRONMENT = "ENV"
@@ -105,6 +106,12 @@ def model_config(values: Mapping[str, Any]) -> ModelConfig:
         values.get("pred_postprocessor"),
         tuple(notes),
     )
+
+
+def author_of_config(values: Mapping[str, Any]) -> Author | None:
+    """Return who wrote a model: the config's file; a stranger where a command does not know it, else the program."""
+    place = location_of(values)
+    return author_of_file(place.file) if place is not None and place.file else author() or author_of_rows()
 
 
 def _mapping(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:

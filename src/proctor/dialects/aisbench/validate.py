@@ -12,6 +12,7 @@ from proctor.dialects.aisbench.evaluators import evaluation_problems
 from proctor.dialects.aisbench.models import model_config
 from proctor.dialects.aisbench.reader import datasets_of, models_of, read_config
 from proctor.errors import Diagnostic, ProctorError
+from proctor.foreign_text import read_head
 
 _SIGNS = (b"_datasets", b"datasets =", b"models =", b"read_base", b"reader_cfg", b"infer_cfg")
 """What a Python file in a folder has to contain to be taken for a config."""
@@ -27,8 +28,7 @@ def config_files(path: Path) -> list[Path]:
 
 def _looks_like_a_config(file: Path) -> bool:
     try:
-        with file.open("rb") as opened:
-            text = opened.read(_MOST_BYTES)
+        text = read_head(file, _MOST_BYTES)
     except OSError:
         return False
     return any(sign in text for sign in _SIGNS)

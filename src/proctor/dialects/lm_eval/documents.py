@@ -9,7 +9,8 @@ from typing import Any
 from proctor.data import hub
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.fields import as_function
-from proctor.errors import DataError, did_you_mean
+from proctor.effects import Author, Effect, author_of_file
+from proctor.errors import DataError, Location, did_you_mean
 
 LOAD_ARGUMENTS = frozenset({"data_dir", "data_files", "revision", "num_proc"})
 
@@ -55,8 +56,25 @@ class TaskDocuments:
             return self.split(fewshot.split, fewshot.process_docs)
         if fewshot.samples is not None:
             function = as_function(fewshot.samples, "fewshot_config.samples")
-            return list(fewshot.samples if function is None else function())
+            return self._samples(fewshot.samples if function is None else function())
         return self.split(config.training_split or config.validation_split or self.eval_split, config.process_docs)
+
+    def _samples(self, samples: Any) -> Documents:
+        """Return demos that a task brings.
+
+        Raises:
+            DataError: One is not a row.
+        """
+        listed = list(samples)
+        odd = next((place for place, each in enumerate(listed) if not isinstance(each, Mapping)), None)
+        if odd is None:
+            return listed
+        source = self.config.source
+        raise DataError(
+            f"fewshot_config.samples[{odd}] is {listed[odd]!r}, not a row",
+            location=source.location(f"fewshot_config.samples[{odd}]") if source is not None else None,
+            hint="each sample is a mapping of columns",
+        )
 
     def shown_pool(self) -> Documents:
         """Return :meth:`pool`, or the documents of it that ``fewshot_config.fewshot_indices`` chooses."""
@@ -96,7 +114,18 @@ class TaskDocuments:
         if config.dataset_path is None:
             raise DataError(f"the task '{config.task}' names no dataset_path")
         name = None if config.dataset_name is None else str(config.dataset_name)
-        return hub.Dataset(path=str(config.dataset_path), name=name, extra=arguments, **known)
+        return hub.Dataset(path=str(config.dataset_path), name=name, extra=arguments, author=self.author, **known)
+
+    @property
+    def author(self) -> Author | None:
+        """The task's file; ``None`` where a program made the task."""
+        return None if self.config.source is None else author_of_file(self.config.source.path)
+
+    def effects(self) -> list[Effect]:
+        """Return what loading does besides reading mapped folders."""
+        if self.author is None or self.config.dataset_path is None or self.config.custom_dataset is not None:
+            return []
+        return self.source().effects("dataset_path")
 
     def _rows(self, name: str) -> Documents:
         if self.config.custom_dataset is not None:
@@ -125,6 +154,7 @@ class TaskDocuments:
 
     def _load(self, name: str) -> Any:
         source = self.source()
+        source.act()
         folder = hub.local_folder(source.path)
         datasets = hub.library_for(source, folder)
         try:
@@ -154,6 +184,12 @@ def located_files(files: Any, source: str | Path | None) -> Any:
         return {split: located_files(each, source) for split, each in files.items()}
     if isinstance(files, list):
         return [located_files(each, source) for each in files]
+    if not isinstance(files, str | Path):
+        raise DataError(
+            f"data_files names {files!r}",
+            location=None if source is None else Location(str(source)),
+            hint="write the name of a file, a list of names, or one for each split",
+        )
     if not source or "://" in str(files) or Path(files).exists():
         return files
     beside = Path(source).parent / str(files)

@@ -13,6 +13,7 @@ from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.documents import TaskDocuments
 from proctor.dialects.lm_eval.gradings import TaskGrader
 from proctor.dialects.lm_eval.honours import task_honours
+from proctor.dialects.lm_eval.metric_list import metric_effects
 from proctor.dialects.lm_eval.prepared import PreparedTask, with_options
 from proctor.dialects.lm_eval.rows import TaskDraw, TaskRows
 from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
@@ -62,6 +63,8 @@ def task_exam(
         honours=task_honours(task),
         variants=variants,
         variant=task.variant,
+        effects=lambda: [*documents.effects(), *metric_effects(changed)],
+        author=documents.author,
         own_seed=DEFAULT_SEED if task.num_fewshot else None,
         own=task,
     )

@@ -6,7 +6,6 @@ another: the question is text, the choices are a list, and a column that is name
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
 from types import BuiltinMethodType
@@ -16,6 +15,7 @@ from proctor.dialects.lm_eval.functions import guarded, resolve_function
 from proctor.dialects.lm_eval.jinja import compile_expression, compile_text, is_template
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.errors import Diagnostic, TemplateError, did_you_mean
+from proctor.foreign_text import parse_literal
 
 Row = Mapping[str, Any]
 FieldSpec = Any
@@ -167,7 +167,7 @@ def _literal_list(text: str) -> list[Any] | None:
     if text[:1] not in "[(" or text[-1:] not in "])" or not text:
         return None
     try:
-        found = ast.literal_eval(text)
+        found = parse_literal(text)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return None
     return list(found) if isinstance(found, list | tuple) else None

@@ -6,7 +6,6 @@ that looks like a position or a list becomes one, by the rules of each field.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
@@ -14,6 +13,7 @@ from proctor.dialects.lm_eval.functions import guarded, resolve_function
 from proctor.dialects.lm_eval.jinja import compile_expression, compile_text, is_template
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.errors import TemplateError, did_you_mean
+from proctor.foreign_text import parse_literal
 
 Document = Mapping[str, Any]
 Find = Callable[[Document], Any]
@@ -70,7 +70,7 @@ def find_target(spec: Any, columns: Collection[str], purpose: str, *, positions:
             return int(text)
         if text[:1] == "[" and text[-1:] == "]":
             try:
-                return ast.literal_eval(text)
+                return parse_literal(text)
             except (SyntaxError, ValueError):
                 return text
         return text
@@ -163,7 +163,7 @@ def _literal(spec: str, purpose: str) -> Find:
     def parsed(doc: Document) -> Any:
         text = render(doc)
         try:
-            return ast.literal_eval(text)
+            return parse_literal(text)
         except (SyntaxError, ValueError):
             raise TemplateError(
                 f"{purpose} does not give a list",

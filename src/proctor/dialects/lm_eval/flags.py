@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.errors import UsageError
+from proctor.foreign_text import parse_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ def parse_samples(text: str) -> dict[str, list[int]]:
     path = Path(text)
     source = path.read_text(encoding="utf-8") if not text.lstrip().startswith("{") and path.is_file() else text
     try:
-        found = json.loads(source)
+        found = parse_json(source)
     except json.JSONDecodeError as error:
         raise UsageError("--samples is not JSON", why=str(error), hint='{"mmlu_anatomy": [0, 3, 6]}') from None
     if not isinstance(found, dict) or not all(isinstance(each, list) for each in found.values()):
@@ -106,7 +107,7 @@ def parse_pairs(text: str) -> dict[str, Any]:
     """
     if text.lstrip().startswith("{"):
         try:
-            found = json.loads(text)
+            found = parse_json(text)
         except json.JSONDecodeError as error:
             raise UsageError("this is not JSON", why=str(error)) from None
         return dict(found)

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from proctor.dialects.lm_eval.evaluate_package import evaluate_stood_in
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.errors import DataError, Location, TrustError
 from proctor.settings import settings
@@ -68,7 +69,8 @@ def _load(file: Path, reference: FunctionReference) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        with evaluate_stood_in():
+            spec.loader.exec_module(module)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - code of others may even exit; the reason is reported

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
+from proctor.errors import ValidationError
 from proctor.ir import Decoding
 
 DEFAULT_MAX_TOKENS = 256
@@ -25,16 +27,39 @@ def decoding_of(arguments: Mapping[str, Any]) -> Decoding:
         DEFAULT_MAX_TOKENS,
     )
     samples = arguments.get("do_sample")
-    temperature = float(arguments.get("temperature", 1.0 if samples else 0.0))
+    temperature = _number(arguments.get("temperature", 1.0 if samples else 0.0), "temperature")
     return Decoding(
-        max_tokens=None if tokens is None else int(tokens),
+        max_tokens=None if tokens is None else int(_number(tokens, "max_gen_toks")),
         temperature=0.0 if samples is False else temperature,
         top_p=arguments.get("top_p"),
         top_k=arguments.get("top_k"),
-        stop=tuple([until] if isinstance(until, str) else until),
+        stop=tuple(_texts(until)),
         seed=arguments.get("seed"),
         extra={key: value for key, value in arguments.items() if key not in _NAMED},
     )
+
+
+def _texts(until: Any) -> list[str]:
+    found = [until] if isinstance(until, str) else until
+    if not isinstance(found, list | tuple) or not all(isinstance(each, str) for each in found):
+        raise ValidationError(
+            f"generation_kwargs: until is {until!r}, not texts",
+            path="$.generation_kwargs",
+            hint="write a text or a list of texts",
+        )
+    return list(found)
+
+
+def _number(value: Any, name: str) -> float:
+    try:
+        number = value if isinstance(value, int) else float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise ValidationError(
+            f"generation_kwargs: {name} is {value!r}, which is not a number", path="$.generation_kwargs"
+        )
+    return number
 
 
 def generation_arguments(decoding: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from proctor.scoring.grade import Grade
 from proctor.scoring.grader import BLOCK, ExamGrader, Shown, raw_answer
 from proctor.scoring.grading import Grading, Reading, Scorer
 from proctor.scoring.groupings import GroupBy
+from proctor.scoring.registry import imprisonable
 from proctor.scoring.row_values import RowAggregation
 
 
@@ -39,6 +40,8 @@ class TaskGrader:
         """Yield what is wrong with metrics and filters."""
         yield from metric_list_problems(self._task.config)
         yield from filter_list_problems(self._task.config)
+        if self._task.config.unsafe_code:
+            yield from imprisonable(self._task.name)
         yield from self._unknown_fields()
 
     def _unknown_fields(self) -> Iterator[Diagnostic]:

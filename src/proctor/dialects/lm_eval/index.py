@@ -7,7 +7,6 @@ so a warm start reads no YAML; where some files changed, only those are read aga
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -17,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from proctor.errors import ProctorError, UsageError
+from proctor.effects import is_confined
+from proctor.errors import NotAllowedError, ProctorError, UsageError
+from proctor.safe_files import written
 from proctor.settings import settings
 
 if TYPE_CHECKING:
@@ -143,8 +144,14 @@ def folder_index(folder: str) -> _Stored:
     if stored is not None and stored.stamp == stamp and all(_stamp_of(path) == seen for path, seen in stored.outside):
         return stored
     known: _Records | None = _load(place.with_suffix(".records"), _Records)
-    records = _records(files, known.records if known is not None else {})
+    records = _records(folder, files, known.records if known is not None else {})
     stored = _combine(folder, stamp, records)
+    if stored.problems and is_confined():  # what a page must not read, a command may: that is not kept
+        _save(
+            place.with_suffix(".records"),
+            _Records(FORMAT, {path: each for path, each in records.items() if not each.problem}),
+        )
+        return stored
     _save(place.with_suffix(".records"), _Records(FORMAT, records))
     _save(place, stored)
     return stored
@@ -205,9 +212,8 @@ def _save(place: Path, value: object) -> None:
     """Write a file whole or not at all, so that processes at the same time never see half of it."""
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=place.parent, delete=False) as file:
+        with written(place) as file:
             file.write(msgspec.msgpack.encode(value))
-        Path(file.name).replace(place)
     except OSError:  # a cache that cannot be written costs time, nothing else
         return
 
@@ -215,10 +221,14 @@ def _save(place: Path, value: object) -> None:
 # -- entries ----------------------------------------------------------------------------------------------------------
 
 
-def _records(files: Mapping[str, str], known: Mapping[str, _FileRecord]) -> dict[str, _FileRecord]:
+_REFUSED = "refused"
+"""Stamp of what nobody allowed to read: it equals no other, so that the next start asks again."""
+
+
+def _records(folder: str, files: Mapping[str, str], known: Mapping[str, _FileRecord]) -> dict[str, _FileRecord]:
     from proctor.dialects.lm_eval.reader import TaskReader  # reads YAML, which a warm start does not
 
-    reader = TaskReader()
+    reader = TaskReader([folder])
     stamps: dict[str, str] = {}
 
     def fresh(path: str) -> str:
@@ -236,6 +246,8 @@ def _records(files: Mapping[str, str], known: Mapping[str, _FileRecord]) -> dict
             read = reader.read(path)
             bases = tuple((base, fresh(base)) for base in read.files[1:])
             records[path] = _FileRecord(stamp, bases, tuple(file_entries(read)))
+        except NotAllowedError as error:
+            records[path] = _FileRecord(_REFUSED, ((f"{path}/include", _REFUSED),), (), str(error.diagnostics[0]))
         except ProctorError as error:
             tried = tuple((base, fresh(base)) for base in reader.tried)  # the problem may be one of theirs
             records[path] = _FileRecord(stamp, tried, (), str(error.diagnostics[0]))

@@ -8,7 +8,7 @@ plain functions (:mod:`~proctor.dialects.lm_eval.paths`), which cost a tenth of 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -22,6 +22,7 @@ from proctor.dialects.lm_eval.template_filters import one_rendering
 from proctor.errors import DataError, ScoringError, TemplateError
 from proctor.regexes import SlowPatternError
 from proctor.safe_python.budget import MAX_TEXT, ExhaustedError, RefusalError, check_length
+from proctor.safe_python.plain import FLAT_IN_TEMPLATES, plain
 
 Row = Mapping[str, Any]
 Render = Callable[[Row], str]
@@ -44,8 +45,8 @@ def compile_text(template: str) -> Render:
 
     def render(row: Row) -> str:
         try:
-            return "".join([part if type(part) is str else str(part(row)) for part in parts])
-        except (KeyError, IndexError, TypeError, AttributeError, ValueError):
+            return "".join([part if type(part) is str else _text(part(row)) for part in parts])
+        except (KeyError, IndexError, TypeError, AttributeError, ValueError, RefusalError):
             return slow(row)  # for the reason in the template's own words
 
     return _single(parts, slow) if len(parts) == 1 else render
@@ -58,11 +59,27 @@ def _single(parts: list[Any], slow: Render) -> Render:
 
     def render(row: Row) -> str:
         try:
-            return str(only(row))
-        except (KeyError, IndexError, TypeError, AttributeError, ValueError):
+            return _text(only(row))
+        except (KeyError, IndexError, TypeError, AttributeError, ValueError, RefusalError):
             return slow(row)
 
     return render
+
+
+def _text(value: Any) -> str:
+    """Return what ``{{ value }}`` prints; long lists are printed within the budget, by Jinja."""
+    kind = type(value)
+    if kind is str:
+        return value  # type: ignore[no-any-return]
+    if kind not in FLAT_IN_TEMPLATES:
+        value = plain(value, FLAT_IN_TEMPLATES)
+        if isinstance(value, (list, tuple, dict)) and len(value) > _FEW_PARTS:
+            raise ValueError
+    return str(value)
+
+
+_FEW_PARTS = 1_000
+"""Parts of a value that is printed without a look at its length."""
 
 
 @lru_cache(maxsize=4096)
@@ -83,8 +100,8 @@ def compile_expression(template: str) -> Evaluate | None:
 
     def evaluate(row: Row) -> Any:
         try:
-            return path(row)
-        except (KeyError, IndexError, TypeError, AttributeError, ValueError):
+            return plain(path(row), FLAT_IN_TEMPLATES)
+        except (KeyError, IndexError, TypeError, AttributeError, ValueError, RefusalError):
             return slow(row)
 
     return evaluate
@@ -132,6 +149,10 @@ def parse_template(template: str) -> nodes.Template:
             why=f"in {_shortened(template)!r}, line {error.lineno}",
             hint="braces that are meant literally are written {{ '{{' }}",
         ) from None
+    except ValueError as error:  # a whole number with more digits than Python reads
+        raise TemplateError(
+            "the template does not parse", why=f"{str(error).partition(';')[0]}, in {_shortened(template)!r}"
+        ) from None
     except RecursionError:
         raise _nested_too_deeply(template) from None
     level: list[nodes.Node] = [parsed]
@@ -165,15 +186,17 @@ def _text_of_paths(parsed: nodes.Template) -> list[Any] | None:
 
 def _rendering(template: str) -> Render:
     compiled: list[Any] = []
+    names: list[str] = []
 
     def render(row: Row) -> str:
         try:
             with one_rendering():
                 if not compiled:
                     compiled.append(task_environment().from_string(template))
+                    names.extend(field_names(template))
                 text = []
                 length = 0
-                for piece in compiled[0].root_render_func(compiled[0].new_context(dict(row))):
+                for piece in compiled[0].root_render_func(compiled[0].new_context(_seen(row, names))):
                     length += len(piece)
                     if length > MAX_TEXT:
                         raise ExhaustedError(f"makes a text of more than {MAX_TEXT:,} characters")
@@ -187,13 +210,15 @@ def _rendering(template: str) -> Render:
 
 def _evaluation(template: str) -> Evaluate:
     compiled: list[Any] = []
+    names: list[str] = []
 
     def evaluate(row: Row) -> Any:
         try:
             with one_rendering():
                 if not compiled:
                     compiled.append(task_environment().compile_expression(_inside(template), undefined_to_none=False))
-                value = compiled[0](**row)
+                    names.extend(field_names(template))
+                value = compiled[0](_seen(row, names))
                 if isinstance(value, StrictUndefined):
                     str(value)  # says what is undefined
                 return value
@@ -201,6 +226,15 @@ def _evaluation(template: str) -> Evaluate:
             raise explained(error, template, row) from None
 
     return evaluate
+
+
+def _seen(row: Row, names: Iterable[str] | None = None) -> dict[str, Any]:
+    """Return what a template sees of a row: the fields that it names, as data and handles."""
+    found: dict[str, Any] = {}
+    for name in row if names is None else names:
+        if name in row:
+            found[name] = plain(row[name], FLAT_IN_TEMPLATES)
+    return found
 
 
 def _inside(template: str) -> str:
@@ -244,7 +278,7 @@ def explained(error: BaseException, template: str, row: Row) -> TemplateError:
         return TemplateError(
             f"the template uses something that is not there: {error}",
             why=f"in {_shortened(template)!r}; {columns}",
-            hint=f"the document is {_shortened(repr(dict(row)), 300)}",
+            hint=_document(row),
         )
     if isinstance(error, TemplateSyntaxError):
         return TemplateError(f"the template does not parse: {error.message}", why=f"in {_shortened(template)!r}")
@@ -259,6 +293,13 @@ def explained(error: BaseException, template: str, row: Row) -> TemplateError:
     return TemplateError(
         f"the template fails: {type(error).__name__}: {error}", why=f"in {_shortened(template)!r}; {columns}"
     )
+
+
+def _document(row: Row) -> str:
+    try:
+        return f"the document is {_shortened(repr(_seen(row)), 300)}"
+    except (RefusalError, RecursionError, ValueError):  # nested too deep, or a number with too many digits
+        return ""
 
 
 def _shortened(text: str, length: int = 120) -> str:

@@ -9,13 +9,15 @@ from typing import Any, Literal
 
 from proctor.errors import DataError
 from proctor.ir import Media
+from proctor.safe_python.plain import held
 
 
 def media_of(kind: Literal["image", "audio"], found: Any) -> list[Media]:
     """Return what ``doc_to_image`` or ``doc_to_audio`` found: one, several, or none."""
-    if found is None:
+    seen = held(found)
+    if seen is None:
         return []
-    return [Media(kind, _source(kind, each)) for each in (found if isinstance(found, list) else [found])]
+    return [Media(kind, _source(kind, each)) for each in (seen if isinstance(seen, list) else [seen])]
 
 
 def _source(kind: str, value: Any) -> str:

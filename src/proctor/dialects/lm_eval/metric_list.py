@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from proctor.artifacts.effects_of import effects_of
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.fields import as_function
 from proctor.dialects.lm_eval.metrics import (
@@ -17,6 +19,7 @@ from proctor.dialects.lm_eval.metrics import (
     is_core_metric,
 )
 from proctor.dialects.lm_eval.reader import FunctionReference
+from proctor.effects import Effect
 from proctor.errors import Diagnostic, ProctorError
 from proctor.scoring.aggregations import Aggregate
 from proctor.scoring.choice import CHOICE_SCORES
@@ -48,6 +51,19 @@ def metrics_of(config: TaskConfig) -> tuple[list[Metric], list[CoreMetric]]:
     """
     made = [_compiled(config, number, entry) for number, entry in enumerate(_entries(config))]
     return [each for each in made if isinstance(each, Metric)], [each for each in made if isinstance(each, CoreMetric)]
+
+
+def metric_effects(config: TaskConfig) -> list[Effect]:
+    """Return what the metrics of a task do besides computing: judges that they ask, of catalogs and of the task's file.
+
+    What is wrong with a metric is said by :func:`metric_list_problems`.
+    """
+    found: list[Effect] = []
+    for entry in _entries(config) if config.process_results is None else ():
+        with suppress(ProctorError):
+            if is_core_metric(entry):
+                found += effects_of(core_metric(entry).metric)
+    return list(dict.fromkeys(found))
 
 
 def metric_list_problems(config: TaskConfig) -> Iterator[Diagnostic]:

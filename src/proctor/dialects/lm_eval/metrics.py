@@ -86,12 +86,16 @@ def metric_problems(entry: Mapping[str, Any]) -> Iterator[Diagnostic]:
 
 
 def is_core_metric(entry: Mapping[str, Any]) -> bool:
-    """Return whether an entry names a metric of a catalog, of OpenCompass or of a plugin, and not one of lm-eval."""
+    """Return whether an entry names a metric that sees all answers at once; most of lm-eval see single documents."""
     spec = entry["metric"]
-    if not isinstance(spec, str) or entry.get("hf_evaluate") is True:
+    if not isinstance(spec, str):
         return False
     known = metric_table().find(named(spec)[0], LM_EVAL)
-    return is_in_catalog(spec) if known is None else known.system != LM_EVAL
+    if known is not None and known.system == LM_EVAL:
+        return known.reads == "columns"
+    if entry.get("hf_evaluate") is True:
+        return False
+    return is_in_catalog(spec) if known is None else True
 
 
 def core_metric(entry: Mapping[str, Any]) -> CoreMetric:

@@ -6,14 +6,18 @@ code. YAML 1.1 rules apply, as lm-eval reads it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from proctor.errors import DataError, Location, ProctorError, did_you_mean
+from proctor import effects
+from proctor.errors import DataError, Location, NotAllowedError, ProctorError, did_you_mean
+from proctor.foreign_text import read_source
+from proctor.foreign_yaml import MOST_BYTES, BoundedLoader, compose_yaml
 
 BUILT_IN_INCLUDES: dict[str, dict[str, Any]] = {"unitxt": {}}
 """Includes that mean something of ours where no such file exists (``include: unitxt`` beside ``recipe:``)."""
@@ -62,18 +66,18 @@ def _location(loader: Any, node: yaml.Node) -> Location:
 
 
 def _function(loader: Any, node: yaml.Node) -> FunctionReference:
-    return FunctionReference(str(node.value), _location(loader, node))
+    if not isinstance(node, yaml.ScalarNode):
+        raise yaml.constructor.ConstructorError(None, None, "!function names a function", node.start_mark)
+    return FunctionReference(node.value, _location(loader, node))
 
 
 def _unknown_tag(loader: Any, suffix: str, node: yaml.Node) -> UnknownTag:
-    return UnknownTag(f"!{suffix}", str(node.value), _location(loader, node))
+    value = node.value if isinstance(node, yaml.ScalarNode) else f"<{len(node.value)} parts>"
+    return UnknownTag(f"!{suffix}", value, _location(loader, node))
 
 
-_BaseLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-class TaskLoader(_BaseLoader):  # type: ignore[misc]
-    """A safe loader in which every tag of its own is inert."""
+class TaskLoader(BoundedLoader):
+    """A safe loader in which every tag of its own is inert, and that takes no longer than honest files need."""
 
     proctor_file = ""
 
@@ -88,9 +92,10 @@ def parse(content: bytes, file: str) -> Any:
     Raises:
         TaskFileError: The content is not YAML; with line and column.
     """
-    loader = TaskLoader(content)
-    loader.proctor_file = file
+    loader = None
     try:
+        loader = TaskLoader(content)
+        loader.proctor_file = file
         return loader.get_single_data()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
@@ -99,25 +104,24 @@ def parse(content: bytes, file: str) -> Any:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise TaskFileError("this is not valid YAML", location=Location(file), why=str(error)) from None
     finally:
-        loader.dispose()
+        if loader is not None:
+            loader.dispose()
 
 
 def key_locations(content: bytes, file: str) -> dict[str, Location]:
     """Return where each key stands, by its path (``metric_list[0].metric``); a second parse, for errors only."""
-    loader = TaskLoader(content)
     try:
-        node = loader.get_single_node()
-    except yaml.YAMLError:
+        node = compose_yaml(content)
+    except (yaml.YAMLError, UnicodeDecodeError):
         return {}
-    finally:
-        loader.dispose()
     return dict(_walk(node, "", file)) if node is not None else {}
 
 
 def _walk(node: yaml.Node, path: str, file: str) -> Iterator[tuple[str, Location]]:
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
-            inner = f"{path}.{key.value}" if path else str(key.value)
+            name = key.value if isinstance(key, yaml.ScalarNode) else "?"
+            inner = f"{path}.{name}" if path else name
             yield inner, Location(file, key.start_mark.line + 1, key.start_mark.column + 1)
             yield from _walk(value, inner, file)
     elif isinstance(node, yaml.SequenceNode):
@@ -157,27 +161,42 @@ class TaskFile:
 
 def _read_bytes(path: str, asked_by: Location | None) -> bytes:
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 - thousands of files: no Path for each
-            return file.read()
-    except OSError as error:
-        what = (
-            f"the task file '{path}' cannot be read" if asked_by is None else f"the included file '{path}' is missing"
-        )
-        neighbours = [each.name for each in Path(path).parent.glob("*") if each.is_file()]
+        return read_source(path, MOST_BYTES)
+    except (OSError, ValueError) as error:
+        file = f"the {'task' if asked_by is None else 'included'} file '{path}'"
+        what = f"{file} is missing" if isinstance(error, FileNotFoundError) and asked_by else f"{file} cannot be read"
+        neighbours = [each.name for each in islice(_beside(path), _MOST_NEIGHBOURS)]
         hint = (
             did_you_mean(Path(path).name, neighbours) or "an include is looked for relative to the file that names it"
         )
-        raise TaskFileError(what, location=asked_by, why=error.strerror or str(error), hint=hint) from None
+        why = (error.strerror if isinstance(error, OSError) else "") or str(error)
+        raise TaskFileError(what, location=asked_by, why=why, hint=hint) from None
+
+
+_MOST_NEIGHBOURS = 1_000
+"""Files of a folder among which a mistyped name is looked for."""
+
+
+def _beside(path: str) -> Iterator[Path]:
+    try:
+        yield from (each for each in Path(path).parent.glob("*") if each.is_file())
+    except (OSError, ValueError):  # a folder that cannot be read, a name that no file can have
+        return
 
 
 class TaskReader:
     """Reads task files; each base is parsed once, however many files include it.
 
+    Args:
+        roots: Folders of task files that the user named: files below them include each other freely.
+
     Attributes:
+        roots: These folders, each with a slash at its end.
         tried: The included files that the last :meth:`read` looked at, missing ones too.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, roots: Iterable[str] = ()) -> None:
+        self.roots = [f"{root}/" for root in roots]
         self._bases: dict[str, TaskFile] = {}
         self.tried: list[str] = []
 
@@ -230,7 +249,10 @@ class TaskReader:
         folder = path.rpartition("/")[0]
         target = _absolute(name if str(name).startswith("/") else f"{folder}/{name}") if isinstance(name, str) else ""
         try:
-            return self._read(target, below, Location(path)) if target else _refuse_include(name)
+            if not target:
+                return _refuse_include(name)
+            self._check_include(target, below)
+            return self._read(target, below, Location(path))
         except ProctorError as error:
             if isinstance(name, str) and name in BUILT_IN_INCLUDES and not Path(target).exists():
                 return TaskFile(name, BUILT_IN_INCLUDES[name], ())
@@ -239,6 +261,30 @@ class TaskReader:
                 first = error.diagnostics[0]
                 raise type(error)(first.what, location=place, why=first.why, hint=first.hint) from None
             raise
+
+    def _check_include(self, target: str, below: tuple[str, ...]) -> None:
+        """Let files include others of their tree of tasks, of their own folder, and of that of the outermost file.
+
+        The gate knows of all others.
+
+        Raises:
+            NotAllowedError: It lies elsewhere, and nobody allowed that.
+        """
+        path = below[-1]
+        if any(path.startswith(root) and target.startswith(root) for root in self.roots):
+            return
+        authors = [effects.author_of_file(each) for each in dict.fromkeys((path, below[0]))]
+        wanted = [effects.reading(target, who, "include") for who in authors]
+        try:
+            effects.require(wanted[0] if all(wanted) else [], authors[0])
+        except NotAllowedError as error:
+            first = error.diagnostics[0]
+            raise NotAllowedError(
+                first.what,
+                location=Location(path),
+                why="a task file includes files of its own folder and of the tree of tasks that you name",
+                hint=f"--include-path names a tree of tasks; or {first.hint}",
+            ) from None
 
 
 def _refuse_include(name: object) -> TaskFile:

@@ -11,11 +11,22 @@ from pathlib import Path
 from typing import Any
 
 from proctor.dialects.lm_eval.checks import children_problems, group_problems, nowhere, unknown_reference
-from proctor.dialects.lm_eval.index import GROUP, TAG, Entry, TaskIndex, build_index, file_entries, folder_index
+from proctor.dialects.lm_eval.index import (
+    GROUP,
+    TAG,
+    Entry,
+    TaskIndex,
+    build_index,
+    file_entries,
+    folder_index,
+    installed_tasks,
+)
 from proctor.dialects.lm_eval.index import tag_names as index_tags
 from proctor.dialects.lm_eval.reader import TaskFile, TaskFileError, TaskReader
 from proctor.dialects.lm_eval.tree import Group, Leaf, Member, Values, below, group_metrics, renamed
 from proctor.errors import Diagnostic, Location, UnknownArtifactError, UsageError, ValidationError, closest
+from proctor.foreign_text import read_source
+from proctor.foreign_yaml import MOST_BYTES
 
 GROUP_FIELDS = frozenset({"group", "group_alias", "task", "aggregate_metric_list", "metadata", "children", "tag"})
 _REFERENCE_KEYS = frozenset({"ref", "tag"})
@@ -29,7 +40,10 @@ def _may_define(file: str, name: str) -> bool:
     """Return whether a file that cannot be read looks as if it defined a name."""
     if Path(file).stem == name:
         return True
-    text = Path(file).read_text(encoding="utf-8", errors="replace") if Path(file).is_file() else ""
+    try:
+        text = read_source(file, MOST_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return False
     return re.search(rf"^(-\s*)?(task|group):\s*[\"']?{re.escape(name)}[\"']?\s*$", text, re.MULTILINE) is not None
 
 
@@ -55,7 +69,8 @@ class TaskFinder:
         self._installed = installed
         self._template = template
         self._metadata = dict(metadata or {})
-        self._reader = TaskReader()
+        places = [str(Path(path).expanduser().resolve()) for path in self._include_paths]
+        self._reader = TaskReader([*places, *filter(None, [str(installed_tasks() or "") if installed else ""])])
         self._extra: dict[str, Entry] = {}
 
     @cached_property
@@ -150,6 +165,7 @@ class TaskFinder:
     def _folder(self, folder: Path) -> list[Member]:
         """Return what a folder defines: groups that no other group lists, and tasks that are in none of them."""
         entries = {entry.name: entry for entry in folder_index(str(folder)).entries}
+        self._reader.roots.append(f"{folder}/")
         if not entries:
             raise UsageError(f"'{folder}' holds no task files", hint="task files end in .yaml")
         self._extra.update((name, entry) for name, entry in entries.items() if name not in self.index.entries)

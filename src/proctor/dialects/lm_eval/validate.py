@@ -43,7 +43,7 @@ def validate(path: str | Path, *, installed: bool = True) -> list[Diagnostic]:
     place = Path(path).expanduser().resolve()
     files = [place] if place.is_file() else _files(place)
     folder = place.parent if place.is_file() else place
-    checker = _Checker(build_index([folder], installed=installed), installed=installed)
+    checker = _Checker(build_index([folder], installed=installed), installed=installed, root=str(folder))
     found = [problem for file in files for problem in checker.file(str(file))]
     found += [_duplicate(*each) for each in checker.index.duplicates if Path(each[2]).is_relative_to(folder)]
     return found
@@ -64,10 +64,10 @@ def _duplicate(name: str, first: str, second: str) -> Diagnostic:
 
 
 class _Checker:
-    def __init__(self, index: TaskIndex, *, installed: bool) -> None:
+    def __init__(self, index: TaskIndex, *, installed: bool, root: str) -> None:
         self.index = index
         self._installed = installed
-        self._reader = TaskReader()
+        self._reader = TaskReader([root])
 
     def file(self, path: str) -> Iterator[Diagnostic]:
         try:

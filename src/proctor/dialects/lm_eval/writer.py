@@ -24,6 +24,7 @@ from proctor.errors import OutputError, UsageError
 from proctor.ir import Choose, Generate, Likelihood, Request, Rolling
 from proctor.recipes.exam import Answered, Exam
 from proctor.recipes.options import ExamOptions
+from proctor.safe_files import subfolder, write_text, written
 from proctor.scoring.grade import Grade
 from proctor.scoring.score import Score
 from proctor.scoring.standard_errors import NO_ERROR
@@ -77,30 +78,30 @@ def write_files(
     place = Path(output)
     stamp = datetime.now(UTC).replace(tzinfo=None).isoformat().replace(":", "-")
     named = place.suffix == ".json"
-    folder = place.parent if named else place / sanitized(model.name)
+    folder = place.parent if named else place / (sanitized(model.name).strip(".") or "model")
     hashes: dict[str, str] = {}
-    written: list[Path] = []
+    paths: list[Path] = []
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        subfolder(place.parent if named else place, *([] if named else [folder.name]))
         if answers is not None:
             for exam in exams:
                 path = folder / f"samples_{sanitized(exam.name)}_{stamp}.jsonl"
                 hashes[exam.name] = _write_samples(path, exam, partial(answers, exam))
-                written.append(path)
+                paths.append(path)
         path = folder / (f"{place.stem}_{stamp}.json" if named else f"results_{stamp}.json")
         document = {**results_document(exams, grades, model), "task_hashes": hashes}
-        path.write_text(json.dumps(document, indent=2, default=_plain, ensure_ascii=False), encoding="utf-8")
+        write_text(path, json.dumps(document, indent=2, default=_plain, ensure_ascii=False))
     except OSError as error:
         raise OutputError(f"the results cannot be written to {folder}", why=error.strerror or str(error)) from None
-    return [path, *written]
+    return [path, *paths]
 
 
 def _write_samples(path: Path, exam: Exam, answers: Callable[[], Iterable[Answered]]) -> str:
     digest = sha256()
-    with path.open("w", encoding="utf-8") as file:
+    with written(path) as file:
         for sample in samples(exam, answers):
             digest.update((sample["doc_hash"] + sample["prompt_hash"] + sample["target_hash"]).encode())
-            file.write(json.dumps(sample, default=_plain, ensure_ascii=False) + "\n")
+            file.write(json.dumps(sample, default=_plain, ensure_ascii=False).encode() + b"\n")
     return digest.hexdigest()
 
 

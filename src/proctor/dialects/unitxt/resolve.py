@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 
 from proctor.artifacts import Artifact, to_data
+from proctor.artifacts.effects_of import effects_of
 from proctor.dialects.unitxt import reader
 from proctor.dialects.unitxt.asker import RecipeAsker
 from proctor.dialects.unitxt.gradings import recipe_grader
@@ -86,6 +87,8 @@ def _made(name: str, recipe: DatasetRecipe, options: ExamOptions, ceiling: int |
         options=options,
         ceiling=ceiling,
         longest=longest_of(options),
+        effects=lambda: effects_of(recipe),
+        author=recipe.author,
         own_seed=settings.seed,
         own=recipe,
     )

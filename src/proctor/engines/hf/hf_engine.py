@@ -10,9 +10,11 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from pydantic import model_validator
 
+from proctor.effects import Effect
 from proctor.engines.encoder import Encoder
 from proctor.engines.engine import Engine
 from proctor.engines.hf.loading import Family, LoadedModel, ModelSource, load_model
+from proctor.engines.model_places import model_effects
 from proctor.engines.truncation import Truncate
 from proctor.errors import EngineError, ValidationError
 from proctor.ir import Answers, Generate, Prompt, Score
@@ -131,6 +133,10 @@ class HFEngine(Engine):
         if isinstance(self.batch_size, int) and self.batch_size < 1:
             raise ValidationError("the batch size is less than 1", path="$.batch_size")
 
+    def effects(self) -> Iterable[Effect]:
+        """Return what it reads: the model, its tokenizer, its adapter."""
+        return model_effects((self.model, self.tokenizer, self.peft), self.author, self.label)
+
     # -- requests ---------------------------------------------------------------------------------------------
 
     def generate(self, requests: Iterable[Generate]) -> Answers:
@@ -179,6 +185,7 @@ class HFEngine(Engine):
         """The model in memory; loaded on first use."""
         with _loading:
             if self._loaded is None:
+                self.act()
                 self._loaded = self.load()
             return self._loaded
 
@@ -187,7 +194,9 @@ class HFEngine(Engine):
 
         Raises:
             MissingExtraError, TrustError, EngineError: See :func:`~proctor.engines.hf.loading.load_model`.
+            NotAllowedError: A file names a model that lies where nobody allowed to read.
         """
+        self.act()
         return load_model(self.source())
 
     def source(self) -> ModelSource:

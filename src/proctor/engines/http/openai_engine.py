@@ -11,12 +11,14 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from proctor.artifacts import NON_POSITIONAL
+from proctor.engines.http.addresses import checked_address, split_login
 from proctor.engines.http.http_engine import HTTPEngine
 from proctor.engines.http.protocols.openai import OpenAIProtocol
 from proctor.engines.http.protocols.protocol import ProviderProtocol
 from proctor.ir import Answers, Generate, Score
 
 DEFAULT_URL = "https://api.openai.com/v1"
+_URL_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_URL")
 _VERSION = re.compile(r"v\d")
 _ROUTES = ("/chat/completions", "/completions")
 
@@ -58,10 +60,23 @@ class OpenAIEngine(HTTPEngine):
     def prepare(self) -> None:
         """Work out the address, and whether the endpoint can score."""
         super().prepare()
-        self._url = normal_url(self._address())
+        self._take_login()
+        address, login = split_login(self._address())
+        self._login = self._login or login
+        self._url = normal_url(checked_address(with_http(address), self._address_source()))
         object.__setattr__(self, "can_score", self.endpoint == "completions")
 
+    def _take_login(self) -> None:
+        """Take the name and password out of ``base_url``: they are sent, and nowhere written."""
+        if self.base_url:
+            clean, login = split_login(self.base_url)
+            if login is not None:
+                object.__setattr__(self, "base_url", clean)
+                self._login = login
+
     def __setattr__(self, name: str, value: Any) -> None:
+        if name == "base_url" and not self._preparing:
+            object.__setattr__(self, "_login", None)
         super().__setattr__(name, value)
         if name in ("base_url", "endpoint") and not self._preparing:
             self.prepare()
@@ -99,9 +114,14 @@ class OpenAIEngine(HTTPEngine):
         return OpenAIProtocol(self._url, self.model, self.decoding_defaults(), options=options)
 
     def _address(self) -> str:
-        if self.base_url:
-            return self.base_url
-        return os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_URL") or DEFAULT_URL
+        return self.base_url or next((os.environ[name] for name in _URL_VARIABLES if os.environ.get(name)), DEFAULT_URL)
+
+    def _address_source(self) -> str:
+        return "base_url" if self.base_url else next((name for name in _URL_VARIABLES if os.environ.get(name)), "")
+
+    def _destination(self) -> tuple[str, list[str], bool]:
+        name = None if self.api_key is not None or self._has_own_key() else self._key_variable()
+        return self._url, [name] if name else [], False
 
     def _key_variables(self) -> tuple[str, ...]:
         return ("OPENAI_API_KEY",)
@@ -132,10 +152,14 @@ def normal_url(address: str) -> str:
     ``http://host:8000``, ``http://host:8000/``, ``…/v1/`` and ``…/v1/chat/completions`` all become
     ``http://host:8000/v1``. A path that names a version anywhere is kept as it is.
     """
-    url = address.strip().rstrip("/")
-    if "://" not in url:
-        url = f"http://{url}"
+    url = with_http(address)
     for route in _ROUTES:
         url = url.removesuffix(route)
     has_version = any(_VERSION.match(segment) for segment in urlsplit(url).path.split("/"))
     return url if has_version else f"{url}/v1"
+
+
+def with_http(address: str) -> str:
+    """Return an address with its scheme, without slashes and blanks around it."""
+    url = address.strip()
+    return (url if "://" in url else f"http://{url}").rstrip("/")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from proctor.artifacts import NON_POSITIONAL
+from proctor.effects import Effect, written_by
 from proctor.engines.engine import Engine
-from proctor.engines.http.openai_engine import OpenAIEngine, normal_url
+from proctor.engines.http.addresses import checked_address
+from proctor.engines.http.openai_engine import OpenAIEngine, normal_url, with_http
 from proctor.engines.http.protocols.anthropic import AnthropicProtocol
 from proctor.engines.http.protocols.bedrock import BedrockProtocol
 from proctor.engines.http.protocols.ollama import OllamaProtocol
@@ -17,8 +21,9 @@ from proctor.engines.http.protocols.openai import OpenAIProtocol
 from proctor.engines.http.protocols.protocol import ProviderProtocol
 from proctor.engines.http.protocols.replicate import ReplicateProtocol
 from proctor.engines.http.protocols.text_generation import TextGenerationProtocol
-from proctor.engines.http.providers import Connection, connection_to, provider_named
+from proctor.engines.http.providers import Connection, address_of, connection_to, provider_named
 from proctor.engines.http.retrying_client import Authorize
+from proctor.errors import EngineError, MissingExtraError, UsageError
 from proctor.ir import Answers, Generate, Score
 
 PROTOCOLS: dict[str, type[ProviderProtocol]] = {
@@ -49,6 +54,10 @@ class ProviderEngine(OpenAIEngine):
         "provider_specific_args",
     }
     secret_fields: ClassVar[frozenset[str]] = OpenAIEngine.secret_fields | {"credentials"}
+    address_fields: ClassVar[frozenset[str]] = OpenAIEngine.address_fields | {
+        "credentials",
+        "provider_specific_args",
+    }
 
     provider: str | None = None
     credentials: Credentials = None
@@ -56,7 +65,9 @@ class ProviderEngine(OpenAIEngine):
 
     def prepare(self) -> None:
         """Check the provider's name, where one is given."""
-        self._url = normal_url(self.base_url) if self.base_url else ""
+        super(OpenAIEngine, self).prepare()
+        self._take_login()
+        self._url = normal_url(_checked(self.base_url)) if self.base_url else ""
         object.__setattr__(self, "can_score", self.endpoint == "completions")
         if self.provider is not None:
             provider_named(self.provider)
@@ -94,12 +105,14 @@ class ProviderEngine(OpenAIEngine):
         Raises:
             EngineError: The provider needs a key or an address that nobody gave.
         """
+        self.act()
         if (local := self._local()) is not None:
             return local.generate(requests)
         return self._adapted()._ask(requests)  # noqa: SLF001 - the same class
 
     def score(self, requests: Iterable[Score]) -> Answers:
         """Answer requests for log-likelihoods, where the provider echoes; errors as in :meth:`generate`."""
+        self.act()
         if (local := self._local()) is not None:
             return local.score(requests)
         return super().score(requests)
@@ -113,10 +126,12 @@ class ProviderEngine(OpenAIEngine):
         if not given:
             return self
         fields = {name: getattr(self, name) for name in self.model_fields_set if name != "provider_specific_args"}
-        adapted = type(self)(
-            **{**fields, **{key: value for key, value in given.items() if key in type(self).model_fields}}
-        )
+        with written_by(self.author):
+            adapted = type(self)(
+                **{**fields, **{key: value for key, value in given.items() if key in type(self).model_fields}}
+            )
         adapted._make_transport, adapted._new_loop = self._make_transport, self._new_loop  # noqa: SLF001 - as above
+        adapted.come_from(self)
         return adapted
 
     def _local(self) -> Engine | None:
@@ -128,7 +143,8 @@ class ProviderEngine(OpenAIEngine):
 
         given = {"temperature": self.temperature, "top_p": self.top_p, "seed": self.seed, "max_tokens": self.max_tokens}
         values = {name: value for name, value in given.items() if value is not None}
-        return make_engine(short, {"model": self.served_model, **values})
+        with written_by(self.author):
+            return make_engine(short, {"model": self.served_model, **values})
 
     def _protocol(self) -> ProviderProtocol:
         name, provider = provider_named(self.provider)
@@ -158,17 +174,63 @@ class ProviderEngine(OpenAIEngine):
         served = self.served_model
         return served.partition("/")[2] if name == "rits" and served.startswith("byom-") else served
 
-    def _connection(self) -> Connection:
-        name, provider = provider_named(self.provider)
+    def _said_of_server(self) -> dict[str, Any]:
         given = dict(self.credentials or {})
         if self.api_key is not None:
             given["api_key"] = self.api_key.get_secret_value()
         if self.base_url:
             given["base_url"] = self.base_url
-        return connection_to(name, provider, self.served_model, given)
+        return given
+
+    def _connection(self) -> Connection:
+        name, provider = provider_named(self.provider)
+        given = self._said_of_server()
+        if self._login is not None:
+            given["base_url"] = self._login.put_into(given["base_url"])
+        return connection_to(name, provider, self.served_model, given, self._may_send)
+
+    def would_do(self) -> list[Effect]:
+        """Return what it does to answer: it asks its provider, or what the engine in this process does."""
+        with suppress(UsageError, MissingExtraError):  # no provider is named, or no package is there: nobody is asked
+            if self.answering() is self and (local := self._local()) is not None:
+                return local.would_do()
+            return super(ProviderEngine, self._adapted()).would_do()
+        return []
+
+    def _destination(self) -> tuple[str, list[str], bool]:
+        name, provider = provider_named(self.provider)
+        given = self._said_of_server()
+        variables: list[str] = []
+
+        def noted(variable: str, address: str) -> bool:
+            del address
+            variables.append(variable)
+            return variable != "AWS_PROFILE"  # what it stands for is in a file, which nobody needs to read now
+
+        try:
+            url = address_of(name, provider, self.served_model, given).url
+        except (EngineError, UsageError):  # said when somebody is to be asked
+            return "", [], False
+        if self._login is None:
+            with suppress(EngineError, UsageError):
+                connection_to(name, provider, self.served_model, given, noted)
+        return url, list(dict.fromkeys(variables)), provider.auth not in ("none", "optional")
+
+    def _key_variables(self) -> tuple[str, ...]:
+        return provider_named(self.provider)[1].key_variables
+
+    def _has_own_key(self) -> bool:
+        named = {name.lower() for name in self.credentials or ()}
+        return super()._has_own_key() or bool(named & {"api_key", "apikey", "token"})
 
     def _headers(self) -> Mapping[str, str]:
         return self._connection().headers
 
     def _authorize(self) -> Authorize | None:
         return self._connection().authorize
+
+
+def _checked(address: str) -> str:
+    """Return an address as :func:`checked_address` does; places for a model or an endpoint may be in it."""
+    checked_address(re.sub(r"\{\w+\}", "x", with_http(address)))
+    return with_http(address)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from proctor.engines.http.transport import Reply
+from proctor.secrets import redacted
 
 _LONGEST = 1000  # characters: some servers send a whole page or the request back, which would fill log and terminal
 _IS_CONTEXT = re.compile(
@@ -33,6 +34,16 @@ _NO_MODEL = re.compile(
 _BAD_KEY = re.compile(
     r"api[ _]key not valid|(?:invalid|incorrect) (?:api|x-api)[- _]key|invalid_api_key", re.IGNORECASE
 )
+_IS_FILTERED = re.compile(
+    rb"content_filter|ResponsibleAIPolicyViolation|content_policy_violation|content management policy"
+    rb"|data_inspection_failed|DataInspectionFailed|flagged as potentially violating|flagged by our content"
+    rb"|NSFW content detected|flagged as sensitive|block_?reason|PROHIBITED_CONTENT|requires moderation on",
+    re.IGNORECASE,
+)
+"""How services refuse a prompt with an error: Azure, OpenAI, DashScope, Replicate, Gemini, OpenRouter."""
+_IS_BLOCKED = re.compile(rb'"(?:prompt)?_?block_?reason"\s*:\s*"[A-Z]', re.IGNORECASE)
+"""How Gemini says in a reply without answers that it did not read the prompt."""
+_FILTER_STATUSES = frozenset({400, 403, 422, 451, 500})  # 500: what stands for an error in the body of a 200
 _PROFILE = "Bedrock reaches this model through an inference profile: put the region before its id (us., eu., apac.)"
 _NUMBER = r"(\d[\d,_]*)"
 
@@ -89,10 +100,11 @@ _WORDINGS = (
 def error_message(reply: Reply) -> str:
     """Return what a server says went wrong: the message in its JSON, or the start of its body."""
     try:
-        body = msgspec.json.decode(reply.body)
-    except msgspec.DecodeError:
-        return reply.body[:200].decode("utf-8", "replace").strip() or "no message"
-    return _said(body)[:_LONGEST]
+        said = _said(msgspec.json.decode(reply.body))
+    except (msgspec.DecodeError, ValueError, RecursionError):  # a page, or bytes that are meant to do harm
+        start = redacted(reply.body[:_LONGEST].decode("utf-8", "replace"))
+        return start[:200].strip() or "no message"
+    return redacted(said[: 2 * _LONGEST])[:_LONGEST]
 
 
 def hidden_error(body: bytes) -> Reply | None:
@@ -102,14 +114,24 @@ def hidden_error(body: bytes) -> Reply | None:
     """
     try:
         found = msgspec.json.decode(body)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, ValueError, RecursionError):
         return None
     if not isinstance(found, dict) or not (error := found.get("error")):
         return None
     code = error.get("code") if isinstance(error, dict) else None
     if not (isinstance(code, int) and 400 <= code < 600):  # noqa: PLR2004 - HTTP statuses of errors
-        code = 400 if is_too_long(_said(found)) else 500
+        code = 400 if is_too_long(_said(found)[:_LONGEST]) else 500
     return Reply(code, {}, body)
+
+
+def is_filtered(reply: Reply) -> bool:
+    """Return whether an error says that a filter did not let the prompt or the answer pass."""
+    return reply.status in _FILTER_STATUSES and _IS_FILTERED.search(reply.body, 0, 64 * _LONGEST) is not None
+
+
+def is_blocked(body: bytes) -> bool:
+    """Return whether a reply that claims success says that the prompt was blocked."""
+    return _IS_BLOCKED.search(body, 0, 64 * _LONGEST) is not None
 
 
 def is_unknown_model(message: str) -> bool:
@@ -164,7 +186,7 @@ def _number(text: str) -> int:
 def _numbers_of(reply: Reply) -> int | None:
     try:
         error = _unwrapped(msgspec.json.decode(reply.body))
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, ValueError, RecursionError):
         return None
     if not isinstance(error, dict):
         return None
@@ -182,7 +204,7 @@ def _unwrapped(body: Any) -> Any:
         elif isinstance(body, str) and body.lstrip().startswith("{"):
             try:
                 body = msgspec.json.decode(body)
-            except msgspec.DecodeError:
+            except (msgspec.DecodeError, ValueError, RecursionError):
                 return body
         else:
             return body

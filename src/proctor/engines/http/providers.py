@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from configparser import ConfigParser
 from configparser import Error as ConfigParserError
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
+from urllib.parse import quote
 
 import msgspec
 from msgspec import Struct, field
 
+from proctor.engines.http.addresses import Login, checked_address, split_login
 from proctor.engines.http.authorization import AWSSignature, IAMToken
 from proctor.engines.http.retrying_client import Authorize
 from proctor.errors import EngineError, Location, UsageError, did_you_mean
+from proctor.secrets import is_secret, keep, variable
+from proctor.services import with_scheme
 from proctor.settings import settings
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
@@ -45,6 +49,7 @@ class Provider(Struct, frozen=True, forbid_unknown_fields=True):
         description: Who it is.
         source: The public reference that the entry was compared with.
         url: Base URL; ``{model}``, ``{endpoint}`` and names in ``variables`` are filled in.
+        hosts: Further hosts that are the provider's, ``*`` for a region; see :mod:`proctor.services`.
         url_variables: Environment variables that replace ``url``.
         variables: What else the address needs.
         query: Appended to every address.
@@ -68,6 +73,7 @@ class Provider(Struct, frozen=True, forbid_unknown_fields=True):
     description: str
     url: str
     source: str = ""
+    hosts: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     url_variables: tuple[str, ...] = ()
     variables: Mapping[str, Variable] = field(default_factory=dict)
@@ -144,7 +150,48 @@ def provider_named(name: str | None) -> tuple[str, Provider]:
     raise UsageError(f"there is no provider '{wanted}'", hint=hint)
 
 
-def connection_to(name: str, provider: Provider, model: str, given: Mapping[str, Any]) -> Connection:
+MaySend = Callable[[str, str], bool]
+"""Whether the value of a variable may be sent to an address."""
+
+
+class Address(NamedTuple):
+    """Where one model of a provider is.
+
+    Attributes:
+        url: The base URL, without a name and a password.
+        query: Appended to every address.
+        login: The name and password that the address had.
+    """
+
+    url: str
+    query: str
+    login: Login | None
+
+
+def address_of(name: str, provider: Provider, model: str, given: Mapping[str, Any]) -> Address:
+    """Return where a model is; arguments are those of :func:`connection_to`.
+
+    Raises:
+        EngineError: Something is missing; the message names the environment variables.
+        UsageError: It is not an address.
+    """
+    known = _known(given)
+    url = next((known[each] for each in _URL_NAMES if each in known), None) or _environment(provider.url_variables)
+    parts = {"model": quote(model, safe="/:@._-~"), "endpoint": _endpoint(provider, model)}
+    address, login = split_login(_fill(url or provider.url, parts, name, provider, known))
+    if not address:
+        raise _missing(name, "an address", ("base_url", *provider.url_variables))
+    address = checked_address(with_scheme(address, provider.port), f"the address of the provider '{name}'")
+    return Address(address, _fill(provider.query, parts, name, provider, known), login)
+
+
+def connection_to(
+    name: str,
+    provider: Provider,
+    model: str,
+    given: Mapping[str, Any],
+    may_send: MaySend = lambda variable, address: True,
+) -> Connection:
     """Return how to reach a model.
 
     Args:
@@ -153,37 +200,32 @@ def connection_to(name: str, provider: Provider, model: str, given: Mapping[str,
         model: The provider's name of the model.
         given: Credentials: ``api_key``, a base URL under ``api_base``, ``api_url``, ``base_url`` or ``url``, and the
             provider's ``variables`` and ``fields``. What is not given comes from the environment.
+        may_send: Whether the value of a variable may go to the address.
 
     Raises:
         EngineError: Something is missing; the message names the environment variables.
+        UsageError: The address is none.
     """
-    known = {key.lower(): str(value) for key, value in given.items() if value is not None}
-    url = next((known[each] for each in _URL_NAMES if each in known), None) or _environment(provider.url_variables)
-    parts = {"model": model, "endpoint": _endpoint(provider, model)}
-    address = _fill(url or provider.url, parts, name, provider, known)
-    if not address:
-        raise _missing(name, "an address", ("base_url", *provider.url_variables))
-    headers, authorize = _credentials(name, provider, known)
+    known = _known(given)
+    address = address_of(name, provider, model, given)
+
+    purse = _Purse(address.url, may_send)
+    if address.login is not None and not {"api_key", "apikey", "token"} & known.keys():
+        headers: Mapping[str, str] = {"Authorization": address.login.header}
+        authorize = None
+    else:
+        headers, authorize = _credentials(name, provider, known, purse)
     return Connection(
-        _with_scheme(address, provider.port),
-        _fill(provider.query, parts, name, provider, known),
-        {**provider.headers, **headers},
-        _fields(name, provider, known),
-        authorize,
+        address.url, address.query, {**provider.headers, **headers}, _fields(name, provider, known, purse), authorize
     )
 
 
-def _with_scheme(address: str, port: int | None) -> str:
-    """Return an address with its scheme; where it has none, also with a port, and a host that can be asked."""
-    address = address.rstrip("/")
-    if "://" in address:
-        return address
-    place, slash, path = address.partition("/")
-    if place.startswith(":"):
-        place = f"127.0.0.1{place}"
-    if port and not re.search(r":\d+$", place):
-        place = f"{place}:{port}"
-    return f"http://{re.sub(r'^0[.]0[.]0[.]0(?=:|$)', '127.0.0.1', place)}{slash}{path}"
+def _known(given: Mapping[str, Any]) -> dict[str, str]:
+    found = {key.lower(): str(value) for key, value in given.items() if value is not None}
+    for key, value in found.items():
+        if is_secret(key):
+            keep(value)
+    return found
 
 
 def _environment(names: tuple[str, ...]) -> str | None:
@@ -195,6 +237,10 @@ def _fill(text: str, parts: Mapping[str, str], name: str, provider: Provider, gi
         key = match.group(1)
         if key in parts:
             return parts[key]
+        if key not in provider.variables:
+            known = ", ".join([*parts, *provider.variables])
+            what = f"the address of the provider '{name}' has a place for '{key}', which is nothing"
+            raise UsageError(what, why=f"places are {known}")
         variable = provider.variables[key]
         spelled = (key, *(each.lower() for each in variable.names))
         found = next((given[each] for each in spelled if each in given), None) or _environment(variable.names)
@@ -205,10 +251,29 @@ def _fill(text: str, parts: Mapping[str, str], name: str, provider: Provider, gi
     return _PLACEHOLDER.sub(value, text)
 
 
-def _fields(name: str, provider: Provider, given: Mapping[str, str]) -> dict[str, str]:
+class _Purse:
+    """The keys of the environment, as far as they may be sent to an address."""
+
+    def __init__(self, address: str, may_send: MaySend) -> None:
+        self._address = address
+        self._may_send = may_send
+
+    def may_send(self, name: str) -> bool:
+        """Whether what a variable stands for may be sent."""
+        return self._may_send(name, self._address)
+
+    def first(self, names: Iterable[str]) -> str | None:
+        """Return the value of the first variable that is set, where it may be sent."""
+        found = next((each for each in names if os.environ.get(each)), None)
+        if found is None or not self.may_send(found):
+            return None
+        return os.environ[found] if found.endswith("_ID") else variable(found)
+
+
+def _fields(name: str, provider: Provider, given: Mapping[str, str], purse: _Purse) -> dict[str, str]:
     found: dict[str, str] = {}
     for key, variables in provider.fields.items():
-        if (value := given.get(key) or _environment(variables)) and not found:
+        if not found and (value := given.get(key) or purse.first(variables)):
             found[key] = value
     if provider.fields and not found:
         raise _missing(
@@ -217,13 +282,15 @@ def _fields(name: str, provider: Provider, given: Mapping[str, str]) -> dict[str
     return found
 
 
-def _credentials(name: str, provider: Provider, given: Mapping[str, str]) -> tuple[dict[str, str], Authorize | None]:
-    key = given.get("api_key") or given.get("apikey") or _environment(provider.key_variables)
-    token = given.get("token") or _environment(provider.token_variables)
+def _credentials(
+    name: str, provider: Provider, given: Mapping[str, str], purse: _Purse
+) -> tuple[dict[str, str], Authorize | None]:
+    key = given.get("api_key") or given.get("apikey") or purse.first(provider.key_variables)
+    token = given.get("token") or (None if key else purse.first(provider.token_variables))
     if not key and token and provider.token_variables:
         return {"Authorization": f"Bearer {token}"}, None
     if provider.auth == "aws" and not key:
-        return {}, _signature(name, given)
+        return {}, _signature(name, given, purse)
     if provider.auth == "none" or (key is None and provider.auth == "optional"):
         return {}, None
     if key is None:
@@ -235,17 +302,19 @@ def _credentials(name: str, provider: Provider, given: Mapping[str, str]) -> tup
     return named.get(provider.auth, {provider.auth: key}), None
 
 
-def _signature(name: str, given: Mapping[str, str]) -> AWSSignature:
+def _signature(name: str, given: Mapping[str, str], purse: _Purse) -> AWSSignature:
     names = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token")
-    found = {each: given.get(each) or os.environ.get(each.upper()) for each in names}
+    found = {each: given.get(each) or purse.first((each.upper(),)) for each in names}
     if not (found[names[0]] and found[names[1]]):
-        found = _aws_profile()
+        found = _aws_profile() if purse.may_send("AWS_PROFILE") else {}
     region = given.get("aws_region_name") or given.get("region")
     region = region or _environment(("AWS_REGION_NAME", "AWS_REGION", "AWS_DEFAULT_REGION")) or "us-east-1"
     access, secret, token = (found.get(each) for each in names)
     if not access or not secret:
         wanted = ("AWS_BEARER_TOKEN_BEDROCK", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE")
         raise _missing(name, "credentials", wanted)
+    for each in (secret, token):
+        keep(each)
     return AWSSignature(access, secret, token, region)
 
 
@@ -256,8 +325,8 @@ def _aws_profile() -> dict[str, str | None]:
     try:
         parser.read(place, encoding="utf-8")
     except (ConfigParserError, UnicodeDecodeError) as error:
-        what = "the AWS credentials file cannot be read"
-        raise EngineError(what, location=Location(str(place)), why=str(error)) from None
+        what = "the AWS credentials file cannot be read"  # the error itself quotes lines of the file
+        raise EngineError(what, location=Location(str(place)), why=type(error).__name__) from None
     profile = os.environ.get("AWS_PROFILE", "default")
     return dict(parser[profile]) if parser.has_section(profile) else {}
 

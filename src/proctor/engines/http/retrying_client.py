@@ -16,6 +16,8 @@ from proctor.engines.http.provider_errors import (
     excess_text,
     hidden_error,
     is_bad_key,
+    is_blocked,
+    is_filtered,
     is_too_long,
     is_unknown_model,
     model_hint,
@@ -23,7 +25,8 @@ from proctor.engines.http.provider_errors import (
 from proctor.engines.http.rate_limits import Pacing
 from proctor.engines.http.retry import RetryPolicy, is_retried, retry_after_seconds
 from proctor.engines.http.transport import EVENT_STREAM, Reply, Transport, TransportError
-from proctor.ir import Failure, Timing
+from proctor.ir import Failure, Response, Timing, Usage
+from proctor.secrets import redacted
 
 T = TypeVar("T")
 _Outcome = tuple[T | Failure, float | None, float | None]
@@ -44,21 +47,40 @@ _FINAL = frozenset({"authentication", "forbidden", "not_found"})  # asking again
 _UNANSWERED = frozenset({"unreachable", "connection", "timeout"})
 _UNREACHABLE_ATTEMPTS = 4  # of a server that never answered
 _OTHER_PROTOCOL = "does the server speak this engine's protocol, and does base_url name its API?"
+_LOOKED_AT = 1 << 16  # bytes of an error in which its reason is looked for
+_MANY_BYTES = 1 << 20  # no answer of a model is as long without log-probabilities: only then its values are counted
+_MOST_VALUES = 3_000_000
+"""Values of one reply: twice those of an echo of 128,000 tokens with five alternatives each. Each takes up to a hundred
+bytes once it is read, whatever it takes on the wire."""
+_EXCERPT = 1000  # bytes of a reply, or characters of what is wrong with it, that are looked at for a message
 SHORTER_HINT = "--truncate demos drops demonstrations until it fits; or use fewer of them, or a smaller max_tokens"
 _TRANSPORT_HINT = {"unreachable": "is the server running, and is base_url right?"}
 
 
 class CallError(Exception):
-    """A call that got no usable answer; ``failure`` says why."""
+    """A call that got no usable answer.
 
-    def __init__(self, failure: Failure) -> None:
+    Attributes:
+        failure: Why.
+        usage: What it cost all the same.
+    """
+
+    def __init__(self, failure: Failure, usage: Usage = Usage()) -> None:  # noqa: B008 - frozen
         super().__init__(failure.message)
         self.failure = failure
+        self.usage = usage
 
     @classmethod
     def of(cls, kind: str, message: str) -> CallError:
         """Return an error that asking again cannot mend."""
         return cls(Failure(kind, message, retryable=False))
+
+
+def _encoded(body: Mapping[str, Any]) -> bytes:
+    try:
+        return msgspec.json.encode(body)
+    except (UnicodeEncodeError, TypeError, OverflowError, RecursionError, msgspec.MsgspecError) as error:
+        raise CallError.of("engine", f"the request cannot be written as JSON: {error}") from None
 
 
 class ReplyError(Exception):
@@ -120,7 +142,7 @@ class Caller:
         Raises:
             CallError: There is no answer, with the reason.
         """
-        content = msgspec.json.encode(body)
+        content = _encoded(body)
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._policy.timeout_seconds
         attempt = 0
@@ -170,14 +192,35 @@ class Caller:
             return Failure(error.kind, _sentence(url, str(error), _TRANSPORT_HINT.get(error.kind, ""))), None, None
         if reply.status >= HTTPStatus.MULTIPLE_CHOICES:
             return failure_of(url, reply), retry_after_seconds(reply.headers), None
+        return self._read(url, reply, parse), None, reply.first_token_seconds
+
+    def _read(self, url: str, reply: Reply, parse: Callable[[bytes], T]) -> T | Failure:
+        """Return what a reply says; whatever a parser stumbles over in it is a failure.
+
+        Raises:
+            CallError: Asking again does not help.
+        """
         try:
-            return parse(reply.body), None, reply.first_token_seconds
-        except (ReplyError, msgspec.DecodeError) as error:
-            if (hidden := hidden_error(error.body if isinstance(error, SaidError) else reply.body)) is not None:
-                return failure_of(url, hidden), None, None
-            start = reply.body[:80].decode("utf-8", "replace")
-            said = f"the reply cannot be read: {error}; it starts with {start!r}"
-            return Failure("protocol", _sentence(url, said, _OTHER_PROTOCOL)), None, None
+            _check_size(reply.body)
+            found = parse(reply.body)
+            if isinstance(found, Response):
+                check_response(found)
+        except CallError as error:
+            failure = msgspec.structs.replace(error.failure, message=_sentence(url, error.failure.message))
+            if error.failure.kind == FILTERED:
+                raise CallError(failure, error.usage) from None
+            raise
+        except Exception as error:  # noqa: BLE001 - a stranger's bytes may make a parser raise anything
+            body = error.body if isinstance(error, SaidError) else reply.body
+            if len(body) <= _MANY_BYTES and (hidden := hidden_error(body)) is not None:
+                return failure_of(url, hidden)
+            if is_blocked(reply.body):
+                raise CallError.of(FILTERED, _sentence(url, "the prompt was blocked: there is no answer")) from None
+            start = redacted(reply.body[:_EXCERPT].decode("utf-8", "replace"))[:80]
+            what = str(error) if isinstance(error, (ReplyError, msgspec.DecodeError)) else type(error).__name__
+            said = f"the reply cannot be read: {what[:_EXCERPT]}; it starts with {start!r}"
+            return Failure("protocol", _sentence(url, said, _OTHER_PROTOCOL))
+        return found
 
     def _is_over(self, failure: Failure, attempts: int) -> bool:
         if failure.kind in _FINAL or not failure.retryable or attempts > self._policy.max_retries:
@@ -199,12 +242,74 @@ class Caller:
         return self._unanswered >= self._policy.patience
 
 
+FILTERED = "content_filter"
+"""The kind of a failure that says that the model, or a filter before or behind it, refused to answer."""
+FILTER_REASONS = frozenset(
+    {
+        "content_filter",
+        "content_filtered",
+        "guardrail_intervened",
+        "refusal",
+        "safety",
+        "image_safety",
+        "prohibited_content",
+        "blocklist",
+        "spii",
+        "recitation",
+        "model_armor",
+        "sensitive",
+        "moderation",
+        "moderated",
+        "content_moderation",
+    }
+)
+"""Reasons to end an answer, in small letters, with which services say that it was refused or filtered: OpenAI, Azure;
+Anthropic; Bedrock; Gemini (``SAFETY`` to ``MODEL_ARMOR``); Zhipu (``sensitive``); BAM (``moderation``)."""
+_MOST_TOKENS = 10**9
+"""No request reads or writes as many tokens: a larger count, or one below zero, is no count."""
+
+
+def check_response(response: Response) -> None:
+    """Check what a reply said, whatever its protocol.
+
+    Raises:
+        CallError: The answer was refused or filtered: it is none, and must not be graded.
+        ReplyError: It counts tokens as nobody can, or a log-probability is not a number.
+    """
+    usage = response.usage
+    if not (0 <= usage.prompt_tokens <= _MOST_TOKENS and 0 <= usage.completion_tokens <= _MOST_TOKENS):
+        raise ReplyError("the reply counts a number of tokens that there cannot be")
+    if any(token.log_probability != token.log_probability for tokens in response.tokens for token in tokens):
+        raise ReplyError("a log-probability is not a number")
+    if any(score.log_likelihood != score.log_likelihood for score in response.scores):
+        raise ReplyError("a log-likelihood is not a number")
+    for reason in response.finish_reasons:
+        if is_filtered_end(reason):
+            said = f"the answer was refused or filtered (it ended with '{reason[:80]}'): it is not graded"
+            raise CallError(Failure(FILTERED, said, retryable=False), usage)
+
+
+_HARMLESS = frozenset({"", "stop", "length", "tool_calls"})  # nearly every answer ends so
+
+
+def _check_size(body: bytes) -> None:
+    if len(body) > _MANY_BYTES and sum(map(body.count, (b",", b"[", b"{", b"\n"))) > _MOST_VALUES:
+        raise ReplyError(f"the reply has more than {_MOST_VALUES:,} values")
+
+
+def is_filtered_end(reason: str) -> bool:
+    """Return whether a reason to end an answer says that it was refused or filtered (Google: ``content_filter: X``)."""
+    return reason not in _HARMLESS and reason[:80].lower().partition(":")[0].strip() in FILTER_REASONS
+
+
 def failure_of(url: str, reply: Reply) -> Failure:
     """Return the failure that a reply with an error status means."""
     message = error_message(reply)
     said = f"HTTP {reply.status}: {message}"
+    if is_filtered(reply):
+        return Failure(FILTERED, _sentence(url, f"{said} (the prompt was refused or filtered)"), retryable=False)
     if reply.status < HTTPStatus.BAD_REQUEST:
-        target = reply.headers.get("location", "another address")
+        target = reply.headers.get("location", "another address")[:_EXCERPT]
         return Failure("refused", _sentence(url, f"HTTP {reply.status}", f"set base_url to {target}"), retryable=False)
     if is_too_long(message) and reply.status not in _KINDS:  # llama.cpp's server said it with status 500 for a while
         said += excess_text(message, reply)
@@ -218,7 +323,9 @@ def failure_of(url: str, reply: Reply) -> Failure:
 
 def _kind_of(reply: Reply, message: str) -> tuple[str, str] | None:
     """Return the kind of an error and what to do, by its status, and by its words where the status says too little."""
-    if reply.status == HTTPStatus.TOO_MANY_REQUESTS and _QUOTA.search(reply.body.decode("utf-8", "replace")):
+    if reply.status == HTTPStatus.TOO_MANY_REQUESTS and _QUOTA.search(
+        reply.body[:_LOOKED_AT].decode("utf-8", "replace")
+    ):
         return "forbidden", _NO_CREDIT
     if reply.status in _KINDS or reply.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return _KINDS.get(reply.status)
@@ -228,4 +335,4 @@ def _kind_of(reply: Reply, message: str) -> tuple[str, str] | None:
 
 
 def _sentence(url: str, said: str, hint: str = "") -> str:
-    return f"{url}: {said}" + (f" ({hint})" if hint else "")
+    return redacted(f"{url}: {said}" + (f" ({hint})" if hint else ""))

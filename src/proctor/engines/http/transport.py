@@ -17,9 +17,10 @@ from __future__ import annotations
 
 import asyncio
 import re
+import zlib
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession, ClientTimeout
     from yarl import URL
 
+_LONGEST = 1000  # characters of what is wrong with a reply: some libraries quote it
+_OVERLAP = 64  # bytes that the mark of a first token may have in the chunk before
 _MOST_HEADERS = 64  # that are kept prepared; more come only from servers that want every request signed
 
 
@@ -45,6 +48,9 @@ class Reply(NamedTuple):
     body: bytes
     first_token_seconds: float | None = None
 
+
+MOST_BYTES = 64 << 20
+"""Bytes of a reply, inflated: a thousand times the longest answer, and little enough for 32 of them at once."""
 
 EVENT_STREAM = "text/event-stream"
 """``Accept`` of a request whose answer is streamed."""
@@ -93,6 +99,8 @@ class AiohttpTransport:
         self._session: ClientSession = aiohttp.ClientSession(
             connector=careful_connector(concurrency),
             cookie_jar=aiohttp.DummyCookieJar(),
+            headers={"Accept-Encoding": "gzip, deflate"},  # what is inflated here, bit by bit
+            auto_decompress=False,  # it would inflate without an end
         )
         self._connect_timeout_seconds = connect_timeout_seconds
         self._url_of = URL
@@ -104,9 +112,7 @@ class AiohttpTransport:
 
     async def post(self, url: str, body: bytes, headers: Mapping[str, str], timeout_seconds: float) -> Reply:
         """See :class:`Transport`."""
-        if url not in self._urls:
-            self._urls[url] = (self._url_of(url, encoded="%" in url), _proxy_of(url))
-        target, proxy = self._urls[url]
+        target, proxy = self._target(url)
         errors = self._errors
         try:
             with self._deadlines.within(timeout_seconds):
@@ -118,10 +124,8 @@ class AiohttpTransport:
                     timeout=self._timeout(timeout_seconds),
                     allow_redirects=False,
                 )
-                if headers.get("Accept") == EVENT_STREAM:
-                    return await _read_stream(posting)
-                reply = await posting  # its body is read whole, which gives the connection back
-                return Reply(reply.status, reply.headers, await reply.read())
+                is_stream = headers.get("Accept") == EVENT_STREAM
+                return await (_read_stream(posting) if is_stream else _read(posting))
         except errors.ConnectionTimeoutError:
             raise TransportError("unreachable", f"no connection to {target.host}:{target.port} in time") from None
         except TimeoutError:
@@ -132,10 +136,23 @@ class AiohttpTransport:
             ) from None
         except errors.InvalidURL:
             raise TransportError("unreachable", "this is not an address") from None
+        except ReplyTooLargeError as error:
+            raise TransportError("protocol", str(error)) from None
         except (errors.ClientPayloadError, errors.ClientResponseError) as error:
             raise TransportError("protocol", f"the reply broke off: {error}") from None
         except (errors.ClientError, ConnectionError) as error:
             raise TransportError("connection", str(error) or type(error).__name__) from None
+        except Exception as error:  # noqa: BLE001 - what a server sends may make the client stumble anywhere
+            said = f"the reply cannot be read: {type(error).__name__}: {str(error)[:_LONGEST]}"
+            raise TransportError("protocol", said) from None
+
+    def _target(self, url: str) -> tuple[URL, str | None]:
+        if url not in self._urls:
+            try:
+                self._urls[url] = (self._url_of(url, encoded="%" in url), _proxy_of(url))
+            except ValueError as error:
+                raise TransportError("unreachable", f"this is not an address: {error}") from None
+        return self._urls[url]
 
     async def close(self) -> None:
         """See :class:`Transport`."""
@@ -163,16 +180,80 @@ class AiohttpTransport:
         return self._timeouts[connect]
 
 
+class ReplyTooLargeError(Exception):
+    """A reply has more bytes than any answer, or is written as nobody asked for."""
+
+    def __init__(self, why: str = "") -> None:
+        super().__init__(why or f"the reply has more than {MOST_BYTES >> 20} MiB")
+
+
+async def _read(posting: AbstractAsyncContextManager[ClientResponse]) -> Reply:
+    """Read a reply to its end, which gives the connection back."""
+    async with posting as reply:
+        headers = reply.headers
+        if "Content-Encoding" not in headers and (reply.content_length or MOST_BYTES + 1) <= MOST_BYTES:
+            return Reply(reply.status, headers, await reply.read())
+        inflated = _Inflated(headers.get("Content-Encoding", ""))
+        async for chunk in reply.content.iter_any():
+            inflated.add(chunk)
+        return Reply(reply.status, headers, inflated.body())
+
+
 async def _read_stream(posting: AbstractAsyncContextManager[ClientResponse]) -> Reply:
     """Read a streamed answer to its end, and note when the first token came."""
     loop = asyncio.get_running_loop()
-    sent, body, first = loop.time(), b"", None
+    sent, first, looked_at = loop.time(), None, 0
     async with posting as reply:
+        inflated = _Inflated(reply.headers.get("Content-Encoding", ""))
         async for chunk in reply.content.iter_any():
-            body += chunk
-            if first is None and _FIRST_TOKEN.search(body):
-                first = loop.time() - sent
-        return Reply(reply.status, reply.headers, body, first)
+            inflated.add(chunk)
+            if first is None:
+                if _FIRST_TOKEN.search(inflated.content, max(0, looked_at - _OVERLAP)):
+                    first = loop.time() - sent
+                looked_at = len(inflated.content)
+        return Reply(reply.status, reply.headers, inflated.body(), first)
+
+
+class _Inflated:
+    """The body of a reply as it grows, inflated where it is deflated, and never beyond :data:`MOST_BYTES`."""
+
+    def __init__(self, encoding: str) -> None:
+        self.content = bytearray()
+        self._encoding = encoding.strip().lower()
+        self._taken = 0
+        self._inflater: Any = None
+        if self._encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
+            raise ReplyTooLargeError(f"the reply is encoded as '{encoding[:80]}', which nobody asked for")
+
+    def add(self, chunk: bytes) -> None:
+        """Take more of it."""
+        if self._encoding in ("", "identity"):
+            self.content += chunk
+        else:
+            self._inflate(chunk)
+        self._taken += len(chunk)
+        if max(self._taken, len(self.content)) > MOST_BYTES:
+            raise ReplyTooLargeError
+
+    def _inflate(self, chunk: bytes) -> None:
+        if self._inflater is None:  # servers mean two formats by deflate: with a head (RFC 9110), and without
+            is_bare = self._encoding == "deflate" and chunk[:1] and chunk[0] & 0xF != zlib.DEFLATED
+            self._inflater = zlib.decompressobj(-zlib.MAX_WBITS if is_bare else zlib.MAX_WBITS | 32)
+        while chunk and len(self.content) <= MOST_BYTES:
+            self.content += self._inflater.decompress(chunk, MOST_BYTES + 1 - len(self.content))
+            chunk = self._inflater.unconsumed_tail or self._inflater.unused_data
+            if self._inflater.eof and chunk:  # another member of a gzip file
+                self._inflater = zlib.decompressobj(zlib.MAX_WBITS | 32)
+
+    def body(self) -> bytes:
+        """Return all of it.
+
+        Raises:
+            ReplyTooLargeError: It was cut off.
+        """
+        if self._inflater is not None and not self._inflater.eof:
+            raise ReplyTooLargeError("the deflated reply broke off")
+        return bytes(self.content)
 
 
 def _proxy_of(url: str) -> str | None:

@@ -14,10 +14,12 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field, model_validator
 
 from proctor.artifacts import NON_POSITIONAL
+from proctor.effects import Effect
 from proctor.engines.decoding import with_defaults
 from proctor.engines.encoder import Encoder, RefusedError, Scorable
 from proctor.engines.engine import Engine
 from proctor.engines.http.provider_errors import is_too_long
+from proctor.engines.model_places import model_effects
 from proctor.engines.truncation import Truncate, fitted_prompt
 from proctor.engines.vllm.conversion import answer_of, refusal, scorables, score_of, total, windows
 from proctor.engines.vllm.failures import MEMORY_HINT, deaths, load_hint, refusals
@@ -105,6 +107,10 @@ class VLLMEngine(Engine):
         named = {cls.other_names.get(name, name): value for name, value in values.items()}
         loading = {name: named.pop(name) for name in _LOADING if name in named and name not in cls.model_fields}
         return {**named, "llm_kwargs": {**loading, **named.get("llm_kwargs", {})}} if loading else named
+
+    def effects(self) -> Iterable[Effect]:
+        """Return what it reads: the model, and its adapter."""
+        return model_effects((self.model, self.peft), self.author, self.label)
 
     def decoding_defaults(self) -> Mapping[str, Any]:
         """Return the decoding that the fields ask for."""
@@ -266,6 +272,7 @@ class VLLMEngine(Engine):
                 raise EngineError("vLLM is installed but cannot be imported", why=str(error), hint=hint) from None
             errors: tuple[type[Exception], ...] = (OSError, *refusals(), *deaths())
             try:
+                self.act()
                 self._loaded = LLM(model=self.model, **self._load_arguments())
             except errors as error:
                 why = str(error) or type(error).__name__

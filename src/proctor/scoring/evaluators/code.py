@@ -1,4 +1,4 @@
-"""Evaluators that run the programs that models write; only where the user trusts code."""
+"""Evaluators that run the programs that models write, in a prison."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proctor.errors import MissingFieldError, ScoringError
+from proctor.prison import Limits, Outcome, Trial
 from proctor.regexes import BoundedPattern, SlowPatternError
 from proctor.scoring.evaluators.cases import Cases, Verdict
 from proctor.scoring.postprocessors.general import read_literal
-from proctor.scoring.programs import Ending, Program, pass_at, run_programs
+from proctor.scoring.programs import ONE_PROCESS, pass_at, run_programs
 
 _HOW = ("pass", "timeout", "failed", "wrong_answer")
 _EACH = (1, 10, 100)  # upstream's default for k, after the paper of HumanEval (Chen et al., 2021)
@@ -23,23 +24,30 @@ def humaneval(cases: Cases, k: Sequence[int] = _EACH) -> Verdict:
     Tests come from the rows, which have the problems' columns; upstream reads them from a file of its own.
 
     Raises:
-        TrustError: Nobody said that code may run.
+        TrustError: There is no prison on this machine, and nobody said that programs may run without.
     """
-    samples = _samples(cases)
+    samples = samples_of(cases)
     programs = []
     for position, completion in samples:
         row = cases.rows[position] if cases.rows else {}
         if missing := [name for name in ("prompt", "test", "entry_point") if name not in row]:
             raise MissingFieldError(f"HumanEvalEvaluator reads the column '{missing[0]}', which the data lacks")
-        source = f"{row['prompt']}{completion}\n{row['test']}\ncheck({row['entry_point']})"
-        programs.append(Program((source,), seconds=3.0))
+        programs.append(humaneval_trial(row, f"{row['prompt']}{completion}"))
     endings = run_programs(programs)
     names = [cases.references[position] for position, _ in samples]
-    scores = {f"humaneval_pass@{each}": value for each, value in _pass_at(names, endings, k).items()}
-    return Verdict(scores, {"humaneval_pass@1": _by_case(samples, endings, len(cases.predictions))}, described=True)
+    scores = {f"humaneval_pass@{each}": value for each, value in pass_at_of(names, endings, k).items()}
+    instances = {"humaneval_pass@1": by_case(samples, endings, len(cases.predictions))}
+    return Verdict({**scores, **one_process(endings)}, instances, described=True)
 
 
-def _samples(cases: Cases) -> list[tuple[int, str]]:
+def humaneval_trial(row: Mapping[str, Any], program: str) -> Trial:
+    """Return a program with the tests of its problem, which may call what the problem's prompt defines."""
+    entry = str(row["entry_point"])
+    tests = f"{row['test']}\ncheck({entry})"
+    return Trial(program, tests, (entry,), given=str(row["prompt"]), limits=Limits(seconds=3.0))
+
+
+def samples_of(cases: Cases) -> list[tuple[int, str]]:
     """Return every program with the position of its case; a case has several where several were asked for."""
     return [
         (position, str(each))
@@ -48,7 +56,8 @@ def _samples(cases: Cases) -> list[tuple[int, str]]:
     ]
 
 
-def _pass_at(names: Sequence[Any], endings: Sequence[Ending], k: Sequence[int]) -> dict[int, float]:
+def pass_at_of(names: Sequence[Any], endings: Sequence[Outcome], k: Sequence[int]) -> dict[int, float]:
+    """Return pass@k by k, in percent; programs of one name answer one problem."""
     counts: dict[Any, tuple[int, int]] = {}
     for name, ending in zip(names, endings, strict=True):
         total, passed = counts.get(name, (0, 0))
@@ -57,7 +66,13 @@ def _pass_at(names: Sequence[Any], endings: Sequence[Ending], k: Sequence[int]) 
     return {each: 100 * value for each, value in shares.items() if value is not None}
 
 
-def _by_case(samples: Sequence[tuple[int, str]], endings: Sequence[Ending], count: int) -> list[float | None]:
+def one_process(endings: Sequence[Outcome]) -> dict[str, int]:
+    """Return how many programs shared a process with their tests, where some did."""
+    count = sum(each.together for each in endings)
+    return {ONE_PROCESS: count} if count else {}
+
+
+def by_case(samples: Sequence[tuple[int, str]], endings: Sequence[Outcome], count: int) -> list[float | None]:
     """Return the share of each case's programs that pass, in percent."""
     marks: list[list[bool]] = [[] for _ in range(count)]
     for (position, _), ending in zip(samples, endings, strict=True):
@@ -65,7 +80,7 @@ def _by_case(samples: Sequence[tuple[int, str]], endings: Sequence[Ending], coun
     return [100 * sum(own) / len(own) if own else None for own in marks]
 
 
-def _tally(endings: Sequence[Ending]) -> dict[str, Any]:
+def _tally(endings: Sequence[Outcome]) -> dict[str, Any]:
     return {how: sum(ending.how == how for ending in endings) for how in _HOW}
 
 
@@ -144,17 +159,15 @@ def strict_tests(source: str) -> str:
     return ast.unparse(ast.fix_missing_locations(_StrictEquality().visit(tree)))
 
 
-def _mbpp_task(program: str, tests: str, project: str) -> Program:
-    if project == "aisbench":
-        return Program((f"{program}\n{tests}",), seconds=9.0)
-    return Program((program, strict_tests(tests)), seconds=9.0)
+def _mbpp_task(program: str, tests: str, project: str) -> Trial:
+    return Trial(program, tests if project == "aisbench" else strict_tests(tests), limits=Limits(seconds=9.0))
 
 
 def mbpp(cases: Cases, metric: str = "MBPP") -> Verdict:
     """Share of programs that pass, with how the others ended (``MBPPEvaluator``), in percent.
 
     Raises:
-        TrustError: Nobody said that code may run.
+        TrustError: There is no prison on this machine, and nobody said that programs may run without.
         ScoringError: The metric is another one: its tests are in the package ``evalplus``.
     """
     return _mbpp(cases, metric, mbpp_program)
@@ -166,14 +179,18 @@ def mbpp_plain(cases: Cases, metric: str = "MBPP") -> Verdict:
 
 
 def _mbpp(cases: Cases, metric: str, program: Any) -> Verdict:
+    if metric == "MBPPPlus":
+        from proctor.scoring.evaluators.plus import mbpp_plus  # it uses this module
+
+        return mbpp_plus(cases)
     if metric != "MBPP":
-        raise ScoringError(f"the metric '{metric}' of MBPPEvaluator needs the package 'evalplus'", hint="use MBPP")
+        raise ScoringError(f"MBPPEvaluator has no metric '{metric}'", hint="MBPP or MBPPPlus")
     tasks = [_mbpp_task(program(str(given)), str(gold), cases.project) for given, gold in cases.pairs()]
     endings = run_programs(tasks)
     right = [ending.how == "pass" for ending in endings]
     if not right:
         raise ScoringError("there are no predictions to evaluate")
-    scores = {**_tally(endings), "score": 100 * sum(right) / len(right)}
+    scores = {**_tally(endings), "score": 100 * sum(right) / len(right), **one_process(endings)}
     return Verdict(scores, {"score": [100.0 * mark for mark in right]}, right)
 
 
@@ -181,16 +198,16 @@ def mbpp_pass_at(cases: Cases, k: Any = _EACH, metric: str = "MBPP") -> Verdict:
     """pass@k over all programs of a problem (``MBPPPassKEvaluator``), in percent.
 
     Raises:
-        TrustError: Nobody said that code may run.
+        TrustError: There is no prison on this machine, and nobody said that programs may run without.
     """
     if metric != "MBPP":
-        raise ScoringError(f"the metric '{metric}' needs the package 'evalplus'", hint="use MBPP")
+        raise ScoringError(f"MBPPPassKEvaluator has no metric '{metric}'", hint="MBPP; MBPPPlus is MBPPEvaluator's")
     return _problems(cases, k, lambda text: [mbpp_program(text)], _mbpp_task)
 
 
 def _problems(cases: Cases, k: Any, blocks: Any, task: Any) -> Verdict:
     """pass@k, where an answer may hold several programs: it passes where one of them does."""
-    samples = _samples(cases)
+    samples = samples_of(cases)
     found = [blocks(text) for _, text in samples]
     tests = [_tests_of(cases.references[position]) for position, _ in samples]
     tasks = [
@@ -203,9 +220,9 @@ def _problems(cases: Cases, k: Any, blocks: Any, task: Any) -> Verdict:
     for programs in found:
         own = [next(ended) for _ in programs]
         endings.append(next((each for each in own if each.how == "pass"), own[0]))
-    rates = _pass_at([test["task_id"] for test in tests], endings, k if isinstance(k, list | tuple) else (k,))
-    scores = {**_tally(endings), **{f"pass@{each}": value for each, value in rates.items()}}
-    return Verdict(scores, {"pass@1": _by_case(samples, endings, len(cases.predictions))})
+    rates = pass_at_of([test["task_id"] for test in tests], endings, k if isinstance(k, list | tuple) else (k,))
+    scores = {**_tally(endings), **{f"pass@{each}": value for each, value in rates.items()}, **one_process(endings)}
+    return Verdict(scores, {"pass@1": by_case(samples, endings, len(cases.predictions))})
 
 
 def _tests_of(reference: Any) -> Mapping[str, Any]:
@@ -242,18 +259,18 @@ def _contest_program(block: str) -> str:
     return _between_marks(block.strip()).strip().removeprefix("'").removesuffix("'").replace("\\", "")
 
 
-def _contest_task(program: str, tests: str, project: str) -> Program:
+def _contest_task(program: str, tests: str, project: str) -> Trial:
     del project
     if "class Solution" in program:
         for name in set(re.findall(r"assert\s+(\w+)\(", tests)):
             tests = re.sub(rf"(\bassert\s+){name}(\()", rf"\1Solution().{name}\2", tests)
-    return Program((program, strict_tests(tests)), seconds=29.0)
+    return Trial(program, strict_tests(tests), limits=Limits(seconds=29.0))
 
 
 def contest_pass_at(cases: Cases, k: Any = _EACH) -> Verdict:
     """pass@k of contests' problems (``LCPassKEvaluator``), in percent.
 
     Raises:
-        TrustError: Nobody said that code may run.
+        TrustError: There is no prison on this machine, and nobody said that programs may run without.
     """
     return _problems(cases, k, contest_programs, _contest_task)

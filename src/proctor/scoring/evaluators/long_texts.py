@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import difflib
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from proctor.errors import MissingExtraError, ScoringError
+from proctor.foreign_text import parse_json
 from proctor.scoring.evaluators.answers import chinese_tokens, english_tokens, f1, plain_chinese_word
 from proctor.scoring.evaluators.cases import Cases, Verdict, share
 from proctor.scoring.postprocessors.general import chinese_words
@@ -116,7 +116,7 @@ def mrcr(cases: Cases) -> Verdict:
     """Likeness of what follows the prefix; 0 without the prefix (``MRCREvaluator``)."""
     marks = []
     for given, gold in cases.pairs():
-        wanted = json.loads(gold)
+        wanted = parse_json(gold)
         answer, prefix = wanted["answer"], wanted["prefix"]
         matcher = difflib.SequenceMatcher(None, given[len(prefix) :], answer[len(prefix) :])
         marks.append(100 * matcher.ratio() if given.startswith(prefix) else 0.0)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, Self
 
 from proctor.artifacts import Artifact, fetch_artifact
 from proctor.data.operator import FieldOperator
 from proctor.errors import ScoringError, ValidationError, did_you_mean
+from proctor.foreign_text import parse_json
 
 
 class CriteriaOption(Artifact):
@@ -42,7 +42,7 @@ class Criteria(Artifact):
     @classmethod
     def from_jsons(cls, s: str) -> Self:
         """Build criteria from JSON text."""
-        return cls.from_obj(json.loads(s))
+        return cls.from_obj(parse_json(s))
 
 
 class CriteriaWithOptions(Criteria):
@@ -77,14 +77,21 @@ class CriteriaWithOptions(Criteria):
         return self.model_copy(update={"options": list(reversed(self.options))})
 
 
-def fetch_criteria(source: Any, kind: type[Criteria]) -> Criteria:
+def fetch_criteria(source: Any, kind: type[Criteria], by: Artifact | None = None) -> Criteria:
     """Return criteria of a kind, from criteria, a catalog name, JSON text or a dict.
+
+    Args:
+        source: What names them.
+        kind: Their class.
+        by: What asks for them: on behalf of its author they are read.
 
     Raises:
         ScoringError: It is something else.
     """
     found = (
-        kind.from_obj(source) if isinstance(source, Mapping) and "__type__" not in source else fetch_artifact(source)
+        kind.from_obj(source)
+        if isinstance(source, Mapping) and "__type__" not in source
+        else (fetch_artifact if by is None else by.fetched)(source)
     )
     if not isinstance(found, kind):
         raise ScoringError(f"the judge needs {kind.__name__}, got {type(found).__name__}")
@@ -99,7 +106,7 @@ class LoadCriteria(FieldOperator):
 
     def process_value(self, value: Any) -> Any:
         """Return the criteria."""
-        return fetch_criteria(value, Criteria)
+        return fetch_criteria(value, Criteria, self)
 
 
 class LoadCriteriaWithOptions(FieldOperator):
@@ -107,7 +114,7 @@ class LoadCriteriaWithOptions(FieldOperator):
 
     def process_value(self, value: Any) -> Any:
         """Return the criteria."""
-        return fetch_criteria(value, CriteriaWithOptions)
+        return fetch_criteria(value, CriteriaWithOptions, self)
 
 
 class CreateCriteriaFromDict(FieldOperator):

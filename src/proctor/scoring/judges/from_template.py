@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -15,6 +14,7 @@ from proctor.artifacts import NON_POSITIONAL, Artifact, fetch_artifact
 from proctor.data.policy import POLICY_FIELD, classes_of
 from proctor.data.streams import INFERENCE_STREAM
 from proctor.errors import ScoringError, ValidationError
+from proctor.foreign_text import parse_json
 from proctor.formats import Format, SystemFormat
 from proctor.ir import Failure
 from proctor.randomness import random_stream
@@ -159,7 +159,7 @@ class LLMAsJudge(LLMAsJudgeBase):
         template = (fields.get("metadata") or {}).get("template")
         if not self.strip_system_prompt_and_format_from_inputs or template is None:
             return fields["source"]
-        instance = fetch_artifact(template).process(  # type: ignore[attr-defined]
+        instance = self.fetched(template).process(  # type: ignore[attr-defined]
             {"input_fields": dict(fields), "reference_fields": dict(fields)}, INFERENCE_STREAM
         )
         layout = fetch_artifact("formats.empty")
@@ -210,7 +210,7 @@ class TaskBasedLLMasJudge(LLMAsJudgeBase):
 
     def judge_task(self) -> Task:
         """Return the task of the judge."""
-        task = fetch_artifact(self.task)
+        task = self.fetched(self.task)
         if not isinstance(task, Task):
             raise ScoringError(f"'{self.task}' is a {type(task).__name__}, not a task")
         return task
@@ -235,7 +235,7 @@ class TaskBasedLLMasJudge(LLMAsJudgeBase):
         ]
 
     def _case(self, names: Sequence[str], prediction: Any, fields: Any) -> dict[str, Any]:
-        fields = json.loads(fields) if isinstance(fields, str) else fields
+        fields = parse_json(fields) if isinstance(fields, str) else fields
         case = dict(_classes(fields))
         for name in names:
             source = self.judge_to_generator_fields_mapping.get(name, name)

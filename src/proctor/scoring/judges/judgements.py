@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from proctor.foreign_text import parse_json
+
 _RAW_OUTPUT, _RAW_INPUT = "_judge_raw_output", "_judge_raw_input"
 _OTHER = "positional_bias"
 
@@ -133,7 +135,7 @@ def _number(value: Any) -> float | None:
 
 def _criteria(text: Any) -> Mapping[str, Any] | None:
     try:
-        found = json.loads(text) if isinstance(text, str) else text
+        found = parse_json(text) if isinstance(text, str) else text
     except json.JSONDecodeError:
         return None  # a score of this name that no judge wrote
     return found if isinstance(found, Mapping) else None

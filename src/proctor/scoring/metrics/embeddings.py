@@ -14,12 +14,20 @@ import numpy as np
 from proctor.errors import MissingExtraError, ScoringError
 from proctor.scoring.intervals import Means, Resampler
 from proctor.scoring.map_reduce import EvaluationInput, MapReduceMetric
-from proctor.scoring.metrics.models import MODELS_KEPT, MeanOfModelScores, device, loading, place_of, where_referenced
+from proctor.scoring.metrics.models import (
+    MODELS_KEPT,
+    LoadsModel,
+    MeanOfModelScores,
+    device,
+    loading,
+    place_of,
+    where_referenced,
+)
 from proctor.scoring.reductions import AggregationReduction, MeanReduction, matrix
 from proctor.scoring.score import Unit
 
 
-class BertScore(MapReduceMetric[str, dict[str, float]]):
+class BertScore(LoadsModel, MapReduceMetric[str, dict[str, float]]):
     """BERTScore (Zhang et al. 2020): tokens matched by contextual embeddings; the best over the references."""
 
     reads_task_data: ClassVar[bool] = False
@@ -35,7 +43,7 @@ class BertScore(MapReduceMetric[str, dict[str, float]]):
         return where_referenced(evaluation_inputs_stream, self._scores)
 
     def _scores(self, inputs: list[EvaluationInput]) -> list[Any]:
-        scorer = _bert_scorer(self.model_name, self.model_layer, self.batch_size)
+        scorer = _bert_scorer(self.used_model(), self.model_layer, self.batch_size)
         found = scorer.score(
             cands=[each.prediction for each in inputs],
             refs=[list(each.references) for each in inputs],
@@ -80,7 +88,7 @@ def _bert_scorer(model: str, layer: int | None, batch_size: int) -> Any:
     return scorer
 
 
-class SentenceBert(MeanOfModelScores):
+class SentenceBert(LoadsModel, MeanOfModelScores):
     """The cosine of the sentence embeddings of prediction and reference; the best over the references."""
 
     reads_task_data: ClassVar[bool] = False
@@ -91,7 +99,7 @@ class SentenceBert(MeanOfModelScores):
 
     def encode(self, texts: Sequence[str]) -> Any:
         """Return an embedding for each text, as an array."""
-        return _sentence_model(self.model_name).encode(list(texts), batch_size=self.batch_size)
+        return _sentence_model(self.used_model()).encode(list(texts), batch_size=self.batch_size)
 
     def map_stream(self, evaluation_inputs_stream: Iterable[EvaluationInput]) -> list[Any]:
         """Return the best cosine of each instance."""

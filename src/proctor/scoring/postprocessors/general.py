@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable
 from typing import Any
 
 from proctor.errors import MissingExtraError
+from proctor.foreign_text import parse_literal
 from proctor.safe_python.patterns import safe_pattern
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b", re.IGNORECASE)
@@ -117,6 +117,6 @@ def read_literal(text: str) -> Any:
     if len(text) > _LONGEST_LITERAL:
         return text
     try:
-        return ast.literal_eval(text)
+        return parse_literal(text)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return text

@@ -71,10 +71,20 @@ _MENTIONED = r"""
 @lru_cache(maxsize=256)
 def _patterns(options: str, cushion: bool) -> tuple[re.Pattern[str], ...]:
     lines = (_STATED + _MENTIONED if cushion else _STATED).split("\n")
+    _check_options(options)
     try:
         return tuple(re.compile(line.replace("[O", f"[{options}"), re.DOTALL) for line in lines if line)
     except re.error as error:
         raise DataError(f"'{options}' are not options", why=str(error)) from None
+
+
+_MOST_OPTIONS = 200
+"""Characters that name options: letters, digits, a range. What ends the set they stand in is more than options."""
+
+
+def _check_options(options: str) -> None:
+    if len(options) > _MOST_OPTIONS or "]" in options or "[" in options or "\\" in options:
+        raise DataError(f"{options[:80]!r} are not options", hint="write their letters, as in ABCD")
 
 
 def first_option(text: str, options: str, cushion: bool = True) -> str:
@@ -102,6 +112,7 @@ def first_option_of_end(text: str, options: str, cushion: bool = True) -> str:
 
 def last_option(text: str, options: str) -> str:
     """Return the last option that a text mentions, or ``""``."""
+    _check_options(options)
     found = re.findall(f"[{options}]", text)
     return found[-1] if found else ""
 

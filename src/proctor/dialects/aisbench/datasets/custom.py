@@ -15,6 +15,7 @@ from typing import Any
 from proctor.dialects.aisbench.datasets.files import FileFormat, find_file, read_rows
 from proctor.dialects.aisbench.values import Reference
 from proctor.errors import DataError, DatasetNotFoundError, Location
+from proctor.foreign_text import parse_json
 
 _TOPS = {
     "opencompass": ("opencompass", "opencompass.datasets.custom", "opencompass.datasets.circular"),
@@ -92,7 +93,7 @@ def read_meta(path: str, meta_path: str | None, place: Location | None = None) -
             raise DatasetNotFoundError(f"there is no file '{meta_path}'", location=place)
         return {}
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        found = parse_json(file.read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
         where = Location(str(file), error.lineno, error.colno)
         raise DataError("the file is not valid JSON", location=where, why=error.msg) from None

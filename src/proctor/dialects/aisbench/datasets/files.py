@@ -24,7 +24,9 @@ from typing import IO, Any
 
 from proctor.data import hub
 from proctor.data.fields import Row
+from proctor.effects import Effect, author_of_file, reading, require
 from proctor.errors import DataError, DatasetNotFoundError, Location
+from proctor.foreign_text import parse_json
 from proctor.ir import Failure
 from proctor.safe_python import compile_expression
 
@@ -90,12 +92,37 @@ def roots(place: Location | None = None) -> list[Path]:
 
 
 def find_file(path: str, place: Location | None = None) -> Path | None:
-    """Return the file or folder that a path of a config names, or ``None``."""
+    """Return the file or folder that a path of a config names, or ``None``.
+
+    Raises:
+        NotAllowedError: It is outside the folders of data and of the config, and nobody allowed it.
+    """
     for root in roots(place):
         candidate = root / path
         if candidate.exists():
+            _let_read(candidate, root, place)
             return candidate
     return None
+
+
+def path_effects(values: Mapping[str, Any], place: Location | None) -> list[Effect]:
+    """Return the effects of reading what a dataset of a config names: values whose key speaks of a path or a file."""
+    if place is None or not place.file:
+        return []
+    who, found = author_of_file(place.file), []
+    for key, value in values.items():
+        if isinstance(value, str) and any(word in key for word in ("path", "file", "dir")):
+            wanted = next((root / value for root in roots(place) if (root / value).exists()), None)
+            found += reading(wanted, who, f"the dataset's {key}") if wanted is not None else []
+    return found
+
+
+def _let_read(path: Path, root: Path, place: Location | None) -> None:
+    """Pass the gate: below the root in which it was looked for, everybody may read."""
+    if place is None or not place.file or (root != Path() and path.resolve().is_relative_to(root.resolve())):
+        return
+    who = author_of_file(place.file)
+    require(reading(path, who, "a dataset of the config"), who)
 
 
 def found_file(path: str, place: Location | None = None) -> Path:
@@ -175,7 +202,10 @@ def _matching(pattern: str, place: Location | None) -> list[Path]:
     """Return the files that a pattern names, sorted; upstream takes them in the folder's own order."""
     names = (sorted(glob.glob(str(root / pattern))) for root in roots(place))  # noqa: PTH207 - may be absolute
     found = ([Path(name) for name in listed] for listed in names)
-    return next((files for files in found if files), [])
+    files = next((files for files in found if files), [])
+    for file in files:
+        _let_read(file, Path(), place)
+    return files
 
 
 def _looked_in(path: str, place: Location | None) -> str:
@@ -265,7 +295,7 @@ def _json_rows(path: Path, layout: FileFormat) -> Iterator[Row]:
 
 def _parsed(text: str, path: Path, line: int) -> Any:
     try:
-        return json.loads(text)
+        return parse_json(text)
     except (json.JSONDecodeError, RecursionError) as error:
         number, column = getattr(error, "lineno", 1), getattr(error, "colno", 0)
         place = Location(str(path), line or number, column)

@@ -23,6 +23,7 @@ from proctor.dialects.aisbench.datasets.files import read_rows
 from proctor.dialects.aisbench.datasets.lazy_rows import AnyRow, read_through
 from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
 from proctor.errors import DataError, Location
+from proctor.foreign_text import parse_json
 from proctor.ir import Failure
 from proctor.safe_python import compile_expression
 
@@ -40,7 +41,7 @@ def dataset_map(path: str | Path | None = None) -> tuple[Mapping[str, Any], Path
         return {}, Path()
     file = Path(name).expanduser()
     try:
-        table = json.loads(file.read_text(encoding="utf-8"))
+        table = parse_json(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise DataError("the map of datasets cannot be read", location=Location(str(file)), why=str(error)) from None
     except json.JSONDecodeError as error:

@@ -17,6 +17,7 @@ from proctor.data.fields import Row
 from proctor.dialects.aisbench.datasets.rows_knowledge import RowFunction
 from proctor.dialects.aisbench.datasets.upstream_texts import constants
 from proctor.errors import DataError
+from proctor.foreign_text import parse_json
 
 _CONSTANTS = "CodeGenerationPromptConstants"
 _LARGEST = 256 * 1024 * 1024
@@ -47,14 +48,14 @@ def _form(row: Row, texts: Mapping[str, Any]) -> str:
 
 
 def _tests(row: Row) -> str:
-    public = json.loads(row["public_test_cases"])
+    public = parse_json(row["public_test_cases"])
     try:
-        private = json.loads(row["private_test_cases"])
+        private = parse_json(row["private_test_cases"])
     except ValueError:
-        private = json.loads(packed_text(row["private_test_cases"]))
+        private = parse_json(packed_text(row["private_test_cases"]))
     tests = [*public, *private]
     sample = {"inputs": [test["input"] for test in tests], "outputs": [test["output"] for test in tests]}
-    return json.dumps({**sample, "fn_name": json.loads(row["metadata"]).get("func_name")})
+    return json.dumps({**sample, "fn_name": parse_json(row["metadata"]).get("func_name")})
 
 
 def packed_text(packed: str) -> str:
@@ -115,7 +116,7 @@ def _livecodebench_test_output(rows: Sequence[Row], arguments: Mapping[str, Any]
     del arguments
     made = []
     for row in rows:
-        test = json.loads(row["test"])[0]
+        test = parse_json(row["test"])[0]
         code, given = row["starter_code"], ", ".join(test["input"].split("\n"))
         prompt = (
             f"Problem:\n{row['question_content']}Function:\n```\n{code}\n```\nPlease complete the following test case:\n\n"
@@ -140,7 +141,7 @@ def _starters(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
     made = []
     for row in rows:
         try:
-            named = json.loads(row["input_output"]).get("fn_name")
+            named = parse_json(row["input_output"]).get("fn_name")
         except ValueError:
             named = None
         how = "Call-Based" if named or row["starter_code"] else "Standard Input"
@@ -162,7 +163,7 @@ def _py150(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]:
         text = row["line"].replace("<NUM_LIT>", "0").replace("<STR_LIT>", "").replace("<CHAR_LIT>", "")
         for kind, literal in _LITERAL.findall(text):
             text = text.replace(f"<{kind}_LIT:{literal}>", literal)
-        new = json.loads(text)
+        new = parse_json(text)
         new["input"] = "\n".join(new["input"].replace("<s>", "").split("<EOL>"))
         made.append({name: value for name, value in new.items() if name != "id"})
     return made

@@ -13,6 +13,7 @@ import numpy as np
 from proctor.data.fields import Row
 from proctor.dialects.aisbench.datasets.upstream_texts import constants, package_yaml
 from proctor.errors import DataError
+from proctor.foreign_text import parse_json
 
 RowFunction = Callable[[Sequence[Row], Mapping[str, Any]], list[Row]]
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -143,7 +144,7 @@ def _messages(prompt: Any) -> Any:
     if not isinstance(prompt, str):
         return prompt
     try:
-        return json.loads(prompt)
+        return parse_json(prompt)
     except json.JSONDecodeError:
         return [{"role": "user", "content": prompt}]
 
@@ -158,11 +159,11 @@ def _three_turns(row: Row) -> Row:
     dialogue: list[Any] = []
     reference = {"language": row["language"]}
     for turn in (1, 2, 3):
-        message = json.loads(row[f"turn_{turn}_prompt"])
+        message = parse_json(row[f"turn_{turn}_prompt"])
         dialogue += [message, {"role": "assistant", "content": ""}]
-        reference[f"turn_{turn}_instruction_id_list"] = json.loads(row[f"turn_{turn}_instruction_id_list"])
-        given = json.loads(row[f"turn_{turn}_kwargs"])
-        reference[f"turn_{turn}_kwargs"] = [json.loads(each) if isinstance(each, str) else each for each in given]
+        reference[f"turn_{turn}_instruction_id_list"] = parse_json(row[f"turn_{turn}_instruction_id_list"])
+        given = parse_json(row[f"turn_{turn}_kwargs"])
+        reference[f"turn_{turn}_kwargs"] = [parse_json(each) if isinstance(each, str) else each for each in given]
         reference[f"turn_{turn}_prompt"] = message["content"]
     return {"dialogue": dialogue, "reference": reference}
 
@@ -203,7 +204,7 @@ def _advanced_if(rows: Sequence[Row], arguments: Mapping[str, Any]) -> list[Row]
 
 
 def _conversation(row: Row) -> Row:
-    history = json.loads(row["conversation_history"])
+    history = parse_json(row["conversation_history"])
     asked = [i for i, message in enumerate(history) if message.get("role") == "user"]
     before = [message for i, message in enumerate(history) if not asked or i != asked[-1]]
     lines, turn = [], 1
@@ -224,7 +225,7 @@ def _conversation(row: Row) -> Row:
 def _rubrics(metadata: Any) -> Any:
     if isinstance(metadata, str):
         try:
-            metadata = json.loads(metadata) if metadata else {}
+            metadata = parse_json(metadata) if metadata else {}
         except json.JSONDecodeError:
             return ""
     return metadata.get("rubrics", "") if isinstance(metadata, dict) else ""

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from proctor.engines.http.retrying_client import CallError, ReplyError
+from proctor.engines.http.retrying_client import CallError, ReplyError, is_filtered_end
 from proctor.ir import Decoding, Failure, Message, Response, TokenLogProbability, Usage
 
 
@@ -27,6 +27,7 @@ class _ToolCall(Struct):
 
 class _Message(Struct):
     content: str | list[dict[str, Any]] | None = None
+    refusal: str | None = None
     tool_calls: list[_ToolCall] | None = None
 
 
@@ -60,7 +61,7 @@ class TextLogProbs(Struct):
 
 
 class _ChatChoice(Struct):
-    message: _Message
+    message: _Message | None = None
     index: int | None = None
     finish_reason: str | None = None
     logprobs: TextLogProbs | None = None
@@ -99,6 +100,8 @@ _CHAT = msgspec.json.Decoder(_ChatReply)
 TEXT_REPLY = msgspec.json.Decoder(TextReply)
 
 
+REFUSAL = "refusal"
+"""Why an answer ended whose message says so in a field of its own (OpenAI)."""
 BROKEN = frozenset({"error", "abort"})
 """Reasons to finish with which a server says that it could not (OpenRouter, vLLM, SGLang): there is no answer."""
 
@@ -145,8 +148,8 @@ def parse_chat(body: bytes, count: int = 1) -> Response:
     reply = _CHAT.decode(body)
     choices = _chosen(reply.choices, count)
     return Response(
-        texts=tuple([_message_text(choice.message) for choice in choices]),
-        finish_reasons=tuple([choice.finish_reason or "" for choice in choices]),
+        texts=tuple([_message_text(choice) for choice in choices]),
+        finish_reasons=tuple([_reason(choice) for choice in choices]),
         tokens=_tokens(choices),
         usage=usage_of(reply.usage),
     )
@@ -188,7 +191,17 @@ class FewerAnswersError(CallError):
         super().__init__(Failure("protocol", message, retryable=False))
 
 
-def _message_text(message: _Message) -> str:
+def _reason(choice: _ChatChoice) -> str:
+    if choice.message is not None and choice.message.refusal:
+        return REFUSAL
+    return choice.finish_reason or ""
+
+
+def _message_text(choice: _ChatChoice) -> str:
+    if (message := choice.message) is None:  # of an answer that was filtered nothing may be left
+        if not is_filtered_end(choice.finish_reason or ""):
+            raise ReplyError("a choice has no message")
+        return ""
     if message.tool_calls:
         return call_text([(call.function.name, call.function.arguments) for call in message.tool_calls])
     if isinstance(message.content, list):

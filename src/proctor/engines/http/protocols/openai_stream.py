@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -9,6 +10,7 @@ from msgspec import Struct
 
 from proctor.engines.http.protocols.openai_shapes import (
     BROKEN,
+    REFUSAL,
     FewerAnswersError,
     TextLogProbs,
     UsageReply,
@@ -34,6 +36,7 @@ class _Call(Struct):
 
 class _Delta(Struct):
     content: str | None = None
+    refusal: str | None = None
     tool_calls: list[_Call] | None = None
 
 
@@ -63,14 +66,16 @@ class _Answer:
     """One answer as it grows."""
 
     def __init__(self) -> None:
-        self.text = ""
+        self.pieces: list[str] = []
         self.reason = ""
+        self.is_refused = False
         self.calls: dict[int, list[str]] = {}
         self.tokens: list[TokenLogProbability] = []
 
     def add(self, choice: _Choice) -> None:
-        self.text += choice.text or (choice.delta.content if choice.delta else None) or ""
-        self.reason = choice.finish_reason or self.reason
+        self.pieces.append(choice.text or (choice.delta.content if choice.delta else None) or "")
+        self.is_refused = self.is_refused or bool(choice.delta and choice.delta.refusal)
+        self.reason = REFUSAL if self.is_refused else choice.finish_reason or self.reason
         for call in (choice.delta.tool_calls if choice.delta else None) or ():
             known = self.calls.setdefault(call.index, ["", ""])
             if call.function is not None:
@@ -80,7 +85,7 @@ class _Answer:
 
     def words(self) -> str:
         if not self.calls:
-            return self.text
+            return "".join(self.pieces)
         return call_text([(name, arguments) for _, (name, arguments) in sorted(self.calls.items())])
 
 
@@ -122,7 +127,12 @@ def parse_stream(body: bytes, count: int = 1) -> Response:
     )
 
 
-def _events(body: bytes) -> list[bytes]:
-    """Return the data of each event; servers put one JSON document on one line."""
-    lines = body.replace(b"\r\n", b"\n").split(b"\n")
-    return [line[len(b"data:") :].strip() for line in lines if line.startswith(b"data:")]
+def _events(body: bytes) -> Iterator[bytes]:
+    """Yield the data of each event; servers put one JSON document on one line."""
+    start = 0
+    while start < len(body):
+        end = body.find(b"\n", start)
+        end = len(body) if end < 0 else end
+        if body.startswith(b"data:", start):
+            yield body[start + len(b"data:") : end].strip()
+        start = end + 1

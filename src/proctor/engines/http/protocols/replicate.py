@@ -5,6 +5,7 @@ Shapes are those of Replicate's Python package 1.0.7 (``prediction.py``) and of 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +14,11 @@ from msgspec import Struct
 
 from proctor.engines.http.protocols.anthropic import split_system
 from proctor.engines.http.protocols.protocol import Post, ProviderProtocol
-from proctor.engines.http.retrying_client import CallError, ReplyError
+from proctor.engines.http.retrying_client import FILTERED, CallError, ReplyError
 from proctor.ir import Decoding, Failure, Prompt, Response, Usage, message_text
+
+_REFUSED = re.compile(r"NSFW|flagged as sensitive|\(E005\)|content polic", re.IGNORECASE)
+"""How models there say that a filter stopped them (E005: Replicate's number for it)."""
 
 
 class _Metrics(Struct):
@@ -58,7 +62,7 @@ def parse_prediction(body: bytes) -> Response:
     """Return the response in a reply; raise an error where there is none.
 
     Raises:
-        CallError: The prediction is not made yet.
+        CallError: The prediction is not made yet, or was refused.
         ReplyError: It failed.
         msgspec.DecodeError: The reply is not what the protocol says.
     """
@@ -66,6 +70,8 @@ def parse_prediction(body: bytes) -> Response:
     if reply.status in ("starting", "processing"):  # asked again at once, it would be run and paid for once more
         said = f"Replicate waits for a minute, and the prediction is still {reply.status}: the model is being started"
         raise CallError(Failure("timeout", f"{said} (run again with --retry-failed in some minutes)"))
+    if _REFUSED.search(reply.error or ""):
+        raise CallError.of(FILTERED, f"the prediction is {reply.status}: {reply.error}")
     if reply.status != "succeeded" or reply.output is None:
         raise ReplyError(f"the prediction is {reply.status}: {reply.error or 'no output'}")
     metrics = reply.metrics or _Metrics()

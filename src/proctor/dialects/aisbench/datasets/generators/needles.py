@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from proctor.dialects.aisbench.datasets.generators.ancestors import all_names, t
 from proctor.dialects.aisbench.datasets.generators.tokens import Tokenizer, tokenizer
 from proctor.dialects.aisbench.datasets.upstream_texts import constants
 from proctor.errors import DataError
+from proctor.foreign_text import parse_json
 from proctor.randomness import random_stream
 
 _FILES = {
@@ -226,7 +226,7 @@ _HIDERS: Mapping[str, Callable[[Source], Callable[[int], Hidden]]] = {
 @cache
 def _prompts() -> Mapping[str, Mapping[str, Any]]:
     text = resources.files(__package__).joinpath("needle_prompts.json").read_text(encoding="utf-8")
-    found: Mapping[str, Mapping[str, Any]] = json.loads(text)
+    found: Mapping[str, Mapping[str, Any]] = parse_json(text)
     return found
 
 

@@ -1,0 +1,27 @@
+"""What it means to load a model: reading a folder or a file of this machine, or asking the hub."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from proctor.effects import Author, Effect, reading
+
+
+def model_effects(names: Iterable[str | None], who: Author | None, by: str) -> Iterator[Effect]:
+    """Yield the effects of loading models.
+
+    Args:
+        names: Hub ids, folders and files; ``None`` is nothing.
+        who: Who names them.
+        by: The engine, for messages.
+    """
+    for name in names:
+        if name and _is_place(name):
+            yield from reading(name, who, by)
+        elif name:
+            yield Effect("hub", name, by)
+
+
+def _is_place(name: str) -> bool:
+    return "://" in name or name.startswith(("/", "~", ".")) or ".." in Path(name).parts or Path(name).exists()

@@ -1,0 +1,34 @@
+"""Where programs that models wrote run: in a prison, and judged from outside it.
+
+===============  ==================================================================================
+``prisons``      the kinds of prison, and how each starts a prisoner
+``choice``       which of them works here, and which is used
+``limits``       how much a program may use
+``cell``         a started prisoner, its messages and its end
+``trial``        a program and its tests, each in a prison of its own
+``inside``       what runs in the prison
+===============  ==================================================================================
+"""
+
+from __future__ import annotations
+
+from proctor.prison.choice import AUTO, CHOICES, Finding, available, chosen, examined, is_choice
+from proctor.prison.limits import Limits
+from proctor.prison.prisons import Prison
+from proctor.prison.trial import Court, Outcome, PrisonError, Trial
+
+__all__ = [
+    "AUTO",
+    "CHOICES",
+    "Court",
+    "Finding",
+    "Limits",
+    "Outcome",
+    "Prison",
+    "PrisonError",
+    "Trial",
+    "available",
+    "chosen",
+    "examined",
+    "is_choice",
+]

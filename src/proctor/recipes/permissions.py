@@ -1,0 +1,130 @@
+"""What the user allowed exams to do, remembered by what they are.
+
+``--allow`` is said once: the next time, the same exam asks for nothing. An exam is the same while its file, what it is
+made of and what it wants to do are. The memory is a JSON file in the user's own data folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from proctor import effects
+from proctor.effects import Effect
+from proctor.engines.engine import Engine
+from proctor.errors import NotAllowedError, SettingsError
+from proctor.foreign_text import read_source
+from proctor.jsonable import jsonable
+from proctor.logs import get_logger
+from proctor.recipes.exam import Exam
+from proctor.safe_files import write_text
+
+
+def memory() -> Path:
+    """Return the file that remembers permissions."""
+    home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(home) / "proctor" / "allowed.json"
+
+
+def remembered() -> dict[str, dict[str, Any]]:
+    """Return what was allowed: for each fingerprint, the ``exam`` that it was of and its ``allowed`` effects.
+
+    Raises:
+        SettingsError: The file cannot be read.
+    """
+    try:
+        table = json.loads(memory().read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise SettingsError(
+            f"{memory()} cannot be read", why=str(error), hint="delete it: exams ask for permission once more"
+        ) from None
+    return table if isinstance(table, dict) else {}
+
+
+def forget() -> None:
+    """Forget every permission."""
+    memory().unlink(missing_ok=True)
+
+
+def fingerprint(exam: Exam, wanted: Iterable[Effect]) -> str:
+    """Return a digest of an exam, of its file, and of what it wants to do."""
+    source = {name: value for name, value in exam.source.items() if name != "options"}
+    whole = {"source": source, "wants": sorted(each.grant for each in wanted), "file": _content(exam)}
+    text = json.dumps(jsonable(whole), sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _content(exam: Exam) -> str:
+    try:
+        return hashlib.sha256(read_source(exam.author.file)).hexdigest() if exam.author else ""
+    except OSError:
+        return ""
+
+
+def admit(exams: Iterable[Exam], engine: Engine | None = None) -> None:
+    """Let exams do what the user allowed, now or before, and remember what he allowed on the command line.
+
+    Args:
+        exams: What is run.
+        engine: Who is asked. Where the user says himself where it is, that is remembered: a run file that says the
+            same later asks for nothing.
+
+    Raises:
+        NotAllowedError: With every effect of every exam, and of the engine, that nobody allowed.
+    """
+    exams = list(exams)
+    known = None
+    refused, new = [], {}
+    for exam in exams:
+        if exam.author is not None and exam.author.file:
+            effects.open_folder(exam.author.file)
+        wanted = [each for each in exam.effects() if effects.missing([each], ())]
+        if not wanted:
+            continue
+        known = remembered() if known is None else known
+        key = fingerprint(exam, wanted)
+        before = frozenset(known.get(key, {}).get("allowed", ()))
+        effects.grant(*(each.grant for each in wanted if each.grant in before))
+        refused += effects.refusals(wanted, exam.author, exam.name)
+        given = [each.grant for each in wanted if each.grant in before or effects.is_granted(each)]
+        if set(given) - before:
+            new[key] = {"exam": exam.name, "allowed": sorted(given)}
+    if engine is not None and (wanted := [each for each in engine.would_do() if effects.missing([each], ())]):
+        known = remembered() if known is None else known
+        key = _engine_fingerprint(engine, wanted)
+        before = frozenset(known.get(key, {}).get("allowed", ()))
+        effects.grant(*(each.grant for each in wanted if each.grant in before))
+        strange = list(engine.effects()) if engine.author is not None else []
+        refused += effects.refusals(strange, engine.author, engine.label)
+        given = [each.grant for each in wanted if each not in strange or effects.is_granted(each)]
+        if set(given) - before:
+            new[key] = {"exam": engine.label, "allowed": sorted({*given, *before})}
+    if refused:
+        raise NotAllowedError(refused)
+    if new:
+        _remember({**(known or {}), **new})
+
+
+def _engine_fingerprint(engine: Engine, wanted: Iterable[Effect]) -> str:
+    """Return a digest of a model at a place, and of the variables whose values go there."""
+    whole = ["engine", engine.type_name(), engine.label, *sorted(each.grant for each in wanted)]
+    return hashlib.sha256(json.dumps(whole).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _remember(table: dict[str, dict[str, Any]]) -> None:
+    try:
+        _write(table)
+    except OSError as error:  # a home that cannot be written: what was allowed holds for this run
+        get_logger().warning("%s cannot be written (%s): exams will ask for permission again", memory(), error)
+
+
+def _write(table: dict[str, dict[str, Any]]) -> None:
+    path = memory()
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    write_text(path, json.dumps(table, indent=1, ensure_ascii=False, sort_keys=True), mode=0o600)
