@@ -20,8 +20,9 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 FIRST_SECONDS = {1_000: 0.3, 1_000_000: 1.0}
 TURN_SECONDS = 1.0
@@ -120,9 +121,21 @@ def viewer(folder: Path, cache: Path) -> Iterator[tuple[str, int]]:
     command = [sys.executable, "-m", "proctor", "view", str(folder), "--port", "0", "--no-open"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
         try:
-            yield process.stderr.readline().strip() if process.stderr else "", process.pid
+            yield first_page(process.stderr.readline().strip() if process.stderr else ""), process.pid
         finally:
             process.terminate()
+
+
+def first_page(printed: str) -> str:
+    """Return where the address that was printed leads to, without opening it; later requests have its token."""
+    place, _, token = printed.partition("?token=")
+    opener = urllib.request.build_opener()
+    opener.addheaders = [("Authorization", f"Bearer {token}")]
+    urllib.request.install_opener(opener)
+    asked = HTTPConnection(urlsplit(place).netloc)
+    asked.request("GET", "/", headers=dict(opener.addheaders))
+    with asked.getresponse() as answer:
+        return place.rstrip("/") + str(answer.getheader("location"))
 
 
 def get(address: str) -> tuple[float, str]:

@@ -56,7 +56,9 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _is_ours(frame: FrameType | None) -> bool:
-    """Whether code of Proctor reads a variable: directly, or through ``get`` of the environment."""
+    """Whether code of Proctor reads a variable by name; what keeps secrets out of messages goes through all of them."""
+    if frame is not None and frame.f_code.co_name in ("copy", "__iter__"):
+        return False
     for _ in range(3):
         if frame is None:
             return False
