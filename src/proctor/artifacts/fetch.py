@@ -13,7 +13,7 @@ from proctor.artifacts.artifact import Artifact, log_deprecation
 from proctor.artifacts.catalogs import Catalog, LocalCatalog, few_hints, find, read_json, user_catalog
 from proctor.artifacts.query import Query, is_assignments, parse_assignments, parse_query
 from proctor.artifacts.registry import registry
-from proctor.effects import Author, author, author_of_file, author_of_text, reading, require, written_by
+from proctor.effects import Author, author, author_of_file, author_of_text, is_confined, reading, require, written_by
 from proctor.errors import ArtifactError, LinkError, Location, ProctorError, ValidationError, did_you_mean
 from proctor.foreign_text import parse_json
 from proctor.logs import get_logger
@@ -53,7 +53,8 @@ def fetch_artifact(
         return build({**_parse_json(text), **(overwrites or {})})
     if text.endswith(".json") and Path(text).is_file():
         path = Path(text)
-        require(reading(path, author(), "an artifact"), author())
+        if is_confined() or ((who := author()) is not None and who.file):  # a query names it: whoever typed it did
+            require(reading(path, author(), "an artifact"), author())
         return build({**read_json(path), **(overwrites or {})}, location=Location(str(path)))
     if is_assignments(text):
         return build({"__type__": DEFAULT_RECIPE, **parse_assignments(text), **(overwrites or {})})

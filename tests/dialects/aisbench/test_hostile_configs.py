@@ -345,7 +345,7 @@ def test_pipes_and_devices_are_no_configs(tmp_path):
     os.mkfifo(tmp_path / "pipe.txt")
     path = tmp_path / "config.py"
     path.write_text("x = open(__file__.replace('config.py', 'pipe.txt')).read()")
-    with pytest.raises(ProctorError, match="not a regular file"):
+    with pytest.raises(ProctorError, match="it is a pipe, not a file"):
         read_config(path, trust_code=False)
     for device in ("/dev/zero", str(tmp_path), str(tmp_path / "pipe.txt")):
         with pytest.raises(ProctorError, match="cannot be read"):

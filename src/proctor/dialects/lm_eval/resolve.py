@@ -12,6 +12,7 @@ from proctor.dialects.lm_eval.generation import DEFAULT_MAX_TOKENS
 from proctor.dialects.lm_eval.python_task import class_exam
 from proctor.dialects.lm_eval.selection import TaskFinder, UnreadableTaskError
 from proctor.dialects.lm_eval.tree import Group, Leaf, Member
+from proctor.effects import author, author_of_file, written_by
 from proctor.errors import ProctorError, UnknownArtifactError, UsageError
 from proctor.recipes.exam import Exam, add_groups
 from proctor.recipes.options import ExamOptions
@@ -115,7 +116,8 @@ def exam_of(leaf: Leaf, options: ExamOptions) -> Exam:
     """
     if isinstance(recipe := leaf.values.get("recipe"), str):
         options = replace(options, template=leaf.template)
-        return _recipe_exam(leaf.name, recipe, options, is_ours=_OUR_TASK in str(leaf.values.get("class")))
+        with written_by(author_of_file(leaf.source.path) if leaf.source else author()):
+            return _recipe_exam(leaf.name, recipe, options, is_ours=_OUR_TASK in str(leaf.values.get("class")))
     if "class" in leaf.values:
         if leaf.template is not None:
             raise UsageError(
