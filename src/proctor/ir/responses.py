@@ -8,10 +8,19 @@ from msgspec import Struct
 
 
 class Usage(Struct, frozen=True, omit_defaults=True):
-    """Tokens read and written for one request, as the engine counted them."""
+    """Tokens read and written for one request, as the engine counted them.
+
+    Attributes:
+        prompt_tokens: Tokens read, those of a cache included.
+        completion_tokens: Tokens written, those of thoughts included.
+        thinking_tokens: Of the tokens written, those that went into thinking.
+        cached_tokens: Of the tokens read, those that the provider had in its cache.
+    """
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    thinking_tokens: int = 0
+    cached_tokens: int = 0
 
 
 class Timing(Struct, frozen=True, omit_defaults=True):
@@ -30,7 +39,7 @@ class Failure(Struct, frozen=True, omit_defaults=True):
             ``refused`` (the request is not acceptable), ``rate_limited``, ``protocol`` (a reply that
             cannot be read), ``server_error``, ``authentication``, ``forbidden``, ``not_found``,
             ``context_too_long``, ``out_of_memory``, ``content_filter`` (the model or a filter refused to answer:
-            asking again does not help), ``engine``.
+            asking again does not help), ``thinking`` (all tokens went into thoughts: there is no answer), ``engine``.
         message: What happened, for people.
         attempts: How often the request was tried.
         retryable: Whether asking again later may help.
@@ -76,6 +85,8 @@ class Response(Struct, frozen=True, omit_defaults=True):
         texts: Generated texts (``Decoding.count`` of them; for ``Converse`` one for each generated turn).
         scores: One per pair, in order (``Choose``, ``Likelihood``, ``Rolling``).
         finish_reasons: One per text: ``stop``, ``length``, ``tool_calls`` …
+        thoughts: One per text, what the model thought before it answered, without its marks; empty where no text has
+            any. Thoughts are kept and shown, never graded.
         tokens: Per text the generated tokens with log-probabilities, where they were asked for.
         failure: Set when there is no answer; everything else is then empty.
     """
@@ -83,6 +94,7 @@ class Response(Struct, frozen=True, omit_defaults=True):
     texts: tuple[str, ...] = ()
     scores: tuple[Scored, ...] = ()
     finish_reasons: tuple[str, ...] = ()
+    thoughts: tuple[str, ...] = ()
     tokens: tuple[tuple[TokenLogProbability, ...], ...] = ()
     usage: Usage = Usage()
     timing: Timing = Timing()
