@@ -38,6 +38,7 @@ _META = {
     "__title__": "_title",
     "__deprecated_msg__": "_deprecated_message",
 }
+_being_completed: set[type] = set()
 _LONGEST_VALUE = 80  # characters of a wrong value in a message: one line of a terminal
 # Values that are written as they are.
 _PLAIN_TYPES = (str, bytes, int, float, bool, list, tuple, dict, set, frozenset, type(None))
@@ -112,6 +113,7 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
         arbitrary_types_allowed=True,
         extra="forbid",
         validate_assignment=True,
+        defer_build=True,  # most classes of a module are imported beside the one that is used
         validate_default=False,
         protected_namespaces=(),
         coerce_numbers_to_str=True,
@@ -294,6 +296,12 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        if not cls.__pydantic_complete__ and cls not in _being_completed:
+            _being_completed.add(cls)
+            try:  # by itself first: a part of another schema is named otherwise in errors
+                cls.model_rebuild(raise_errors=False)
+            finally:
+                _being_completed.discard(cls)
         return core_schema.no_info_wrap_validator_function(cls._coerce, handler(source))
 
     @classmethod
