@@ -20,7 +20,9 @@ _LINE: Final = msgspec.json.Decoder()
 _WORD: Final = re.compile(r"[a-z]{4,}")
 
 _DATE_WORDS: Final = frozenset(
-    ["january", "february", "march", "april", "june", "july", "august", "sept", "september", "october", "november", "december", "monday", "tuesday", "wednesday", "thurs", "thursday", "friday", "saturday", "sunday", "hour", "hours", "minute", "minutes", "second", "seconds", "today"]
+    {"january", "february", "march", "april", "june", "july", "august", "sept", "september", "october", "november"}
+    | {"december", "monday", "tuesday", "wednesday", "thurs", "thursday", "friday", "saturday", "sunday", "today"}
+    | {"hour", "hours", "minute", "minutes", "second", "seconds"}
 )
 """Words of four letters and more that a date may consist of. Names of columns that are all dates become dates."""
 
