@@ -12,7 +12,7 @@ import click
 
 from proctor.cli.commands import ProctorCommand
 from proctor.cli.error_reporting import FAILURES, say, show
-from proctor.cli.exam_options import sandbox_option
+from proctor.cli.exam_options import allow_option, sandbox_option
 from proctor.errors import DataError, DatasetNotFoundError, Location, UsageError
 from proctor.foreign_text import parse_json
 from proctor.safe_files import opened
@@ -36,19 +36,22 @@ if TYPE_CHECKING:
     "--log", "--use-cache", "log", type=click.Path(dir_okay=False, path_type=Path), help="The response log for judges."
 )
 @sandbox_option
+@allow_option
 @click.option("--instances", is_flag=True, help="Show the scores of the first instances, too.")
 @click.option("--allow-failures", is_flag=True, help="Exit with 0 although instances failed.")
 @click.option("--json", "as_json", is_flag=True, help="The global scores as JSON.")
 def command(dataset: str, predictions: Path, split: str, intervals: bool, log: Path | None, **shown: bool) -> int:
     """Score predictions for a dataset. No model is asked but judges, and these only what the log does not have."""
+    shown.pop("allow")  # its reader granted it
     given = read_predictions(predictions)
-    from proctor.artifacts.effects_of import effects_of
-    from proctor.effects import require
+    from proctor.dialects.unitxt.resolve import exam_of
     from proctor.recipes import load_recipe
+    from proctor.recipes.options import ExamOptions
+    from proctor.recipes.permissions import admit
     from proctor.running.evaluate import evaluate
 
     recipe = load_recipe(dataset)
-    require(effects_of(recipe), recipe.author)
+    admit([exam_of(dataset, recipe, ExamOptions())])
     rows = list(recipe()[split])
     if len(given) != len(rows):
         raise UsageError(

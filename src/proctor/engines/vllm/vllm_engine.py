@@ -19,7 +19,7 @@ from proctor.engines.decoding import with_defaults
 from proctor.engines.encoder import Encoder, RefusedError, Scorable
 from proctor.engines.engine import Engine
 from proctor.engines.http.provider_errors import is_too_long
-from proctor.engines.model_places import model_effects
+from proctor.engines.model_places import model_effects, places_in
 from proctor.engines.truncation import Truncate, fitted_prompt
 from proctor.engines.vllm.conversion import answer_of, refusal, scorables, score_of, total, windows
 from proctor.engines.vllm.failures import MEMORY_HINT, deaths, load_hint, refusals
@@ -109,8 +109,8 @@ class VLLMEngine(Engine):
         return {**named, "llm_kwargs": {**loading, **named.get("llm_kwargs", {})}} if loading else named
 
     def effects(self) -> Iterable[Effect]:
-        """Return what it reads: the model, and its adapter."""
-        return model_effects((self.model, self.peft), self.author, self.label)
+        """Return what it reads: the model, its adapter, and what options name."""
+        return model_effects((self.model, self.peft, *places_in(self.llm_kwargs)), self.author, self.label)
 
     def decoding_defaults(self) -> Mapping[str, Any]:
         """Return the decoding that the fields ask for."""
