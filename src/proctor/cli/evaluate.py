@@ -44,14 +44,13 @@ def command(dataset: str, predictions: Path, split: str, intervals: bool, log: P
     """Score predictions for a dataset. No model is asked but judges, and these only what the log does not have."""
     shown.pop("allow")  # its reader granted it
     given = read_predictions(predictions)
-    from proctor.dialects.unitxt.resolve import exam_of
+    from proctor.dialects.resolve import resolve_tasks
     from proctor.recipes import load_recipe
-    from proctor.recipes.options import ExamOptions
     from proctor.recipes.permissions import admit
     from proctor.running.evaluate import evaluate
 
     recipe = load_recipe(dataset)
-    admit([exam_of(dataset, recipe, ExamOptions())])
+    admit(resolve_tasks([dataset]))
     rows = list(recipe()[split])
     if len(given) != len(rows):
         raise UsageError(
