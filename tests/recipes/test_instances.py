@@ -68,7 +68,7 @@ def test_limits_come_after_the_pool_and_after_refiners():
 
 
 @pytest.mark.parametrize(
-    ("own", "limit", "kept"),
+    "own, limit, kept",
     [(None, 4, [0, 1, 3, 4]), (2, None, [0, 3]), (2, 4, [0, 3]), (8, 2, [0, 3]), (None, None, [0, 1, 2, 3, 4, 5])],
 )
 def test_a_refiner_knows_the_limit_of_its_split(own, limit, kept):
