@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 from contextvars import ContextVar
+from inspect import isabstract
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +125,13 @@ def build(data: Mapping[str, Any], location: Location | None = None) -> Artifact
             raise ArtifactError("an artifact needs a '__type__'", hint="add the snake-case name of its class")
         fields.pop("__id__", None)
         with written_by(_author_of(location)), few_hints():
-            artifact: Artifact = registry.get(kind)(**fields)
+            made = registry.get(kind)
+            if isabstract(made):
+                raise ArtifactError(
+                    f"'{kind}' is what several kinds of artifacts have in common, and not one of them",
+                    hint="name one of the kinds: proctor ls lists what the catalog has",
+                )
+            artifact: Artifact = made(**fields)
     except ProctorError as error:
         if location is None:
             raise
