@@ -20,6 +20,7 @@ from proctor.effects import refusals as effects_refused
 from proctor.errors import DataError, Diagnostic, ProctorError
 from proctor.ir import Exchange, Failure, Prompt
 from proctor.ir.question import Answered, Ask, Question
+from proctor.recipes.fingerprint import instance_digest
 from proctor.recipes.honours import Honours, refusals
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.selection import Opened, Row, Selection, chosen
@@ -259,9 +260,10 @@ class Exam:
                 yield _unusable(each, {}, row), DataError(row.message)
                 continue
             try:
+                digest = instance_digest(row)  # before asking: templates may change fields
                 question = ask(each, row, demos_of(each, row))
                 values_of(question.instance, grouped_by)
-                yield question, None
+                yield _identified(question, digest), None
             except ProctorError as error:
                 placed = error.within(f"{self.name}[{each.number}]")
                 yield _unusable(each, row, Failure("row", str(placed), retryable=False)), placed
@@ -312,7 +314,13 @@ class Exam:
 
 
 def _unusable(ask: Ask, row: Row, failure: Failure) -> Question:
-    return Question(ask.listed, row, Exchange(()), (), failure=failure)
+    return Question(ask.listed, row, Exchange(()), (), failure=failure, digest=instance_digest(row) if row else "")
+
+
+def _identified(question: Question, digest: str) -> Question:
+    """Return the question with the digest of its row, in place: it was made a moment ago and nobody else has it."""
+    object.__setattr__(question, "digest", digest)
+    return question
 
 
 def _counting(engine: Engine, longest: int) -> Context:
