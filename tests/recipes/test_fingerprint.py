@@ -15,7 +15,7 @@ from proctor.ir.question import Question
 from proctor.recipes.fingerprint import LAYERS, Fingerprint, FingerprintMaker, instance_digest
 
 ROW = {"question": "2 + 2?", "answer": "4"}
-TEXTS = st.dictionaries(st.text(max_size=5).filter(lambda name: not name.startswith("__")), st.text(min_size=1))
+TEXTS = st.dictionaries(st.text(max_size=5).filter(lambda name: not name.startswith("__") and name != "idx"), st.text(min_size=1))
 
 
 def _asked(number: int, *requests: Request, row: dict[str, object] | None = None) -> Question:
@@ -41,6 +41,8 @@ def _made(*questions: Question, **given: object) -> Fingerprint:
         {"question": "2 + 2?", "answer": "4", "note": ""},
         {"question": "2 + 2?", "answer": "4", "note": float("nan"), "more": []},
         {"question": "2 + 2?", "answer": "4", "__index_level_0__": 7},
+        {"question": "2 + 2?", "answer": "4", "idx": 3},
+        {"question": "2 + 2?", "answer": "4", "idx": 3, "subdivision": "rows"},
         {"input_fields": {"question": "2 + 2?"}, "reference_fields": {"answer": "4"}, "media": {}, "metrics": ["m"]},
         {**ROW, "metadata": {"num_demos": 3, "template": "templates.qa", "data_classification_policy": []}},
     ],
@@ -55,6 +57,7 @@ def test_the_same_content_in_another_spelling_has_the_same_digest(same: dict[str
         {"question": "2 + 2 ?", "answer": "4"},
         {"question": "4", "answer": "2 + 2?"},
         {"question": "2 + 2?", "answer": "4", "note": "x"},
+        {"question": "2 + 2?", "answer": "4", "subdivision": "Bavaria"},
         {"question": "2 + 2?", "answer": True},
         {"question": "2 + 2?", "answer": ["4"]},
         {"question": "2 + 2?", "answer": {"4": 1}},

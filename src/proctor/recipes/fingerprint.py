@@ -44,6 +44,11 @@ _MOST_DECODINGS: Final = 10_000
 _OF_THE_PIPELINE: Final = frozenset({"data_classification_policy", "demos_pool_size", "num_demos", "template"})
 """Metadata that recipes add on the way to the model."""
 
+_NUMBER: Final = frozenset({"idx"})
+_ADDED: Final = frozenset({"idx", "subdivision"})
+"""Columns that OpenCompass' and AISBench's readers add to every row (pandas adds ``__index_level_0__``). A row's number is
+not its content: without the first row, all others are still the same."""
+
 _ENCODER: Final = msgspec.json.Encoder(order="deterministic")
 
 
@@ -81,9 +86,10 @@ def _content_of(instance: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 @lru_cache(maxsize=256)
 def _named(names: tuple[Any, ...]) -> tuple[tuple[Any, str], ...]:
-    """Return names with their spelling, in order, without what pandas and pipelines add (``__index_level_0__``)."""
+    """Return names with their spelling, in order, without those that readers add and that say where a row stands."""
+    added = _ADDED if _ADDED <= set(names) else _NUMBER
     spelled = sorted(((name, str(name)) for name in names), key=itemgetter(1))
-    return tuple(each for each in spelled if not each[1].startswith("__"))
+    return tuple(each for each in spelled if each[1] not in added and not each[1].startswith("__"))
 
 
 def _own_metadata(value: object) -> Any:
