@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 
 from proctor.ir import Choose, Converse, Decoding, Exchange, Generate, Likelihood, Pair, Prompt, Request, Rolling
 from proctor.ir.question import Question
-from proctor.recipes.fingerprint import LAYERS, Fingerprint, FingerprintMaker, instance_digest
+from proctor.recipes.fingerprint import LAYERS, Definition, Fingerprint, FingerprintMaker, instance_digest
 
 ROW = {"question": "2 + 2?", "answer": "4"}
-TEXTS = st.dictionaries(st.text(max_size=5).filter(lambda name: not name.startswith("__") and name != "idx"), st.text(min_size=1))
+TEXTS = st.dictionaries(
+    st.text(max_size=5).filter(lambda name: not name.startswith("__") and name != "idx"), st.text(min_size=1)
+)
 
 
 def _asked(number: int, *requests: Request, row: dict[str, object] | None = None) -> Question:
@@ -23,10 +25,10 @@ def _asked(number: int, *requests: Request, row: dict[str, object] | None = None
     return Question(number, content, Exchange(()), requests, digest=instance_digest(content))
 
 
-def _made(*questions: Question, **given: object) -> Fingerprint:
+def _made(*questions: Question, engine: str = "", **given: object) -> Fingerprint:
     maker = FingerprintMaker()
     assert list(maker.passing(questions)) == list(questions)
-    return maker.made(**given)  # type: ignore[arg-type]
+    return maker.made(Definition(**given), engine)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

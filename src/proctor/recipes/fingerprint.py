@@ -18,7 +18,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from functools import lru_cache
 from hashlib import blake2b
 from operator import itemgetter
@@ -46,10 +46,14 @@ _OF_THE_PIPELINE: Final = frozenset({"data_classification_policy", "demos_pool_s
 
 _NUMBER: Final = frozenset({"idx"})
 _ADDED: Final = frozenset({"idx", "subdivision"})
-"""Columns that OpenCompass' and AISBench's readers add to every row (pandas adds ``__index_level_0__``). A row's number is
-not its content: without the first row, all others are still the same."""
+"""Columns that OpenCompass' and AISBench's readers add to every row (pandas adds ``__index_level_0__``). A row's number
+is not its content: without the first row, all others are still the same."""
 
 _ENCODER: Final = msgspec.json.Encoder(order="deterministic")
+
+
+FINGERPRINT: Final = "fingerprint"
+"""Under which name results of an exam hold its fingerprint."""
 
 
 # -- instances ------------------------------------------------------------------------------------------------
@@ -87,7 +91,7 @@ def _content_of(instance: Mapping[str, Any]) -> list[tuple[str, Any]]:
 @lru_cache(maxsize=256)
 def _named(names: tuple[Any, ...]) -> tuple[tuple[Any, str], ...]:
     """Return names with their spelling, in order, without those that readers add and that say where a row stands."""
-    added = _ADDED if _ADDED <= set(names) else _NUMBER
+    added = _ADDED if set(names) >= _ADDED else _NUMBER
     spelled = sorted(((name, str(name)) for name in names), key=itemgetter(1))
     return tuple(each for each in spelled if each[1] not in added and not each[1].startswith("__"))
 
@@ -213,23 +217,58 @@ LAYERS: Final = tuple(each.name for each in fields(Fingerprint))
 """Names of the layers, in the order in which an exam goes through them."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition:
+    """What a dialect says of an exam beside its questions, by value.
+
+    Attributes:
+        extraction: JSON-like data: how answers are read, and what makes predictions of them.
+        metrics: JSON-like data: what scores predictions.
+        held: What the exam's specification names, by its name: catalog artifacts, digests of files with code.
+    """
+
+    extraction: object = None
+    metrics: object = None
+    held: Mapping[str, object] = field(default_factory=dict)
+
+
+class RowsDigest:
+    """The layers ``data`` and ``rows`` of instances that pass."""
+
+    def __init__(self) -> None:
+        self._order = blake2b(digest_size=LAYER_BYTES)
+        self._sum = self._count = 0
+
+    def add(self, digest: str) -> None:
+        """Count an instance in by its digest; empty where its row could not be read."""
+        self._count += 1
+        self._order.update(digest.encode() or b"-")
+        if digest:
+            self._sum += int(digest, 16)
+
+    @property
+    def in_order(self) -> str:
+        """The instances in order."""
+        return self._order.hexdigest()
+
+    @property
+    def as_set(self) -> str:
+        """The instances whatever their order; how often each occurs counts."""
+        return digest_of([self._count, self._sum % _WRAP])
+
+
 class FingerprintMaker:
     """Makes an exam's fingerprint of the questions that pass; memory does not grow with them."""
 
     def __init__(self) -> None:
-        self._order = blake2b(digest_size=LAYER_BYTES)
-        self._rows = self._prompts = self._decodings = 0
-        self._count = self._asked = 0
+        self._rows = RowsDigest()
+        self._prompts = self._decodings = self._asked = 0
         self._known: set[int] = set()
         self._last: Decoding | None = None
 
     def add(self, question: Question) -> None:
         """Count a question in; a row that could not be used counts by what is known of it."""
-        self._count += 1
-        digest = question.digest
-        self._order.update(digest.encode())
-        if digest:
-            self._rows += int(digest, 16)
+        self._rows.add(question.digest)
         for request in question.requests:
             self._prompts += _number_of(_shown(request))
             self._asked += 1
@@ -250,21 +289,21 @@ class FingerprintMaker:
             self.add(each)
             yield each
 
-    def made(self, *, extraction: object = None, metrics: object = None, engine: str = "") -> Fingerprint:
+    def made(self, definition: Definition | None = None, engine: str = "") -> Fingerprint:
         """Return the fingerprint.
 
         Args:
-            extraction: JSON-like data that says how answers are read.
-            metrics: JSON-like data that says what scores them.
+            definition: How answers are read and scored, where that is known.
             engine: The engine's identity.
         """
+        known = definition or Definition()
         return Fingerprint(
-            data=self._order.hexdigest(),
-            rows=digest_of([self._count, self._rows % _WRAP]),
+            data=self._rows.in_order,
+            rows=self._rows.as_set,
             prompts=digest_of([self._asked, self._prompts % _WRAP]),
             decoding=digest_of(self._decodings % _WRAP),
-            extraction="" if extraction is None else digest_of(extraction),
-            metrics="" if metrics is None else digest_of(metrics),
+            extraction="" if known.extraction is None else digest_of(known.extraction),
+            metrics="" if known.metrics is None else digest_of(known.metrics),
             engine=engine and digest_of(engine),
         )
 
