@@ -12,6 +12,7 @@ import yaml
 from proctor.errors import Diagnostic, Location, UsageError, did_you_mean
 from proctor.foreign_yaml import BoundedLoader, parse_with_nodes
 from proctor.jsonable import jsonable
+from proctor.recipes.exam import HELD
 from proctor.safe_files import read_bytes
 from proctor.secrets import without_secrets
 
@@ -141,8 +142,8 @@ def _changed_exams(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]
     for name in {**now, **before}:
         one, two = before.get(name), now.get(name)
         if isinstance(one, dict) and isinstance(two, dict):
-            if "artifacts" not in one:  # an older Proctor held no artifacts
-                two = {key: value for key, value in two.items() if key != "artifacts"}
+            if HELD not in one:  # an older Proctor held no artifacts
+                two = {key: value for key, value in two.items() if key != HELD}
             yield from (f"exams.{name}{where}" for where in changes(one, two))
         elif one != two:
             yield f"exams.{name}"

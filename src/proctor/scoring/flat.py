@@ -174,6 +174,7 @@ def main_of(flat: Mapping[str, Any]) -> Score:
         flat.get(MAIN_BOUNDS[0]),
         flat.get(MAIN_BOUNDS[1]),
         unit=flat.get(UNIT, "raw"),
+        higher_is_better=flat.get(DIRECTION) if isinstance(flat.get(DIRECTION), bool) else None,
     )
 
 
