@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 from proctor.dialects.resolve import resolve_tasks
+from proctor.effects import Author, written_by
 from proctor.errors import UsageError, did_you_mean
 from proctor.jsonable import jsonable
 from proctor.recipes.exam import HELD, Exam
@@ -45,10 +47,14 @@ def exams_of_spec(spec: RunSpec) -> list[Exam]:
 def exam_of_run(spec: RunSpec, name: str) -> Exam:
     """Return an exam that a run sat, by its name, in the form in which it sat it.
 
+    The run may be somebody else's: what its file names is built on the file's behalf, which may read where the user is
+    and ask no servers but hubs.
+
     Raises:
         ProctorError: It is not known any more, cannot be built, or is written otherwise now.
     """
-    found = next((exam for exam in exams_of_spec(spec) if exam.name == name), None)
+    with written_by(Author("run.yaml", str(Path.cwd()))):
+        found = next((exam for exam in exams_of_spec(spec) if exam.name == name), None)
     if found is None:
         raise UsageError(f"the tasks of the run have no exam '{name}' any more")
     forms = [found, *(make() for make in found.variants.values())]

@@ -175,7 +175,10 @@ class _Side:
 
     def regraded(self, find_exam: FindExam | None) -> RegradedExam:
         """Return the exam, graded again."""
-        if find_exam is None or self.index.spec is None or self.main is None:
+        if find_exam is None:
+            name = self.main.name if self.main is not None else "this"
+            raise ScoringError(f"{name} is a score of the whole exam: proctor compare computes it on resamples")
+        if self.index.spec is None or self.main is None:
             raise ScoringError(f"{self.exam} has a score of the whole exam, and what was run is not known")
         exam = find_exam(self.index.spec, self.exam)
         return RegradedExam(exam, self.index.records(self.exam), self.main)

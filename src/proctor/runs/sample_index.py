@@ -328,6 +328,18 @@ class SampleIndex:
         unique, last = np.unique(ids[::-1], return_index=True)  # of two lines about one instance, the later one counts
         return unique, values[::-1][last]
 
+    def find_same(self, exam: str, doc_id: int, sample: Sample | None) -> Sample | None:
+        """Return the instance that holds the same as another run's; by its number where that one does not say."""
+        digest = None if sample is None else digest_of_line(sample.record)
+        if digest is None:
+            return self.find(exam, doc_id)
+        with closing(self._connect()) as database:
+            row = database.execute(
+                "SELECT id FROM samples WHERE exam = (SELECT id FROM names WHERE name = ?) AND instance = ?",
+                (exam, digest),
+            ).fetchone()
+        return None if row is None else self.get(int(row[0]))
+
     def scored(self, exam: str) -> ScoredLines:
         """Return an exam's instances by number: each with the digest of its content, and its main score."""
         numbers, digests, scores = array("q"), array("q"), array("d")
