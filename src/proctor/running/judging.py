@@ -6,12 +6,12 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proctor.engines.engine import Engine
-from proctor.ir import Answers, Failure, Generate, KnownAnswerer, Response
+from proctor.ir import Answers, Failure, Generate, KnownAnswerer, Response, Usage
 from proctor.running.progress import Progress
 from proctor.scoring.judges.judge_client import asking_through, is_asked_through
 
@@ -32,21 +32,23 @@ class JudgeCounts:
         asked: Requests that were sent.
         from_log: Requests that the log answered.
         failed: Requests that were sent and got no answer.
-        prompt_tokens, completion_tokens: Of the requests that were sent.
+        usage: Tokens of the requests that were sent.
     """
 
     asked: int = 0
     from_log: int = 0
     failed: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
+    usage: Usage = field(default_factory=Usage)
 
     def count(self, response: Response) -> None:
         """Count an answer that was asked for."""
         self.asked += 1
         self.failed += response.failure is not None
-        self.prompt_tokens += response.usage.prompt_tokens
-        self.completion_tokens += response.usage.completion_tokens
+        self.usage += response.usage
+
+    def as_data(self) -> dict[str, int]:
+        """Return the counts by name."""
+        return {"asked": self.asked, "from_log": self.from_log, "failed": self.failed, **self.usage.as_data()}
 
 
 class Judging:
@@ -87,7 +89,7 @@ class Judging:
 
     def summary(self) -> dict[str, dict[str, int]]:
         """Return the counts by judge, as JSON-like data."""
-        return {label: asdict(counts) for label, counts in sorted(self.counts.items())}
+        return {label: counts.as_data() for label, counts in sorted(self.counts.items())}
 
     def close(self) -> None:
         """Close the log, if this opened it."""

@@ -23,7 +23,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from proctor.errors import LogError
-from proctor.ir import Response
+from proctor.ir import Response, without_filtered
 from proctor.logs import get_logger
 from proctor.running.codec import Sealer, decode, encode
 from proctor.running.log_errors import BUSY_SECONDS, SAVE, log_errors
@@ -247,7 +247,7 @@ class ResponseLog:
         for row in self._select(table, engine, keys):
             key = Key(row[0], row[1])
             try:
-                found[key] = decode(opened(*row))
+                found[key] = without_filtered(decode(opened(*row)))
             except LogError:
                 self.note_damage(engine, key)
         return found

@@ -152,17 +152,16 @@ class _Talk:
         """The whole answer; ``None`` while some of it is unknown."""
         if self.step is not None:
             return None
+        usage = sum((reply.usage for reply in self._replies), Usage())
         for reply in self._replies:
             if reply.failure is not None:
-                return Response(failure=reply.failure, usage=reply.usage, timing=reply.timing)
+                return Response(failure=reply.failure, usage=usage, timing=reply.timing)
         return Response(
             texts=tuple(reply.text for reply in self._replies),
             finish_reasons=tuple(reason for reply in self._replies for reason in reply.finish_reasons[:1]),
+            thoughts=_thoughts(self._replies),
             tokens=tuple(tokens for reply in self._replies for tokens in reply.tokens[:1]),
-            usage=Usage(
-                sum(reply.usage.prompt_tokens for reply in self._replies),
-                sum(reply.usage.completion_tokens for reply in self._replies),
-            ),
+            usage=usage,
             timing=Timing(
                 self._replies[0].timing.started if self._replies else 0.0,
                 sum(reply.timing.seconds for reply in self._replies),
@@ -183,6 +182,12 @@ class _Talk:
                 break
         request = Generate(Prompt(messages), self._request.decoding)
         return Step(request, Key.of(request.key, self._repeat), is_last=len(self._replies) + 1 == self._count)
+
+
+def _thoughts(replies: Sequence[Response]) -> tuple[str, ...]:
+    """Return the thoughts of each turn; nothing where no turn has any."""
+    found = tuple(reply.thoughts[0] if reply.thoughts else "" for reply in replies)
+    return found if any(found) else ()
 
 
 Block = tuple[list[Question], list[list[Wanted]]]
