@@ -19,8 +19,8 @@ from proctor.effects import Author, author, written_by
 from proctor.engines.engine import Engine
 from proctor.engines.http.providers import Provider, providers
 from proctor.errors import MissingExtraError, ProctorError, UnknownArtifactError, UsageError, did_you_mean
-from proctor.ir import several_answers
 from proctor.foreign_text import parse_json
+from proctor.ir import several_answers
 from proctor.plugins import plugins
 
 _KEY = re.compile(r"[A-Za-z_][\w.-]*")
