@@ -87,7 +87,7 @@ class ScriptedEngine(Engine):
         listed = self.answers if isinstance(self.answers, list) else None
         for position, request in enumerate(requests):
             reply = listed[position % len(listed)] if listed else self._reply(request.prompt)
-            yield position, _response(reply, request)
+            yield position, self.heard(_response(reply, request), request.prompt)
 
     def score(self, requests: Iterable[Score]) -> Answers:
         """Score continuations, in order.
