@@ -100,7 +100,8 @@ class ReplayEngine(Engine):
         """
         recorded = _Recorded(self._read(), self.prompt_field, self.output_field)
         for position, request in enumerate(requests):
-            yield position, _response(recorded.answer(position, request.prompt.payload), request)
+            found = _response(recorded.answer(position, request.prompt.payload), request)
+            yield position, self.heard(found, request.prompt)
 
     def score(self, requests: Iterable[Score]) -> Answers:
         """Score continuations as a run's samples have them, in order; errors as in :meth:`generate`."""

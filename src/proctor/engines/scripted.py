@@ -99,7 +99,7 @@ class ScriptedEngine(Engine):
         listed = self.answers if isinstance(self.answers, list) else None
         for position, request in enumerate(requests):
             reply = listed[position % len(listed)] if listed else self._reply(request.prompt)
-            yield position, self._ended(_response(reply, request), reply)
+            yield position, self.heard(self._ended(_response(reply, request), reply), request.prompt)
 
     def score(self, requests: Iterable[Score]) -> Answers:
         """Score continuations, in order.

@@ -106,14 +106,18 @@ class Response(Struct, frozen=True, omit_defaults=True):
         finish_reasons: One per text: ``stop``, ``length``, ``tool_calls`` …
         thoughts: One per text, what the model thought before it answered, without its marks; empty where no text has
             any. Thoughts are kept and shown, never graded.
+        written: One per text, all that the model wrote there, thoughts and marks included; empty where nothing in it
+            could be a mark of thoughts.
         tokens: Per text the generated tokens with log-probabilities, where they were asked for.
-        failure: Set when there is no answer; everything else is then empty.
+        failure: Set when there is no answer; everything else is then empty, but for thoughts without an answer
+            (``thinking``), of which everything but ``texts`` is kept.
     """
 
     texts: tuple[str, ...] = ()
     scores: tuple[Scored, ...] = ()
     finish_reasons: tuple[str, ...] = ()
     thoughts: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
     tokens: tuple[tuple[TokenLogProbability, ...], ...] = ()
     usage: Usage = Usage()
     timing: Timing = Timing()

@@ -254,7 +254,8 @@ def check_response(response: Response) -> None:
         ReplyError: It counts tokens as nobody can, or a log-probability is not a number.
     """
     usage = response.usage
-    if not (0 <= usage.prompt_tokens <= _MOST_TOKENS and 0 <= usage.completion_tokens <= _MOST_TOKENS):
+    counts = (usage.prompt_tokens, usage.completion_tokens, usage.thinking_tokens, usage.cached_tokens)
+    if not all(0 <= count <= _MOST_TOKENS for count in counts):
         raise ReplyError("the reply counts a number of tokens that there cannot be")
     if any(token.log_probability != token.log_probability for tokens in response.tokens for token in tokens):
         raise ReplyError("a log-probability is not a number")

@@ -66,7 +66,7 @@ class OpenAIProtocol(ProviderProtocol):
         if prompt.is_chat:
             raise CallError.of("engine", "the completions endpoint takes one string, not chat messages")
         limit = self.options.get("max_tokens_name", "max_tokens")
-        body = {limit: MOST_COMPLETION_TOKENS, **shared, "prompt": prompt.text}
+        body = {limit: MOST_COMPLETION_TOKENS + self.thinking.allowance, **shared, "prompt": prompt.text}
         parse = partial(parse_stream if is_stream else parse_completion, count=decoding.count)
         return Post("/completions", body, parse, is_stream)
 
