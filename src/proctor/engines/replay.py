@@ -36,12 +36,13 @@ Row = Mapping[str, Any]
 
 
 class _Told(NamedTuple):
-    """What a row says about one answer: the text, what was thought before it, how it ended, why there is none."""
+    """What a row says about one answer: text, thoughts, how it ended, why there is none, all that was written."""
 
     output: Any = None
     thinking: Any = None
     ending: Any = None
     failure: Any = None
+    written: Any = None
 
 
 class ReplayEngine(Engine):
@@ -185,12 +186,15 @@ class _Recorded:
             self._by_prompt.setdefault(content_key("prompt", prompt), deque()).append(told)
             return
         columns = [output, _each_of(told.thinking, count), _each_of(told.ending, count), [told.failure] * count]
+        columns.append(_each_of(told.written, count))
         for each, *values in zip(prompt, *columns, strict=True):
             self._by_prompt.setdefault(content_key("prompt", each), deque()).append(_Told(*values))
 
 
 def _told(row: Row, outputs: Iterable[str]) -> _Told:
-    return _Told(_field(row, outputs), row.get("thinking"), _field(row, ENDING_FIELDS), row.get("failure"))
+    return _Told(
+        _field(row, outputs), row.get("thinking"), _field(row, ENDING_FIELDS), row.get("failure"), row.get("written")
+    )
 
 
 def _field(row: Row, names: Iterable[str]) -> Any:
@@ -222,11 +226,13 @@ def _response(told: _Told, request: Generate) -> Response:
     texts = [each if isinstance(each, str) else json.dumps(each) for each in answers]
     endings = [each if isinstance(each, str) else "stop" for each in _each_of(told.ending, len(texts))]
     thoughts = [each if isinstance(each, str) else "" for each in _each_of(told.thinking, len(texts))]
+    written = [each if isinstance(each, str) else "" for each in _each_of(told.written, len(texts))]
     places = [index % len(texts) for index in range(request.decoding.count)]
     response = Response(
         texts=tuple(texts[place] for place in places),
         finish_reasons=tuple(endings[place] for place in places),
         thoughts=tuple(thoughts[place] for place in places) if any(thoughts) else (),
+        written=tuple(written[place] for place in places) if any(written) else (),
     )
     return without_filtered(response)
 
@@ -239,7 +245,8 @@ def _without_answer(told: _Told, request: Generate) -> Response:
         return _failure(f"no answer is recorded for the prompt {request.prompt.text[:80]!r}")
     thoughts = (told.thinking,) if isinstance(told.thinking, str) and told.thinking else ()
     failure = Failure(kind, message if isinstance(message, str) else "", retryable=False)
-    return Response(thoughts=thoughts, failure=failure)
+    written = (told.written,) if isinstance(told.written, str) and told.written else ()
+    return Response(thoughts=thoughts, written=written, failure=failure)
 
 
 def _failure(message: str) -> Response:

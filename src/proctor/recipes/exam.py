@@ -20,7 +20,7 @@ from proctor.effects import refusals as effects_refused
 from proctor.errors import DataError, Diagnostic, ProctorError
 from proctor.ir import Exchange, Failure, Prompt
 from proctor.ir.question import Answered, Ask, Question
-from proctor.recipes.graded_answers import as_wanted
+from proctor.recipes.graded_answers import Wanted, looks_for_thoughts
 from proctor.recipes.honours import Honours, refusals
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.selection import Opened, Row, Selection, chosen
@@ -30,6 +30,7 @@ from proctor.scoring.groupings import GroupBy, values_of
 if TYPE_CHECKING:
     from proctor.data.streams import MultiStream
     from proctor.engines.engine import Engine
+    from proctor.engines.thoughts import Marks
 
 __all__ = [
     "Answered",
@@ -118,9 +119,11 @@ class Context:
 
     Attributes:
         fits: Whether a prompt is short enough for the model; ``None`` where that is not known or not asked for.
+        marks: The marks of the model's thoughts, where they are part of what is graded.
     """
 
     fits: Callable[[Prompt], bool] | None = None
+    marks: Marks | None = None
 
 
 class ScoredGroup(Protocol):
@@ -299,13 +302,16 @@ class Exam:
             exam = replace(exam.variants["text"](), groups=exam.groups, ceiling=exam.ceiling)
         if "messages" in exam.variants and engine.only_chats:
             exam = replace(exam.variants["messages"](), groups=exam.groups, ceiling=exam.ceiling)
-        return exam if exam.longest is None else replace(exam, context=_counting(engine, exam.longest))
+        if exam.options.answers == "raw":
+            exam = replace(exam, context=replace(exam.context, marks=engine.marks))
+        return exam if exam.longest is None else replace(exam, context=_counting(exam.context, engine, exam.longest))
 
     # -- answers ----------------------------------------------------------------------------------------------
 
     def grade(self, answered: Iterable[Answered]) -> Grade:
         """Turn responses into predictions and scores, of what the options want heard; reads ``answered`` once."""
-        return self.grader.grade(as_wanted(answered, self.options))
+        marked = self.options.answers is None and looks_for_thoughts(self.source)
+        return self.grader.grade(Wanted(self.options, self.dialect, self.context.marks, marked).of(answered))
 
     def specification(self) -> dict[str, Any]:
         """Return JSON-like data that describes the exam fully, for ``run.yaml``."""
@@ -317,8 +323,8 @@ def _unusable(ask: Ask, row: Row, failure: Failure) -> Question:
     return Question(ask.listed, row, Exchange(()), (), failure=failure)
 
 
-def _counting(engine: Engine, longest: int) -> Context:
-    return Context(lambda prompt: (engine.count_tokens(prompt) or 0) <= longest)
+def _counting(context: Context, engine: Engine, longest: int) -> Context:
+    return replace(context, fits=lambda prompt: (engine.count_tokens(prompt) or 0) <= longest)
 
 
 def _lacking(exam: Exam, engine: Engine) -> Iterator[Diagnostic]:

@@ -156,6 +156,7 @@ def _beginning(exam: str, answered: Answered) -> dict[str, Any]:
         "continuations": [words for request in question.requests for words in _continuations(request)] or None,
         "output": _one([_output(response) for response in responses]) if responses else None,
         "thinking": _of_texts([response.thoughts for response in responses]),
+        **_written(responses),
         "finish_reason": _of_texts([response.finish_reasons for response in responses]),
         "finish_reasons": [reason for response in responses for reason in response.finish_reasons] or None,
         "references": question.exchange.references,
@@ -203,6 +204,13 @@ def _of_texts(each: Sequence[Sequence[str]]) -> Any:
     if not any(any(values) for values in each):
         return None
     return _one([values[0] if len(values) == 1 else list(values) for values in each])
+
+
+def _written(responses: Sequence[Response]) -> dict[str, Any]:
+    """Return all that was written, where there is more in it than the answers: ``--answers raw`` grades that."""
+    if all(response.written in ((), response.texts) for response in responses):
+        return {}
+    return {"written": _of_texts([response.written or response.texts for response in responses])}
 
 
 def _prompts(request: Request) -> list[Any]:
