@@ -30,6 +30,8 @@ _OVERRIDES = (
     "chat_override",
     "group_by",
     "repeats",
+    "truncated",
+    "answers",
 )
 
 

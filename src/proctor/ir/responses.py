@@ -22,6 +22,24 @@ class Usage(Struct, frozen=True, omit_defaults=True):
     thinking_tokens: int = 0
     cached_tokens: int = 0
 
+    def __add__(self, other: Usage) -> Usage:
+        """Return the tokens of both together."""
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.thinking_tokens + other.thinking_tokens,
+            self.cached_tokens + other.cached_tokens,
+        )
+
+    def as_data(self) -> dict[str, int]:
+        """Return the counts by name; those of thinking and of a cache only where there are some."""
+        counts = {"prompt_tokens": self.prompt_tokens, "completion_tokens": self.completion_tokens}
+        if self.thinking_tokens:
+            counts["thinking_tokens"] = self.thinking_tokens
+        if self.cached_tokens:
+            counts["cached_tokens"] = self.cached_tokens
+        return counts
+
 
 class Timing(Struct, frozen=True, omit_defaults=True):
     """When a request was sent (Unix seconds) and how long the answer took (seconds)."""
@@ -39,7 +57,8 @@ class Failure(Struct, frozen=True, omit_defaults=True):
             ``refused`` (the request is not acceptable), ``rate_limited``, ``protocol`` (a reply that
             cannot be read), ``server_error``, ``authentication``, ``forbidden``, ``not_found``,
             ``context_too_long``, ``out_of_memory``, ``content_filter`` (the model or a filter refused to answer:
-            asking again does not help), ``thinking`` (all tokens went into thoughts: there is no answer), ``engine``.
+            asking again does not help), ``thinking`` (all tokens went into thoughts: there is no answer),
+            ``truncated`` (the answer was cut off, and ``--truncated fail`` wants none of those), ``engine``.
         message: What happened, for people.
         attempts: How often the request was tried.
         retryable: Whether asking again later may help.

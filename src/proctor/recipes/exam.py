@@ -20,6 +20,7 @@ from proctor.effects import refusals as effects_refused
 from proctor.errors import DataError, Diagnostic, ProctorError
 from proctor.ir import Exchange, Failure, Prompt
 from proctor.ir.question import Answered, Ask, Question
+from proctor.recipes.graded_answers import as_wanted
 from proctor.recipes.honours import Honours, refusals
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.selection import Opened, Row, Selection, chosen
@@ -303,12 +304,13 @@ class Exam:
     # -- answers ----------------------------------------------------------------------------------------------
 
     def grade(self, answered: Iterable[Answered]) -> Grade:
-        """Turn responses into predictions and scores; reads ``answered`` once."""
-        return self.grader.grade(answered)
+        """Turn responses into predictions and scores, of what the options want heard; reads ``answered`` once."""
+        return self.grader.grade(as_wanted(answered, self.options))
 
     def specification(self) -> dict[str, Any]:
         """Return JSON-like data that describes the exam fully, for ``run.yaml``."""
-        return dict(self.source) if self.seed is None else {**self.source, "seed": self.seed}
+        chosen = {"seed": self.seed, "truncated": self.options.truncated, "answers": self.options.answers}
+        return {**self.source, **{name: value for name, value in chosen.items() if value is not None}}
 
 
 def _unusable(ask: Ask, row: Row, failure: Failure) -> Question:

@@ -9,11 +9,8 @@ from msgspec import structs
 
 from proctor.engines.thoughts.marks import Family, Marks
 from proctor.engines.thoughts.splitting import Split, split
-from proctor.ir import Failure, Prompt, Response, TokenLogProbability
+from proctor.ir import THINKING, Failure, Prompt, Response, TokenLogProbability, is_cut_off
 
-THINKING = "thinking"
-"""The kind of a failure that says that all tokens went into thoughts."""
-_CUT_OFF = "length"
 _LOOKED_AT = 64  # characters at the end of a prompt in which a mark is looked for: the longest has 52
 _LONGEST_REASON = 80  # characters of what a server says why an answer ended, in a message
 _ALLOW = "--thinking-tokens N allows for thoughts, on top of what the exam allows for the answer"
@@ -93,7 +90,7 @@ def heard(
     apart = response.thoughts or ("",) * len(response.texts)
     reasons = response.finish_reasons or ("",) * len(response.texts)
     is_marked = any(map(marks.any_mark.search, response.texts))
-    if not (is_marked or any(apart) or opening.family or _CUT_OFF in reasons):
+    if not (is_marked or any(apart) or opening.family or any(map(is_cut_off, reasons))):
         return response
     answers = [
         _Answer.of(text, aside, reason, marks, opening)
@@ -119,7 +116,7 @@ class _Answer:
     def of(cls, text: str, aside: str, reason: str, marks: Marks, opening: Opening) -> _Answer:
         family = None if aside else opening.family
         parts = split(text, marks, family, is_closed=opening.is_closed)
-        if opening.is_assumed and parts.is_open and (reason != _CUT_OFF or _begins_itself(parts)):
+        if opening.is_assumed and parts.is_open and (not is_cut_off(reason) or _begins_itself(parts)):
             parts = split(text, marks)
         return cls(text, aside, reason, parts)
 
@@ -134,7 +131,7 @@ class _Answer:
         if self.parts.answer.strip():
             return False
         thought = bool(self.thoughts or response.usage.thinking_tokens)
-        return thought or (self.reason == _CUT_OFF and not self.text and not is_shown)
+        return thought or (is_cut_off(self.reason) and not self.text and not is_shown)
 
 
 def _begins_itself(parts: Split) -> bool:
@@ -169,7 +166,7 @@ def _failure(missing: Sequence[_Answer], of: int, tokens: int) -> Failure:
         f"all {tokens} tokens" if tokens and len(missing) == of else "all tokens",
     )
     which = f"{what} of {len(missing)} of {of} answers" if of > 1 else what
-    if reason == _CUT_OFF:
+    if is_cut_off(reason):
         why = f"it was cut off before it answered: {_ALLOW}"
     elif missing[0].parts.is_open:
         why = f"it ended ('{reason}') before its thoughts did; a stop string in them may have ended them: {_ALLOW}"
@@ -241,4 +238,4 @@ def as_written(response: Response, marks: Marks, *, stops: Sequence[str] = (), j
         texts = [text.rpartition(own.end[0])[2].lstrip() for text in texts]
     if response.written:
         texts = [_before(text, stops) for text in texts]
-    return structs.replace(response, texts=tuple(texts), thoughts=(), written=(), failure=None)
+    return structs.replace(response, texts=tuple(texts), written=(), failure=None)

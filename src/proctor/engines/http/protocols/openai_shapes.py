@@ -13,8 +13,8 @@ import msgspec
 from msgspec import Struct
 
 from proctor.engines.http.protocols.reasoning import Thinks, content_parts, count_in, first_of, thoughts_beside
-from proctor.engines.http.retrying_client import CallError, ReplyError, is_filtered_end
-from proctor.ir import Decoding, Failure, Message, Response, TokenLogProbability, Usage
+from proctor.engines.http.retrying_client import CallError, ReplyError
+from proctor.ir import Decoding, Failure, Message, Response, TokenLogProbability, Usage, is_filtered_end
 
 
 class _Function(Struct):

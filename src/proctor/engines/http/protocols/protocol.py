@@ -13,8 +13,7 @@ from proctor.engines.http.inline_media import with_inline_media
 from proctor.engines.http.protocols.refused_fields import refused_field, stop_limit
 from proctor.engines.http.retrying_client import Caller, CallError
 from proctor.engines.thoughts import Marks, cut_at, heard, marks_of, opening_of
-from proctor.engines.usage import total_usage
-from proctor.ir import Decoding, Generate, Prompt, Response, Score, Timing
+from proctor.ir import Decoding, Generate, Prompt, Response, Score, Timing, Usage
 from proctor.logs import get_logger
 
 
@@ -203,6 +202,6 @@ def merged(parts: Iterable[Response]) -> Response:
         finish_reasons=tuple(reason for part in found for reason in part.finish_reasons),
         thoughts=thoughts if any(thoughts) else (),
         tokens=tuple(tokens for part in found for tokens in part.tokens),
-        usage=total_usage(part.usage for part in found),
+        usage=sum((part.usage for part in found), Usage()),
         timing=Timing(found[0].timing.started, sum(part.timing.seconds for part in found)),
     )
