@@ -35,7 +35,10 @@ def listening(engine: Engine, exam: Exam | None = None) -> Listening:
     marks = engine.marks
 
     def answers_only(request: Request, response: Response) -> Response:
-        return heard(response, marks, opening_of(request.prompt, marks) if isinstance(request, Generate) else UNKNOWN)
+        if not isinstance(request, Generate):
+            return heard(response, marks, UNKNOWN)
+        opening = opening_of(request.prompt, marks, by_name=True, strings_are_messages=engine.only_chats)
+        return heard(response, marks, opening)
 
     def all_written(request: Request, response: Response) -> Response:
         stops = request.decoding.stop if isinstance(request, Generate | Converse) else ()

@@ -37,7 +37,9 @@ class Opening:
 UNKNOWN = Opening()
 
 
-def opening_of(prompt: Prompt | str, marks: Marks, *, by_name: bool = False) -> Opening:
+def opening_of(
+    prompt: Prompt | str, marks: Marks, *, by_name: bool = False, strings_are_messages: bool = False
+) -> Opening:
     """Return what a prompt says about thoughts.
 
     Args:
@@ -45,8 +47,10 @@ def opening_of(prompt: Prompt | str, marks: Marks, *, by_name: bool = False) -> 
             the end counts where the model is to go on with it: a string, or a message of the assistant.
         marks: The model's marks.
         by_name: Whether the chat template is unknown, so that the model's name has to tell whether it begins thoughts.
+        strings_are_messages: Whether a string reaches the model as a message, in its chat template.
     """
-    end = _continued(prompt).rstrip()[-_LOOKED_AT:]
+    is_string = isinstance(prompt, str) or not (prompt.is_chat or strings_are_messages)
+    end = _continued(prompt, is_string=is_string).rstrip()[-_LOOKED_AT:]
     for family in marks.families if end else ():
         if any(end.endswith(mark) for mark in family.start):
             return Opening(family)
@@ -54,18 +58,17 @@ def opening_of(prompt: Prompt | str, marks: Marks, *, by_name: bool = False) -> 
             return Opening(is_closed=True)
     if marks.always is not None:
         return Opening(marks.always)
-    is_chat = isinstance(prompt, Prompt) and prompt.is_chat
-    if by_name and is_chat and not end and marks.template_opens is not None:
+    if by_name and not end and not is_string and marks.template_opens is not None:
         return Opening(marks.template_opens, is_assumed=True)
     return UNKNOWN
 
 
-def _continued(prompt: Prompt | str) -> str:
+def _continued(prompt: Prompt | str, *, is_string: bool) -> str:
     """Return the text that the model goes on with; empty where its chat template puts something behind."""
     if isinstance(prompt, str):
         return prompt
     if isinstance(prompt.payload, str):
-        return prompt.payload
+        return prompt.payload if is_string else ""
     last = prompt.payload[-1] if prompt.payload else {}
     content = last.get("content") if last.get("role") == "assistant" else None
     return content if isinstance(content, str) else ""
@@ -90,7 +93,8 @@ def heard(
     apart = response.thoughts or ("",) * len(response.texts)
     reasons = response.finish_reasons or ("",) * len(response.texts)
     is_marked = any(map(marks.any_mark.search, response.texts))
-    if not (is_marked or any(apart) or opening.family or any(map(is_cut_off, reasons))):
+    is_cut = any(map(is_cut_off, reasons))
+    if not (is_marked or is_cut or any(apart) or opening.family or response.usage.thinking_tokens):
         return response
     answers = [
         _Answer.of(text, aside, reason, marks, opening)

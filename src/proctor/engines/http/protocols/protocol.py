@@ -86,6 +86,11 @@ class ProviderProtocol:
         raise CallError.of("engine", f"{type(self).__name__} cannot generate text for {prompt!r} with {decoding}")
 
     @property
+    def lays_out(self) -> bool:
+        """Whether the server puts a string into the model's chat template, as a message."""
+        return True
+
+    @property
     def drops(self) -> frozenset[str]:
         """Parts of a decoding that the model does not take."""
         return self.thinking.drop.union(self.options.get("drop", ()))
@@ -114,7 +119,8 @@ class ProviderProtocol:
     def _heard(self, response: Response, request: Generate, stops: tuple[str, ...]) -> Response:
         """Return a response whose texts are answers, which end at stop strings that were not sent."""
         marks = self.thinking.marks
-        opening = replace(opening_of(request.prompt, marks, by_name=True), is_shown=self.shows_thoughts)
+        opening = opening_of(request.prompt, marks, by_name=True, strings_are_messages=self.lays_out)
+        opening = replace(opening, is_shown=self.shows_thoughts)
         return cut_at(heard(response, marks, opening), stops)
 
     def _learn(self, message: str) -> bool:
