@@ -13,7 +13,6 @@ from itertools import islice
 from msgspec import structs
 
 from proctor.engines.engine import Engine
-from proctor.engines.usage import total_usage
 from proctor.ir import Answers, Converse, Generate, Message, Prompt, Response, Timing, Usage
 
 WINDOW = 1024
@@ -97,6 +96,6 @@ def joined(replies: Sequence[Response], timing: Timing, usage: Usage) -> Respons
 
 def _sums(replies: Sequence[Response]) -> tuple[Timing, Usage]:
     started = replies[0].timing.started if replies else 0.0
-    return Timing(started, sum(reply.timing.seconds for reply in replies)), total_usage(
-        reply.usage for reply in replies
+    return Timing(started, sum(reply.timing.seconds for reply in replies)), sum(
+        (reply.usage for reply in replies), Usage()
     )

@@ -107,6 +107,7 @@ class Judging:
             progress = Progress(total=len(in_order), started=time.monotonic())
             yield from self._counted(engine, engine.generate(in_order), progress)
             return
+        from proctor.running.listening import listening
         from proctor.running.log import Key
         from proctor.secrets import without_secrets
 
@@ -120,8 +121,10 @@ class Judging:
         if wanted:
             progress = Progress(len(wanted), started=time.monotonic())
             known.update(self._asked(engine, number, wanted, progress))
+        hear = listening(engine)
         for position, key in enumerate(keys):
-            yield position, known.get(key) or Response(failure=_NO_ANSWER)
+            found = known.get(key)
+            yield position, Response(failure=_NO_ANSWER) if found is None else hear(every[position], found)
 
     def _asked(
         self, engine: Engine, number: int, wanted: dict[Key, Generate], progress: Progress

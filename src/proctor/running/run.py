@@ -27,6 +27,7 @@ from proctor.running.checks import check_exams
 from proctor.running.execute import Budget, Session, ask
 from proctor.running.folder import RunFolder, SampleWriter
 from proctor.running.judging import Judging, judges_through
+from proctor.running.listening import listening
 from proctor.running.log import ResponseLog
 from proctor.running.plan import Filed, answered_blocks, blocks_of
 from proctor.running.progress import Observer, SilentObserver
@@ -214,7 +215,8 @@ class _Grading:
         place = exam.name if self._session.engine.answers_in_order else ""
         spool = self._session.spool
         asked = (None if spool is None else spool.blocks(exam)) or blocks_of(exam.questions(), place)
-        tally = Tally(answered_blocks(asked, self._filed, self._missing))
+        filed = self._filed.heard_by(listening(self._session.engine, exam))
+        tally = Tally(answered_blocks(asked, filed, self._missing))
         try:
             grade = _grade(exam, tally, samples)
         except _ENDS_THE_RUN:

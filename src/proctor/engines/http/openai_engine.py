@@ -80,7 +80,9 @@ class OpenAIEngine(HTTPEngine):
 
     def _take_login(self) -> None:
         """Take the name and password out of ``base_url``: they are sent, and nowhere written."""
-        if self.base_url:
+        if self.base_url is not None:
+            if not self.base_url.strip():  # an empty variable of a shell must not lead to somebody else's server
+                checked_address(self.base_url)
             clean, login = split_login(self.base_url)
             if login is not None:
                 object.__setattr__(self, "base_url", clean)

@@ -9,11 +9,8 @@ from msgspec import structs
 
 from proctor.engines.thoughts.marks import Family, Marks
 from proctor.engines.thoughts.splitting import Split, split
-from proctor.ir import Failure, Prompt, Response, TokenLogProbability
+from proctor.ir import THINKING, Failure, Prompt, Response, TokenLogProbability, is_cut_off
 
-THINKING = "thinking"
-"""The kind of a failure that says that all tokens went into thoughts."""
-_CUT_OFF = "length"
 _LOOKED_AT = 64  # characters at the end of a prompt in which a mark is looked for: the longest has 52
 _LONGEST_REASON = 80  # characters of what a server says why an answer ended, in a message
 _ALLOW = "--thinking-tokens N allows for thoughts, on top of what the exam allows for the answer"
@@ -40,7 +37,9 @@ class Opening:
 UNKNOWN = Opening()
 
 
-def opening_of(prompt: Prompt | str, marks: Marks, *, by_name: bool = False) -> Opening:
+def opening_of(
+    prompt: Prompt | str, marks: Marks, *, by_name: bool = False, strings_are_messages: bool = False
+) -> Opening:
     """Return what a prompt says about thoughts.
 
     Args:
@@ -48,8 +47,10 @@ def opening_of(prompt: Prompt | str, marks: Marks, *, by_name: bool = False) -> 
             the end counts where the model is to go on with it: a string, or a message of the assistant.
         marks: The model's marks.
         by_name: Whether the chat template is unknown, so that the model's name has to tell whether it begins thoughts.
+        strings_are_messages: Whether a string reaches the model as a message, in its chat template.
     """
-    end = _continued(prompt).rstrip()[-_LOOKED_AT:]
+    is_string = isinstance(prompt, str) or not (prompt.is_chat or strings_are_messages)
+    end = _continued(prompt, is_string=is_string).rstrip()[-_LOOKED_AT:]
     for family in marks.families if end else ():
         if any(end.endswith(mark) for mark in family.start):
             return Opening(family)
@@ -57,18 +58,17 @@ def opening_of(prompt: Prompt | str, marks: Marks, *, by_name: bool = False) -> 
             return Opening(is_closed=True)
     if marks.always is not None:
         return Opening(marks.always)
-    is_chat = isinstance(prompt, Prompt) and prompt.is_chat
-    if by_name and is_chat and not end and marks.template_opens is not None:
+    if by_name and not end and not is_string and marks.template_opens is not None:
         return Opening(marks.template_opens, is_assumed=True)
     return UNKNOWN
 
 
-def _continued(prompt: Prompt | str) -> str:
+def _continued(prompt: Prompt | str, *, is_string: bool) -> str:
     """Return the text that the model goes on with; empty where its chat template puts something behind."""
     if isinstance(prompt, str):
         return prompt
     if isinstance(prompt.payload, str):
-        return prompt.payload
+        return prompt.payload if is_string else ""
     last = prompt.payload[-1] if prompt.payload else {}
     content = last.get("content") if last.get("role") == "assistant" else None
     return content if isinstance(content, str) else ""
@@ -93,7 +93,8 @@ def heard(
     apart = response.thoughts or ("",) * len(response.texts)
     reasons = response.finish_reasons or ("",) * len(response.texts)
     is_marked = any(map(marks.any_mark.search, response.texts))
-    if not (is_marked or any(apart) or opening.family or _CUT_OFF in reasons):
+    is_cut = any(map(is_cut_off, reasons))
+    if not (is_marked or is_cut or any(apart) or opening.family or response.usage.thinking_tokens):
         return response
     answers = [
         _Answer.of(text, aside, reason, marks, opening)
@@ -119,7 +120,7 @@ class _Answer:
     def of(cls, text: str, aside: str, reason: str, marks: Marks, opening: Opening) -> _Answer:
         family = None if aside else opening.family
         parts = split(text, marks, family, is_closed=opening.is_closed)
-        if opening.is_assumed and parts.is_open and (reason != _CUT_OFF or _begins_itself(parts)):
+        if opening.is_assumed and parts.is_open and (not is_cut_off(reason) or _begins_itself(parts)):
             parts = split(text, marks)
         return cls(text, aside, reason, parts)
 
@@ -134,7 +135,7 @@ class _Answer:
         if self.parts.answer.strip():
             return False
         thought = bool(self.thoughts or response.usage.thinking_tokens)
-        return thought or (self.reason == _CUT_OFF and not self.text and not is_shown)
+        return thought or (is_cut_off(self.reason) and not self.text and not is_shown)
 
 
 def _begins_itself(parts: Split) -> bool:
@@ -169,7 +170,7 @@ def _failure(missing: Sequence[_Answer], of: int, tokens: int) -> Failure:
         f"all {tokens} tokens" if tokens and len(missing) == of else "all tokens",
     )
     which = f"{what} of {len(missing)} of {of} answers" if of > 1 else what
-    if reason == _CUT_OFF:
+    if is_cut_off(reason):
         why = f"it was cut off before it answered: {_ALLOW}"
     elif missing[0].parts.is_open:
         why = f"it ended ('{reason}') before its thoughts did; a stop string in them may have ended them: {_ALLOW}"
@@ -241,4 +242,4 @@ def as_written(response: Response, marks: Marks, *, stops: Sequence[str] = (), j
         texts = [text.rpartition(own.end[0])[2].lstrip() for text in texts]
     if response.written:
         texts = [_before(text, stops) for text in texts]
-    return structs.replace(response, texts=tuple(texts), thoughts=(), written=(), failure=None)
+    return structs.replace(response, texts=tuple(texts), written=(), failure=None)

@@ -49,6 +49,11 @@ class OpenAIProtocol(ProviderProtocol):
     has_n: bool = True
     _shared: tuple[Decoding, Mapping[str, Any], dict[str, Any]] | None = field(default=None, init=False)
 
+    @property
+    def lays_out(self) -> bool:
+        """Whether it is the chat endpoint."""
+        return bool(self.options.get("is_chat", True))
+
     def post(self, prompt: Prompt, decoding: Decoding) -> Post:
         """Return what to post; see :class:`ProviderProtocol`."""
         shared = self._body(decoding)

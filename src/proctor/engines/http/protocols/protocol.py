@@ -13,8 +13,7 @@ from proctor.engines.http.inline_media import with_inline_media
 from proctor.engines.http.protocols.refused_fields import refused_field, stop_limit
 from proctor.engines.http.retrying_client import Caller, CallError
 from proctor.engines.thoughts import Marks, cut_at, heard, marks_of, opening_of
-from proctor.engines.usage import total_usage
-from proctor.ir import Decoding, Generate, Prompt, Response, Score, Timing
+from proctor.ir import Decoding, Generate, Prompt, Response, Score, Timing, Usage
 from proctor.logs import get_logger
 
 
@@ -87,6 +86,11 @@ class ProviderProtocol:
         raise CallError.of("engine", f"{type(self).__name__} cannot generate text for {prompt!r} with {decoding}")
 
     @property
+    def lays_out(self) -> bool:
+        """Whether the server puts a string into the model's chat template, as a message."""
+        return True
+
+    @property
     def drops(self) -> frozenset[str]:
         """Parts of a decoding that the model does not take."""
         return self.thinking.drop.union(self.options.get("drop", ()))
@@ -115,7 +119,8 @@ class ProviderProtocol:
     def _heard(self, response: Response, request: Generate, stops: tuple[str, ...]) -> Response:
         """Return a response whose texts are answers, which end at stop strings that were not sent."""
         marks = self.thinking.marks
-        opening = replace(opening_of(request.prompt, marks, by_name=True), is_shown=self.shows_thoughts)
+        opening = opening_of(request.prompt, marks, by_name=True, strings_are_messages=self.lays_out)
+        opening = replace(opening, is_shown=self.shows_thoughts)
         return cut_at(heard(response, marks, opening), stops)
 
     def _learn(self, message: str) -> bool:
@@ -203,6 +208,6 @@ def merged(parts: Iterable[Response]) -> Response:
         finish_reasons=tuple(reason for part in found for reason in part.finish_reasons),
         thoughts=thoughts if any(thoughts) else (),
         tokens=tuple(tokens for part in found for tokens in part.tokens),
-        usage=total_usage(part.usage for part in found),
+        usage=sum((part.usage for part in found), Usage()),
         timing=Timing(found[0].timing.started, sum(part.timing.seconds for part in found)),
     )

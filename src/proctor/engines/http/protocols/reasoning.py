@@ -1,8 +1,8 @@
 """What a model thought, in the many places where servers put it beside the answer.
 
 ``reasoning_content`` (DeepSeek, vLLM before 0.12, SGLang, llama.cpp, LiteLLM), ``reasoning`` (OpenRouter, Groq,
-Together, vLLM), ``reasoning_details`` (OpenRouter), ``thinking`` (Ollama), ``thinking_blocks`` (LiteLLM), parts of a content
-list (Mistral, Anthropic, Gemini), as of November 2026. Some servers fill several of them with the same words.
+Together, vLLM), ``reasoning_details`` (OpenRouter), ``thinking`` (Ollama), ``thinking_blocks`` (LiteLLM), parts of a
+content list (Mistral, Anthropic, Gemini), as of November 2026. Some servers fill several of them with the same words.
 """
 
 from __future__ import annotations
