@@ -219,15 +219,30 @@ def _each_of(value: Any, count: int) -> list[Any]:
     return value if isinstance(value, list) and len(value) == count else [value] * count
 
 
+def recorded_response(prediction: Any, row: Row) -> Response:
+    """Return what a row records: a prediction with its thoughts and how it ended, or why there is none.
+
+    Args:
+        prediction: The text, or ``None``.
+        row: The row that it is in: ``thinking``, ``finish_reason``, ``written`` and ``failure`` are read.
+    """
+    told = _told(row, ())._replace(output=prediction)
+    return _without_answer(told, "") if prediction is None else _recorded_texts(told, 1)
+
+
 def _response(told: _Told, request: Generate) -> Response:
     if told.output is None:
-        return _without_answer(told, request)
+        return _without_answer(told, request.prompt.text)
+    return _recorded_texts(told, request.decoding.count)
+
+
+def _recorded_texts(told: _Told, count: int) -> Response:
     answers = told.output if isinstance(told.output, list) and told.output else [told.output]
     texts = [each if isinstance(each, str) else json.dumps(each) for each in answers]
     endings = [each if isinstance(each, str) else "stop" for each in _each_of(told.ending, len(texts))]
     thoughts = [each if isinstance(each, str) else "" for each in _each_of(told.thinking, len(texts))]
     written = [each if isinstance(each, str) else "" for each in _each_of(told.written, len(texts))]
-    places = [index % len(texts) for index in range(request.decoding.count)]
+    places = [index % len(texts) for index in range(count)]
     response = Response(
         texts=tuple(texts[place] for place in places),
         finish_reasons=tuple(endings[place] for place in places),
@@ -237,12 +252,12 @@ def _response(told: _Told, request: Generate) -> Response:
     return without_filtered(response)
 
 
-def _without_answer(told: _Told, request: Generate) -> Response:
+def _without_answer(told: _Told, prompt: str) -> Response:
     """Return the failure that a row records; where it records none, that there is nothing."""
     reason = told.failure if isinstance(told.failure, Mapping) else {}
     kind, message = reason.get("kind"), reason.get("message")
     if not isinstance(kind, str) or not kind or kind == TRUNCATED:
-        return _failure(f"no answer is recorded for the prompt {request.prompt.text[:80]!r}")
+        return _failure(f"no answer is recorded for the prompt {prompt[:80]!r}")
     thoughts = (told.thinking,) if isinstance(told.thinking, str) and told.thinking else ()
     failure = Failure(kind, message if isinstance(message, str) else "", retryable=False)
     written = (told.written,) if isinstance(told.written, str) and told.written else ()

@@ -30,7 +30,6 @@ from proctor.scoring.groupings import GroupBy, values_of
 if TYPE_CHECKING:
     from proctor.data.streams import MultiStream
     from proctor.engines.engine import Engine
-    from proctor.engines.thoughts import Marks
 
 __all__ = [
     "Answered",
@@ -119,11 +118,9 @@ class Context:
 
     Attributes:
         fits: Whether a prompt is short enough for the model; ``None`` where that is not known or not asked for.
-        marks: The marks of the model's thoughts, where they are part of what is graded.
     """
 
     fits: Callable[[Prompt], bool] | None = None
-    marks: Marks | None = None
 
 
 class ScoredGroup(Protocol):
@@ -302,16 +299,14 @@ class Exam:
             exam = replace(exam.variants["text"](), groups=exam.groups, ceiling=exam.ceiling)
         if "messages" in exam.variants and engine.only_chats:
             exam = replace(exam.variants["messages"](), groups=exam.groups, ceiling=exam.ceiling)
-        if exam.options.answers == "raw":
-            exam = replace(exam, context=replace(exam.context, marks=engine.marks))
-        return exam if exam.longest is None else replace(exam, context=_counting(exam.context, engine, exam.longest))
+        return exam if exam.longest is None else replace(exam, context=_counting(engine, exam.longest))
 
     # -- answers ----------------------------------------------------------------------------------------------
 
     def grade(self, answered: Iterable[Answered]) -> Grade:
         """Turn responses into predictions and scores, of what the options want heard; reads ``answered`` once."""
         marked = self.options.answers is None and looks_for_thoughts(self.source)
-        return self.grader.grade(Wanted(self.options, self.dialect, self.context.marks, marked).of(answered))
+        return self.grader.grade(Wanted(self.options, marked).of(answered))
 
     def specification(self) -> dict[str, Any]:
         """Return JSON-like data that describes the exam fully, for ``run.yaml``."""
@@ -323,8 +318,8 @@ def _unusable(ask: Ask, row: Row, failure: Failure) -> Question:
     return Question(ask.listed, row, Exchange(()), (), failure=failure)
 
 
-def _counting(context: Context, engine: Engine, longest: int) -> Context:
-    return replace(context, fits=lambda prompt: (engine.count_tokens(prompt) or 0) <= longest)
+def _counting(engine: Engine, longest: int) -> Context:
+    return Context(lambda prompt: (engine.count_tokens(prompt) or 0) <= longest)
 
 
 def _lacking(exam: Exam, engine: Engine) -> Iterator[Diagnostic]:

@@ -1,21 +1,21 @@
-"""What of an answer is graded: with its thoughts or without, and whether one that was cut off counts."""
+"""What of an answer is graded: whether processors find its thoughts, and whether one that was cut off counts.
+
+With ``--answers raw``, thoughts are in the answers already when they come here: that is decided where they are read
+from the response log, because the turns of a conversation depend on it, too.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from msgspec import structs
 
-from proctor.ir import TRUNCATED, Converse, Failure, Generate, Request, Response, is_cut_off
+from proctor.ir import TRUNCATED, Failure, Response, is_cut_off
 from proctor.ir.question import Answered
 from proctor.recipes.options import ExamOptions
-
-if TYPE_CHECKING:
-    from proctor.engines.thoughts import Marks
 
 CUT_OFF: Final = Failure(
     TRUNCATED,
@@ -23,10 +23,6 @@ CUT_OFF: Final = Failure(
     "--decoding max_tokens=N leaves room for more",
     retryable=False,
 )
-
-JOINTS: Final[Mapping[str, str]] = {"aisbench": "</think>"}
-"""By dialect, what its system puts between thoughts that a server sends apart from the answer and the answer: AISBench
-its ``think_tag``. The others do not look at such thoughts."""
 
 _EXTRACTION = frozenset({"filter_list", "metric_list", "postprocessors", "metrics", "eval_cfg"})
 """Under which keys exams say how predictions are made of answers."""
@@ -44,57 +40,39 @@ class Wanted:
     """What a run wants graded.
 
     Attributes:
-        options: ``truncated`` and ``answers`` decide.
-        dialect: The exam's.
-        marks: The marks of the model's thoughts.
+        options: ``truncated`` decides.
         is_marked: Whether the exam's own processors look for thoughts, and are to find them.
     """
 
     options: ExamOptions
-    dialect: str = ""
-    marks: Marks | None = None
     is_marked: bool = False
 
     def of(self, answered: Iterable[Answered]) -> Iterable[Answered]:
         """Return answers as they are to be graded."""
-        found = answered
-        if self.options.answers == "raw":
-            found = _changed(found, partial(_raw, marks=self.marks, joint=JOINTS.get(self.dialect)))
-        elif self.is_marked:
-            found = _changed(found, _marked)
-        return _changed(found, _whole) if self.options.truncated == "fail" else found
+        is_plain = not self.is_marked and self.options.truncated != "fail"
+        return answered if is_plain else map(self._of_question, answered)
+
+    def _of_question(self, answered: Answered) -> Answered:
+        responses = tuple(map(self.response, answered.responses))
+        is_same = all(new is old for new, old in zip(responses, answered.responses, strict=True))
+        return answered if is_same else structs.replace(answered, responses=responses)
+
+    def response(self, response: Response) -> Response:
+        """Return a response as it is to be graded."""
+        if self.is_marked:
+            response = _marked(response)
+        return _whole(response) if self.options.truncated == "fail" else response
 
 
-Change = Callable[[Request, Response], Response]
-
-
-def _changed(answered: Iterable[Answered], change: Change) -> Iterator[Answered]:
-    for each in answered:
-        responses = tuple(map(change, each.question.requests, each.responses))
-        is_same = all(new is old for new, old in zip(responses, each.responses, strict=True))
-        yield each if is_same else structs.replace(each, responses=responses)
-
-
-def _whole(request: Request, response: Response) -> Response:
+def _whole(response: Response) -> Response:
     """Return a failure in place of an answer that was cut off."""
-    del request
     if response.failure is not None or not any(map(is_cut_off, response.finish_reasons)):
         return response
     return Response(failure=CUT_OFF, usage=response.usage, timing=response.timing)
 
 
-def _raw(request: Request, response: Response, *, marks: Marks | None, joint: str | None) -> Response:
-    """Return all that was written, as the system sees it that an exam comes from."""
-    if not isinstance(request, Generate | Converse):
-        return response
-    from proctor.engines.thoughts import as_written, marks_of
-
-    return as_written(response, marks or marks_of(), stops=request.decoding.stop, joint=joint)
-
-
-def _marked(request: Request, response: Response) -> Response:
+def _marked(response: Response) -> Response:
     """Return answers behind their thoughts and marks; where a model only thought, that stays a failure."""
-    del request
     if response.failure is not None or not response.thoughts:
         return response
     written = response.written or response.texts
