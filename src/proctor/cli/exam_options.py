@@ -203,6 +203,17 @@ _OPTIONS = [
         callback=lambda _context, _parameter, texts: _read_groupings(texts),
         help="Scores by the values of a field (or of several together); may be repeated.",
     ),
+    click.option(
+        "--truncated",
+        type=click.Choice(["score", "fail"]),
+        help="Answers that were cut off: score them as they stand, or count them as failures.  [default: score]",
+    ),
+    click.option(
+        "--answers",
+        type=click.Choice(["answer", "raw"]),
+        help="What is graded: the answer alone, or thoughts and their marks too, as the system does that an exam comes "
+        "from.  [default: answer]",
+    ),
     click.option("--metadata", metavar="K=V,…", help="More metadata, for exams whose code reads it."),
     click.option("--predict-only", is_flag=True, default=None, help="Ask, but score nothing."),
     click.option("--chat-override", is_flag=True, default=None, help="Use what exams say for chat models."),

@@ -21,6 +21,7 @@ from proctor.errors import DataError, Diagnostic, ProctorError
 from proctor.ir import Exchange, Failure, Prompt
 from proctor.ir.question import Answered, Ask, Question
 from proctor.recipes.fingerprint import Definition, RowsDigest, instance_digest
+from proctor.recipes.graded_answers import Wanted, looks_for_thoughts
 from proctor.recipes.honours import Honours, refusals
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.selection import Opened, Row, Selection, chosen
@@ -310,8 +311,9 @@ class Exam:
     # -- answers ----------------------------------------------------------------------------------------------
 
     def grade(self, answered: Iterable[Answered]) -> Grade:
-        """Turn responses into predictions and scores; reads ``answered`` once."""
-        return self.grader.grade(answered)
+        """Turn responses into predictions and scores, of what the options want heard; reads ``answered`` once."""
+        marked = self.options.answers is None and looks_for_thoughts(self.source)
+        return self.grader.grade(Wanted(self.options, marked).of(answered))
 
     @cached_property
     def definition(self) -> Definition:
@@ -320,7 +322,8 @@ class Exam:
 
     def specification(self) -> dict[str, Any]:
         """Return JSON-like data that describes the exam fully, for ``run.yaml``: what it names is held by value."""
-        found = dict(self.source) if self.seed is None else {**self.source, "seed": self.seed}
+        said = {"seed": self.seed, "truncated": self.options.truncated, "answers": self.options.answers}
+        found = {**self.source, **{name: value for name, value in said.items() if value is not None}}
         held = self.definition.held
         return {**found, HELD: held} if held else found
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from proctor.errors import OutputError, UsageError
-from proctor.ir import Choose, Converse, Failure, Generate, Likelihood, Prompt, Request, Response, Rolling
+from proctor.ir import Choose, Converse, Failure, Generate, Likelihood, Prompt, Request, Response, Rolling, Usage
 from proctor.jsonable import to_document, to_line
 from proctor.recipes.exam import Answered, Exam
 from proctor.recipes.fingerprint import Fingerprint
@@ -211,13 +211,13 @@ def _beginning(exam: str, answered: Answered) -> dict[str, Any]:
         "prompt": _one([prompt for request in question.requests for prompt in _prompts(request)]),
         "continuations": [words for request in question.requests for words in _continuations(request)] or None,
         "output": _one([_output(response) for response in responses]) if responses else None,
+        "thinking": _of_texts([response.thoughts for response in responses]),
+        **_written(responses),
+        "finish_reason": _of_texts([response.finish_reasons for response in responses]),
         "finish_reasons": [reason for response in responses for reason in response.finish_reasons] or None,
         "references": question.exchange.references,
         "gold": question.exchange.gold,
-        "usage": {
-            "prompt_tokens": sum([response.usage.prompt_tokens for response in responses]),
-            "completion_tokens": sum([response.usage.completion_tokens for response in responses]),
-        },
+        "usage": sum([response.usage for response in responses], Usage()).as_data(),
         "timing": _timing(responses),
         "failure": answered.failure,
     }
@@ -253,6 +253,20 @@ def _one(values: Sequence[Any]) -> Any:
     if values and all(value == values[0] for value in values[1:]):
         return values[0]
     return list(values)
+
+
+def _of_texts(each: Sequence[Sequence[str]]) -> Any:
+    """Return what belongs to texts, one or a list of them as texts are; ``None`` where no text has any."""
+    if not any(any(values) for values in each):
+        return None
+    return _one([values[0] if len(values) == 1 else list(values) for values in each])
+
+
+def _written(responses: Sequence[Response]) -> dict[str, Any]:
+    """Return all that was written, where there is more in it than the answers: ``--answers raw`` grades that."""
+    if all(response.written in ((), response.texts) for response in responses):
+        return {}
+    return {"written": _of_texts([response.written or response.texts for response in responses])}
 
 
 def _prompts(request: Request) -> list[Any]:

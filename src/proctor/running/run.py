@@ -20,13 +20,15 @@ from proctor.errors import LogError, OutputError, ProctorError, RunInterruptedEr
 from proctor.ir import Failure, Usage
 from proctor.jsonable import jsonable
 from proctor.logs import get_logger
-from proctor.recipes.exam import Answered, Exam, ScoredGroup, limited, suited
-from proctor.recipes.fingerprint import FINGERPRINT, FingerprintMaker
+from proctor.recipes.exam import Exam, ScoredGroup, limited, suited
+from proctor.recipes.fingerprint import FINGERPRINT
+from proctor.running.accounts import Tally, cost_of
 from proctor.running.budget import PriceTable, price_table
 from proctor.running.checks import check_exams
 from proctor.running.execute import Budget, Session, ask
 from proctor.running.folder import RunFolder, SampleWriter
 from proctor.running.judging import Judging, judges_through
+from proctor.running.listening import listening
 from proctor.running.log import ResponseLog
 from proctor.running.plan import Filed, answered_blocks, blocks_of
 from proctor.running.progress import Observer, SilentObserver
@@ -45,8 +47,8 @@ class RunResult:
     """What a run gives.
 
     Attributes:
-        results: By exam: every score, ``n``, ``failures`` (a count), ``failure_kinds``, ``metric_failures``. Equal
-            for equal runs.
+        results: By exam: every score, ``n``, ``failures`` (a count), ``failure_kinds``, ``metric_failures``, and how
+            answers ended (``answers``, ``truncated``, ``empty``, ``thinking``). Equal for equal runs.
         run: Time, machine, versions, engine, tokens: what may differ between equal runs.
         grades: By exam: everything scoring knows, instance by instance.
         output: The run folder, where one was asked for.
@@ -203,7 +205,7 @@ class _Grading:
     def __init__(self, session: Session) -> None:
         self.grades: dict[str, Grade] = {}
         self.results: dict[str, dict[str, Any]] = {}
-        self.usage: dict[str, dict[str, int]] = {}
+        self.usage: dict[str, Usage] = {}
         self.fingerprints: dict[str, dict[str, str]] = {}
         self._session = session
         self._filed = Filed(session.log, session.number, with_failures=True)
@@ -218,7 +220,8 @@ class _Grading:
         place = exam.name if self._session.engine.answers_in_order else ""
         spool = self._session.spool
         asked = (None if spool is None else spool.blocks(exam)) or blocks_of(exam.questions(), place)
-        tally = _Tally(answered_blocks(asked, self._filed, self._missing))
+        filed = self._filed.heard_by(listening(self._session.engine, exam))
+        tally = Tally(answered_blocks(asked, filed, self._missing))
         engine = self._session.engine.identity
         try:
             grade = _grade(exam, tally, samples)
@@ -234,7 +237,7 @@ class _Grading:
             self._session.observer.graded(exam.name, grade)
         if exam.variant:
             self.results[exam.name]["variant"] = exam.variant
-        self.usage[exam.name] = {"prompt_tokens": tally.prompt_tokens, "completion_tokens": tally.completion_tokens}
+        self.usage[exam.name] = tally.usage
 
 
 _ENDS_THE_RUN = (LogError, OutputError, RunInterruptedError)
@@ -268,27 +271,7 @@ def _group_entries(
     return entries
 
 
-class _Tally:
-    """Counts answered items and their tokens as they pass."""
-
-    def __init__(self, items: Iterator[Answered]) -> None:
-        self._items = items
-        self.maker = FingerprintMaker()
-        self.count = 0
-        self.prompt_tokens = 0
-        self.completion_tokens = 0
-
-    def __iter__(self) -> Iterator[Answered]:
-        for each in self._items:
-            self.count += 1
-            self.maker.add(each.question)
-            for response in each.responses:
-                self.prompt_tokens += response.usage.prompt_tokens
-                self.completion_tokens += response.usage.completion_tokens
-            yield each
-
-
-def _grade(exam: Exam, tally: _Tally, samples: SampleWriter | None) -> Grade:
+def _grade(exam: Exam, tally: Tally, samples: SampleWriter | None) -> Grade:
     if samples is None:
         return exam.grade(tally)
     grade = exam.grade(samples.record(exam.name, tally))
@@ -296,9 +279,9 @@ def _grade(exam: Exam, tally: _Tally, samples: SampleWriter | None) -> Grade:
     return grade
 
 
-def _entry(grade: Grade, tally: _Tally) -> dict[str, Any]:
+def _entry(grade: Grade, tally: Tally) -> dict[str, Any]:
     kinds = Counter(failure.kind for failure in grade.failures.values())
-    counts = {"n": tally.count, "failures": len(grade.failures)}
+    counts = {"n": tally.count, "failures": len(grade.failures), **tally.endings.as_data()}
     entry = {**grade.scores, **counts, **units_of(grade.table, grade.main)}
     if grade.main is not None and grade.main.higher_is_better is not None:
         entry[DIRECTION] = grade.main.higher_is_better
@@ -309,7 +292,7 @@ def _entry(grade: Grade, tally: _Tally) -> dict[str, Any]:
     return {str(name): jsonable(entry[name]) for name in sorted(entry)}
 
 
-def _circumstances(session: Session, usage: dict[str, dict[str, int]], began: float) -> dict[str, Any]:
+def _circumstances(session: Session, usage: Mapping[str, Usage], began: float) -> dict[str, Any]:
     progress = session.progress
     return {
         "started": datetime.fromtimestamp(began, UTC).isoformat(timespec="seconds"),
@@ -323,14 +306,14 @@ def _circumstances(session: Session, usage: dict[str, dict[str, int]], began: fl
             "from_log": progress.cached,
             **({"damaged": damaged} if (damaged := session.log.damaged) else {}),
         },
-        "usage": usage,
-        **_cost(session, usage),
+        "usage": {name: each.as_data() for name, each in usage.items()},
+        **_cost(session, sum(usage.values(), Usage())),
         "machine": {"platform": platform.platform(), "python": platform.python_version()},
         "versions": {name: found for name in _VERSIONED if (found := _version(name)) is not None},
     }
 
 
-def _cost(session: Session, usage: dict[str, dict[str, int]]) -> dict[str, Any]:
+def _cost(session: Session, usage: Usage) -> dict[str, Any]:
     """Return what all answers cost at list prices, whenever they were given.
 
     Where no price is known, that is said of engines that probably cost something, and nothing of others.
@@ -340,17 +323,7 @@ def _cost(session: Session, usage: dict[str, dict[str, int]]) -> dict[str, Any]:
     if price is None:
         why = f"no price is known for '{session.engine.price_name}'; name a table of your own with --prices"
         return {"cost": {"usd": None, "why": why, "prices_of": table.date}} if session.engine.is_billed else {}
-    total = Usage(*(sum(each[name] for each in usage.values()) for name in ("prompt_tokens", "completion_tokens")))
-    asked = Usage(session.progress.prompt_tokens, session.progress.completion_tokens)
-    return {
-        "cost": {
-            "usd": round(price.cost(total), 6),
-            "usd_of_this_run": round(price.cost(asked), 6),
-            "usd_per_million_tokens": {"input": price.input, "output": price.output},
-            "prices_of": table.date,
-            **({"source": table.source} if table.source else {}),
-        }
-    }
+    return {"cost": cost_of(price, table, usage, session.progress.usage)}
 
 
 def _version(package: str) -> str | None:
