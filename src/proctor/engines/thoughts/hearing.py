@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from msgspec import structs
 
@@ -53,7 +54,7 @@ def opening_of(
     end = _continued(prompt, is_string=is_string).rstrip()[-_LOOKED_AT:]
     for family in marks.families if end else ():
         if any(end.endswith(mark) for mark in family.start):
-            return Opening(family)
+            return Opening(marks.always or family)
         if any(end.endswith(mark) for mark in family.end):
             return Opening(is_closed=True)
     if marks.always is not None:
@@ -215,6 +216,11 @@ def cut_at(response: Response, stops: Sequence[str]) -> Response:
         reason if cut == text else "stop" for cut, text, reason in zip(texts, response.texts, known, strict=True)
     ]
     return structs.replace(response, texts=tuple(texts), finish_reasons=tuple(reasons))
+
+
+def token_counter(tokenizer: Any) -> Callable[[str], int]:
+    """Return what counts tokens of a text, for :func:`heard`."""
+    return lambda text: len(tokenizer([text], add_special_tokens=False)["input_ids"][0])
 
 
 def _before(text: str, stops: Sequence[str]) -> str:
