@@ -10,7 +10,7 @@ from msgspec import structs
 
 from proctor.engines.thoughts.marks import Family, Marks
 from proctor.engines.thoughts.splitting import Split, split
-from proctor.ir import THINKING, Failure, Prompt, Response, TokenLogProbability, is_cut_off
+from proctor.ir import THINKING, Failure, Message, Prompt, Response, TokenLogProbability, is_cut_off
 
 _LOOKED_AT = 64  # characters at the end of a prompt in which a mark is looked for: the longest has 52
 _LONGEST_REASON = 80  # characters of what a server says why an answer ended, in a message
@@ -216,6 +216,17 @@ def cut_at(response: Response, stops: Sequence[str]) -> Response:
         reason if cut == text else "stop" for cut, text, reason in zip(texts, response.texts, known, strict=True)
     ]
     return structs.replace(response, texts=tuple(texts), finish_reasons=tuple(reasons))
+
+
+def turn_of(reply: Response, *, with_thoughts: bool = False) -> Message:
+    """Return what the model said as a turn of a conversation: its answer.
+
+    Args:
+        reply: What it said.
+        with_thoughts: Whether its thoughts go along, under the name that chat templates and servers have for them.
+    """
+    thoughts = reply.thoughts[0] if with_thoughts and reply.thoughts else ""
+    return {"role": "assistant", "content": reply.text, **({"reasoning_content": thoughts} if thoughts else {})}
 
 
 def token_counter(tokenizer: Any) -> Callable[[str], int]:
