@@ -80,6 +80,8 @@ class VLLMEngine(ThinkingEngine):
         "max_length": "max_model_len",
         "max_gen_toks": "max_tokens",
         "lora_local_path": "peft",
+        "think_end_token": "think_end",
+        "enable_thinking": "thinking",
     }
 
     model: str
