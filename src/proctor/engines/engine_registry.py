@@ -20,6 +20,7 @@ from proctor.engines.engine import Engine
 from proctor.engines.http.providers import Provider, providers
 from proctor.errors import MissingExtraError, ProctorError, UnknownArtifactError, UsageError, did_you_mean
 from proctor.foreign_text import parse_json
+from proctor.ir import several_answers
 from proctor.plugins import plugins
 
 _KEY = re.compile(r"[A-Za-z_][\w.-]*")
@@ -156,6 +157,7 @@ def make_engine(name: str | Engine, args: Mapping[str, Any] | None = None, origi
         MissingExtraError: The engine needs packages that are not installed.
     """
     given = {key.replace("-", "_"): value for key, value in (args or {}).items()}
+    _check_one_answer(given)
     said = origin or Origin(author())
     with written_by(said.author):
         engine = engine_named(name, given)
@@ -166,6 +168,17 @@ def make_engine(name: str | Engine, args: Mapping[str, Any] | None = None, origi
         object.__setattr__(engine, "typed_fields", engine.typed_fields | named)
         object.__setattr__(engine, "is_of_config", engine.is_of_config or said.is_config)
     return engine.answering()
+
+
+def _check_one_answer(given: Mapping[str, Any]) -> None:
+    """Refuse parameters that go past an engine to its server, and ask it for several answers to each request."""
+    body = given.get("extra_body")
+    if isinstance(body, Mapping) and (several := several_answers(body)) is not None:
+        raise UsageError(
+            f"extra_body asks for {several[1]} answers to each request ('{several[0]}')",
+            why="an exam grades one answer to each request: the others would be paid for and thrown away",
+            hint=f"--repeats {several[1]} asks {several[1]} times, and grades every answer",
+        )
 
 
 def engine_named(name: str | Engine, given: Mapping[str, Any]) -> Engine:

@@ -36,12 +36,13 @@ Row = Mapping[str, Any]
 
 
 class _Told(NamedTuple):
-    """What a row says about one answer: the text, what was thought before it, how it ended, why there is none."""
+    """What a row says about one answer: text, thoughts, how it ended, why there is none, all that was written."""
 
     output: Any = None
     thinking: Any = None
     ending: Any = None
     failure: Any = None
+    written: Any = None
 
 
 class ReplayEngine(Engine):
@@ -185,12 +186,15 @@ class _Recorded:
             self._by_prompt.setdefault(content_key("prompt", prompt), deque()).append(told)
             return
         columns = [output, _each_of(told.thinking, count), _each_of(told.ending, count), [told.failure] * count]
+        columns.append(_each_of(told.written, count))
         for each, *values in zip(prompt, *columns, strict=True):
             self._by_prompt.setdefault(content_key("prompt", each), deque()).append(_Told(*values))
 
 
 def _told(row: Row, outputs: Iterable[str]) -> _Told:
-    return _Told(_field(row, outputs), row.get("thinking"), _field(row, ENDING_FIELDS), row.get("failure"))
+    return _Told(
+        _field(row, outputs), row.get("thinking"), _field(row, ENDING_FIELDS), row.get("failure"), row.get("written")
+    )
 
 
 def _field(row: Row, names: Iterable[str]) -> Any:
@@ -215,31 +219,49 @@ def _each_of(value: Any, count: int) -> list[Any]:
     return value if isinstance(value, list) and len(value) == count else [value] * count
 
 
+def recorded_response(prediction: Any, row: Row) -> Response:
+    """Return what a row records: a prediction with its thoughts and how it ended, or why there is none.
+
+    Args:
+        prediction: The text, or ``None``.
+        row: The row that it is in: ``thinking``, ``finish_reason``, ``written`` and ``failure`` are read.
+    """
+    told = _told(row, ())._replace(output=prediction)
+    return _without_answer(told, "") if prediction is None else _recorded_texts(told, 1)
+
+
 def _response(told: _Told, request: Generate) -> Response:
     if told.output is None:
-        return _without_answer(told, request)
+        return _without_answer(told, request.prompt.text)
+    return _recorded_texts(told, request.decoding.count)
+
+
+def _recorded_texts(told: _Told, count: int) -> Response:
     answers = told.output if isinstance(told.output, list) and told.output else [told.output]
     texts = [each if isinstance(each, str) else json.dumps(each) for each in answers]
     endings = [each if isinstance(each, str) else "stop" for each in _each_of(told.ending, len(texts))]
     thoughts = [each if isinstance(each, str) else "" for each in _each_of(told.thinking, len(texts))]
-    places = [index % len(texts) for index in range(request.decoding.count)]
+    written = [each if isinstance(each, str) else "" for each in _each_of(told.written, len(texts))]
+    places = [index % len(texts) for index in range(count)]
     response = Response(
         texts=tuple(texts[place] for place in places),
         finish_reasons=tuple(endings[place] for place in places),
         thoughts=tuple(thoughts[place] for place in places) if any(thoughts) else (),
+        written=tuple(written[place] for place in places) if any(written) else (),
     )
     return without_filtered(response)
 
 
-def _without_answer(told: _Told, request: Generate) -> Response:
+def _without_answer(told: _Told, prompt: str) -> Response:
     """Return the failure that a row records; where it records none, that there is nothing."""
     reason = told.failure if isinstance(told.failure, Mapping) else {}
     kind, message = reason.get("kind"), reason.get("message")
     if not isinstance(kind, str) or not kind or kind == TRUNCATED:
-        return _failure(f"no answer is recorded for the prompt {request.prompt.text[:80]!r}")
+        return _failure(f"no answer is recorded for the prompt {prompt[:80]!r}")
     thoughts = (told.thinking,) if isinstance(told.thinking, str) and told.thinking else ()
     failure = Failure(kind, message if isinstance(message, str) else "", retryable=False)
-    return Response(thoughts=thoughts, failure=failure)
+    written = (told.written,) if isinstance(told.written, str) and told.written else ()
+    return Response(thoughts=thoughts, written=written, failure=failure)
 
 
 def _failure(message: str) -> Response:

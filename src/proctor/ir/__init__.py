@@ -16,6 +16,7 @@ from proctor.ir.requests import (
     Rolling,
     Score,
     content_key,
+    several_answers,
 )
 from proctor.ir.responses import Failure, Response, Scored, Timing, TokenLogProbability, Usage
 from proctor.ir.spans import Media, Origin, Part, Span, Turn, turn
@@ -59,6 +60,7 @@ __all__ = [
     "is_filtered_end",
     "message_text",
     "prompt_of_source",
+    "several_answers",
     "turn",
     "without_filtered",
 ]

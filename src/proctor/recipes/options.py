@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
 
 from proctor.errors import UsageError
-from proctor.ir import Decoding
+from proctor.ir import Decoding, several_answers
 
 Truncated = Literal["score", "fail"]
 """What becomes of an answer that was cut off: it is scored as it stands, or it is a failure."""
@@ -87,6 +87,13 @@ class ExamOptions:
             value, known = getattr(self, name), get_args(kind)
             if value is not None and value not in known:
                 raise UsageError(f"{name} is {value!r}", hint=f"it is {' or '.join(known)}")
+        if (several := several_answers(self.decoding)) is not None:
+            name, count = several
+            raise UsageError(
+                f"--decoding {name}={count} asks for {count} answers to one request",
+                why="an exam grades one answer to each request: the others would be paid for and thrown away",
+                hint=f"--repeats {count} asks {count} times, and grades every answer",
+            )
 
     def decode(self, base: Decoding) -> Decoding:
         """Return ``base`` with the overrides in :attr:`decoding`."""

@@ -167,24 +167,33 @@ def ending_notes(rows: Iterable[ScoreRow]) -> list[str]:
 
     They are no failures: the scores count, and the reader should know of what.
     """
-    return [f"{row.task}: {note}" for row in rows if row.is_main and not row.is_suite for note in _endings_of(row)]
+    return [
+        f"{row.task}: {note}"
+        for row in rows
+        if row.is_main and not row.is_suite
+        for note in endings_in_words(row.endings, row.alike)
+    ]
 
 
-def _endings_of(row: ScoreRow) -> Iterator[str]:
-    answers, truncated, empty, thinking = (row.endings.get(name, 0) for name in COUNTED)
+def endings_in_words(counts: Mapping[str, int], alike: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence on each way in which answers did not end as answers do.
+
+    Args:
+        counts: Answers, and those that were cut off, empty, or lost in thoughts, by name.
+        alike: In what all answers are alike.
+    """
+    answers, truncated, empty, thinking = (counts.get(name, 0) for name in COUNTED)
     if thinking:
         yield (
             f"{thinking} of {answers + thinking} answers never came, because all tokens went into thinking: "
             "--thinking-tokens N allows for thoughts"
         )
     if truncated:
-        which = f"all {answers}" if row.alike.get("truncated") else f"{truncated} of {answers}"
+        which = f"all {answers}" if alike.get("truncated") else f"{truncated} of {answers}"
         yield f"{which} answers were cut off: --decoding max_tokens=N leaves room for more"
     if empty:
-        yield (
-            f"all {answers} answers are empty" if row.alike.get("empty") else f"{empty} of {answers} answers are empty"
-        )
-    if "equal" in row.alike:
-        yield f"all {answers} answers are equal: {row.alike['equal']!r}"
-    if isinstance(option := row.alike.get("option"), int):
+        yield (f"all {answers} answers are empty" if alike.get("empty") else f"{empty} of {answers} answers are empty")
+    if "equal" in alike:
+        yield f"all {answers} answers are equal: {alike['equal']!r}"
+    if isinstance(option := alike.get("option"), int):
         yield f"all {answers} answers are equal: option {option + 1} was the likeliest every time"

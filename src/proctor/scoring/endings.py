@@ -50,15 +50,21 @@ class Endings:
         question = answered.question
         for request, response in zip(question.requests, answered.responses, strict=False):
             if isinstance(request, Generate | Converse):
-                self._writes = True
-                self._count_texts(question, response)
+                self.count_texts(response, question.exchange.references)
         if not self._writes and answered.failure is None:
             option = chosen_option(question, answered.responses)
             if option is not None:
                 self.answers += 1
                 self._options.add(option, is_right=option == _gold_of(question))
 
-    def _count_texts(self, question: Question, response: Response) -> None:
+    def count_texts(self, response: Response, references: Sequence[Any]) -> None:
+        """Count what was written, or why nothing was.
+
+        Args:
+            response: The texts.
+            references: What would have been right.
+        """
+        self._writes = True
         if response.failure is not None:
             self.thinking += response.failure.kind == THINKING
             return
@@ -68,7 +74,7 @@ class Endings:
         for text in texts:
             words = text.strip()
             self.empty += not words
-            self._texts.add(words, is_right=self._texts.is_same and _agrees(words, question.exchange.references))
+            self._texts.add(words, is_right=self._texts.is_same and _agrees(words, references))
 
     def as_data(self) -> dict[str, Any]:
         """Return the counts as entries of results; nothing of exams that compare choices, unless all are alike."""

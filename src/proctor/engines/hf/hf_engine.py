@@ -15,7 +15,7 @@ from proctor.engines.decoding import refuse_several
 from proctor.engines.encoder import Encoder
 from proctor.engines.engine import Engine
 from proctor.engines.hf.loading import Family, LoadedModel, ModelSource, load_model
-from proctor.engines.model_places import model_effects
+from proctor.engines.model_places import model_effects, places_in
 from proctor.engines.template_thinking import template_options
 from proctor.engines.thinking_engine import ThinkingEngine
 from proctor.engines.thoughts import Marks, marks_of
@@ -144,8 +144,9 @@ class HFEngine(ThinkingEngine):
             raise ValidationError("the batch size is less than 1", path="$.batch_size")
 
     def effects(self) -> Iterable[Effect]:
-        """Return what it reads: the model, its tokenizer, its adapter."""
-        return model_effects((self.model, self.tokenizer, self.peft), self.author, self.label)
+        """Return what it reads: the model, its tokenizer, its adapter, and what options name."""
+        named = (self.model, self.tokenizer, self.peft, *places_in(self.model_kwargs))
+        return model_effects(named, self.author, self.label)
 
     @property
     def marks(self) -> Marks:
