@@ -64,6 +64,11 @@ class Marks:
         """The family in whose thoughts every text begins: the user named their end, and no beginning."""
         return self.own if self.own is not None and self.own.opens else None
 
+    @cached_property
+    def of_the_table(self) -> Marks:
+        """These marks without those that the user described."""
+        return Marks(tuple(family for family in self.families if family.name != OWN))
+
     @property
     def template_opens(self) -> Family | None:
         """The family whose thoughts the model's chat template begins, as its name tells."""
