@@ -77,12 +77,22 @@ class Marks:
     @cached_property
     def any_mark(self) -> re.Pattern[str]:
         """A pattern that finds the first mark of any family."""
-        return either(tuple(mark for family in self.families for mark in (*family.start, *family.end)))
+        return either(self.all_marks)
 
     @cached_property
-    def all_marks(self) -> frozenset[str]:
+    def any_start(self) -> re.Pattern[str]:
+        """A pattern that finds the first beginning of any family."""
+        return either(tuple(self.family_of_start))
+
+    @cached_property
+    def family_of_start(self) -> dict[str, Family]:
+        """Whose thoughts a mark begins; of families that share it, the best."""
+        return {mark: family for family in reversed(self.families) for mark in family.start}
+
+    @cached_property
+    def all_marks(self) -> tuple[str, ...]:
         """Every mark that begins or ends thoughts."""
-        return frozenset(mark for each in self.families for mark in (*each.start, *each.end))
+        return tuple(dict.fromkeys(mark for each in self.families for mark in (*each.start, *each.end)))
 
 
 @cache
