@@ -14,8 +14,8 @@ Kind = Literal["mark", "thought", "answer"]
 _QUOTES = "`'\"\u201c\u201d\u2018\u2019\u00ab\u00bb"
 """A mark between two of these is talked about, not meant."""
 _MOST_PIECES = 3000
-"""Pieces of thoughts at the beginning of a text: models that think in turns have tens. What a server of a stranger sends
-beyond is taken for the answer, so that no reply takes minutes."""
+"""Pieces of thoughts at the beginning of a text: models that think in turns have tens. What a stranger's server sends
+beyond them is taken for the answer, so that no reply takes minutes."""
 _BLANKS = re.compile(r"\s*")
 
 
