@@ -16,6 +16,7 @@ import pytest
 from proctor.dialects.resolve import resolve_tasks
 from proctor.engines import make_engine
 from proctor.engines.conversation import converse
+from proctor.engines.http.providers import providers
 from proctor.ir import Converse, Decoding, Generate, Prompt, Response
 from proctor.recipes.options import ExamOptions
 from proctor.running import run_exams
@@ -410,6 +411,22 @@ def test_where_there_are_no_words_it_is_an_error(provider: str, args: dict[str, 
 
     with pytest.raises(ProctorError, match=said):
         make_engine(provider, args)
+
+
+FIELDS = json.loads((Path(__file__).parent / "provider_fields.json").read_text())
+DOCUMENTED = {
+    "open-ai": "openai chat",
+    "azure": "openai chat",
+    **{name: name for name in ("anthropic", "ollama", "mistral", "together-ai", "groq", "watsonx")},
+}
+
+
+@pytest.mark.parametrize("provider", DOCUMENTED)
+def test_words_are_fields_that_the_provider_documents(provider: str) -> None:
+    words = providers()[provider].thinking
+    sent = {field for entry in words for body in entry.levels.values() for field in body}
+    assert sent
+    assert sent <= set(FIELDS[DOCUMENTED[provider]]["all"])
 
 
 def test_both_belong_to_the_identity_and_nothing_else_changes_it() -> None:
