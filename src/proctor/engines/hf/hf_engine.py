@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 from pydantic import model_validator
 
 from proctor.effects import Effect
+from proctor.engines.decoding import refuse_several
 from proctor.engines.encoder import Encoder
 from proctor.engines.engine import Engine
 from proctor.engines.hf.loading import Family, LoadedModel, ModelSource, load_model
@@ -55,7 +56,7 @@ class HFEngine(ThinkingEngine):
         truncate: What to do with a prompt that is too long: ``left`` drops its beginning (as lm-eval does), ``demos``
             drops whole demonstrations, the first ones first, ``none`` drops nothing. Where it is still too long, the
             answer is a failure that says by how many tokens.
-        think_end_token: What lm-eval calls ``think_end``.
+        think_end_token: What lm-eval calls ``think_end``: the text, or the number of the token.
         generation_kwargs: Parameters of ``generate`` beside those named here (``num_beams``, ``repetition_penalty`` …).
         model_kwargs: Everything else that ``from_pretrained`` takes (``quantization_config`` …).
     """
@@ -80,7 +81,7 @@ class HFEngine(ThinkingEngine):
     chat_template: str | None = None
     chat_template_args: dict[str, Any] = {}
     enable_thinking: bool | None = None
-    think_end_token: str | None = None
+    think_end_token: str | int | None = None
     temperature: float | None = None
     top_p: float | None = None
     top_k: int | None = None
@@ -126,6 +127,7 @@ class HFEngine(ThinkingEngine):
     def verify(self) -> None:
         """Check the batch size, and what is said of thinking."""
         super().verify()
+        refuse_several(self.generation_kwargs, "generation_kwargs")
         if self.think_end_token is not None and self.think_end not in (None, self.think_end_token):
             raise ValidationError("think_end and think_end_token are one argument", path="$.think_end_token")
         if self.enable_thinking is not None and self.thinking is not None:
@@ -149,7 +151,14 @@ class HFEngine(ThinkingEngine):
     @property
     def marks(self) -> Marks:
         """The marks of the model's thoughts: the user's, then those that its name tells."""
-        return marks_of(self.label, self.think_start, self.think_end or self.think_end_token or None)
+        named = None if str(self.think_end_token).isdigit() else str(self.think_end_token or "")
+        return marks_of(self.label, self.think_start, self.think_end or named or None)
+
+    def marks_for(self, tokenizer: Any) -> Marks:
+        """Return the marks, where ``think_end_token`` is the number of a token, too."""
+        if not str(self.think_end_token).isdigit():
+            return self.marks
+        return marks_of(self.label, self.think_start, str(tokenizer.decode([int(self.think_end_token or 0)])))
 
     # -- requests ---------------------------------------------------------------------------------------------
 
