@@ -141,7 +141,7 @@ def test_a_corpus_score_is_compared_as_what_it_is(capsys):
 
 
 def test_a_corpus_score_on_the_common_instances_is_that_of_these(capsys):
-    write("fewer.jsonl", ROWS[20:] + [ROWS[0]])
+    write("fewer.jsonl", [*ROWS[20:], ROWS[0]])
     run("a", recipe("f1", metric="metrics.f1_macro"))
     run("b", recipe("f2", metric="metrics.f1_macro", rows="fewer.jsonl"))
     (row,) = compared(capsys, "a", "b")
