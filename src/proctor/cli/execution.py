@@ -126,6 +126,9 @@ def conclude(result: RunResult, *, allow_failures: bool, every_score: bool, as_j
     from proctor.results.summary import failure_notes, first_failures, score_rows
 
     rows = list(score_rows(result.results, every_score=every_score))
+    if result.stopped is not None:
+        say(f"stopped: {result.stopped}; not everything was asked, and the scores are of what was")
+        say("  hint: the same command with a larger budget goes on; a smaller max_tokens makes one request cost less")
     if as_json:
         print_json(result.results, indent=2)
     else:
@@ -146,7 +149,7 @@ def conclude(result: RunResult, *, allow_failures: bool, every_score: bool, as_j
         say(f"warning: {name} could not be graded: {result.results[name]['error']}")
     if broken:
         say(f"its answers are kept; to grade again: proctor run {result.output}")
-    return FAILURES if broken or (notes and not allow_failures) else 0
+    return FAILURES if result.stopped or broken or (notes and not allow_failures) else 0
 
 
 @contextmanager

@@ -82,6 +82,11 @@ class Engine(Predicting, Artifact):
         return False
 
     @property
+    def most_at_once(self) -> int:
+        """How many requests it works on at the same time, whatever it reads ahead; 1 where it cannot say."""
+        return 1
+
+    @property
     def policy(self) -> list[str] | None:
         """The classes of data that may be sent to this engine; ``None`` where all may."""
         return policy_of(self)

@@ -49,12 +49,14 @@ class RunResult:
         run: Time, machine, versions, engine, tokens: what may differ between equal runs.
         grades: By exam: everything scoring knows, instance by instance.
         output: The run folder, where one was asked for.
+        stopped: Why the budget ended the run before everything was asked; ``None`` where it did not.
     """
 
     results: dict[str, dict[str, Any]]
     run: dict[str, Any]
     grades: dict[str, Grade]
     output: Path | None = None
+    stopped: str | None = None
 
 
 def run_exams(
@@ -188,9 +190,12 @@ def _conclude(
     run = _circumstances(session, grading.usage, began)
     if judged := judging.summary():
         run["judges"] = judged
+    stopped = session.stopped or judging.stopped
+    if stopped is not None:
+        run["stopped"] = stopped
     if folder is not None:
         folder.write_results(results, run)
-    return RunResult(results, run, grades, folder.path if folder is not None else None)
+    return RunResult(results, run, grades, folder.path if folder is not None else None, stopped)
 
 
 class _Grading:
