@@ -123,7 +123,7 @@ def conclude(result: RunResult, *, allow_failures: bool, every_score: bool, as_j
     """Print the results of a run; return the exit code."""
     from proctor.cli.console import console, print_json
     from proctor.cli.tables import score_table
-    from proctor.results.summary import failure_notes, first_failures, score_rows
+    from proctor.results.summary import failure_notes, first_failures, noise_notes, score_rows
 
     rows = list(score_rows(result.results, every_score=every_score))
     if result.stopped is not None:
@@ -133,6 +133,8 @@ def conclude(result: RunResult, *, allow_failures: bool, every_score: bool, as_j
         print_json(result.results, indent=2)
     else:
         console().print(score_table(rows))
+    for note in noise_notes(result.results):
+        say(note)
     say(f"run folder: {result.output}")
     if damaged := result.run.get("requests", {}).get("damaged"):
         say(f"warning: {damaged} damaged entries of the response log count as absent, and were asked again")

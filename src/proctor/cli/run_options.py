@@ -30,6 +30,7 @@ _OVERRIDES = (
     "chat_override",
     "group_by",
     "repeats",
+    "reduce",
 )
 
 

@@ -62,6 +62,11 @@ class Engine(Predicting, Artifact):
         return False
 
     @property
+    def draws_alike(self) -> bool:
+        """Whether it draws equal answers to equal requests, so that repeats need seeds of their own."""
+        return False
+
+    @property
     def only_chats(self) -> bool:
         """Whether prompts reach the model as chat messages in any case: a text is then one message of the user's."""
         return False

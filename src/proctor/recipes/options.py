@@ -40,6 +40,8 @@ class ExamOptions:
         keys: Keys of a task file that are replaced; mappings are merged.
         group_by: Fields (or several at once) to report scores by, beside what the exam itself says.
         repeats: How often each instance is asked about: separate answers, where the model draws them.
+        reduce: What several answers come to: names of reducers (``mean``, ``majority``, ``best``, ``pass@4``,
+            ``pass^4``, ``g-pass@4``), of which the first gives the main score.
         include_paths: More folders with exams.
     """
 
@@ -63,6 +65,7 @@ class ExamOptions:
     keys: Mapping[str, Any] = field(default_factory=dict)
     group_by: tuple[str | tuple[str, ...], ...] = ()
     repeats: int | None = None
+    reduce: tuple[str, ...] = ()
     include_paths: tuple[str, ...] = ()
 
     def decode(self, base: Decoding) -> Decoding:

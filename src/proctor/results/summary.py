@@ -153,3 +153,22 @@ def failure_notes(rows: Iterable[ScoreRow]) -> list[str]:
         found = f"{failed} of {sum(row.asked for row in mains)} instances failed"
         notes.append(found + (f" ({reasons})" if reasons else ""))
     return notes
+
+
+def noise_notes(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return a sentence on each exam that was answered several times: whose noise it has, what halves its interval."""
+    return [f"{task}: {said}" for task, entry in results.items() if (said := _noise(entry.get("repeats")))]
+
+
+def _noise(levels: object) -> str:
+    if not isinstance(levels, Mapping) or "halved_by" not in levels:
+        return ""
+    halved = levels["halved_by"]
+    more = f"{halved['instances']} questions would halve the interval"
+    if "answer_noise" not in levels:
+        return f"a standard error of {shown(levels['stderr'])}; {more}"
+    share = f"{shown(levels['question_noise'])} from questions, {shown(levels['answer_noise'])} from answers"
+    said = f"a standard error of {shown(levels['stderr'])} ({share})"
+    if halved["repeats"] is None:
+        return f"{said}; no number of repeats would halve the interval, {more}"
+    return f"{said}; --repeats {halved['repeats']} would halve the interval, or {more}"

@@ -10,10 +10,14 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Protocol
 
+from msgspec import structs
+
 from proctor.data.policy import POLICY_FIELD, check_policy, classes_of
+from proctor.engines.decoding import with_defaults
 from proctor.engines.engine import Engine
 from proctor.errors import EngineError
 from proctor.ir import Answers, Choose, Converse, Failure, Generate, Pair, Prompt, Request, Response, Rolling
+from proctor.recipes.answer_seeds import derived_seed
 from proctor.recipes.exam import NEED_SCORES, Exam, Question
 from proctor.running.budget import PriceTable
 from proctor.running.log import Key, ResponseLog
@@ -143,6 +147,22 @@ def _size_of(request: Request) -> int:
         case Choose(pairs=[Pair(context=Prompt(payload=str() as text)), *_]):
             return len(text)
     return _SIZE_OF_OTHERS
+
+
+def _drawn_again(step: Step, engine: Engine) -> Single:
+    """Return what is sent for a step: repeats have seeds of their own where an engine would draw equal answers.
+
+    The answer is filed under the request as the exam makes it, with the number of the repeat.
+    """
+    request, repeat = step.request, step.key.repeat
+    if not repeat or not isinstance(request, Generate):
+        return request
+    decoding = with_defaults(request.decoding, engine.decoding_defaults())
+    if not decoding.temperature or (decoding.seed is None and not engine.draws_alike):
+        return request
+    return structs.replace(
+        request, decoding=structs.replace(request.decoding, seed=derived_seed(decoding.seed, repeat))
+    )
 
 
 def _first_kind(exam: Exam) -> Kind:
@@ -355,7 +375,7 @@ class _Stream:
                 if not self._asking.send(step):
                     self._held = step
                     break
-                yield step.request
+                yield _drawn_again(step, self._asking.session.engine)
             self._ended = True
         except Exception as error:  # noqa: BLE001 - kept for check()
             self._error = error
