@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from proctor.cli.error_reporting import FAILURES, say
 from proctor.cli.exam_options import say_what_has_no_effect
@@ -62,6 +62,7 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
     from proctor.running.budget import price_table
     from proctor.running.executors import distribute
     from proctor.running.exporting import ExportedRun
+    from proctor.running.precision import draw
     from proctor.running.progress import observer_for
     from proctor.running.progress_file import ProgressFileObserver
     from proctor.running.run import run_exams
@@ -82,19 +83,23 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
         print_requests(exams, console(stderr=True))
     export = exporter(execution.output_format, exams)
     placed = distribute(engine, execution.executor, workers=execution.workers, address=execution.ray_address)
+    observer = ProgressFileObserver(observer_for(), folder)
+    asking: dict[str, Any] = {
+        "log": execution.log,
+        "retry_failed": execution.retry_failed,
+        "budget": _budget(engine, execution),
+        "prices": price_table(execution.prices) if execution.prices else None,
+    }
     with closing(placed):
+        if spec.precision is not None:
+            drawn = draw(exams, placed, spec.precision, seed=spec.seed, **asking)
+            exams = [each.part for each in drawn.samples.values()]
+            asking["samples"] = drawn.samples
         result = run_exams(
-            exams,
-            placed,
-            log=execution.log,
-            output=folder,
-            observer=ProgressFileObserver(observer_for(), folder),
-            log_samples=spec.log_samples,
-            spec=spec,
-            retry_failed=execution.retry_failed,
-            budget=_budget(engine, execution),
-            prices=price_table(execution.prices) if execution.prices else None,
+            exams, placed, output=folder, observer=observer, log_samples=spec.log_samples, spec=spec, **asking
         )
+        if spec.precision is not None and drawn.stopped is not None:
+            result = replace(result, stopped=drawn.stopped)
     for path in export(ExportedRun(result, exams, engine, execution.log, spec)):
         say(f"wrote {path}")
     return result
@@ -123,7 +128,7 @@ def conclude(result: RunResult, *, allow_failures: bool, every_score: bool, as_j
     """Print the results of a run; return the exit code."""
     from proctor.cli.console import console, print_json
     from proctor.cli.tables import score_table
-    from proctor.results.summary import failure_notes, first_failures, noise_notes, score_rows
+    from proctor.results.summary import failure_notes, first_failures, noise_notes, sample_notes, score_rows
 
     rows = list(score_rows(result.results, every_score=every_score))
     if result.stopped is not None:
@@ -133,7 +138,7 @@ def conclude(result: RunResult, *, allow_failures: bool, every_score: bool, as_j
         print_json(result.results, indent=2)
     else:
         console().print(score_table(rows))
-    for note in noise_notes(result.results):
+    for note in [*sample_notes(result.results), *noise_notes(result.results)]:
         say(note)
     say(f"run folder: {result.output}")
     if damaged := result.run.get("requests", {}).get("damaged"):

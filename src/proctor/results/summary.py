@@ -172,3 +172,17 @@ def _noise(levels: object) -> str:
     if halved["repeats"] is None:
         return f"{said}; no number of repeats would halve the interval, {more}"
     return f"{said}; --repeats {halved['repeats']} would halve the interval, or {more}"
+
+
+def sample_notes(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return a sentence on each exam of which some questions were asked: how many, how chosen, how near it is."""
+    return [f"{task}: {said}" for task, entry in results.items() if (said := _sampled(entry.get("sample")))]
+
+
+def _sampled(sample: object) -> str:
+    if not isinstance(sample, Mapping):
+        return ""
+    how = f"{sample['asked']:,} of {sample['of']:,} questions were asked, chosen {sample['chosen']}"
+    near = f"within {sample['precision']:g} of the score on all"
+    end = near if sample["reached"] else f"not yet {near}"
+    return f"{how} (seed {sample['seed']}); the interval is {end}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Protocol
@@ -26,6 +26,7 @@ from proctor.running.plan import Filed, Kind, Single, Step, Wanted, batches, kin
 from proctor.running.progress import Observer, Progress
 from proctor.running.question_spool import QuestionSpool
 from proctor.running.reckoning import Claim
+from proctor.running.sampled import Sampled
 
 _COUNTING_SECONDS = 1.0
 """So long may nobody be asked yet, for a total on the screen."""
@@ -70,6 +71,7 @@ class Session:
         budget: What may be spent.
         prices: What models cost, where it is not the table that comes with Proctor.
         spool: Takes the questions that are asked, for whoever grades them.
+        samples: How questions were drawn, by exams that are samples of larger ones.
         stopped: Why the budget ended the run early, if it did.
         progress: The counts so far.
     """
@@ -82,6 +84,7 @@ class Session:
     budget: Budget | None = None
     prices: PriceTable | None = None
     spool: QuestionSpool | None = None
+    samples: Mapping[str, Sampled] = field(default_factory=dict)
     stopped: str | None = None
     progress: Progress = field(default_factory=lambda: Progress(started=time.monotonic()))
 

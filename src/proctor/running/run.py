@@ -31,6 +31,7 @@ from proctor.running.log import ResponseLog
 from proctor.running.plan import Filed, answered_blocks, blocks_of
 from proctor.running.progress import Observer, SilentObserver
 from proctor.running.question_spool import QuestionSpool
+from proctor.running.sampled import Sampled
 from proctor.running.spec import RunSpec
 from proctor.scoring.flat import DIRECTION, units_of
 from proctor.scoring.grade import Grade
@@ -73,6 +74,7 @@ def run_exams(
     retry_failed: bool = True,
     budget: Budget | None = None,
     prices: PriceTable | None = None,
+    samples: Mapping[str, Sampled] | None = None,
 ) -> RunResult:
     """Let an engine sit exams.
 
@@ -92,6 +94,7 @@ def run_exams(
         retry_failed: Ask again what failed in an earlier run. If not, recorded failures stand.
         budget: Stops asking when it is used up; what was not asked is then a failure in the results.
         prices: What models cost, where it is not the table that comes with Proctor.
+        samples: How the exams' questions were drawn, by their names, where they are samples of larger exams.
 
     Raises:
         RunInterruptedError: The user stopped the run; it says how to go on.
@@ -112,7 +115,9 @@ def run_exams(
             folder.check_rows(exams)
         number = open_log.engine_number(engine.identity, engine.label, without_secrets(engine.identity_values()))
         spool = stack.enter_context(QuestionSpool())
-        session = Session(engine, open_log, number, observer, retry_failed, budget, prices, spool)
+        session = Session(
+            engine, open_log, number, observer, retry_failed, budget, prices, spool, samples=samples or {}
+        )
         stack.enter_context(_interruptible(session, folder))
         observer.started([exam.name for exam in exams], engine.label)
         stack.callback(observer.finished)
@@ -236,6 +241,8 @@ class _Grading:
             fingerprint = tally.maker.made(exam.definition, engine)
             self.fingerprints[exam.name] = fingerprint.to_dict()
             self.results[exam.name] = {**_entry(grade, tally), FINGERPRINT: fingerprint.to_dict()}
+            if (sample := self._session.samples.get(exam.name)) is not None:
+                self.results[exam.name] = sample.entry(self.results[exam.name])
             self._session.observer.graded(exam.name, grade)
         if exam.variant:
             self.results[exam.name]["variant"] = exam.variant
