@@ -48,6 +48,12 @@ from proctor.cli.run_options import changed_spec, origin_of_model, spec_of_optio
 @click.option(
     "--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A price table of your own."
 )
+@click.option(
+    "--precision",
+    type=float,
+    metavar="X",
+    help="Draw questions until the 95% interval of the main score is this near on either side: 0.02 is two points.",
+)
 @click.option("--executor", default="local", metavar="local|ray", help="Where the model runs.  [default: local]")
 @click.option("--workers", type=click.IntRange(min=1), help="Ray workers.  [default: one for each node]")
 @click.option("--ray-address", metavar="ADDRESS", help="A Ray cluster.  [default: start one here]")

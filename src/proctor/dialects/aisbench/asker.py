@@ -128,7 +128,7 @@ class ConfigAsker:
         Raises:
             ProctorError: A template or a retriever cannot be built, or the prompts cannot be asked so.
         """
-        asking = RowAsker(self.config, self.options, self.prompts.over(opened.pool), context.fits)
+        asking = RowAsker(self.config, self.options, self.prompts.over(opened.pool), context)
 
         def ask(each: Ask, row: Row, demos: Demos) -> Question:
             return asking.ask(row, demos, each)
@@ -163,13 +163,15 @@ class RowAsker:
         config: The dataset.
         options: What the run changes.
         builder: Makes the prompts.
-        fits: Whether a prompt is short enough; its last examples are dropped until it is, as upstream does it.
+        context: What is known of who is asked. Where it says that a prompt is too long, its last examples are dropped
+            until it fits, as upstream does it.
     """
 
     def __init__(
-        self, config: DatasetConfig, options: DatasetOptions, builder: PromptBuilder, fits: Fits | None = None
+        self, config: DatasetConfig, options: DatasetOptions, builder: PromptBuilder, context: Context | None = None
     ) -> None:
-        self._fits = fits
+        self._context = context or Context()
+        self._fits = self._context.fits
         self._inferencer = config.inferencer
         self._builder = builder
         self._output: str | None = config.reader.get("output_column")
@@ -196,7 +198,9 @@ class RowAsker:
                 why=f"its columns are {', '.join(map(repr, row))}",
             )
         asked = self._ask(row, demos)
-        requests = asked.requests if not ask.repeat else tuple(_again(each, ask.repeat) for each in asked.requests)
+        requests = asked.requests
+        if ask.repeat:
+            requests = tuple(each if self._context.gives_seed(each) else _again(each, ask.repeat) for each in requests)
         exchange = Exchange(
             question=(turn("user", asked.text),),
             references=reference_texts(asked.gold),

@@ -19,8 +19,9 @@ from proctor.dialects.aisbench.prompts import PromptBuilder
 from proctor.dialects.aisbench.rows import ConfigRows
 from proctor.dialects.aisbench.values import as_data
 from proctor.effects import author_of_file
-from proctor.recipes.exam import Exam
+from proctor.recipes.exam import Exam, Grader
 from proctor.recipes.options import ExamOptions
+from proctor.recipes.repeats import CopiesGrader
 from proctor.scoring.groupings import GroupBy
 
 
@@ -99,9 +100,15 @@ def _exam(config: DatasetConfig, given: ExamOptions, options: DatasetOptions, ro
     )
 
 
-def _grader(config: DatasetConfig, given: ExamOptions, options: DatasetOptions, rows: ConfigRows) -> ConfigGrader:
+def _grader(config: DatasetConfig, given: ExamOptions, options: DatasetOptions, rows: ConfigRows) -> Grader:
     by = GroupBy.of(given.group_by)
-    return ConfigGrader(config, options, lambda: rows.dataset.in_blocks, by, is_scored=not given.predict_only)
+    grader = ConfigGrader(config, options, lambda: rows.dataset.in_blocks, by, is_scored=not given.predict_only)
+    if config.count < _SEVERAL or (given.repeats is None and not given.reduce):
+        return grader
+    return CopiesGrader(grader, config.count, given.reduce, lambda: rows.dataset.in_blocks)
+
+
+_SEVERAL = 2  # answers to each row: one has nothing to be reduced
 
 
 def _variants(

@@ -190,6 +190,11 @@ class HFEngine(ThinkingEngine):
                     hint="an unsuitable tokenizer, dtype or device is the usual reason",
                 ) from error
 
+    @property
+    def draws_alike(self) -> bool:
+        """Sampling depends on seed and prompt only."""
+        return True
+
     def decoding_defaults(self) -> Mapping[str, Any]:
         """Return the decoding that the fields ask for."""
         return {
