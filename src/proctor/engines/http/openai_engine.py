@@ -15,6 +15,7 @@ from proctor.engines.http.addresses import checked_address, split_login
 from proctor.engines.http.http_engine import HTTPEngine
 from proctor.engines.http.protocols.openai import OpenAIProtocol
 from proctor.engines.http.protocols.protocol import ProviderProtocol
+from proctor.engines.http.served_models import first_model
 from proctor.ir import Answers, Generate, Score
 
 DEFAULT_URL = "https://api.openai.com/v1"
@@ -27,7 +28,7 @@ class OpenAIEngine(HTTPEngine):
     """A model behind an OpenAI-compatible server.
 
     Attributes:
-        model: Name of the model, as the server knows it.
+        model: Name of the model, as the server knows it; an empty one is the first that the server lists.
         base_url: Address of the server, with or without ``/v1`` and a trailing slash; by default ``OPENAI_BASE_URL``,
             or OpenAI itself.
         endpoint: ``chat`` sends messages, ``completions`` one string. ``auto`` is ``chat``: a string prompt becomes
@@ -57,6 +58,8 @@ class OpenAIEngine(HTTPEngine):
     stream: Annotated[bool, NON_POSITIONAL] = False
     extra_body: Annotated[dict[str, Any] | None, NON_POSITIONAL] = None
 
+    _listed_model: str = ""
+
     def prepare(self) -> None:
         """Work out the address, and whether the endpoint can score."""
         super().prepare()
@@ -77,6 +80,7 @@ class OpenAIEngine(HTTPEngine):
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "base_url" and not self._preparing:
             object.__setattr__(self, "_login", None)
+            object.__setattr__(self, "_listed_model", "")
         super().__setattr__(name, value)
         if name in ("base_url", "endpoint") and not self._preparing:
             self.prepare()
@@ -91,9 +95,30 @@ class OpenAIEngine(HTTPEngine):
         """Whether the server is reached as services are: by https."""
         return self._url.startswith("https:")
 
+    @property
+    def label(self) -> str:
+        """The model's name; the server's address before it has said which model it has."""
+        return self.model or self._listed_model or self._url
+
+    def named_model(self) -> str:
+        """Return the model's name; where none was given, the server is asked once.
+
+        Raises:
+            NotAllowedError: A file says where the server is, and nobody allowed to ask it.
+            EngineError: The server does not say which model it has.
+        """
+        if not (self.model or self._listed_model):
+            self.act()
+            self._listed_model = first_model(self._list_url(), self._headers(), self.connect_timeout)
+        return self.model or self._listed_model
+
+    def _list_url(self) -> str:
+        """Return the address below which the server lists its models."""
+        return self._url
+
     def identity_values(self) -> dict[str, Any]:
-        """Return what decides the answers; the address in full."""
-        return {**super().identity_values(), "base_url": self._url}
+        """Return what decides the answers; the address in full, and the name of the model that it has."""
+        return {**super().identity_values(), "base_url": self._url, "model": self.named_model()}
 
     def generate(self, requests: Iterable[Generate]) -> Answers:
         """Answer generation requests, ``max_concurrency`` at once."""
@@ -111,7 +136,7 @@ class OpenAIEngine(HTTPEngine):
 
     def _protocol(self) -> ProviderProtocol:
         options = {"is_chat": self.endpoint != "completions", "stream": self.stream}
-        return OpenAIProtocol(self._url, self.model, self.decoding_defaults(), options=options)
+        return OpenAIProtocol(self._url, self.named_model(), self.decoding_defaults(), options=options)
 
     def _address(self) -> str:
         return self.base_url or next((os.environ[name] for name in _URL_VARIABLES if os.environ.get(name)), DEFAULT_URL)

@@ -16,6 +16,7 @@ from proctor.engines.http.addresses import checked_address
 from proctor.engines.http.openai_engine import OpenAIEngine, normal_url, with_http
 from proctor.engines.http.protocols.anthropic import AnthropicProtocol
 from proctor.engines.http.protocols.bedrock import BedrockProtocol
+from proctor.engines.http.protocols.native_generate import NativeGenerateProtocol
 from proctor.engines.http.protocols.ollama import OllamaProtocol
 from proctor.engines.http.protocols.openai import OpenAIProtocol
 from proctor.engines.http.protocols.protocol import ProviderProtocol
@@ -29,6 +30,7 @@ from proctor.ir import Answers, Generate, Score
 PROTOCOLS: dict[str, type[ProviderProtocol]] = {
     "anthropic": AnthropicProtocol,
     "bedrock": BedrockProtocol,
+    "native_generate": NativeGenerateProtocol,
     "ollama": OllamaProtocol,
     "openai": OpenAIProtocol,
     "replicate": ReplicateProtocol,
@@ -68,9 +70,8 @@ class ProviderEngine(OpenAIEngine):
         super(OpenAIEngine, self).prepare()
         self._take_login()
         self._url = normal_url(_checked(self.base_url)) if self.base_url else ""
-        object.__setattr__(self, "can_score", self.endpoint == "completions")
-        if self.provider is not None:
-            provider_named(self.provider)
+        native = self.provider is not None and provider_named(self.provider)[1].protocol == "native_generate"
+        object.__setattr__(self, "can_score", self.endpoint == "completions" and not native)
 
     @property
     def policy(self) -> list[str] | None:
@@ -80,13 +81,24 @@ class ProviderEngine(OpenAIEngine):
     @property
     def served_model(self) -> str:
         """The provider's name of the model."""
-        return provider_named(self.provider)[1].model_name(self.model)
+        return provider_named(self.provider)[1].model_name(self.named_model())
+
+    def _list_url(self) -> str:
+        name, provider = provider_named(self.provider)
+        return normal_url(address_of(name, provider, "", self._said_of_server()).url)
+
+    @property
+    def only_chats(self) -> bool:
+        """Whether prompts go to the model as messages: never where the server takes one string."""
+        if self.provider is not None and (entry := provider_named(self.provider)[1]).protocol == "native_generate":
+            return bool(entry.options.get("parts"))
+        return super().only_chats
 
     @property
     def price_name(self) -> str:
         """The provider, and its name of the model."""
         name, provider = provider_named(self.provider)
-        return f"{name}/{provider.model_name(self.model)}"
+        return f"{name}/{provider.model_name(self.label)}"
 
     @property
     def is_billed(self) -> bool:
