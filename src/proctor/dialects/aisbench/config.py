@@ -9,6 +9,7 @@ from typing import Any
 
 from proctor.dialects.aisbench.config_keys import dataset_key_problems, part_problems, without_effect
 from proctor.dialects.aisbench.datasets import type_arguments
+from proctor.dialects.aisbench.signatures import project_named
 from proctor.dialects.aisbench.values import ConfigDict, location_of, short_name
 from proctor.errors import Diagnostic, Location, ProctorError, ValidationError, did_you_mean
 
@@ -101,6 +102,29 @@ class DatasetConfig:
         """Evaluator and post-processors."""
         found: Mapping[str, Any] = self.values.get("eval_cfg") or {}
         return found
+
+    @property
+    def project(self) -> str:
+        """Whose rules are meant: ``aisbench`` where its type or its inferencer is AISBench's, else ``opencompass``."""
+        named = (self.values.get("type"), (self.inference.get("inferencer") or {}).get("type"))
+        return "aisbench" if "aisbench" in map(project_named, named) else "opencompass"
+
+    def sampled(self, times: int) -> DatasetConfig:
+        """Return the dataset with each row asked about as often as the model says (``num_return_sequences``).
+
+        Raises:
+            ValidationError: The dataset says another number of runs.
+        """
+        own = self.values.get("n", times)
+        if own != times:
+            raise ValidationError(
+                f"'{self.abbr}' is to be asked {own} times (n), and {times} times (the model's num_return_sequences)",
+                location=self.location,
+                path="$.n",
+                hint="say one of them",
+            )
+        values = ConfigDict({"k": times, **self.values, "n": times}, location=self.location)
+        return replace(self, values=values, count=times)
 
     def repeated(self, times: int) -> DatasetConfig:
         """Return the dataset with each row asked about ``times`` times."""

@@ -19,6 +19,7 @@ from proctor.dialects.aisbench.evaluators import (
     reads_rows,
     unit_of,
 )
+from proctor.dialects.aisbench.judge_inference import judge_of
 from proctor.dialects.aisbench.options import DatasetOptions
 from proctor.errors import Diagnostic
 from proctor.ir import Failure, Prompt, Request, Response, Rolling
@@ -63,6 +64,8 @@ class ConfigGrader:
         """Yield what can be known before anybody is asked: evaluators and post-processors that there are not."""
         if self._is_scored:
             yield from grading_problems(self._config.evaluation, self._model_postprocessor)
+            if (judge := judge_of(self._config.values)) is not None:
+                yield from judge.problems()
 
     def grade(self, answered: Iterable[Answered]) -> Grade:
         """Turn responses into predictions and scores; what could not be answered is a failure, not a wrong answer."""
@@ -79,9 +82,12 @@ class ConfigGrader:
         read = Reader(config.inferencer.kind, config.reader.get("output_column"))
         if not self._is_scored:
             return ExamGrader([Grading("", read, [_Golds(read.output)])])
-        steps: list[Step] = [_Golds(read.output), PostProcessing(config.evaluation, self._model_postprocessor)]
+        judge = judge_of(config.values)
+        steps: list[Step] = [_Golds(read.output), *([judge] if judge is not None else [])]
+        steps.append(PostProcessing(config.evaluation, self._model_postprocessor))
         runs = (config.values.get("k", 1), config.count)
-        scorer = EvaluatorScorer(config.evaluation, runs, self._in_blocks, has_turns=config.inferencer.kind == CHAT)
+        has_turns = config.inferencer.kind == CHAT
+        scorer = EvaluatorScorer(config.evaluation, runs, self._in_blocks, has_turns, is_judged=judge is not None)
         return ExamGrader([Grading("", read, steps, [scorer])], group_by=self._group_by)
 
 
@@ -224,12 +230,14 @@ class EvaluatorScorer:
         runs: ``k`` and ``n`` of the dataset.
         in_blocks: Whether the copies of all rows stand behind each other.
         has_turns: Whether several readings belong to one row: the turns of a conversation.
+        is_judged: Whether a judge reads the rows first.
     """
 
     evaluation: Mapping[str, Any]
     runs: tuple[int | Sequence[int], int]
     in_blocks: Callable[[], bool]
     has_turns: bool = False
+    is_judged: bool = False
 
     @property
     def name(self) -> str:
@@ -244,7 +252,7 @@ class EvaluatorScorer:
     def needs(self) -> frozenset[Need]:
         """Whole rows where the evaluator, a post-processor of references or several runs look at them."""
         rows = reads_rows(self._evaluator) or self.evaluation.get("dataset_postprocessor") or self.runs[1] > 1
-        found: list[Need] = ["fields"] if rows or self.has_turns else []
+        found: list[Need] = ["fields"] if rows or self.has_turns or self.is_judged else []
         return frozenset([*found, "prompts"] if is_class(self._evaluator) else found)
 
     def check(self) -> Iterator[Diagnostic]:

@@ -126,7 +126,7 @@ def evaluation_effects(config: Any) -> list[Effect]:
     for key, value in config.items():
         if key == "judge_cfg" and isinstance(value, Mapping) and value:
             with suppress(ProctorError):
-                found += effects_of(_engine(model_config(value), value))
+                found += effects_of(judge_engine(model_config(value), value))
         elif key != "judge_cfg":
             found += evaluation_effects(value)
     return list(dict.fromkeys(found))
@@ -174,9 +174,8 @@ def _judgements(cases: Cases, prompt_template: Mapping[str, Any], judge_cfg: Map
     if not len(cases.predictions):
         return []
     judge = _judge(judge_cfg)
-    answers = ask(_engine(judge, judge_cfg), _questions(cases, prompt_template, judge))
+    said = words_of(judge_engine(judge, judge_cfg), _questions(cases, prompt_template, judge))
     clean = postprocessor(judge.postprocessor, cases.project)
-    said = [answer.prediction for answer in answers]
     return [each if isinstance(each, Failure) else clean(each) for each in said]
 
 
@@ -193,18 +192,44 @@ def _judge(config: Mapping[str, Any] | None) -> ModelConfig:
     return ModelConfig(os.environ[_MODEL], "openai", given, as_messages=True)
 
 
-def _engine(judge: ModelConfig, config: Mapping[str, Any] | None) -> Engine:
-    """Return the judge's engine, writing as the config says where the engine can be told so.
+def judge_engine(judge: ModelConfig, config: Mapping[str, Any] | None) -> Engine:
+    """Return the judge's engine, writing as the config says.
 
     Args:
         judge: The judge.
         config: What the config says of it; where it says nothing, the user's own variables do.
+
+    Raises:
+        ScoringError: The engine cannot be told how to write.
     """
     origin = Origin(author_of_config(config), is_config=True) if config else Origin()
     engine = make_engine(judge.engine, judge.args, origin)
-    wanted = {**judge.decoding, **({"max_tokens": judge.max_out_len} if judge.max_out_len else {})}
-    known = {name: value for name, value in wanted.items() if name in type(engine).model_fields}
-    return make_engine(engine, known, Origin(origin.author)) if known else engine
+    told = _told(judge, set(type(engine).model_fields), engine)
+    return make_engine(engine, told, Origin(origin.author)) if told else engine
+
+
+def _told(judge: ModelConfig, known: set[str], engine: Engine) -> dict[str, Any]:
+    """Return the fields of an engine that say how a judge is to write; what has no field goes with the request."""
+    limit = next((name for name in ("max_tokens", "max_new_tokens") if name in known), "max_tokens")
+    wanted: dict[str, Any] = {limit: judge.max_out_len, **judge.decoding}
+    extra = dict(wanted.pop("extra", {}))
+    if judge.stop:
+        wanted["stop"] = [*judge.stop, *wanted.get("stop", ())]
+    if "temperature" in wanted and wanted["temperature"] is None:  # left to the server
+        extra["temperature"] = wanted.pop("temperature")
+    extra |= {name: value for name, value in wanted.items() if name not in known and value is not None}
+    told = {name: value for name, value in wanted.items() if name in known and value is not None}
+    rest = next((name for name in ("extra_body", "generation_kwargs") if name in known), None)
+    if extra and rest is not None:
+        return {**told, rest: {**(getattr(engine, rest) or {}), **extra}}
+    if extra:
+        raise ScoringError(f"the judge '{judge.abbr}' cannot be told {', '.join(extra)}", hint="take it out of its config")
+    return told
+
+
+def words_of(engine: Engine, prompts: Sequence[JudgePrompt]) -> list[Any]:
+    """Return what a judge says to each prompt; a failure where it says nothing."""
+    return [answer.prediction for answer in ask(engine, prompts)]
 
 
 def _questions(cases: Cases, template: Mapping[str, Any], judge: ModelConfig) -> list[JudgePrompt]:

@@ -55,6 +55,7 @@ class HFEngine(Engine):
         think_end_token: What ends a model's thinking; everything up to it is removed from answers.
         generation_kwargs: Parameters of ``generate`` beside those named here (``num_beams``, ``repetition_penalty`` …).
         model_kwargs: Everything else that ``from_pretrained`` takes (``quantization_config`` …).
+        processor_kwargs: How pictures are read (``min_pixels``, ``max_pixels`` …).
     """
 
     model: str
@@ -90,6 +91,7 @@ class HFEngine(Engine):
     load_in_8bit: bool = False
     load_in_4bit: bool = False
     model_kwargs: dict[str, Any] = {}
+    processor_kwargs: dict[str, Any] = {}
 
     transient_fields: ClassVar[frozenset[str]] = Engine.transient_fields | {
         "device",
@@ -216,7 +218,15 @@ class HFEngine(Engine):
             trust_remote_code=self.trust_remote_code,
             reorder_weights=self.reorder_weights,
             options=self._load_options(),
+            processor_options=self.processor_kwargs,
         )
+
+    def identity_values(self) -> dict[str, Any]:
+        """Return what decides the answers; how pictures are read only where somebody says so."""
+        values = super().identity_values()
+        if not self.processor_kwargs:
+            del values["processor_kwargs"]
+        return values
 
     def _load_options(self) -> dict[str, Any]:
         options = dict(self.model_kwargs)

@@ -25,7 +25,7 @@ from proctor.settings import settings
 
 _PROJECTS = {"opencompass": "opencompass", "ais_bench": "aisbench"}
 # What upstream takes for itself before it calls the class with the rest.
-_NOT_ARGUMENTS = {"type", "abbr", "reader_cfg", "infer_cfg", "eval_cfg", "k", "n"}
+_OUTSIDE = frozenset({"type", "abbr", "reader_cfg", "infer_cfg", "judge_infer_cfg", "eval_cfg", "k", "n"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def dataset_splits(config: Mapping[str, Any], dataset_map: str | None = None) ->
     """
     kind, place = config.get("type"), getattr(config, "location", None)
     name = dotted_name(kind)
-    arguments = {key: value for key, value in config.items() if key not in _NOT_ARGUMENTS}
+    arguments = {key: value for key, value in config.items() if key not in _OUTSIDE}
     names = [str(each) for each in (config.get("abbr"), name.rpartition(".")[2], name, config.get("path")) if each]
     if (mapped := mapped_dataset(names, dataset_map)) is not None:
         return mapped
