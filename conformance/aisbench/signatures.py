@@ -195,11 +195,26 @@ def table_of(folder: Path) -> dict[str, dict[str, str]]:
                 continue
             key = name if len(entries) == 1 or module == entries[0][0] else f"{module.rpartition('.')[2]}.{name}"
             text = signature_of(source, module, node, kind)
+            known = table.setdefault(kind, {})
             for alias in dict.fromkeys([key, *_registered(node)[1]]):
-                table.setdefault(kind, {}).setdefault(alias, text)
+                known.setdefault(alias, text)
+            if key != name:  # several classes of one name: by the name alone, what any of them takes
+                known[name] = either(known.get(name, text), text)
     for key, (kind, _, node) in source.functions.items():
         table.setdefault(kind, {}).setdefault(key.partition("/")[2], written([node], set(), skip=1))
     return {kind: dict(sorted(names.items())) for kind, names in sorted(table.items())}
+
+
+def either(first: str, second: str) -> str:
+    """Return what two signatures take together; needed is what both need."""
+    parts = [[each for each in text.split(", ") if each] for text in (first, second)]
+    names = [{each.partition("=")[0] for each in part} for part in parts]
+    if names[0] == names[1]:
+        return first
+    needed = [each for each in parts[0] if "=" not in each and each != "**" and each in parts[1]]
+    rest = dict.fromkeys(each.partition("=")[0] for part in parts for each in part if each != "**")
+    texts = [*needed, *(f"{each}=..." for each in rest if each not in needed)]
+    return ", ".join([*texts, *(["**"] if "**" in (*parts[0], *parts[1]) else [])])
 
 
 def version_of(wheel: Path, package: str) -> str:

@@ -212,6 +212,28 @@ INFERENCERS: Mapping[str, Keys] = {
 }
 """By what an inferencer asks."""
 
+_UNREAD = {
+    "max_out_len": "AISBench's inferencers read none; max_out_len of the model counts where it says one",
+    "max_seq_len": "AISBench's inferencers read none; max_seq_len of the model counts",
+    "stopping_criteria": "AISBench sends none; stop in the model's generation_kwargs is sent",
+}
+"""What inferencers of AISBench take and drop."""
+
+
+def inferencer_keys(kind: str, inferencer: Mapping[str, Any]) -> Keys:
+    """Return what may stand in an inferencer.
+
+    Args:
+        kind: What it asks.
+        inferencer: It.
+    """
+    known = INFERENCERS[kind]
+    if project_named(inferencer.get("type")) != "aisbench":
+        return known
+    idle = {key: why for key, why in _UNREAD.items() if key in known.used}
+    return Keys(known.used - idle.keys(), {**known.idle, **idle}, known.refused)
+
+
 DATASET_PARTS = frozenset({"type", "abbr", "reader_cfg", "infer_cfg", "judge_infer_cfg", "eval_cfg", "k", "n"})
 """Keys of a dataset that are not arguments of its type."""
 
@@ -224,18 +246,44 @@ DATASET_IDLE: Reasons = {
 """Arguments that configs give to dataset types whose rows do not depend on them."""
 
 def dataset_key_problems(values: Mapping[str, Any], arguments: Collection[str] | None) -> Iterator[Diagnostic]:
-    """Yield keys of a dataset that are refused or unknown.
+    """Yield keys of a dataset that are refused or unknown, and arguments of its type that are missing.
 
     Args:
         values: The dataset.
-        arguments: What its type reads; ``None`` where that is not known, so that everything is taken.
+        arguments: What its type reads here; ``None`` where that is not known.
     """
-    where = location_of(values)
-    for key in values:
-        if arguments is not None and key not in (*DATASET_PARTS, *arguments, *DATASET_IDLE):
-            known = [*sorted(arguments), *sorted(DATASET_PARTS)]
+    where, kind = location_of(values), values.get("type")
+    taken = signature_of("datasets", kind)
+    for key, value in values.items():
+        if key in DATASET_PARTS or (arguments is not None and key in arguments):
+            continue
+        if arguments is not None and _is_lost(key, value, taken):
+            why = "the class reads it, and the rows here are made without it"
+            yield Diagnostic(f"'{key}' of {short_name(kind)} cannot be honoured", where, f"$.{key}", why, "take it out")
+        elif not _is_argument(key, arguments, taken):
+            known = [*sorted({*(arguments or ()), *(taken.names if taken is not None else ())}), *sorted(DATASET_PARTS)]
             hint = did_you_mean(str(key), known) or f"it has {', '.join(known)}"
             yield Diagnostic(f"the dataset type knows no '{key}'", where, f"$.{key}", hint=hint)
+    if taken is not None and arguments is not None:
+        for key in taken.needed:
+            if key not in values and key in arguments:
+                yield Diagnostic(f"{short_name(kind)} needs '{key}'", where, "$", hint=f"{key}=…")
+
+
+def _is_lost(key: str, value: Any, taken: Signature | None) -> bool:
+    """Whether the class of a type reads an argument that nothing here reads, and it is not what the class has anyway."""
+    if taken is None or key in DATASET_IDLE:
+        return False
+    return key in taken.names and not _is_default(taken, key, value)
+
+
+def _is_argument(key: str, arguments: Collection[str] | None, taken: Signature | None) -> bool:
+    """Whether a dataset type takes an argument: what is read here, what its class takes, what does not matter."""
+    if arguments is None and (taken is None or taken.is_open):
+        return True
+    if key in (arguments or ()) or (taken is not None and key in taken.names):
+        return True
+    return key in DATASET_IDLE and (taken is None or taken.is_open)
 
 
 def part_problems(values: Mapping[str, Any], kind: str) -> Iterator[Diagnostic]:
@@ -259,7 +307,8 @@ def without_effect(values: Mapping[str, Any], kind: str, arguments: Collection[s
     """
     found: dict[str, str] = {}
     if arguments is not None:
-        found |= {f"$.{key}": DATASET_IDLE[key] for key in values if key in DATASET_IDLE and key not in arguments}
+        unread = [key for key in values if key not in arguments and key not in DATASET_PARTS]
+        found |= {f"$.{key}": DATASET_IDLE.get(key, _SAME_ROWS) for key in unread}
     for keys, part, _, path in _parts(values, kind):
         found |= keys.without_effect(part, path)
     retriever = values["infer_cfg"].get("retriever") or {}
@@ -275,5 +324,6 @@ def _parts(values: Mapping[str, Any], kind: str) -> Iterator[tuple[Keys, Mapping
         (EVALUATION, values.get("eval_cfg"), "eval_cfg", "$.eval_cfg"),
     ]
     if kind:
-        listed.append((INFERENCERS[kind], inference.get("inferencer"), "the inferencer", "$.infer_cfg.inferencer"))
+        inferencer = inference.get("inferencer") or {}
+        listed.append((inferencer_keys(kind, inferencer), inferencer, "the inferencer", "$.infer_cfg.inferencer"))
     return (each for each in listed if isinstance(each[1], Mapping))

@@ -299,6 +299,16 @@ def _judge_problems(entry: MetricEntry, config: Mapping[str, Any]) -> Iterator[D
     yield from judge_problems(entry.name, config)
 
 
+def evaluation_slips(eval_cfg: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    """Yield what is misspelt in an ``eval_cfg``: names that are nearly known, arguments that an evaluator lacks.
+
+    What is named rightly and cannot be computed here is not among them: its prompts can be looked at all the same.
+    """
+    for problem in evaluation_problems(eval_cfg):
+        if problem.hint.startswith("did you mean") or "argument" in problem.what:
+            yield problem
+
+
 def evaluation_problems(eval_cfg: Mapping[str, Any]) -> Iterator[Diagnostic]:
     """Yield what is wrong with the names and arguments in an ``eval_cfg``, on whatever machine it is run.
 

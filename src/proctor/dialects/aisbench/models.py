@@ -10,7 +10,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.aisbench.config import model_abbr_of
 from proctor.dialects.aisbench.index import COLLECTION, MODEL, find_config
 from proctor.dialects.aisbench.model_keys import (
     LIMITS,
@@ -20,7 +19,7 @@ from proctor.dialects.aisbench.model_keys import (
     project_of_model,
 )
 from proctor.dialects.aisbench.reader import models_of, read_config
-from proctor.dialects.aisbench.values import as_data, location_of, short_name
+from proctor.dialects.aisbench.values import as_data, location_of, model_abbr_of, short_name
 from proctor.effects import Author, author, author_of_file, author_of_rows
 from proctor.errors import UnknownArtifactError, UsageError, ValidationError, did_you_mean
 

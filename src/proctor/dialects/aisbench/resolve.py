@@ -12,15 +12,16 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.aisbench.config import DatasetConfig, abbr_of, checked, dataset_config
+from proctor.dialects.aisbench.config import DatasetConfig, checked, dataset_config
 from proctor.dialects.aisbench.datasets.custom import custom_dataset
 from proctor.dialects.aisbench.exam import dataset_exam
+from proctor.dialects.aisbench.file_keys import file_problems, filled
 from proctor.dialects.aisbench.index import DATASET, EXAMS, config_entries, find_config
 from proctor.dialects.aisbench.options import dataset_options
 from proctor.dialects.aisbench.reader import datasets_of, read_config, summarizer_of
 from proctor.dialects.aisbench.summary import SummaryGroup, summary_groups
-from proctor.dialects.aisbench.values import location_of
-from proctor.errors import ProctorError, UnknownArtifactError, UsageError, did_you_mean
+from proctor.dialects.aisbench.values import abbr_of, location_of
+from proctor.errors import ProctorError, UnknownArtifactError, UsageError, ValidationError, did_you_mean
 from proctor.logs import get_logger
 from proctor.recipes.exam import Exam, add_groups
 from proctor.recipes.options import ExamOptions
@@ -39,7 +40,9 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
     if "=" in base or not base:
         return None
     if base.endswith((".jsonl", ".csv")) and Path(base).is_file():
-        return [dataset_exam(dataset_config(custom_dataset({"path": base})), options)]
+        changed = dataset_options(options)
+        own = custom_dataset({"path": base}, "aisbench" if changed.own_limit else "opencompass")
+        return [dataset_exam(dataset_config(own), options, changed)]
     paths = _paths(base, options.include_paths)
     if paths is None:
         return None
@@ -87,7 +90,9 @@ def exams_of_config(path: Path, wanted: str, options: ExamOptions) -> list[Exam]
         ProctorError: The file cannot be read, has no such dataset, or datasets have problems: all of them at once.
     """
     values = read_config(path)
-    found = datasets_of(values)
+    if problems := list(file_problems(values)):
+        raise ValidationError(problems)
+    found = [filled(each, values) for each in datasets_of(values)]
     chosen = [each for each in found if not wanted or fnmatchcase(abbr_of(each), wanted)]
     if not chosen:
         raise _nothing(path, wanted, found)
@@ -143,5 +148,6 @@ def configs_of(name: str, include_paths: Sequence[str] = ()) -> list[DatasetConf
     paths = _paths(base, include_paths)
     if not paths:
         raise UnknownArtifactError(f"there is no config '{base}'", hint="proctor ls --from opencompass lists them")
-    found = [each for path in paths for each in datasets_of(read_config(path))]
+    read = [read_config(path) for path in paths]
+    found = [filled(each, values) for values in read for each in datasets_of(values)]
     return checked([each for each in found if not wanted or fnmatchcase(abbr_of(each), wanted)])

@@ -9,6 +9,7 @@ from typing import Any
 from proctor.dialects.aisbench.components import build_retriever, build_template
 from proctor.dialects.aisbench.config import dataset_config
 from proctor.dialects.aisbench.evaluators import evaluation_problems
+from proctor.dialects.aisbench.file_keys import custom_problems, file_problems, is_custom
 from proctor.dialects.aisbench.models import model_config
 from proctor.dialects.aisbench.reader import datasets_of, models_of, read_config
 from proctor.errors import Diagnostic, ProctorError
@@ -49,8 +50,9 @@ def _problems(file: Path) -> Iterator[Diagnostic]:
     except ProctorError as error:
         yield from error.diagnostics
         return
+    yield from file_problems(values)
     for dataset in datasets:
-        yield from _dataset_problems(dataset)
+        yield from custom_problems(dataset) if is_custom(dataset) else _dataset_problems(dataset)
     for model in models:
         try:
             model_config(model)
@@ -64,7 +66,7 @@ def _dataset_problems(dataset: Mapping[str, Any]) -> Iterator[Diagnostic]:
     except ProctorError as error:
         yield from error.diagnostics
         return
-    inference = config.inference
+    inference = config.inference  # what is named rightly, and is not here
     for name in ("ice_template", "prompt_template"):
         try:
             build_template(inference.get(name), f"$.infer_cfg.{name}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from proctor.dialects.aisbench.datasets.dataset_specs import spec_names, spec_of
@@ -119,7 +119,12 @@ def project_of(kind: Any) -> str:
 def type_arguments(kind: Any) -> frozenset[str] | None:
     """Return the arguments that a dataset type reads; ``None`` where that is not known."""
     name = dotted_name(kind)
-    known = spec_of(name, project_of(kind)) if _is_upstream(name) and isinstance(kind, Reference | str) else None
+    return _arguments(name, project_of(kind)) if _is_upstream(name) and isinstance(kind, Reference | str) else None
+
+
+@cache
+def _arguments(name: str, project: str) -> frozenset[str] | None:
+    known = spec_of(name, project)
     return None if known is None else argument_names(known)
 
 
