@@ -47,7 +47,8 @@ def plain(body: dict[str, Any], repeats: bool) -> str:
 def asked_by_aisbench(text: str, folder: Path, server: RecordingServer) -> list[tuple[str, dict[str, Any]]]:
     """Return what AISBench asks; its results are in the folder ``theirs``."""
     (folder / "config.py").write_text(text, encoding="utf-8")
-    command = [PYTHON, "-m", "ais_bench.benchmark.cli.main", "config.py", "--debug", "-w", "theirs", "--num-warmups", "0"]
+    driver = str(Path(__file__).with_name("forked_process.py"))
+    command = [PYTHON, driver, "config.py", "--debug", "-w", "theirs", "--num-warmups", "0"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=_PATIENCE_SECONDS, check=False)  # noqa: S603
     (folder / "theirs.log").write_text(done.stdout + done.stderr, encoding="utf-8")
     return taken(server)

@@ -224,7 +224,7 @@ class _Shared:
             case Likelihood():
                 return "likelihood", request.context.payload, request.continuation
             case Rolling():
-                return "rolling", request.text, request.from_start
+                return "rolling", request.text, request.from_start, request.messages
             case Converse():
                 return "converse", request.turns, self._number(request.decoding)
 
@@ -236,8 +236,8 @@ class _Shared:
                 return Choose(tuple(Pair(Prompt(context), words) for context, words in pairs))
             case ("likelihood", payload, words):
                 return Likelihood(Prompt(payload), words)
-            case ("rolling", text, from_start):
-                return Rolling(text, from_start)
+            case ("rolling", text, from_start, messages):
+                return Rolling(text, from_start, tuple(messages))
             case (_, turns, number):
                 return Converse(turns, self._decoding(number))
         raise ValueError(packed)

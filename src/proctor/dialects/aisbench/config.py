@@ -372,7 +372,7 @@ def _inferencer(values: Mapping[str, Any]) -> Inferencer:
         values.get("max_out_len"),
         (stop,) if isinstance(stop, str) else tuple(stop),
         tuple(labels) if labels else None,
-        values.get("normalizing_str"),
+        None if project_named(values["type"]) == "aisbench" else values.get("normalizing_str"),
         values.get("infer_mode") or _own_mode(values["type"]),
         values.get("max_seq_len"),
     )

@@ -215,6 +215,7 @@ INFERENCERS: Mapping[str, Keys] = {
 _UNREAD = {
     "max_out_len": "AISBench's inferencers read none; max_out_len of the model counts where it says one",
     "max_seq_len": "AISBench's inferencers read none; max_seq_len of the model counts",
+    "normalizing_str": "AISBench's inferencers read none",
     "stopping_criteria": "AISBench sends none; stop in the model's generation_kwargs is sent",
 }
 """What inferencers of AISBench take and drop."""

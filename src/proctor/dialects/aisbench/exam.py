@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from proctor.dialects.aisbench.asker import ConfigAsker, Prompts, RetrieverDraw, RowAsker
-from proctor.dialects.aisbench.config import GENERATE, DatasetConfig
+from proctor.dialects.aisbench.config import GENERATE, PPL, DatasetConfig
 from proctor.dialects.aisbench.datasets import DatasetRows
 from proctor.dialects.aisbench.datasets.files import path_effects
 from proctor.dialects.aisbench.gradings import ConfigGrader
@@ -120,6 +120,8 @@ def _grader(config: DatasetConfig, given: ExamOptions, options: DatasetOptions, 
 def _variants(
     config: DatasetConfig, given: ExamOptions, options: DatasetOptions, rows: ConfigRows
 ) -> Mapping[str, Callable[[], Exam]]:
+    if config.inferencer.kind == PPL and config.inferencer.normalizing is None and not options.as_messages:
+        return {"messages": lambda: _exam(config, given, replace(options, as_messages=True), rows)}
     if config.inferencer.kind != GENERATE or (options.as_messages and not _loses_stops(config, options)):
         return {}
     stops = options.takes_stops or False  # services get none, whose only form is chat

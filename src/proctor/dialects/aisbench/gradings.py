@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, DatasetConfig
@@ -79,7 +79,7 @@ class ConfigGrader:
     def grader(self) -> ExamGrader:
         """The grader of the core; made on first use, since its evaluator may be code."""
         config = self._config
-        read = Reader(config.inferencer.kind, config.reader.get("output_column"))
+        read = Reader(config.inferencer.kind, config.reader.get("output_column"), config.project)
         if not self._is_scored:
             return ExamGrader([Grading("", read, [_Golds(read.output)])])
         judge = judge_of(config.values)
@@ -100,11 +100,14 @@ class Reader:
     Args:
         kind: What the inferencer asks.
         output: The column of the right answer.
+        project: Whose rule for losses counts.
     """
 
-    def __init__(self, kind: str, output: str | None) -> None:
+    def __init__(self, kind: str, output: str | None, project: str = "opencompass") -> None:
         self.output = output
         self._read = None if kind == CHAT else _READ[kind]
+        if kind == PPL and project == "aisbench":
+            self._read = partial(_least_perplexed, first_token=0)
 
     def __call__(self, answered: Answered) -> Sequence[Reading]:
         """Return what was answered: one thing, or one for each turn of a conversation."""
@@ -132,10 +135,13 @@ def _generated(each: Answered, labels: Sequence[Any]) -> Any:
     return list(texts) if len(texts) > 1 else texts[0] if texts else ""
 
 
-def _least_perplexed(each: Answered, labels: Sequence[Any]) -> Any:
-    """Return the label whose prompt has the least loss per token; of equals, the first."""
+def _least_perplexed(each: Answered, labels: Sequence[Any], first_token: int = 1) -> Any:
+    """Return the label whose prompt has the least loss per token; of equals, the first.
+
+    OpenCompass counts the first token, which has no loss, among the tokens; AISBench does not.
+    """
     if isinstance(each.question.requests[0], Rolling):
-        losses = [_loss(response, first_token=1) for response in each.responses]
+        losses = [_loss(response, first_token) for response in each.responses]
     else:
         pairs = zip(each.responses[::2], each.responses[1::2], strict=True)
         losses = [_loss(answer) - _loss(alone) for answer, alone in pairs]

@@ -37,10 +37,12 @@ class OpenAIEngine(HTTPEngine):
             top_logprobs: Decoding for requests that leave it open. Without any limit, ``completions`` write at most 256
             tokens.
         stream: Stream answers, to know when their first token came (``Response.timing.first_token_seconds``).
+        scoring: How log-probabilities of given text are asked for: ``echo`` on completions, or ``prompt_logprobs``
+            (vLLM's), on completions and chat.
         extra_body: Further fields of every request's body.
     """
 
-    transient_fields: ClassVar[frozenset[str]] = HTTPEngine.transient_fields | {"stream"}
+    transient_fields: ClassVar[frozenset[str]] = HTTPEngine.transient_fields | {"stream", "scoring"}
 
     model: str
     base_url: str | None = None
@@ -56,6 +58,7 @@ class OpenAIEngine(HTTPEngine):
     logprobs: Annotated[bool | None, NON_POSITIONAL] = None
     top_logprobs: Annotated[int | None, NON_POSITIONAL] = None
     stream: Annotated[bool, NON_POSITIONAL] = False
+    scoring: Annotated[Literal["echo", "prompt_logprobs"], NON_POSITIONAL] = "echo"
     extra_body: Annotated[dict[str, Any] | None, NON_POSITIONAL] = None
 
     _listed_model: str = ""
@@ -67,7 +70,7 @@ class OpenAIEngine(HTTPEngine):
         address, login = split_login(self._address())
         self._login = self._login or login
         self._url = normal_url(checked_address(with_http(address), self._address_source()))
-        object.__setattr__(self, "can_score", self.endpoint == "completions")
+        object.__setattr__(self, "can_score", self.endpoint == "completions" or self.scores_chats)
 
     def _take_login(self) -> None:
         """Take the name and password out of ``base_url``: they are sent, and nowhere written."""
@@ -82,7 +85,7 @@ class OpenAIEngine(HTTPEngine):
             object.__setattr__(self, "_login", None)
             object.__setattr__(self, "_listed_model", "")
         super().__setattr__(name, value)
-        if name in ("base_url", "endpoint") and not self._preparing:
+        if name in ("base_url", "endpoint", "scoring") and not self._preparing:
             self.prepare()
 
     @property
@@ -94,6 +97,11 @@ class OpenAIEngine(HTTPEngine):
     def is_billed(self) -> bool:
         """Whether the server is reached as services are: by https."""
         return self._url.startswith("https:")
+
+    @property
+    def scores_chats(self) -> bool:
+        """Whether the server is asked for log-probabilities of messages."""
+        return self.scoring == "prompt_logprobs" and self.endpoint != "completions"
 
     @property
     def label(self) -> str:
@@ -125,17 +133,17 @@ class OpenAIEngine(HTTPEngine):
         return self._run(requests, self._protocol().generate)
 
     def score(self, requests: Iterable[Score]) -> Answers:
-        """Answer requests for log-likelihoods, by echo on the completions endpoint.
+        """Answer requests for log-likelihoods, by echo on the completions endpoint or as :attr:`scoring` says.
 
         Raises:
-            UnsupportedRequestError: ``endpoint`` is not ``completions``.
+            UnsupportedRequestError: ``endpoint`` is not ``completions``, and ``scoring`` is ``echo``.
         """
-        if self.endpoint != "completions":
+        if not self.can_score:
             return super().score(requests)
         return self._run(requests, self._protocol().score)
 
     def _protocol(self) -> ProviderProtocol:
-        options = {"is_chat": self.endpoint != "completions", "stream": self.stream}
+        options = {"is_chat": self.endpoint != "completions", "stream": self.stream, "scoring": self.scoring}
         return OpenAIProtocol(self._url, self.named_model(), self.decoding_defaults(), options=options)
 
     def _address(self) -> str:

@@ -71,7 +71,7 @@ class ProviderEngine(OpenAIEngine):
         self._take_login()
         self._url = normal_url(_checked(self.base_url)) if self.base_url else ""
         native = self.provider is not None and provider_named(self.provider)[1].protocol == "native_generate"
-        object.__setattr__(self, "can_score", self.endpoint == "completions" and not native)
+        object.__setattr__(self, "can_score", (self.endpoint == "completions" or self.scores_chats) and not native)
 
     @property
     def policy(self) -> list[str] | None:
