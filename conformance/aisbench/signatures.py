@@ -193,13 +193,10 @@ def table_of(folder: Path) -> dict[str, dict[str, str]]:
         for module, node in entries:
             if not (kind := kind_of(source, module, node)) or name.startswith("_"):
                 continue
-            key = name if len(entries) == 1 or module == entries[0][0] else f"{module.rpartition('.')[2]}.{name}"
             text = signature_of(source, module, node, kind)
             known = table.setdefault(kind, {})
-            for alias in dict.fromkeys([key, *_registered(node)[1]]):
-                known.setdefault(alias, text)
-            if key != name:  # several classes of one name: by the name alone, what any of them takes
-                known[name] = either(known.get(name, text), text)
+            for alias in dict.fromkeys([name, *_registered(node)[1]]):  # of several with one name, what any of them takes
+                known[alias] = either(known.get(alias, text), text)
     for key, (kind, _, node) in source.functions.items():
         table.setdefault(kind, {}).setdefault(key.partition("/")[2], written([node], set(), skip=1))
     return {kind: dict(sorted(names.items())) for kind, names in sorted(table.items())}

@@ -166,7 +166,7 @@ class ZeroRetriever(Retriever):
 class FixKRetriever(Retriever):
     """The same examples for everybody."""
 
-    fix_id_list: list[Annotated[int, Field(ge=0)]]
+    fix_id_list: list[int]
 
     def retrieve(self, index: Corpus, test: Corpus, label_prompts: LabelPrompts | None = None) -> Sequence[Positions]:
         """Return ``fix_id_list`` for everybody."""

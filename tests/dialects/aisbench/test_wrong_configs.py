@@ -97,7 +97,7 @@ DATASETS = [
     ('ice_token="</E>",', "", "no ice_token"),
     ("type=FixKRetriever, fix_id_list=[0]", 'type="FixKRetreiver", fix_id_list=[0]', "did you mean 'FixKRetriever'"),
     ("fix_id_list=[0]", "fix_id_lst=[0]", "did you mean 'fix_id_list'"),
-    ("fix_id_list=[0]", "fix_id_list=[-1]", "greater than or equal to 0"),
+    ("fix_id_list=[0]", "fix_id_list=[-1]", "fix_id_list has positions from 0 on"),
     ("type=FixKRetriever, fix_id_list=[0]", "type=RandomRetriever, ice_num=-2", "greater than or equal to 0"),
     ("type=FixKRetriever, fix_id_list=[0]", 'type=RandomRetriever, ice_num="two"', "ice_num"),
     ("type=GenInferencer", 'type="GenInferencr"', "did you mean 'GenInferencer'"),

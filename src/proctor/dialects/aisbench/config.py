@@ -112,7 +112,12 @@ class DatasetConfig:
     def evaluation(self) -> Mapping[str, Any]:
         """Evaluator and post-processors."""
         found: Mapping[str, Any] = self.values.get("eval_cfg") or {}
-        return found
+        judge = found.get("evaluator")
+        if not isinstance(judge, Mapping) or short_name(judge.get("type", "")) != "LMEvaluator":
+            return found
+        told = {key: self.values[key] for key in ("mode", "infer_order", "given_pred", "base_models") if key in self.values}
+        compared = ConfigDict({**judge, "of_dataset": {"abbr": self.abbr, **told}}, location=location_of(judge))
+        return ConfigDict({**found, "evaluator": compared}, location=location_of(found))
 
     @property
     def project(self) -> str:
@@ -145,7 +150,11 @@ class DatasetConfig:
     @property
     def without_effect(self) -> dict[str, str]:
         """Keys that have no effect here, by path, each with the reason."""
-        return without_effect(self.values, self.inferencer.kind, type_arguments(self.values.get("type")))
+        found = without_effect(self.values, self.inferencer.kind, type_arguments(self.values.get("type")))
+        if _is_comparison(self.evaluation.get("evaluator")):
+            for key in ("mode", "infer_order", "given_pred"):
+                found.pop(f"$.{key}", None)
+        return found
 
 
 def dataset_config(values: Mapping[str, Any]) -> DatasetConfig:
@@ -220,9 +229,14 @@ def _scoring_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
             place, path = location_of(evaluation), "$.eval_cfg.evaluator"
             why, hint = f"it is {_shown(judge)}", "evaluator=dict(type=…)"
             yield Diagnostic("the evaluator is not a dictionary", place, path, why, hint)
-        yield from evaluation_slips(evaluation)
+        yield from evaluation_slips({key: each for key, each in evaluation.items() if not _is_comparison(each)})
     if values.get("judge_infer_cfg") and (judge := judge_of(values)) is not None:
         yield from judge.problems()
+
+
+def _is_comparison(part: Any) -> bool:
+    """Whether a part of ``eval_cfg`` is a judge of pairs, whose problems the whole dataset tells."""
+    return isinstance(part, Mapping) and short_name(part.get("type", "")) == "LMEvaluator"
 
 
 def _columns(reader: Any) -> list[str]:
@@ -252,11 +266,15 @@ def _word_problems(inference: Mapping[str, Any], columns: Sequence[str]) -> Iter
         return
     name = short_name(retriever.get("type", ""))
     if name not in RETRIEVERS:
-        if hint := did_you_mean(name, RETRIEVERS):
+        if (hint := did_you_mean(name, RETRIEVERS)) and signature_of("retrievers", retriever.get("type")) is None:
             path = "$.infer_cfg.retriever.type"
             yield Diagnostic(f"Proctor has no retriever '{name}'", location_of(retriever), path, hint=hint)
         return
     found = list(_failing(lambda: build_retriever(retriever)))
+    ids = retriever.get("fix_id_list")
+    if not found and isinstance(ids, list | tuple) and any(isinstance(each, int) and each < 0 for each in ids):
+        path, why = "$.infer_cfg.retriever.fix_id_list", f"it is {_shown(ids)}"
+        found = [Diagnostic("fix_id_list has positions from 0 on", location_of(retriever), path, why)]
     yield from found
     if not found and not count and name != "ZeroRetriever":
         yield from _failing(lambda: _fitting(inference))

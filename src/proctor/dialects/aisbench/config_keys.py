@@ -240,8 +240,9 @@ DATASET_PARTS = frozenset({"type", "abbr", "reader_cfg", "infer_cfg", "judge_inf
 
 _PAIRS = "OpenCompass' comparisons of several models read it; an evaluator of single answers does not"
 _SAME_ROWS = "the dataset type takes it, and its rows are the same whatever it is"
+_OF_PAIRS = ("mode", "base_models", "given_pred", "infer_order", "summarizer")
 DATASET_IDLE: Reasons = {
-    **dict.fromkeys(("mode", "base_models", "given_pred", "infer_order", "summarizer"), _PAIRS),
+    **dict.fromkeys(_OF_PAIRS, _PAIRS),
     **dict.fromkeys(("name", "setting_name", "local_mode", "prompt_mode", "cate"), _SAME_ROWS),
 }
 """Arguments that configs give to dataset types whose rows do not depend on them."""
@@ -255,8 +256,9 @@ def dataset_key_problems(values: Mapping[str, Any], arguments: Collection[str] |
     """
     where, kind = location_of(values), values.get("type")
     taken = signature_of("datasets", kind)
+    compared = _OF_PAIRS if _compares(values) else ()
     for key, value in values.items():
-        if key in DATASET_PARTS or (arguments is not None and key in arguments):
+        if key in DATASET_PARTS or key in compared or (arguments is not None and key in arguments):
             continue
         if arguments is not None and _is_lost(key, value, taken):
             why = "the class reads it, and the rows here are made without it"
@@ -269,6 +271,13 @@ def dataset_key_problems(values: Mapping[str, Any], arguments: Collection[str] |
         for key in taken.needed:
             if key not in values and key in arguments:
                 yield Diagnostic(f"{short_name(kind)} needs '{key}'", where, "$", hint=f"{key}=…")
+
+
+def _compares(values: Mapping[str, Any]) -> bool:
+    """Whether a dataset is scored by a judge of pairs, who reads some of its keys whatever its type is."""
+    evaluation = values.get("eval_cfg")
+    judge = evaluation.get("evaluator") if isinstance(evaluation, Mapping) else None
+    return isinstance(judge, Mapping) and short_name(judge.get("type", "")) == "LMEvaluator"
 
 
 def _is_lost(key: str, value: Any, taken: Signature | None) -> bool:

@@ -54,7 +54,8 @@ def _name_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
     for name, value in values.items():
         if name in _TOP or name.endswith("_datasets"):
             continue
-        wanted = next((each for each in closest(name, _TOP) if each not in values), None)
+        near = (each for each in closest(name, _TOP) if abs(len(each) - len(name)) <= 1)
+        wanted = next((each for each in near if each not in values), None)
         parts = value if isinstance(value, list | tuple) else [value]
         if wanted is None or isinstance(value, list | tuple) is (wanted == "summarizer"):
             continue
@@ -109,9 +110,22 @@ def filled(dataset: ConfigDict, values: Mapping[str, Any]) -> ConfigDict:
         DataError: The file is not one that can be read so.
     """
     if not is_custom(dataset):
-        return dataset
+        return _with_judge(dataset, values.get("judge_models"))
     made = custom_dataset(dataset, project_of_file(values))
     return ConfigDict(made, location=location_of(dataset))
+
+
+def _with_judge(dataset: ConfigDict, judges: Any) -> ConfigDict:
+    """Return a dataset whose ``LMEvaluator`` has the config's judge where it names none itself."""
+    evaluation = dataset.get("eval_cfg")
+    judge = evaluation.get("evaluator") if isinstance(evaluation, Mapping) else None
+    if not isinstance(judge, Mapping) or short_name(judge.get("type", "")) != "LMEvaluator" or judge.get("judge_cfg"):
+        return dataset
+    if not isinstance(judges, list) or len(judges) != 1:  # of several, nobody knows which is meant
+        return dataset
+    told = ConfigDict({**judge, "judge_cfg": judges[0]}, location=location_of(judge))
+    changed = ConfigDict({**evaluation, "evaluator": told}, location=location_of(evaluation))
+    return ConfigDict({**dataset, "eval_cfg": changed}, location=location_of(dataset))
 
 
 def project_of_file(values: Mapping[str, Any]) -> str:

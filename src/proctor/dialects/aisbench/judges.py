@@ -141,11 +141,15 @@ def judge_problems(name: str, config: Mapping[str, Any]) -> Iterator[Diagnostic]
     """
     if name == "CascadeEvaluator":
         config = config.get("llm_evaluator") or {}
+    elif name == "LMEvaluator":
+        from proctor.dialects.aisbench.pair_judges import pair_problems  # it asks as judges here do
+
+        yield from pair_problems(config, config.get("of_dataset") or {})
     elif name == "GenericLLMEvaluator":
         yield from _problems_of(lambda: _reader(config.get("dict_postprocessor")))
     else:
         return
-    yield from _problems_of(lambda: _builder(config.get("prompt_template") or {}, _judge(config.get("judge_cfg"))))
+    yield from _problems_of(lambda: judge_builder(config.get("prompt_template") or {}, judge_of_config(config.get("judge_cfg"))))
 
 
 def _problems_of(make: Callable[[], object]) -> Iterator[Diagnostic]:
@@ -173,13 +177,18 @@ def _judgements(cases: Cases, prompt_template: Mapping[str, Any], judge_cfg: Map
     """Return what the judge says of each case, after its own post-processor; a failure where it says nothing."""
     if not len(cases.predictions):
         return []
-    judge = _judge(judge_cfg)
+    judge = judge_of_config(judge_cfg)
     said = words_of(judge_engine(judge, judge_cfg), _questions(cases, prompt_template, judge))
     clean = postprocessor(judge.postprocessor, cases.project)
     return [each if isinstance(each, Failure) else clean(each) for each in said]
 
 
-def _judge(config: Mapping[str, Any] | None) -> ModelConfig:
+def judge_of_config(config: Mapping[str, Any] | None) -> ModelConfig:
+    """Return the judge that a config names; where it names none, the one that the user's variables name.
+
+    Raises:
+        ScoringError: Neither names one.
+    """
     if config:
         return model_config(config)
     if not os.environ.get(_MODEL):
@@ -233,7 +242,7 @@ def words_of(engine: Engine, prompts: Sequence[JudgePrompt]) -> list[Any]:
 
 
 def _questions(cases: Cases, template: Mapping[str, Any], judge: ModelConfig) -> list[JudgePrompt]:
-    builder = _builder(template, judge)
+    builder = judge_builder(template, judge)
     rows = cases.rows or [{}] * len(cases.predictions)
     asked = [
         {**row, "prediction": given, "obj_gold": gold, "reference": gold}
@@ -243,7 +252,7 @@ def _questions(cases: Cases, template: Mapping[str, Any], judge: ModelConfig) ->
     return [JudgePrompt([*prompt.messages] if prompt.is_chat else prompt.text) for prompt in prompts]
 
 
-def _builder(template: Mapping[str, Any], judge: ModelConfig) -> PromptBuilder:
+def judge_builder(template: Mapping[str, Any], judge: ModelConfig) -> PromptBuilder:
     """Return what makes the judge's prompts.
 
     Raises:

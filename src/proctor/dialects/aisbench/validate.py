@@ -11,6 +11,7 @@ from proctor.dialects.aisbench.config import dataset_config
 from proctor.dialects.aisbench.evaluators import evaluation_problems
 from proctor.dialects.aisbench.file_keys import custom_problems, file_problems, is_custom
 from proctor.dialects.aisbench.models import model_config
+from proctor.dialects.aisbench.pair_judges import pair_problems
 from proctor.dialects.aisbench.reader import datasets_of, models_of, read_config
 from proctor.errors import Diagnostic, ProctorError
 from proctor.foreign_text import read_head
@@ -77,3 +78,6 @@ def _dataset_problems(dataset: Mapping[str, Any]) -> Iterator[Diagnostic]:
     except ProctorError as error:
         yield from error.diagnostics
     yield from evaluation_problems(config.evaluation)
+    judge = config.evaluation.get("evaluator") or {}
+    if isinstance(judge, Mapping) and "of_dataset" in judge:
+        yield from pair_problems(judge, judge["of_dataset"])

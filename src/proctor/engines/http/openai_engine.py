@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
@@ -117,12 +117,12 @@ class OpenAIEngine(HTTPEngine):
         """
         if not (self.model or self._listed_model):
             self.act()
-            self._listed_model = first_model(self._list_url(), self._headers(), self.connect_timeout)
+            self._listed_model = first_model(*self._list_of_models(), self.connect_timeout)
         return self.model or self._listed_model
 
-    def _list_url(self) -> str:
-        """Return the address below which the server lists its models."""
-        return self._url
+    def _list_of_models(self) -> tuple[str, Mapping[str, str]]:
+        """Return the address below which the server lists its models, and the headers that say who asks."""
+        return self._url, self._headers()
 
     def identity_values(self) -> dict[str, Any]:
         """Return what decides the answers; the address in full, and the name of the model that it has."""

@@ -83,9 +83,10 @@ class ProviderEngine(OpenAIEngine):
         """The provider's name of the model."""
         return provider_named(self.provider)[1].model_name(self.named_model())
 
-    def _list_url(self) -> str:
+    def _list_of_models(self) -> tuple[str, Mapping[str, str]]:
         name, provider = provider_named(self.provider)
-        return normal_url(address_of(name, provider, "", self._said_of_server()).url)
+        found = connection_to(name, provider, "", self._said_of_server(), self._may_send)
+        return normal_url(found.url), found.headers
 
     @property
     def only_chats(self) -> bool:
