@@ -81,7 +81,7 @@ class ProviderEngine(OpenAIEngine):
     @property
     def served_model(self) -> str:
         """The provider's name of the model."""
-        return provider_named(self.provider)[1].model_name(self.named_model())
+        return provider_named(self.provider)[1].model_name(self.model or self._listed_model)
 
     def _list_of_models(self) -> tuple[str, Mapping[str, str]]:
         name, provider = provider_named(self.provider)
@@ -109,6 +109,7 @@ class ProviderEngine(OpenAIEngine):
     def identity_values(self) -> dict[str, Any]:
         """Return what decides the answers: provider, its name of the model, decoding."""
         name, _ = provider_named(self.provider)
+        self.named_model()
         own = self._adapted()
         return {**super(ProviderEngine, own).identity_values(), "provider": name, "model": self.served_model}
 
@@ -161,6 +162,7 @@ class ProviderEngine(OpenAIEngine):
 
     def _protocol(self) -> ProviderProtocol:
         name, provider = provider_named(self.provider)
+        self.named_model()
         connection = self._connection()
         options = self._options()
         if connection.fields:
