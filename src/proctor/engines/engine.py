@@ -73,6 +73,11 @@ class Engine(Predicting, Artifact):
         return False
 
     @property
+    def scores_chats(self) -> bool:
+        """Whether it gives the loss of chat messages, and not only of texts."""
+        return False
+
+    @property
     def label(self) -> str:
         """What people call this engine, in tables and file names."""
         return str(getattr(self, "model", None) or getattr(self, "model_name", None) or self.type_name())

@@ -47,10 +47,10 @@ __all__ = [
     "suited",
 ]
 
-Kind = Literal["generate", "choose", "likelihood", "rolling", "converse"]
+Kind = Literal["generate", "choose", "likelihood", "rolling", "rolling_chat", "converse"]
 """What an exam asks of a model; the first and the last need generation, the others log-probabilities."""
 
-NEED_SCORES: frozenset[Kind] = frozenset({"choose", "likelihood", "rolling"})
+NEED_SCORES: frozenset[Kind] = frozenset({"choose", "likelihood", "rolling", "rolling_chat"})
 
 Demos = tuple[Any, ...]
 """The demos of one prompt: positions in the pool, or demos that the row brings along."""
@@ -375,7 +375,14 @@ def _counting(engine: Engine, longest: int) -> Callable[[Prompt], bool]:
 
 def _lacking(exam: Exam, engine: Engine) -> Iterator[Diagnostic]:
     """Yield what an exam needs of an engine and does not get."""
-    if NEED_SCORES & exam.asker.kinds and not engine.can_score:
+    if "rolling_chat" in exam.asker.kinds and not engine.scores_chats:
+        yield Diagnostic(
+            f"'{engine.label}' cannot sit '{exam.name}'",
+            why="the exam compares losses of chat messages, and this engine gives none",
+            hint="ask a model that takes text (a base model, or a server's completions), a vLLM server with "
+            "scoring=prompt_logprobs, or the generate form of the exam (…_gen)",
+        )
+    elif NEED_SCORES & exam.asker.kinds and not engine.can_score:
         yield Diagnostic(
             f"'{engine.label}' cannot sit '{exam.name}'",
             why="the exam compares log-probabilities, and this engine gives none for text it did not write",

@@ -277,7 +277,7 @@ def _prompts(request: Request) -> list[Any]:
         case Choose() | Likelihood():
             return [_payload(pair.context) for pair in request.pairs]
         case Rolling():
-            return [request.text]
+            return [list(request.messages) if request.messages else request.text]
         case Converse():
             return [list(request.turns)]
 

@@ -117,7 +117,8 @@ class ConfigAsker:
         """What is asked of a model."""
         own = self.config.inferencer
         if own.kind == PPL:
-            return frozenset({"rolling" if own.normalizing is None else "likelihood"})
+            losses: Kind = "rolling_chat" if self.options.as_messages else "rolling"
+            return frozenset({losses if own.normalizing is None else "likelihood"})
         if own.kind == CHAT:
             return frozenset({"converse" if own.mode == "every" else "generate"})
         return frozenset({_KINDS[own.kind]})
@@ -228,7 +229,9 @@ class RowAsker:
         requests: list[Request] = []
         for label in self.labels:
             if normalizing is None:
-                requests.append(Rolling(self._labelled(row, demos, label).text, from_start=False))
+                prompt = self._shortened(row, demos, label)
+                messages = tuple(prompt.messages) if prompt.is_chat else ()
+                requests.append(Rolling(prompt.text, from_start=False, messages=messages))
                 continue
             context, answer = self._builder.split(row, demos, label)
             requests += [Likelihood(Prompt(context), answer), Likelihood(Prompt(normalizing), answer)]
@@ -245,15 +248,19 @@ class RowAsker:
             requests.append(Likelihood(Prompt(context), continuation))
         return AskedRow(_first_text(requests), tuple(requests), self._gold(row), self.labels)
 
-    def _labelled(self, row: Row, demos: Sequence[int], label: Any) -> Prompt:
+    def _shortened(self, row: Row, demos: Sequence[int], label: Any) -> Prompt:
         prompt = self._builder.labelled(row, demos, label)
         while demos and self._fits is not None and not self._fits(prompt):
             demos = demos[:-1]
             prompt = self._builder.labelled(row, demos, label)
+        return prompt
+
+    def _labelled(self, row: Row, demos: Sequence[int], label: Any) -> Prompt:
+        prompt = self._shortened(row, demos, label)
         if prompt.is_chat:
             raise DataError(
-                "likelihoods are of texts, not of chat messages",
-                hint="leave --apply-chat-template out, or choose the config that lets the model write (…_gen)",
+                "likelihoods of a continuation are of texts, not of chat messages",
+                hint="ask a model that takes text, or choose the config that lets the model write (…_gen)",
             )
         return prompt
 
