@@ -33,6 +33,7 @@ class ScoreRow:
         metric_failures: Why a metric has no scores at all, by its name.
         is_main: Whether this is the exam's main score.
         is_suite: Whether this is the score of a benchmark or a group of tasks, whose instances are its members'.
+        is_graded: Whether there was something to score; not where answers were only recorded.
     """
 
     task: str
@@ -48,6 +49,7 @@ class ScoreRow:
     metric_failures: Mapping[str, str]
     is_main: bool = True
     is_suite: bool = False
+    is_graded: bool = True
 
     @property
     def failed(self) -> int:
@@ -93,6 +95,7 @@ def _row(task: str, score: Score, entry: Mapping[str, Any], *, is_main: bool) ->
         dict(entry.get("metric_failures") or {}),
         is_main,
         bool(entry.get("members")),
+        "score" in entry or "score_name" in entry,
     )
 
 
@@ -137,7 +140,7 @@ def first_failures(grades: Iterable[Grade]) -> dict[str, str]:
 
 def _has_no_value(row: ScoreRow) -> bool:
     """Whether instances were scored, and the score of all is none: a correlation of what does not vary."""
-    return row.scored > 0 and not row.metric_failures and (row.value is None or not isfinite(row.value))
+    return row.is_graded and row.scored > 0 and not row.metric_failures and (row.value is None or not isfinite(row.value))
 
 
 def failure_notes(rows: Iterable[ScoreRow]) -> list[str]:

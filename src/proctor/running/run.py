@@ -184,7 +184,7 @@ def _conclude(
             session.observer.grading(exam.name)
             grading.add(exam, samples)
     grades, results = grading.grades, grading.results
-    results.update(_group_entries(exams, grades, results))
+    results.update(group_entries(exams, grades, results))
     run = _circumstances(session, grading.usage, began)
     if judged := judging.summary():
         run["judges"] = judged
@@ -222,7 +222,7 @@ class _Grading:
             self.results[exam.name] = _failed_entry(exam, error)
         else:
             self.grades[exam.name] = grade
-            self.results[exam.name] = _entry(grade, tally)
+            self.results[exam.name] = entry_of(grade, tally.count)
             self._session.observer.graded(exam.name, grade)
         if exam.variant:
             self.results[exam.name]["variant"] = exam.variant
@@ -241,7 +241,7 @@ def _failed_entry(exam: Exam, error: Exception) -> dict[str, Any]:
     return {"error": str(known.within(exam.name))}
 
 
-def _group_entries(
+def group_entries(
     exams: Sequence[Exam], grades: Mapping[str, Grade], results: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, dict[str, Any]]:
     """Return the scores of the groups that exams were chosen with, filed like an exam's; ``n`` is what was asked."""
@@ -286,9 +286,10 @@ def _grade(exam: Exam, tally: _Tally, samples: SampleWriter | None) -> Grade:
     return grade
 
 
-def _entry(grade: Grade, tally: _Tally) -> dict[str, Any]:
+def entry_of(grade: Grade, asked: int) -> dict[str, Any]:
+    """Return the results of an exam as ``results.json`` has them, of ``asked`` instances."""
     kinds = Counter(failure.kind for failure in grade.failures.values())
-    counts = {"n": tally.count, "failures": len(grade.failures)}
+    counts = {"n": asked, "failures": len(grade.failures)}
     entry = {**grade.scores, **counts, **units_of(grade.table, grade.main)}
     if kinds:
         entry["failure_kinds"] = dict(sorted(kinds.items()))

@@ -28,7 +28,7 @@ from proctor.scoring.evaluators.cases import Cases
 from proctor.scoring.evaluators.evaluation import Evaluation, mean_interval
 from proctor.scoring.grade import Columns, Grade, Measured
 from proctor.scoring.grader import ExamGrader
-from proctor.scoring.grading import Grading, Need, Reading, Scope, Step
+from proctor.scoring.grading import Grading, Need, Read, Reading, Scope, Step
 from proctor.scoring.groupings import GroupBy
 from proctor.scoring.score import Score
 
@@ -45,6 +45,7 @@ class ConfigGrader:
         in_blocks: Whether the copies of all rows stand behind each other; asked when answers are scored.
         group_by: Columns by which rows are scored in groups, too.
         is_scored: Whether answers are scored, rather than only recorded.
+        reader: How answers are read; by default as the dataset's inferencer records them.
     """
 
     def __init__(
@@ -55,8 +56,10 @@ class ConfigGrader:
         group_by: GroupBy | None = None,
         *,
         is_scored: bool = True,
+        reader: Read | None = None,
     ) -> None:
         self._config, self._options = config, options
+        self._reader = reader
         self._in_blocks, self._group_by, self._is_scored = in_blocks, group_by or GroupBy(), is_scored
 
     def check(self) -> Iterator[Diagnostic]:
@@ -76,10 +79,11 @@ class ConfigGrader:
     def grader(self) -> ExamGrader:
         """The grader of the core; made on first use, since its evaluator may be code."""
         config = self._config
-        read = Reader(config.inferencer.kind, config.reader.get("output_column"))
+        output = config.reader.get("output_column")
+        read = self._reader or Reader(config.inferencer.kind, output)
         if not self._is_scored:
-            return ExamGrader([Grading("", read, [_Golds(read.output)])])
-        steps: list[Step] = [_Golds(read.output), PostProcessing(config.evaluation, self._model_postprocessor)]
+            return ExamGrader([Grading("", read, [_Golds(output)])])
+        steps: list[Step] = [_Golds(output), PostProcessing(config.evaluation, self._model_postprocessor)]
         runs = (config.values.get("k", 1), config.count)
         scorer = EvaluatorScorer(config.evaluation, runs, self._in_blocks, has_turns=config.inferencer.kind == CHAT)
         return ExamGrader([Grading("", read, steps, [scorer])], group_by=self._group_by)
@@ -108,6 +112,25 @@ class Reader:
         gold = question.instance.get(self.output) if self.output else None
         prompt = _prompt_of(question.requests[0])
         return (Reading(self._read(answered, question.labels), gold, question.instance, prompt),)
+
+
+class RecordedReader:
+    """Reads what another program recorded as the prediction: an answer, several answers, or the label that won.
+
+    Args:
+        output: The column of the right answer.
+    """
+
+    def __init__(self, output: str | None) -> None:
+        self._output = output
+
+    def __call__(self, answered: Answered) -> Sequence[Reading]:
+        """Return the prediction."""
+        question, texts = answered.question, answered.responses[0].texts
+        value: Any = list(texts) if len(texts) > 1 else texts[0] if texts else ""
+        value = next((label for label in question.labels if str(label) == value), value)
+        gold = question.instance.get(self._output) if self._output else None
+        return (Reading(value, gold, question.instance, _prompt_of(question.requests[0])),)
 
 
 def _turns(answered: Answered) -> Sequence[Reading]:

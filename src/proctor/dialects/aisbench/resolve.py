@@ -2,11 +2,12 @@
 
 ``FILE.py`` and the names of installed configs mean all their datasets; ``NAME::ABBR`` (a glob, too) means some of them.
 ``opencompass/NAME`` and ``aisbench/NAME`` say which package is meant. ``rows.jsonl`` and ``rows.csv`` are custom
-datasets.
+datasets; ``rows.jsonl[data_type=qa,project=aisbench]`` says more about one.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -27,6 +28,9 @@ from proctor.recipes.options import ExamOptions
 
 SOURCES = ("opencompass", "aisbench")
 _GLOB = frozenset("*?[")
+_OWN_FILE = re.compile(r"(.+\.(?:jsonl|csv))\[([^\[\]]*)\]")
+_OWN_PARTS = ("meta_path", "data_type", "infer_method", "abbr", "human_prompt", "bot_prompt", "test_range")
+"""What a name may say about a file of rows, beside ``project``."""
 
 
 def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
@@ -35,6 +39,8 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
     Raises:
         ProctorError: It is known, and cannot be built.
     """
+    if (file := _OWN_FILE.fullmatch(name)) is not None and Path(file[1]).is_file():
+        return [dataset_exam(dataset_config(_own_dataset(file[1], file[2])), options)]
     base, _, wanted = name.partition("::")
     if "=" in base or not base:
         return None
@@ -48,6 +54,23 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
         for exam in exams_of_config(path, wanted, options):
             exams.setdefault(exam.name, exam)
     return list(exams.values())
+
+
+def _own_dataset(path: str, listed: str) -> dict[str, Any]:
+    """Return the dataset config of ``rows.jsonl[data_type=qa,project=aisbench]``.
+
+    Raises:
+        UsageError: A part is unknown.
+    """
+    parts = dict(part.split("=", 1) if "=" in part else (part, "") for part in listed.split(",") if part)
+    project = parts.pop("project", "opencompass")
+    if unknown := [name for name in parts if name not in _OWN_PARTS]:
+        raise UsageError(
+            f"a file of rows has no '{unknown[0]}'", hint=did_you_mean(unknown[0], _OWN_PARTS) or ", ".join(_OWN_PARTS)
+        )
+    if project not in SOURCES:
+        raise UsageError(f"there is no project '{project}'", hint="opencompass or aisbench: whose prompt is meant")
+    return custom_dataset({"path": path, **parts}, project)
 
 
 def _paths(base: str, include_paths: Sequence[str]) -> list[Path] | None:

@@ -114,9 +114,7 @@ class ProviderProtocol:
         """Post, and return the response with its timing."""
         url = f"{self.url}{post.route}{self.query}"
         response, timing = await caller.call(url, post.body, post.parse, is_stream=post.is_stream)
-        return Response(
-            response.texts, response.scores, response.finish_reasons, response.tokens, response.usage, timing
-        )
+        return structs.replace(response, timing=timing)
 
     def decoding_of(self, request: Generate) -> Decoding:
         """Return the request's decoding with defaults, without what the model does not take.
