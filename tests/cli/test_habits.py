@@ -8,7 +8,9 @@ import pytest
 
 from proctor.cli.habits import in_our_words
 from proctor.dialects.aisbench.flags import FLAGS, MODES, mode_of
-from proctor.errors import ProctorError, UsageError
+from proctor.dialects.aisbench.resolve import resolve_name
+from proctor.errors import UsageError
+from proctor.recipes.options import ExamOptions
 
 AISBENCH = (
     "models datasets summarizer debug search dry-run mode reuse work-dir config-dir max-num-workers max-workers-per-gpu "
@@ -242,12 +244,12 @@ def test_rows_of_one_s_own_are_asked_as_the_project_asks(invoke, folder):
     code, out, err = invoke("show", "rows.jsonl[data_type=qa,project=aisbench]")
     assert code == 0, err
     assert "Question: 0+0=?" in out
-    for wrong in ("rows.jsonl[kind=qa]", "rows.jsonl[project=none]"):
-        with pytest.raises(ProctorError):
-            from proctor.dialects.aisbench.resolve import resolve_name
-            from proctor.recipes.options import ExamOptions
 
-            resolve_name(wrong, ExamOptions())
+
+@pytest.mark.parametrize("wrong", ["rows.jsonl[kind=qa]", "rows.jsonl[project=none]"])
+def test_what_a_file_of_rows_has_not_is_refused(folder, wrong):
+    with pytest.raises(UsageError, match="there is no project|has no 'kind'"):
+        resolve_name(wrong, ExamOptions())
 
 
 def test_other_commands_say_what_an_option_is_here(invoke, folder):

@@ -140,7 +140,8 @@ def first_failures(grades: Iterable[Grade]) -> dict[str, str]:
 
 def _has_no_value(row: ScoreRow) -> bool:
     """Whether instances were scored, and the score of all is none: a correlation of what does not vary."""
-    return row.is_graded and row.scored > 0 and not row.metric_failures and (row.value is None or not isfinite(row.value))
+    is_due = row.is_graded and row.scored > 0 and not row.metric_failures
+    return is_due and (row.value is None or not isfinite(row.value))
 
 
 def failure_notes(rows: Iterable[ScoreRow]) -> list[str]:
