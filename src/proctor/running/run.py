@@ -26,6 +26,7 @@ from proctor.running.checks import check_exams
 from proctor.running.execute import Budget, Session, ask
 from proctor.running.folder import RunFolder, SampleWriter
 from proctor.running.judging import Judging, judges_through
+from proctor.running.latency import Latency
 from proctor.running.log import ResponseLog
 from proctor.running.plan import Filed, answered_blocks, blocks_of
 from proctor.running.progress import Observer, SilentObserver
@@ -188,6 +189,8 @@ def _conclude(
     run = _circumstances(session, grading.usage, began)
     if judged := judging.summary():
         run["judges"] = judged
+    if grading.latency:
+        run["latency"] = grading.latency
     if folder is not None:
         folder.write_results(results, run)
     return RunResult(results, run, grades, folder.path if folder is not None else None)
@@ -200,6 +203,7 @@ class _Grading:
         self.grades: dict[str, Grade] = {}
         self.results: dict[str, dict[str, Any]] = {}
         self.usage: dict[str, dict[str, int]] = {}
+        self.latency: dict[str, dict[str, Any]] = {}
         self._session = session
         self._filed = Filed(session.log, session.number, with_failures=True)
         self._missing = (
@@ -226,6 +230,8 @@ class _Grading:
             self._session.observer.graded(exam.name, grade)
         if exam.variant:
             self.results[exam.name]["variant"] = exam.variant
+        if found := tally.latency.summary(getattr(self._session.engine, "max_concurrency", None)):
+            self.latency[exam.name] = found
         self.usage[exam.name] = {"prompt_tokens": tally.prompt_tokens, "completion_tokens": tally.completion_tokens}
 
 
@@ -266,6 +272,7 @@ class _Tally:
     def __init__(self, items: Iterator[Answered]) -> None:
         self._items = items
         self.count = 0
+        self.latency = Latency()
         self.prompt_tokens = 0
         self.completion_tokens = 0
 
@@ -275,6 +282,7 @@ class _Tally:
             for response in each.responses:
                 self.prompt_tokens += response.usage.prompt_tokens
                 self.completion_tokens += response.usage.completion_tokens
+            self.latency.add(each.question.requests, each.responses)
             yield each
 
 
