@@ -9,6 +9,7 @@ from typing import Any
 
 from proctor.dialects.aisbench.config_keys import dataset_key_problems, part_problems, without_effect
 from proctor.dialects.aisbench.datasets import type_arguments
+from proctor.dialects.aisbench.evaluators import RECORDED_ONLY
 from proctor.dialects.aisbench.values import ConfigDict, location_of, short_name
 from proctor.errors import Diagnostic, Location, ProctorError, ValidationError, did_you_mean
 
@@ -110,7 +111,9 @@ class DatasetConfig:
     @property
     def without_effect(self) -> dict[str, str]:
         """Keys that have no effect here, by path, each with the reason."""
-        return without_effect(self.values, self.inferencer.kind, type_arguments(self.values.get("type")))
+        found = without_effect(self.values, self.inferencer.kind, type_arguments(self.values.get("type")))
+        name = short_name((self.evaluation.get("evaluator") or {}).get("type", ""))
+        return found | ({"$.eval_cfg.evaluator": RECORDED_ONLY[name]} if name in RECORDED_ONLY else {})
 
 
 def abbr_of(values: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from proctor.dialects.aisbench.evaluators import (
     evaluated,
     grading_problems,
     is_class,
+    is_recorded_only,
     prediction_functions,
     processed,
     project_of_config,
@@ -280,6 +281,8 @@ class EvaluatorScorer:
         Raises:
             ProctorError: It cannot say anything.
         """
+        if is_recorded_only(self._evaluator):
+            return Measured()
         if all(isinstance(each, Failure) for each in columns.raw or columns.predictions):
             return Measured()
         found = self._evaluated(columns)

