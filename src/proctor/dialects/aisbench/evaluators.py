@@ -37,7 +37,6 @@ RECORDED_ONLY: Mapping[str, str] = {
 _ELSEWHERE = {
     "DS1000": "its tests are pickled; the metric 'ds1000' grades the edition of xlangai/DS-1000, whose tests are text",
     "Toxic": "it sends predictions to Google's Perspective service",
-    "Toxic": "it sends predictions to Google's Perspective service",
     "HumanevalX": "it sends programs to a service that runs them",
     "DS1000Service": "it sends programs to a service that runs them",
     "CIBench": "it runs what models wrote in notebooks",
