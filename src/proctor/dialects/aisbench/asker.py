@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import structs
 
-from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, DatasetConfig
+from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, TEXT_PPL, DatasetConfig
 from proctor.dialects.aisbench.options import DatasetOptions, changed_inference, decoding_of
 from proctor.dialects.aisbench.prompts import PromptBuilder
 from proctor.errors import DataError, MissingFieldError
@@ -134,7 +134,7 @@ class ConfigAsker:
         return ask
 
 
-_KINDS: Mapping[str, Kind] = {GENERATE: "generate", LL: "likelihood", CLP: "choose"}
+_KINDS: Mapping[str, Kind] = {GENERATE: "generate", LL: "likelihood", CLP: "choose", TEXT_PPL: "rolling"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,9 +172,14 @@ class RowAsker:
         self._builder = builder
         self._output: str | None = config.reader.get("output_column")
         self._decoding = decoding_of(config, options)
-        self._ask = {GENERATE: self._generate, PPL: self._ppl, LL: self._ll, CLP: self._clp, CHAT: self._chat}[
-            config.inferencer.kind
-        ]
+        self._ask = {
+            GENERATE: self._generate,
+            PPL: self._ppl,
+            LL: self._ll,
+            CLP: self._clp,
+            CHAT: self._chat,
+            TEXT_PPL: self._text,
+        }[config.inferencer.kind]
 
     @property
     def labels(self) -> tuple[Any, ...]:
@@ -221,6 +226,12 @@ class RowAsker:
             context, answer = self._builder.split(row, demos, label)
             requests += [Likelihood(Prompt(context), answer), Likelihood(Prompt(normalizing), answer)]
         return AskedRow(_first_text(requests), tuple(requests), self._gold(row), self.labels)
+
+    def _text(self, row: Row, demos: Sequence[int]) -> AskedRow:
+        prompt = self._prompt(row, demos)
+        if prompt.is_chat:
+            raise DataError("losses are of texts, not of chat messages", hint="leave --apply-chat-template out")
+        return AskedRow(prompt.text, (Rolling(prompt.text, from_start=False),), self._gold(row))
 
     def _ll(self, row: Row, demos: Sequence[int]) -> AskedRow:
         continuation = row.get("cont")

@@ -13,14 +13,15 @@ from proctor.dialects.aisbench.evaluators import RECORDED_ONLY
 from proctor.dialects.aisbench.values import ConfigDict, location_of, short_name
 from proctor.errors import Diagnostic, Location, ProctorError, ValidationError, did_you_mean
 
-GENERATE, PPL, LL, CLP, CHAT = "gen", "ppl", "ll", "clp", "chat"
+GENERATE, PPL, LL, CLP, CHAT, TEXT_PPL = "gen", "ppl", "ll", "clp", "chat", "text_ppl"
 """What an inferencer asks: an answer; the perplexity of each label's prompt; the likelihood of each label's
-continuation; the probabilities of single-token choices; the turns of a conversation."""
+continuation; the probabilities of single-token choices; the turns of a conversation; the loss of a text by itself."""
 
 INFERENCERS: Mapping[str, str] = {
     "GenInferencer": GENERATE,
     "ParallelGenInferencer": GENERATE,
     "PPLInferencer": PPL,
+    "PPLOnlyInferencer": TEXT_PPL,
     "LLInferencer": LL,
     "CLPInferencer": CLP,
     "ChatInferencer": CHAT,
@@ -37,7 +38,6 @@ _ELSEWHERE: Mapping[str, str] = {
     "BFCLV3FunctionCallInferencer": "it runs the functions that the model calls",
     "LMMGenInferencer": "it makes images and films",
     "MinKPercentInferencer": "it looks at single tokens of a text",
-    "PPLOnlyInferencer": "it measures texts, there is nothing to answer",
     "InferencePPLOnlyInferencer": "it measures single tokens of a response",
     "SWCELossInferencer": "it measures texts in sliding windows",
 }
@@ -112,7 +112,8 @@ class DatasetConfig:
     def without_effect(self) -> dict[str, str]:
         """Keys that have no effect here, by path, each with the reason."""
         found = without_effect(self.values, self.inferencer.kind, type_arguments(self.values.get("type")))
-        name = short_name((self.evaluation.get("evaluator") or {}).get("type", ""))
+        judge = self.evaluation.get("evaluator")
+        name = short_name(judge.get("type", "")) if isinstance(judge, Mapping) else ""
         return found | ({"$.eval_cfg.evaluator": RECORDED_ONLY[name]} if name in RECORDED_ONLY else {})
 
 

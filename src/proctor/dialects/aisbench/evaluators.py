@@ -15,6 +15,7 @@ from proctor.errors import Diagnostic, Location, MissingExtraError, ProctorError
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict
 from proctor.scoring.evaluators.evaluation import Evaluation, Outcome
+from proctor.scoring.evaluators.mathematics import LIVE_MATH_HINT, live_math_problem
 from proctor.scoring.evaluators.metrics import metric_evaluator
 from proctor.scoring.metric import Metric
 from proctor.scoring.metric_table import MetricEntry, check_metric, metric_entry, metric_of, metric_table
@@ -306,6 +307,10 @@ def _checks(config: Mapping[str, Any]) -> Iterator[Diagnostic]:
         yield from entry.check()
         check_arguments(entry, arguments)
         yield from _judge_problems(entry, config)
+        names = ("model_name", "url", "use_extract_model")
+        given = {name: arguments[name] for name in names if name in arguments}
+        if entry.name == "LiveMathBenchEvaluator" and (problem := live_math_problem(**given)):
+            yield Diagnostic(problem, hint=LIVE_MATH_HINT)
     elif _is_metric(config):
         yield from check_metric(config["type"], OPENCOMPASS, as_data(arguments))
 

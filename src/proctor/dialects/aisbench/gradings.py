@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, DatasetConfig
+from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, TEXT_PPL, DatasetConfig
 from proctor.dialects.aisbench.evaluators import (
     evaluated,
     grading_problems,
@@ -86,7 +86,9 @@ class ConfigGrader:
             return ExamGrader([Grading("", read, [_Golds(output)])])
         steps: list[Step] = [_Golds(output), PostProcessing(config.evaluation, self._model_postprocessor)]
         runs = (config.values.get("k", 1), config.count)
-        scorer = EvaluatorScorer(config.evaluation, runs, self._in_blocks, has_turns=config.inferencer.kind == CHAT)
+        kind = config.inferencer.kind
+        column = "ppl" if kind == TEXT_PPL else ""
+        scorer = EvaluatorScorer(config.evaluation, runs, self._in_blocks, has_turns=kind == CHAT, column=column)
         return ExamGrader([Grading("", read, steps, [scorer])], group_by=self._group_by)
 
 
@@ -178,7 +180,18 @@ def _probabilities(each: Answered, labels: Sequence[Any]) -> list[float]:
     return [weight / sum(weights) for weight in weights]
 
 
-_READ = {GENERATE: _generated, PPL: _least_perplexed, LL: _most_likely, CLP: _probabilities}
+def _own_loss(each: Answered, labels: Sequence[Any]) -> float:
+    del labels
+    return _loss(each.responses[0], first_token=1)
+
+
+_READ = {
+    GENERATE: _generated,
+    PPL: _least_perplexed,
+    LL: _most_likely,
+    CLP: _probabilities,
+    TEXT_PPL: _own_loss,
+}
 
 
 def _prompt_of(request: Request) -> Any:
@@ -248,12 +261,14 @@ class EvaluatorScorer:
         runs: ``k`` and ``n`` of the dataset.
         in_blocks: Whether the copies of all rows stand behind each other.
         has_turns: Whether several readings belong to one row: the turns of a conversation.
+        column: Under which name evaluators find what was measured; empty where answers are predictions.
     """
 
     evaluation: Mapping[str, Any]
     runs: tuple[int | Sequence[int], int]
     in_blocks: Callable[[], bool]
     has_turns: bool = False
+    column: str = ""
 
     @property
     def name(self) -> str:
@@ -302,7 +317,9 @@ class EvaluatorScorer:
         if self.has_turns:
             rows = [{key: value for key, value in row.items() if key != _TURN} for row in rows]
         project = project_of_config(self.evaluation)
-        cases = Cases(list(columns.predictions), list(columns.references), rows, columns.prompts, {}, project)
+        given = list(columns.predictions)
+        more = {self.column: given} if self.column else {}
+        cases = Cases(given, list(columns.references), rows, columns.prompts, more, project)
         return evaluated(self.evaluation, cases, self.runs, in_blocks=self.in_blocks())
 
     def _of_rows(self, found: Evaluation, columns: Columns) -> Mapping[str, Sequence[float | None]]:

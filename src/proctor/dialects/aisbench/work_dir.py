@@ -14,7 +14,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.aisbench.config import CHAT, CLP
+from proctor.dialects.aisbench.config import CHAT, CLP, TEXT_PPL
 from proctor.dialects.aisbench.exam import ConfigExam
 from proctor.dialects.aisbench.gradings import ConfigGrader, Reader, RecordedReader
 from proctor.errors import DataError, Location, UnknownArtifactError, UsageError, did_you_mean
@@ -164,7 +164,11 @@ def _parsed(text: bytes, place: Location) -> Any:
         raise DataError("this is not JSON", location=place, why=str(error)) from None
 
 
-_UNREAD = {CHAT: "they are turns of conversations, not answers", CLP: "they are probabilities, not answers"}
+_UNREAD = {
+    CHAT: "they are turns of conversations, not answers",
+    CLP: "they are probabilities, not answers",
+    TEXT_PPL: "they are losses, not answers",
+}
 """Kinds of requests whose predictions are not read back, with the reason."""
 
 # -- grading what was answered elsewhere -----------------------------------------------------------------------------
