@@ -97,7 +97,7 @@ def marked_number(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]
     return verdict
 
 
-_WHOLE_NUMBER = re.compile(r"(?<!\d)\d+(?!\d)")
+_WHOLE_NUMBER = re.compile(r"^\s*[-+]?\d+\s*$|(?<!\d)\d+(?!\d)")
 _FULL_POINTS = 10
 
 
