@@ -141,6 +141,15 @@ sandbox_option = click.option(
 )
 """``--sandbox`` of every command that grades."""
 
+allow_option = click.option(
+    "--allow",
+    multiple=True,
+    metavar="KIND:WHAT",
+    callback=lambda _context, _parameter, texts: tuple(map(_read_grant, texts)),
+    help="Let exams do more than be exams: net:HOST, read:PATH, write:FOLDER, env:NAME@HOST; may be repeated, and "
+    "is remembered for the same exam.",
+)
+
 _OPTIONS = [
     click.option("--limit", "-L", type=Limit(), help="Only the first N instances of each exam, or that share of them."),
     click.option(
@@ -194,6 +203,17 @@ _OPTIONS = [
         callback=lambda _context, _parameter, texts: _read_groupings(texts),
         help="Scores by the values of a field (or of several together); may be repeated.",
     ),
+    click.option(
+        "--truncated",
+        type=click.Choice(["score", "fail"]),
+        help="Answers that were cut off: score them as they stand, or count them as failures.  [default: score]",
+    ),
+    click.option(
+        "--answers",
+        type=click.Choice(["answer", "raw"]),
+        help="What is graded: the answer alone, or thoughts and their marks too, as the system does that an exam comes "
+        "from.  [default: answer]",
+    ),
     click.option("--metadata", metavar="K=V,…", help="More metadata, for exams whose code reads it."),
     click.option("--predict-only", is_flag=True, default=None, help="Ask, but score nothing."),
     click.option("--chat-override", is_flag=True, default=None, help="Use what exams say for chat models."),
@@ -213,14 +233,7 @@ _OPTIONS = [
     ),
     click.option("--trust-code", is_flag=True, default=None, help="Run the Python that exams bring along."),
     sandbox_option,
-    click.option(
-        "--allow",
-        multiple=True,
-        metavar="KIND:WHAT",
-        callback=lambda _context, _parameter, texts: tuple(map(_read_grant, texts)),
-        help="Let exams do more than be exams: net:HOST, read:PATH, write:FOLDER, env:NAME@HOST; may be repeated, and "
-        "is remembered for the same exam.",
-    ),
+    allow_option,
 ]
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from proctor.cli.error_reporting import FAILURES, say
+from proctor.cli.error_reporting import FAILURES, say, show
 from proctor.cli.exam_options import say_what_has_no_effect
 
 if TYPE_CHECKING:
@@ -158,13 +158,18 @@ def conclude(result: RunResult, *, allow_failures: bool, every_score: bool, as_j
     """Print the results of a run; return the exit code."""
     from proctor.cli.console import console, print_json
     from proctor.cli.tables import score_table
-    from proctor.results.summary import failure_notes, first_failures, score_rows
+    from proctor.results.summary import ending_notes, failure_notes, first_failures, score_rows
 
     rows = list(score_rows(result.results, every_score=every_score))
+    endings = ending_notes(rows)
     if as_json:
         print_json(result.results, indent=2)
+        for note in endings:
+            say(f"note: {note}")
     else:
         console().print(score_table(rows))
+        for note in endings:
+            show(note)
     say(f"run folder: {result.output}")
     if damaged := result.run.get("requests", {}).get("damaged"):
         say(f"warning: {damaged} damaged entries of the response log count as absent, and were asked again")

@@ -71,9 +71,10 @@ def _write(runs: list[StoredRun], form: str, output: Path, samples: int) -> None
     from proctor.safe_files import write_for_user
 
     if form == "html":
+        from proctor.dialects.run_file import exam_of_run
         from proctor.web.report import report_of
 
-        write_for_user(output, report_of(runs, samples))
+        write_for_user(output, report_of(runs, samples, exam_of_run))
         return
     listed = [(run.path.name, run.model, list(score_rows(run.results, every_score=True))) for run in runs]
     if form == "md":

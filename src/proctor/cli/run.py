@@ -25,6 +25,18 @@ from proctor.cli.run_options import changed_spec, origin_of_model, spec_of_optio
 @click.option("--max-concurrency", metavar="N", help="Short for --model-args max_concurrency=N.")
 @click.option("--truncate", metavar="demos|left|none", help="Prompts that are too long: --model-args truncate=….")
 @click.option(
+    "--thinking-tokens",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Tokens that the model may think, on top of what an exam allows for the answer: --model-args "
+    "thinking_tokens=N.",
+)
+@click.option(
+    "--thinking",
+    type=click.Choice(["off", "on", "low", "medium", "high"]),
+    help="How hard the model is to think, said in its provider's own words: --model-args thinking=….",
+)
+@click.option(
     "--output", "--output-path", "-o", "output", type=click.Path(file_okay=False, path_type=Path), help="Run folder."
 )
 @click.option("--log", "--use-cache", "log", type=click.Path(dir_okay=False, path_type=Path), help="The response log.")

@@ -30,14 +30,16 @@ _OVERRIDES = (
     "chat_override",
     "group_by",
     "repeats",
+    "truncated",
+    "answers",
 )
 
 
 def _model_args(options: dict[str, Any]) -> dict[str, Any]:
     from proctor.engines.engine_registry import parse_model_args
 
-    names = ("batch_size", "device", "max_concurrency", "truncate")
-    short = [f"{name}={options[name]}" for name in names if options[name]]
+    names = ("batch_size", "device", "max_concurrency", "truncate", "thinking", "thinking_tokens")
+    short = [f"{name}={options[name]}" for name in names if options.get(name) not in (None, "")]
     given: dict[str, Any] = {}
     for text in (*options["model_args"], *short):
         given |= parse_model_args(text)

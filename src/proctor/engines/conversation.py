@@ -74,17 +74,28 @@ class _Talk:
         timing, usage = _sums(self._replies)
         if self._replies and (failure := self._replies[-1].failure) is not None:
             message = f"turn {len(self._replies)}: {failure.message}"
-            return Response(failure=structs.replace(failure, message=message), usage=usage, timing=timing)
-        return Response(
-            texts=tuple(reply.text for reply in self._replies),
-            finish_reasons=tuple(next(iter(reply.finish_reasons), "") for reply in self._replies),
-            usage=usage,
-            timing=timing,
-        )
+            response = joined(self._replies, timing, usage)
+            return structs.replace(response, texts=(), failure=structs.replace(failure, message=message))
+        return joined(self._replies, timing, usage)
+
+
+def joined(replies: Sequence[Response], timing: Timing, usage: Usage) -> Response:
+    """Return the first text of each of several replies as one response, with what was thought before each of them."""
+    thoughts = tuple(next(iter(reply.thoughts), "") for reply in replies)
+    return Response(
+        texts=tuple(reply.text for reply in replies),
+        finish_reasons=tuple(next(iter(reply.finish_reasons), "") for reply in replies),
+        thoughts=thoughts if any(thoughts) else (),
+        written=tuple(next(iter(reply.written), reply.text) for reply in replies)
+        if any(reply.written for reply in replies)
+        else (),
+        usage=usage,
+        timing=timing,
+    )
 
 
 def _sums(replies: Sequence[Response]) -> tuple[Timing, Usage]:
-    read = sum(reply.usage.prompt_tokens for reply in replies)
-    written = sum(reply.usage.completion_tokens for reply in replies)
     started = replies[0].timing.started if replies else 0.0
-    return Timing(started, sum(reply.timing.seconds for reply in replies)), Usage(read, written)
+    return Timing(started, sum(reply.timing.seconds for reply in replies)), sum(
+        (reply.usage for reply in replies), Usage()
+    )

@@ -15,6 +15,7 @@ from proctor.artifacts import NON_POSITIONAL, Artifact, registry, to_data
 from proctor.data.policy import policy_of
 from proctor.effects import Effect
 from proctor.engines.inference import Predicting
+from proctor.engines.thoughts import UNKNOWN, Marks, heard, marks_of, opening_of
 from proctor.errors import UnsupportedRequestError
 from proctor.ir import Answers, Generate, Prompt, Response, Score, content_key
 from proctor.settings import settings
@@ -90,6 +91,20 @@ class Engine(Predicting, Artifact):
     def top_tokens(self) -> int:
         """How many alternatives to each token are asked for, where somebody wants log-probabilities."""
         return _TOP_TOKENS
+
+    @property
+    def marks(self) -> Marks:
+        """The marks with which the model begins and ends its thoughts, as its name tells."""
+        return marks_of(self.label)
+
+    def heard(self, response: Response, prompt: Prompt | None = None) -> Response:
+        """Return a response whose texts are answers; what the model thought is put aside.
+
+        Args:
+            response: What the model wrote.
+            prompt: What it was asked, where that is known: it may begin the thoughts.
+        """
+        return heard(response, self.marks, UNKNOWN if prompt is None else opening_of(prompt, self.marks))
 
     def answering(self) -> Engine:
         """Return who answers what this engine is asked: itself, or what ``settings.engine_map`` puts in its place."""

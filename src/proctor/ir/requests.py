@@ -69,6 +69,26 @@ class Decoding(Struct, frozen=True, omit_defaults=True):
         )
 
 
+_SEVERAL = frozenset({"n", "count", "num_return_sequences", "candidate_count", "num_completions", "numResults"})
+"""Parameters with which engines and services are asked for several answers at once: OpenAI and vLLM (``n``),
+transformers, Gemini, older Google and AI21 models; ``count`` is :class:`Decoding`'s own."""
+
+
+def several_answers(parameters: Mapping[str, Any]) -> tuple[str, Any] | None:
+    """Return the parameter that asks for several answers to one request, and how many; ``None`` where none does.
+
+    Args:
+        parameters: Of decoding; parameters within parameters (``extra``, ``extra_body``) count, too.
+    """
+    for name, value in parameters.items():
+        if isinstance(value, Mapping):
+            if (inner := several_answers(value)) is not None:
+                return inner
+        elif name in _SEVERAL and value not in (None, 1, "1"):
+            return name, value
+    return None
+
+
 class Generate(Struct, frozen=True):
     """Write an answer to a prompt."""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from proctor.scoring.endings import ALIKE, COUNTED
 from proctor.scoring.flat import COUNT, FAILED, UNIT, main_of, read_flat
 from proctor.scoring.score import Score, Unit
 
@@ -33,6 +34,8 @@ class ScoreRow:
         metric_failures: Why a metric has no scores at all, by its name.
         is_main: Whether this is the exam's main score.
         is_suite: Whether this is the score of a benchmark or a group of tasks, whose instances are its members'.
+        endings: How many answers there are, and how many of them were cut off, empty, or lost in thoughts.
+        alike: In what all answers are alike (``truncated``, ``empty``, ``equal``, ``option``); nothing as a rule.
         is_graded: Whether there was something to score; not where answers were only recorded.
     """
 
@@ -49,6 +52,8 @@ class ScoreRow:
     metric_failures: Mapping[str, str]
     is_main: bool = True
     is_suite: bool = False
+    endings: Mapping[str, int] = field(default_factory=dict)
+    alike: Mapping[str, Any] = field(default_factory=dict)
     is_graded: bool = True
 
     @property
@@ -95,6 +100,8 @@ def _row(task: str, score: Score, entry: Mapping[str, Any], *, is_main: bool) ->
         dict(entry.get("metric_failures") or {}),
         is_main,
         bool(entry.get("members")),
+        {name: entry[name] for name in COUNTED if isinstance(entry.get(name), int)},
+        dict(entry.get(ALIKE) or {}),
         "score" in entry or "score_name" in entry,
     )
 
@@ -157,3 +164,40 @@ def failure_notes(rows: Iterable[ScoreRow]) -> list[str]:
         found = f"{failed} of {sum(row.asked for row in mains)} instances failed"
         notes.append(found + (f" ({reasons})" if reasons else ""))
     return notes
+
+
+def ending_notes(rows: Iterable[ScoreRow]) -> list[str]:
+    """Return a sentence on each exam whose answers did not end as answers do, with the option that helps.
+
+    They are no failures: the scores count, and the reader should know of what.
+    """
+    return [
+        f"{row.task}: {note}"
+        for row in rows
+        if row.is_main and not row.is_suite
+        for note in endings_in_words(row.endings, row.alike)
+    ]
+
+
+def endings_in_words(counts: Mapping[str, int], alike: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence on each way in which answers did not end as answers do.
+
+    Args:
+        counts: Answers, and those that were cut off, empty, or lost in thoughts, by name.
+        alike: In what all answers are alike.
+    """
+    answers, truncated, empty, thinking = (counts.get(name, 0) for name in COUNTED)
+    if thinking:
+        yield (
+            f"{thinking} of {answers + thinking} answers never came, because all tokens went into thinking: "
+            "--thinking-tokens N allows for thoughts"
+        )
+    if truncated:
+        which = f"all {answers}" if alike.get("truncated") else f"{truncated} of {answers}"
+        yield f"{which} answers were cut off: --decoding max_tokens=N leaves room for more"
+    if empty:
+        yield (f"all {answers} answers are empty" if alike.get("empty") else f"{empty} of {answers} answers are empty")
+    if "equal" in alike:
+        yield f"all {answers} answers are equal: {alike['equal']!r}"
+    if isinstance(option := alike.get("option"), int):
+        yield f"all {answers} answers are equal: option {option + 1} was the likeliest every time"

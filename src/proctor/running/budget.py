@@ -26,15 +26,47 @@ _REGION = re.compile(r"^(us|us-gov|eu|apac|jp|au|ca|global)\.(?=[a-z0-9]+\.)")
 _VERSION_SUFFIX = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2}|latest|\d{4})$")
 
 
-class Price(Struct, frozen=True):
-    """US dollars for a million tokens read (``input``) and written (``output``)."""
+class Price(Struct, frozen=True, omit_defaults=True):
+    """US dollars for a million tokens.
+
+    Attributes:
+        input: Of tokens read.
+        output: Of tokens written, thoughts included.
+        cached_input: Of tokens read that the provider had in its cache; ``None`` where nobody knows.
+    """
 
     input: float
     output: float
+    cached_input: float | None = None
 
     def cost(self, usage: Usage) -> float:
-        """Return what some tokens cost, in US dollars."""
-        return (usage.prompt_tokens * self.input + usage.completion_tokens * self.output) / _MILLION
+        """Return what some tokens cost, in US dollars.
+
+        It is at most that where tokens are from a cache and their price is not known: they then count as others do.
+        """
+        cached = self.cost_of_cached(usage)
+        fresh = usage.prompt_tokens - (0 if cached is None else _cached(usage))
+        return (fresh * self.input + usage.completion_tokens * self.output) / _MILLION + (cached or 0.0)
+
+    def cost_of_thinking(self, usage: Usage) -> float:
+        """Return what the tokens of thoughts cost, which is part of :meth:`cost`."""
+        return min(usage.thinking_tokens, usage.completion_tokens) * self.output / _MILLION
+
+    def cost_of_cached(self, usage: Usage) -> float | None:
+        """Return what the tokens from the cache cost, which is part of :meth:`cost`; ``None`` where nobody knows."""
+        if self.cached_input is None:
+            return None
+        return _cached(usage) * self.cached_input / _MILLION
+
+    def as_data(self) -> dict[str, float]:
+        """Return the prices by name."""
+        found = {"input": self.input, "output": self.output}
+        return found if self.cached_input is None else {**found, "cached_input": self.cached_input}
+
+
+def _cached(usage: Usage) -> int:
+    """Return how many tokens came from the cache: never more than were read."""
+    return min(usage.cached_tokens, usage.prompt_tokens)
 
 
 class PriceTable(Struct, frozen=True):

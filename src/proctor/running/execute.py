@@ -15,6 +15,7 @@ from proctor.errors import EngineError
 from proctor.ir import Answers, Choose, Converse, Failure, Generate, Pair, Prompt, Request, Response, Rolling
 from proctor.recipes.exam import NEED_SCORES, Exam, Question
 from proctor.running.budget import PriceTable
+from proctor.running.listening import listening
 from proctor.running.log import Key, ResponseLog
 from proctor.running.log_writer import LogWriter
 from proctor.running.plan import Filed, Kind, Single, Step, Wanted, batches, kind_of, steps_of, wanted
@@ -182,15 +183,15 @@ class _Asking:
         """Whether an exam was searched for requests of a kind."""
         return (kind, id(exam)) in self._visited
 
-    def open_steps(self, requests: list[Wanted], *, count: bool) -> tuple[list[Step], bool]:
-        """Return what has to be asked now, and whether some conversation goes on after that.
+    def open_steps(self, exam: Exam, requests: list[Wanted], *, count: bool) -> tuple[list[Step], bool]:
+        """Return what has to be asked now for an exam, and whether some conversation goes on after that.
 
         A step is claimed before the log is asked a second time, so an answer that was committed between the first
         look and the claim is seen, and nothing is asked twice.
         """
         if not any(isinstance(entry.request, Converse) for entry in requests):
             return self._open_plain(requests, count=count), False
-        steps = self.filed.next_steps(requests)
+        steps = self.filed.heard_by(listening(self.session.engine, exam)).next_steps(requests)
         if count:
             self.session.progress.cached += len(requests) - len(steps)
         fresh = self._claim(steps)
@@ -344,7 +345,7 @@ class _Stream:
             mine = [entry for entry in entries if kind_of(entry.request) == self._kind]
             if len(mine) < len(entries) and not self._asking.has_visited(self._other, exam):
                 again.add(self._other)
-            steps, goes_on = self._asking.open_steps(mine, count=first_time)
+            steps, goes_on = self._asking.open_steps(exam, mine, count=first_time)
             if goes_on:
                 again.add(self._kind)
             yield steps

@@ -6,12 +6,12 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proctor.engines.engine import Engine
-from proctor.ir import Answers, Failure, Generate, KnownAnswerer, Response
+from proctor.ir import Answers, Failure, Generate, KnownAnswerer, Response, Usage
 from proctor.running.progress import Progress
 from proctor.scoring.judges.judge_client import asking_through, is_asked_through
 
@@ -32,21 +32,23 @@ class JudgeCounts:
         asked: Requests that were sent.
         from_log: Requests that the log answered.
         failed: Requests that were sent and got no answer.
-        prompt_tokens, completion_tokens: Of the requests that were sent.
+        usage: Tokens of the requests that were sent.
     """
 
     asked: int = 0
     from_log: int = 0
     failed: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
+    usage: Usage = field(default_factory=Usage)
 
     def count(self, response: Response) -> None:
         """Count an answer that was asked for."""
         self.asked += 1
         self.failed += response.failure is not None
-        self.prompt_tokens += response.usage.prompt_tokens
-        self.completion_tokens += response.usage.completion_tokens
+        self.usage += response.usage
+
+    def as_data(self) -> dict[str, int]:
+        """Return the counts by name."""
+        return {"asked": self.asked, "from_log": self.from_log, "failed": self.failed, **self.usage.as_data()}
 
 
 class Judging:
@@ -87,7 +89,7 @@ class Judging:
 
     def summary(self) -> dict[str, dict[str, int]]:
         """Return the counts by judge, as JSON-like data."""
-        return {label: asdict(counts) for label, counts in sorted(self.counts.items())}
+        return {label: counts.as_data() for label, counts in sorted(self.counts.items())}
 
     def close(self) -> None:
         """Close the log, if this opened it."""
@@ -105,6 +107,7 @@ class Judging:
             progress = Progress(total=len(in_order), started=time.monotonic())
             yield from self._counted(engine, engine.generate(in_order), progress)
             return
+        from proctor.running.listening import listening
         from proctor.running.log import Key
         from proctor.secrets import without_secrets
 
@@ -118,8 +121,10 @@ class Judging:
         if wanted:
             progress = Progress(len(wanted), started=time.monotonic())
             known.update(self._asked(engine, number, wanted, progress))
+        hear = listening(engine)
         for position, key in enumerate(keys):
-            yield position, known.get(key) or Response(failure=_NO_ANSWER)
+            found = known.get(key)
+            yield position, Response(failure=_NO_ANSWER) if found is None else hear(every[position], found)
 
     def _asked(
         self, engine: Engine, number: int, wanted: dict[Key, Generate], progress: Progress

@@ -20,19 +20,21 @@ from proctor.errors import LogError, OutputError, ProctorError, RunInterruptedEr
 from proctor.ir import Failure, Usage
 from proctor.jsonable import jsonable
 from proctor.logs import get_logger
-from proctor.recipes.exam import Answered, Exam, ScoredGroup, limited, suited
+from proctor.recipes.exam import Exam, ScoredGroup, limited, suited
+from proctor.recipes.fingerprint import FINGERPRINT
+from proctor.running.accounts import Tally, cost_of
 from proctor.running.budget import PriceTable, price_table
 from proctor.running.checks import check_exams
 from proctor.running.execute import Budget, Session, ask
 from proctor.running.folder import RunFolder, SampleWriter
 from proctor.running.judging import Judging, judges_through
-from proctor.running.latency import Latency
+from proctor.running.listening import listening
 from proctor.running.log import ResponseLog
 from proctor.running.plan import Filed, answered_blocks, blocks_of
 from proctor.running.progress import Observer, SilentObserver
 from proctor.running.question_spool import QuestionSpool
 from proctor.running.spec import RunSpec
-from proctor.scoring.flat import units_of
+from proctor.scoring.flat import DIRECTION, units_of
 from proctor.scoring.grade import Grade
 from proctor.secrets import without_secrets
 
@@ -45,8 +47,8 @@ class RunResult:
     """What a run gives.
 
     Attributes:
-        results: By exam: every score, ``n``, ``failures`` (a count), ``failure_kinds``, ``metric_failures``. Equal
-            for equal runs.
+        results: By exam: every score, ``n``, ``failures`` (a count), ``failure_kinds``, ``metric_failures``, and how
+            answers ended (``answers``, ``truncated``, ``empty``, ``thinking``). Equal for equal runs.
         run: Time, machine, versions, engine, tokens: what may differ between equal runs.
         grades: By exam: everything scoring knows, instance by instance.
         output: The run folder, where one was asked for.
@@ -107,6 +109,7 @@ def run_exams(
         if folder is not None:
             stack.enter_context(folder.held())
             folder.open(spec)
+            folder.check_rows(exams)
         number = open_log.engine_number(engine.identity, engine.label, without_secrets(engine.identity_values()))
         spool = stack.enter_context(QuestionSpool())
         session = Session(engine, open_log, number, observer, retry_failed, budget, prices, spool)
@@ -184,6 +187,8 @@ def _conclude(
         for exam in exams:
             session.observer.grading(exam.name)
             grading.add(exam, samples)
+        if folder is not None:  # before anything of an earlier run is replaced
+            folder.take(grading.fingerprints)
     grades, results = grading.grades, grading.results
     results.update(group_entries(exams, grades, results))
     run = _circumstances(session, grading.usage, began)
@@ -202,7 +207,8 @@ class _Grading:
     def __init__(self, session: Session) -> None:
         self.grades: dict[str, Grade] = {}
         self.results: dict[str, dict[str, Any]] = {}
-        self.usage: dict[str, dict[str, int]] = {}
+        self.usage: dict[str, Usage] = {}
+        self.fingerprints: dict[str, dict[str, str]] = {}
         self.latency: dict[str, dict[str, Any]] = {}
         self._session = session
         self._filed = Filed(session.log, session.number, with_failures=True)
@@ -217,7 +223,9 @@ class _Grading:
         place = exam.name if self._session.engine.answers_in_order else ""
         spool = self._session.spool
         asked = (None if spool is None else spool.blocks(exam)) or blocks_of(exam.questions(), place)
-        tally = _Tally(answered_blocks(asked, self._filed, self._missing))
+        filed = self._filed.heard_by(listening(self._session.engine, exam))
+        tally = Tally(answered_blocks(asked, filed, self._missing))
+        engine = self._session.engine.identity
         try:
             grade = _grade(exam, tally, samples)
         except _ENDS_THE_RUN:
@@ -226,13 +234,18 @@ class _Grading:
             self.results[exam.name] = _failed_entry(exam, error)
         else:
             self.grades[exam.name] = grade
-            self.results[exam.name] = entry_of(grade, tally.count)
+            fingerprint = tally.maker.made(exam.definition, engine)
+            self.fingerprints[exam.name] = fingerprint.to_dict()
+            self.results[exam.name] = {
+                **entry_of(grade, tally.count, tally.endings.as_data()),
+                FINGERPRINT: fingerprint.to_dict(),
+            }
             self._session.observer.graded(exam.name, grade)
         if exam.variant:
             self.results[exam.name]["variant"] = exam.variant
         if found := tally.latency.summary(getattr(self._session.engine, "max_concurrency", None)):
             self.latency[exam.name] = found
-        self.usage[exam.name] = {"prompt_tokens": tally.prompt_tokens, "completion_tokens": tally.completion_tokens}
+        self.usage[exam.name] = tally.usage
 
 
 _ENDS_THE_RUN = (LogError, OutputError, RunInterruptedError)
@@ -266,27 +279,7 @@ def group_entries(
     return entries
 
 
-class _Tally:
-    """Counts answered items and their tokens as they pass."""
-
-    def __init__(self, items: Iterator[Answered]) -> None:
-        self._items = items
-        self.count = 0
-        self.latency = Latency()
-        self.prompt_tokens = 0
-        self.completion_tokens = 0
-
-    def __iter__(self) -> Iterator[Answered]:
-        for each in self._items:
-            self.count += 1
-            for response in each.responses:
-                self.prompt_tokens += response.usage.prompt_tokens
-                self.completion_tokens += response.usage.completion_tokens
-            self.latency.add(each.question.requests, each.responses)
-            yield each
-
-
-def _grade(exam: Exam, tally: _Tally, samples: SampleWriter | None) -> Grade:
+def _grade(exam: Exam, tally: Tally, samples: SampleWriter | None) -> Grade:
     if samples is None:
         return exam.grade(tally)
     grade = exam.grade(samples.record(exam.name, tally))
@@ -294,11 +287,19 @@ def _grade(exam: Exam, tally: _Tally, samples: SampleWriter | None) -> Grade:
     return grade
 
 
-def entry_of(grade: Grade, asked: int) -> dict[str, Any]:
-    """Return the results of an exam as ``results.json`` has them, of ``asked`` instances."""
+def entry_of(grade: Grade, asked: int, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the results of an exam as ``results.json`` has them.
+
+    Args:
+        grade: Its scores.
+        asked: How many instances it has.
+        more: How answers ended, where that is known.
+    """
     kinds = Counter(failure.kind for failure in grade.failures.values())
-    counts = {"n": asked, "failures": len(grade.failures)}
+    counts = {"n": asked, "failures": len(grade.failures), **(more or {})}
     entry = {**grade.scores, **counts, **units_of(grade.table, grade.main)}
+    if grade.main is not None and grade.main.higher_is_better is not None:
+        entry[DIRECTION] = grade.main.higher_is_better
     if kinds:
         entry["failure_kinds"] = dict(sorted(kinds.items()))
     if grade.metric_failures:
@@ -306,7 +307,7 @@ def entry_of(grade: Grade, asked: int) -> dict[str, Any]:
     return {str(name): jsonable(entry[name]) for name in sorted(entry)}
 
 
-def _circumstances(session: Session, usage: dict[str, dict[str, int]], began: float) -> dict[str, Any]:
+def _circumstances(session: Session, usage: Mapping[str, Usage], began: float) -> dict[str, Any]:
     progress = session.progress
     return {
         "started": datetime.fromtimestamp(began, UTC).isoformat(timespec="seconds"),
@@ -320,14 +321,14 @@ def _circumstances(session: Session, usage: dict[str, dict[str, int]], began: fl
             "from_log": progress.cached,
             **({"damaged": damaged} if (damaged := session.log.damaged) else {}),
         },
-        "usage": usage,
-        **_cost(session, usage),
+        "usage": {name: each.as_data() for name, each in usage.items()},
+        **_cost(session, sum(usage.values(), Usage())),
         "machine": {"platform": platform.platform(), "python": platform.python_version()},
         "versions": {name: found for name in _VERSIONED if (found := _version(name)) is not None},
     }
 
 
-def _cost(session: Session, usage: dict[str, dict[str, int]]) -> dict[str, Any]:
+def _cost(session: Session, usage: Usage) -> dict[str, Any]:
     """Return what all answers cost at list prices, whenever they were given.
 
     Where no price is known, that is said of engines that probably cost something, and nothing of others.
@@ -337,17 +338,7 @@ def _cost(session: Session, usage: dict[str, dict[str, int]]) -> dict[str, Any]:
     if price is None:
         why = f"no price is known for '{session.engine.price_name}'; name a table of your own with --prices"
         return {"cost": {"usd": None, "why": why, "prices_of": table.date}} if session.engine.is_billed else {}
-    total = Usage(*(sum(each[name] for each in usage.values()) for name in ("prompt_tokens", "completion_tokens")))
-    asked = Usage(session.progress.prompt_tokens, session.progress.completion_tokens)
-    return {
-        "cost": {
-            "usd": round(price.cost(total), 6),
-            "usd_of_this_run": round(price.cost(asked), 6),
-            "usd_per_million_tokens": {"input": price.input, "output": price.output},
-            "prices_of": table.date,
-            **({"source": table.source} if table.source else {}),
-        }
-    }
+    return {"cost": cost_of(price, table, usage, session.progress.usage)}
 
 
 def _version(package: str) -> str | None:

@@ -52,6 +52,11 @@ _ENTRY: dict[str, Check] = {
     "score_name": _is_text,
     "failure_kinds": _is_mapping_of(is_count),
     "metric_failures": _is_mapping_of(_is_text),
+    "answers": is_count,
+    "truncated": is_count,
+    "empty": is_count,
+    "thinking": is_count,
+    "all_answers": _is_mapping,
     "members": _is_list_of(_is_text),
     "groups": _is_list_of(_is_group),
 }

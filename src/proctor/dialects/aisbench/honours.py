@@ -8,7 +8,7 @@ from proctor.dialects.aisbench.components import build_retriever
 from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, TEXT_PPL, DatasetConfig
 from proctor.dialects.aisbench.options import DatasetOptions, changed_inference
 from proctor.dialects.aisbench.values import short_name
-from proctor.recipes.honours import Honoured, Honours, Refused
+from proctor.recipes.honours import Honoured, Honours, Refused, no_effect
 from proctor.recipes.options import ExamOptions
 
 Entry = Honoured | Refused
@@ -47,6 +47,8 @@ def honours_of(config: DatasetConfig, options: ExamOptions, changed: DatasetOpti
         "template": Refused("a dataset of a config has one way to ask", "choose another config of the dataset"),
         "decoding": _decoding(config),
         "predict_only": Honoured("answers are recorded, and not scored"),
+        "truncated": _written(config, "for answers that were cut off"),
+        "answers": _written(config, "for models that think"),
         "choices_as_text": _choices_as_text(config, options),
         "chat_override": Refused("chat_override is a key of lm-eval's tasks"),
         "metadata": Refused("metadata is for the code of lm-eval's tasks"),
@@ -55,6 +57,12 @@ def honours_of(config: DatasetConfig, options: ExamOptions, changed: DatasetOpti
         "repeats": Honoured("n of the dataset: scores are means over so many runs"),
         "keys": Refused("keys are those of lm-eval's task files", "write a config that reads this one as its base"),
     }
+
+
+def _written(config: DatasetConfig, how: str) -> Entry:
+    if _kind(config) in (GENERATE, CHAT):
+        return Honoured(how)
+    return no_effect(f"nothing is written, {_ASKS_BY[_kind(config)]}")
 
 
 def _kind(config: DatasetConfig) -> str:

@@ -31,6 +31,8 @@ _HOW = {
     "resamples": "resamples behind the standard errors of corpus metrics",
     "metadata": "reaches the Python that makes the dataset",
     "group_by": "columns of the documents",
+    "truncated": "for answers that were cut off",
+    "answers": "for models that think",
     "system_prompt": "before description and demos",
     "meta_template": "lays out messages as text",
     "model_config": f"{NO_EFFECT}limits and stop words of a config hold for exams of AISBench's",
@@ -70,6 +72,8 @@ def _entries(task: PreparedTask) -> Iterator[tuple[str, Entry]]:
     if kind != "generate_until":
         yield "decoding", no_effect(f"a task of output_type {kind} writes nothing; asked as text, it does")
         yield "repeats", no_effect("log-probabilities do not vary")
+        for name in ("truncated", "answers"):
+            yield name, no_effect(f"a task of output_type {kind} writes nothing")
     if kind != "multiple_choice" and not task.variant:
         yield "choices_as_text", no_effect(f"a task of output_type {kind} compares no choices")
     if kind == "loglikelihood_rolling":

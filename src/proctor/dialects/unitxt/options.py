@@ -30,6 +30,7 @@ _WITH_EFFECT = (
     "predict_only",
     "group_by",
 )
+_WRITES_NOTHING = "it compares choices and writes nothing"
 
 
 def honours_of(recipe: DatasetRecipe, changed: DatasetRecipe, options: ExamOptions) -> Honours:
@@ -51,7 +52,9 @@ def honours_of(recipe: DatasetRecipe, changed: DatasetRecipe, options: ExamOptio
             not options.apply_chat_template, "no chat template is applied", "add --apply-chat-template"
         ),
         "demos_as_turns": _turns(_format_of(changed)),
-        "decoding": no_effect("it compares choices and writes nothing") if compares else Honoured(),
+        "decoding": no_effect(_WRITES_NOTHING) if compares else Honoured(),
+        "truncated": no_effect(_WRITES_NOTHING) if compares else Honoured("for answers that were cut off"),
+        "answers": no_effect(_WRITES_NOTHING) if compares else Honoured("for models that think"),
         "choices_as_text": Honoured() if recipe.request == "choose" else no_effect("it compares no choices"),
         "repeats": _repeats(changed, options),
         "model_config": Honoured("limits and stop words of the model"),

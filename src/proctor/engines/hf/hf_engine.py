@@ -14,7 +14,10 @@ from proctor.effects import Effect
 from proctor.engines.encoder import Encoder
 from proctor.engines.engine import Engine
 from proctor.engines.hf.loading import Family, LoadedModel, ModelSource, load_model
-from proctor.engines.model_places import model_effects
+from proctor.engines.model_places import model_effects, places_in
+from proctor.engines.template_thinking import template_options
+from proctor.engines.thinking_engine import ThinkingEngine
+from proctor.engines.thoughts import Marks, marks_of
 from proctor.engines.truncation import Truncate
 from proctor.errors import EngineError, ValidationError
 from proctor.ir import Answers, Generate, Prompt, Score
@@ -34,7 +37,7 @@ class _Answerer(Protocol[_Asked_contra]):
         """Yield a response for every request of a window."""
 
 
-class HFEngine(Engine):
+class HFEngine(ThinkingEngine):
     """A transformers model: causal, sequence to sequence, or image and text.
 
     Attributes:
@@ -52,7 +55,7 @@ class HFEngine(Engine):
         truncate: What to do with a prompt that is too long: ``left`` drops its beginning (as lm-eval does), ``demos``
             drops whole demonstrations, the first ones first, ``none`` drops nothing. Where it is still too long, the
             answer is a failure that says by how many tokens.
-        think_end_token: What ends a model's thinking; everything up to it is removed from answers.
+        think_end_token: What lm-eval calls ``think_end``.
         generation_kwargs: Parameters of ``generate`` beside those named here (``num_beams``, ``repetition_penalty`` …).
         model_kwargs: Everything else that ``from_pretrained`` takes (``quantization_config`` …).
     """
@@ -121,7 +124,12 @@ class HFEngine(Engine):
         return {name: str(value) if isinstance(value, os.PathLike) else value for name, value in named.items()}
 
     def verify(self) -> None:
-        """Check the batch size."""
+        """Check the batch size, and what is said of thinking."""
+        super().verify()
+        if self.think_end_token is not None and self.think_end not in (None, self.think_end_token):
+            raise ValidationError("think_end and think_end_token are one argument", path="$.think_end_token")
+        if self.enable_thinking is not None and self.thinking is not None:
+            raise ValidationError("enable_thinking and thinking say the same", path="$.thinking")
         if isinstance(self.batch_size, str):
             number = self.batch_size
             if number.isdigit():
@@ -134,8 +142,14 @@ class HFEngine(Engine):
             raise ValidationError("the batch size is less than 1", path="$.batch_size")
 
     def effects(self) -> Iterable[Effect]:
-        """Return what it reads: the model, its tokenizer, its adapter."""
-        return model_effects((self.model, self.tokenizer, self.peft), self.author, self.label)
+        """Return what it reads: the model, its tokenizer, its adapter, and what options name."""
+        named = (self.model, self.tokenizer, self.peft, *places_in(self.model_kwargs))
+        return model_effects(named, self.author, self.label)
+
+    @property
+    def marks(self) -> Marks:
+        """The marks of the model's thoughts: the user's, then those that its name tells."""
+        return marks_of(self.label, self.think_start, self.think_end or self.think_end_token or None)
 
     # -- requests ---------------------------------------------------------------------------------------------
 
@@ -235,6 +249,8 @@ class HFEngine(Engine):
         options = dict(self.chat_template_args)
         if self.enable_thinking is not None:
             options["enable_thinking"] = self.enable_thinking
+        template = self.chat_template or getattr(loaded.tokenizer, "chat_template", None)
+        options.update(template_options(template, self.thinking, self.label))
         return Encoder(
             loaded.tokenizer,
             max_length=self.max_length or loaded.max_length,

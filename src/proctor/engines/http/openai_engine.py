@@ -14,7 +14,9 @@ from proctor.artifacts import NON_POSITIONAL
 from proctor.engines.http.addresses import checked_address, split_login
 from proctor.engines.http.http_engine import HTTPEngine
 from proctor.engines.http.protocols.openai import OpenAIProtocol
-from proctor.engines.http.protocols.protocol import ProviderProtocol
+from proctor.engines.http.protocols.protocol import ProviderProtocol, Thinking
+from proctor.engines.http.thinking_words import ThinkingOrder, provider_at, thinking_order
+from proctor.errors import UsageError
 from proctor.ir import Answers, Generate, Score
 
 DEFAULT_URL = "https://api.openai.com/v1"
@@ -66,9 +68,21 @@ class OpenAIEngine(HTTPEngine):
         self._url = normal_url(checked_address(with_http(address), self._address_source()))
         object.__setattr__(self, "can_score", self.endpoint == "completions")
 
+    def verify(self) -> None:
+        """Check that whoever runs the model can be told how hard it is to think.
+
+        Raises:
+            UsageError: He cannot.
+        """
+        super().verify()
+        if self.thinking is not None:
+            self._thinking_order()
+
     def _take_login(self) -> None:
         """Take the name and password out of ``base_url``: they are sent, and nowhere written."""
-        if self.base_url:
+        if self.base_url is not None:
+            if not self.base_url.strip():  # an empty variable of a shell must not lead to somebody else's server
+                checked_address(self.base_url)
             clean, login = split_login(self.base_url)
             if login is not None:
                 object.__setattr__(self, "base_url", clean)
@@ -111,7 +125,36 @@ class OpenAIEngine(HTTPEngine):
 
     def _protocol(self) -> ProviderProtocol:
         options = {"is_chat": self.endpoint != "completions", "stream": self.stream}
-        return OpenAIProtocol(self._url, self.model, self.decoding_defaults(), options=options)
+        return OpenAIProtocol(
+            self._url, self.model, self.decoding_defaults(), options=options, thinking=self._thinking()
+        )
+
+    def _thinking(self) -> Thinking:
+        """Return what the user says of the model's thoughts, in the words of whoever runs it.
+
+        Raises:
+            UsageError: There are no words for it.
+        """
+        order = self._thinking_order()
+        return Thinking(self.marks, order.allowance, self.wants_thoughts, order.body, order.drop)
+
+    def _thinking_order(self) -> ThinkingOrder:
+        if self.thinking is not None and self.endpoint == "completions":
+            raise UsageError(
+                f"thinking={self.thinking} cannot be said on the completions endpoint",
+                why="it lays no prompts out, so that nobody tells the model",
+                hint="use endpoint=chat, or leave thinking out and let the prompt say it",
+            )
+        return thinking_order(self._words_of(), self.served_name, self.thinking, self.thinking_tokens)
+
+    def _words_of(self) -> str:
+        """Return the provider whose words the server understands."""
+        return provider_at(self._url)
+
+    @property
+    def served_name(self) -> str:
+        """What the server calls the model."""
+        return self.model
 
     def _address(self) -> str:
         return self.base_url or next((os.environ[name] for name in _URL_VARIABLES if os.environ.get(name)), DEFAULT_URL)

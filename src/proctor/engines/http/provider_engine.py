@@ -23,6 +23,8 @@ from proctor.engines.http.protocols.replicate import ReplicateProtocol
 from proctor.engines.http.protocols.text_generation import TextGenerationProtocol
 from proctor.engines.http.providers import Connection, address_of, connection_to, provider_named
 from proctor.engines.http.retrying_client import Authorize
+from proctor.engines.http.thinking_words import ThinkingOrder
+from proctor.engines.thinking_engine import ThinkingEngine
 from proctor.errors import EngineError, MissingExtraError, UsageError
 from proctor.ir import Answers, Generate, Score
 
@@ -141,7 +143,8 @@ class ProviderEngine(OpenAIEngine):
             return None
         from proctor.engines.engine_registry import make_engine
 
-        given = {"temperature": self.temperature, "top_p": self.top_p, "seed": self.seed, "max_tokens": self.max_tokens}
+        names = ("temperature", "top_p", "seed", "max_tokens", *ThinkingEngine.own_fields())
+        given = {name: getattr(self, name) for name in names}
         values = {name: value for name, value in given.items() if value is not None}
         with written_by(self.author):
             return make_engine(short, {"model": self.served_model, **values})
@@ -160,7 +163,28 @@ class ProviderEngine(OpenAIEngine):
             connection.query,
             provider.has_n and provider.protocol == "openai",
             options,
+            self._thinking(),
         )
+
+    def _words_of(self) -> str:
+        return provider_named(self.provider)[0]
+
+    @property
+    def served_name(self) -> str:
+        """What the provider calls the model."""
+        return self.served_model
+
+    def _thinking_order(self) -> ThinkingOrder:
+        if provider_named(self.provider)[1].engine is not None:
+            return ThinkingOrder()  # the engine in this process finds its own words
+        return super()._thinking_order()
+
+    def verify(self) -> None:
+        """Check what is said of thinking, where the provider is known already; errors as in :class:`OpenAIEngine`."""
+        if self.provider is None:
+            super(OpenAIEngine, self).verify()
+        else:
+            super().verify()
 
     def _options(self) -> dict[str, Any]:
         provider = provider_named(self.provider)[1]

@@ -25,7 +25,7 @@ from proctor.engines.http.provider_errors import (
 from proctor.engines.http.rate_limits import Pacing
 from proctor.engines.http.retry import RetryPolicy, is_retried, retry_after_seconds
 from proctor.engines.http.transport import EVENT_STREAM, Reply, Transport, TransportError
-from proctor.ir import Failure, Response, Timing, Usage
+from proctor.ir import FILTERED, Failure, Response, Timing, Usage, is_filtered_end
 from proctor.secrets import redacted
 
 T = TypeVar("T")
@@ -243,29 +243,6 @@ class Caller:
         return self._unanswered >= self._policy.patience
 
 
-FILTERED = "content_filter"
-"""The kind of a failure that says that the model, or a filter before or behind it, refused to answer."""
-FILTER_REASONS = frozenset(
-    {
-        "content_filter",
-        "content_filtered",
-        "guardrail_intervened",
-        "refusal",
-        "safety",
-        "image_safety",
-        "prohibited_content",
-        "blocklist",
-        "spii",
-        "recitation",
-        "model_armor",
-        "sensitive",
-        "moderation",
-        "moderated",
-        "content_moderation",
-    }
-)
-"""Reasons to end an answer, in small letters, with which services say that it was refused or filtered: OpenAI, Azure;
-Anthropic; Bedrock; Gemini (``SAFETY`` to ``MODEL_ARMOR``); Zhipu (``sensitive``); BAM (``moderation``)."""
 _MOST_TOKENS = 10**9
 """No request reads or writes as many tokens: a larger count, or one below zero, is no count."""
 
@@ -278,7 +255,8 @@ def check_response(response: Response) -> None:
         ReplyError: It counts tokens as nobody can, or a log-probability is not a number.
     """
     usage = response.usage
-    if not (0 <= usage.prompt_tokens <= _MOST_TOKENS and 0 <= usage.completion_tokens <= _MOST_TOKENS):
+    counts = (usage.prompt_tokens, usage.completion_tokens, usage.thinking_tokens, usage.cached_tokens)
+    if not all(0 <= count <= _MOST_TOKENS for count in counts):
         raise ReplyError("the reply counts a number of tokens that there cannot be")
     if any(token.log_probability != token.log_probability for tokens in response.tokens for token in tokens):
         raise ReplyError("a log-probability is not a number")
@@ -290,17 +268,9 @@ def check_response(response: Response) -> None:
             raise CallError(Failure(FILTERED, said, retryable=False), usage)
 
 
-_HARMLESS = frozenset({"", "stop", "length", "tool_calls"})  # nearly every answer ends so
-
-
 def _check_size(body: bytes) -> None:
     if len(body) > _MANY_BYTES and sum(map(body.count, (b",", b"[", b"{", b"\n"))) > _MOST_VALUES:
         raise ReplyError(f"the reply has more than {_MOST_VALUES:,} values")
-
-
-def is_filtered_end(reason: str) -> bool:
-    """Return whether a reason to end an answer says that it was refused or filtered (Google: ``content_filter: X``)."""
-    return reason not in _HARMLESS and reason[:80].lower().partition(":")[0].strip() in FILTER_REASONS
 
 
 def failure_of(url: str, reply: Reply) -> Failure:

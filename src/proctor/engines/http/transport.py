@@ -57,7 +57,7 @@ MOST_BYTES = 64 << 20
 
 EVENT_STREAM = "text/event-stream"
 """``Accept`` of a request whose answer is streamed."""
-_FIRST_TOKEN = re.compile(rb'"(?:content|text|reasoning_content)"\s*:\s*"[^"]')
+_FIRST_TOKEN = re.compile(rb'"(?:content|text|reasoning_content|reasoning|thinking)"\s*:\s*"[^"]')
 
 
 class TransportError(Exception):

@@ -49,6 +49,11 @@ class OpenAIProtocol(ProviderProtocol):
     has_n: bool = True
     _shared: tuple[Decoding, Mapping[str, Any], dict[str, Any]] | None = field(default=None, init=False)
 
+    @property
+    def lays_out(self) -> bool:
+        """Whether it is the chat endpoint."""
+        return bool(self.options.get("is_chat", True))
+
     def post(self, prompt: Prompt, decoding: Decoding) -> Post:
         """Return what to post; see :class:`ProviderProtocol`."""
         shared = self._body(decoding)
@@ -66,7 +71,7 @@ class OpenAIProtocol(ProviderProtocol):
         if prompt.is_chat:
             raise CallError.of("engine", "the completions endpoint takes one string, not chat messages")
         limit = self.options.get("max_tokens_name", "max_tokens")
-        body = {limit: MOST_COMPLETION_TOKENS, **shared, "prompt": prompt.text}
+        body = {limit: MOST_COMPLETION_TOKENS + self.thinking.allowance, **shared, "prompt": prompt.text}
         parse = partial(parse_stream if is_stream else parse_completion, count=decoding.count)
         return Post("/completions", body, parse, is_stream)
 

@@ -1,0 +1,50 @@
+"""How an exam hears what a log holds: answers alone, or all that was written, as the system does that it comes from.
+
+Everything that is graded comes out of the log here. What today's engines file was told apart when it was written; what
+older ones filed, and engines of packages that know nothing of thoughts, is told apart now; nobody is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from proctor.engines.thoughts import UNKNOWN, as_written, heard, opening_of
+from proctor.ir import Request, Response
+from proctor.ir.requests import Converse, Generate
+
+if TYPE_CHECKING:
+    from proctor.engines.engine import Engine
+    from proctor.recipes.exam import Exam
+
+Listening = Callable[[Request, Response], Response]
+"""From a request and what is filed under it to what is graded."""
+
+_JOINTS = {"aisbench": "</think>"}
+"""What systems put between thoughts that a server gave apart from the text and the text (AISBench 3.1,
+``models/output.py``); the others never look at such thoughts."""
+
+
+def listening(engine: Engine, exam: Exam | None = None) -> Listening:
+    """Return how answers are heard.
+
+    Args:
+        engine: Who gave them.
+        exam: Who hears them; a judge's answers are heard without one.
+    """
+    marks = engine.marks
+
+    def answers_only(request: Request, response: Response) -> Response:
+        if not isinstance(request, Generate):
+            return heard(response, marks, UNKNOWN)
+        opening = opening_of(request.prompt, marks, by_name=True, strings_are_messages=engine.only_chats)
+        return heard(response, marks, opening)
+
+    def all_written(request: Request, response: Response) -> Response:
+        stops = request.decoding.stop if isinstance(request, Generate | Converse) else ()
+        return as_written(response, marks, stops=stops, joint=joint)
+
+    if exam is None or exam.options.answers != "raw":
+        return answers_only
+    joint = _JOINTS.get(exam.dialect)
+    return all_written
