@@ -32,7 +32,7 @@ def write_aisbench(run: ExportedRun) -> list[Path]:
             for exam in run.exams:
                 paths += write_predictions(folder, model, exam, answered(exam.questions(), filed, _MISSING))
                 if (entry := run.result.results.get(exam.name)) and "error" not in entry:
-                    scores = {score.name: score.value for score in read_flat(entry) if score.value is not None}
+                    scores = {each.name: float(each.value) for each in read_flat(entry) if each.value is not None}
                     paths.append(write_results(folder, model, exam.name, scores))
         except OSError as error:
             raise OutputError(f"the files of AISBench cannot be written to {folder}", why=str(error)) from None

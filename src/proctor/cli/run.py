@@ -81,11 +81,14 @@ def command(spec: Path | None, **options: Any) -> int:
         return _without_asking(spec, habits, options, execution.output, mine)
     if habits.mode == "infer":
         options["predict_only"] = True
-    if habits.models or habits["--summarizer"] or (spec is not None and spec.suffix == ".py"):
-        from proctor.cli.run_config import run_config, run_models
+    if spec is not None and spec.suffix == ".py":
+        from proctor.cli.run_config import run_config
 
-        several = run_config if spec is not None and spec.suffix == ".py" else run_models
-        return several(spec, options, execution, habits, **mine)
+        return run_config(spec, options, execution, habits, **mine)
+    if habits.models or habits["--summarizer"]:
+        from proctor.cli.run_config import run_models
+
+        return run_models(spec, options, execution, habits, **mine)
     return _run_one(spec, options, execution, habits, mine)
 
 

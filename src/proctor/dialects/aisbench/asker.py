@@ -293,7 +293,7 @@ def _shown_columns(config: DatasetConfig) -> tuple[str, ...]:
 
     Rows of upstream's datasets are asked as upstream asks them, gaps included.
     """
-    if not short_name(config.values.get("type")).endswith("CustomDataset"):
+    if short_name(config.values.get("type")) not in ("CustomDataset", "CircularCustomDataset"):
         return ()
     inputs, _ = columns_of(config.reader)
     words = str([config.inference.get(part) for part in ("prompt_template", "ice_template")])

@@ -478,7 +478,7 @@ def _size(data: bytes) -> tuple[int, int]:
         raise MissingExtraError.of("pillow", "media", "the size of pictures") from None
     try:
         with Image.open(io.BytesIO(data)) as image:
-            return image.size
+            return image.width, image.height
     except (OSError, ValueError) as error:
         raise DataError("a picture cannot be read", why=str(error)) from None
 
