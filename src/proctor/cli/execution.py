@@ -57,10 +57,6 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
         origin: Who says what the model is; by default the user.
     """
     from proctor.cli.exporters import exporter
-    from proctor.dialects.run_file import exams_of_spec
-    from proctor.engines.engine_registry import make_engine
-    from proctor.recipes.exam import suited
-    from proctor.recipes.permissions import admit
     from proctor.running.budget import price_table
     from proctor.running.executors import distribute
     from proctor.running.exporting import ExportedRun
@@ -68,15 +64,8 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
     from proctor.running.progress import observer_for
     from proctor.running.progress_file import ProgressFileObserver
     from proctor.running.run import run_exams
-    from proctor.settings import settings
 
-    if execution.trust_code:
-        settings.trust_code = True
-    engine = make_engine(spec.model, spec.model_args, origin)
-    found = exams_of_spec(spec)
-    admit(found, engine)
-    exams = suited(found, engine)
-    say_what_has_no_effect(exams)
+    engine, exams = _prepared(spec, execution, origin)
     if execution.fail_under:
         from proctor.cli.thresholds import check_names
 
@@ -110,6 +99,52 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
     for path in export(ExportedRun(result, exams, engine, execution.log, spec)):
         say(f"wrote {path}")
     return result
+
+
+def _prepared(spec: RunSpec, execution: Execution, origin: Origin | None) -> tuple[Engine, list[Exam]]:
+    """Return the engine and the exams as it can sit them; what has no effect on them is said."""
+    from proctor.dialects.run_file import exams_of_spec
+    from proctor.engines.engine_registry import make_engine
+    from proctor.recipes.exam import suited
+    from proctor.recipes.permissions import admit
+    from proctor.settings import settings
+
+    if execution.trust_code:
+        settings.trust_code = True
+    engine = make_engine(spec.model, spec.model_args, origin)
+    found = exams_of_spec(spec)
+    admit(found, engine)
+    exams = suited(found, engine)
+    say_what_has_no_effect(exams)
+    return engine, exams
+
+
+def rehearse(spec: RunSpec, execution: Execution, origin: Origin | None = None) -> int:
+    """Do everything of a run but asking: build, check and count its requests, and say where it would write.
+
+    Returns:
+        How many rows cannot be asked about.
+
+    Raises:
+        ProctorError: As a run would.
+    """
+    import click
+
+    from proctor.running.checks import check_exams
+
+    engine, exams = _prepared(spec, execution, origin)
+    check_exams(exams, engine)
+    unusable = 0
+    for exam in exams:
+        rows = requests = failed = 0
+        for question in exam.questions():
+            rows, requests = rows + 1, requests + len(question.requests)
+            failed += question.failure is not None
+        odd = f", of which {failed} cannot be asked about" if failed else ""
+        click.echo(f"{exam.name}: {rows} instances{odd}, {requests} requests to {engine.label}")
+        unusable += failed
+    say(f"nothing was asked; the run folder would be {execution.output or default_output(spec, exams, engine)}")
+    return unusable
 
 
 def _budget(engine: Engine, execution: Execution) -> Budget | None:

@@ -163,6 +163,33 @@ class ZeroRetriever(Retriever):
         return Repeated((), len(test))
 
 
+class LabelsRetriever(Retriever):
+    """Examples that share a label with the row, of its first label first (OpenCompass' ``XiezhiRetriever``).
+
+    Attributes:
+        labels_column: The column with the labels of a row, a list.
+    """
+
+    labels_column: str = "labels"
+
+    def retrieve(self, index: Corpus, test: Corpus, label_prompts: LabelPrompts | None = None) -> Sequence[Positions]:
+        """Return the first ``ice_num`` examples of the row's labels; a row of unknown labels has none."""
+        del label_prompts
+        known: dict[Any, list[int]] = {}
+        for position, row in enumerate(index.rows):
+            for label in row[self.labels_column]:
+                known.setdefault(label, []).append(position)
+        chosen = []
+        for row in test.rows:
+            found: list[int] = []
+            for label in row[self.labels_column]:
+                if len(found) >= self.ice_num:
+                    break
+                found += known.get(label, [])
+            chosen.append(tuple(found[: self.ice_num]))
+        return chosen
+
+
 class FixKRetriever(Retriever):
     """The same examples for everybody."""
 

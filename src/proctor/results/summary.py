@@ -36,6 +36,7 @@ class ScoreRow:
         is_suite: Whether this is the score of a benchmark or a group of tasks, whose instances are its members'.
         endings: How many answers there are, and how many of them were cut off, empty, or lost in thoughts.
         alike: In what all answers are alike (``truncated``, ``empty``, ``equal``, ``option``); nothing as a rule.
+        is_graded: Whether there was something to score; not where answers were only recorded.
     """
 
     task: str
@@ -53,6 +54,7 @@ class ScoreRow:
     is_suite: bool = False
     endings: Mapping[str, int] = field(default_factory=dict)
     alike: Mapping[str, Any] = field(default_factory=dict)
+    is_graded: bool = True
 
     @property
     def failed(self) -> int:
@@ -102,6 +104,7 @@ def _row(task: str, score: Score, entry: Mapping[str, Any], *, is_main: bool) ->
         bool(entry.get("members")),
         {name: entry[name] for name in COUNTED if isinstance(entry.get(name), int)},
         dict(entry.get(ALIKE) or {}),
+        "score" in entry or "score_name" in entry,
     )
 
 
@@ -146,7 +149,8 @@ def first_failures(grades: Iterable[Grade]) -> dict[str, str]:
 
 def _has_no_value(row: ScoreRow) -> bool:
     """Whether instances were scored, and the score of all is none: a correlation of what does not vary."""
-    return row.scored > 0 and not row.metric_failures and (row.value is None or not isfinite(row.value))
+    is_due = row.is_graded and row.scored > 0 and not row.metric_failures
+    return is_due and (row.value is None or not isfinite(row.value))
 
 
 def failure_notes(rows: Iterable[ScoreRow]) -> list[str]:

@@ -303,7 +303,9 @@ def _output(response: Response) -> Any:
 
 def _timing(responses: Sequence[Response]) -> dict[str, float]:
     started = [response.timing.started for response in responses if response.timing.started]
-    return {
+    found = {
         "started": min(started, default=0.0),
         "seconds": sum([response.timing.seconds for response in responses]),
     }
+    first = responses[0].timing.first_token_seconds if len(responses) == 1 else None
+    return found if first is None else {**found, "first_token_seconds": first}

@@ -197,13 +197,15 @@ def _conclude(
         if folder is not None:  # before anything of an earlier run is replaced
             folder.take(grading.fingerprints)
     grades, results = grading.grades, grading.results
-    results.update(_group_entries(exams, grades, results))
+    results.update(group_entries(exams, grades, results))
     run = _circumstances(session, grading.usage, began)
     if judged := judging.summary():
         run["judges"] = judged
     stopped = session.stopped or judging.stopped
     if stopped is not None:
         run["stopped"] = stopped
+    if grading.latency:
+        run["latency"] = grading.latency
     if folder is not None:
         folder.write_results(results, run)
     return RunResult(results, run, grades, folder.path if folder is not None else None, stopped)
@@ -217,6 +219,7 @@ class _Grading:
         self.results: dict[str, dict[str, Any]] = {}
         self.usage: dict[str, Usage] = {}
         self.fingerprints: dict[str, dict[str, str]] = {}
+        self.latency: dict[str, dict[str, Any]] = {}
         self._session = session
         self._filed = Filed(session.log, session.number, with_failures=True)
         self._missing = (
@@ -243,12 +246,17 @@ class _Grading:
             self.grades[exam.name] = grade
             fingerprint = tally.maker.made(exam.definition, engine)
             self.fingerprints[exam.name] = fingerprint.to_dict()
-            self.results[exam.name] = {**_entry(grade, tally), FINGERPRINT: fingerprint.to_dict()}
+            self.results[exam.name] = {
+                **entry_of(grade, tally.count, tally.endings.as_data()),
+                FINGERPRINT: fingerprint.to_dict(),
+            }
             if (sample := self._session.samples.get(exam.name)) is not None:
                 self.results[exam.name] = sample.entry(self.results[exam.name])
             self._session.observer.graded(exam.name, grade)
         if exam.variant:
             self.results[exam.name]["variant"] = exam.variant
+        if found := tally.latency.summary(getattr(self._session.engine, "max_concurrency", None)):
+            self.latency[exam.name] = found
         self.usage[exam.name] = tally.usage
 
 
@@ -264,7 +272,7 @@ def _failed_entry(exam: Exam, error: Exception) -> dict[str, Any]:
     return {"error": str(known.within(exam.name))}
 
 
-def _group_entries(
+def group_entries(
     exams: Sequence[Exam], grades: Mapping[str, Grade], results: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, dict[str, Any]]:
     """Return the scores of the groups that exams were chosen with, filed like an exam's; ``n`` is what was asked."""
@@ -291,9 +299,16 @@ def _grade(exam: Exam, tally: Tally, samples: SampleWriter | None) -> Grade:
     return grade
 
 
-def _entry(grade: Grade, tally: Tally) -> dict[str, Any]:
+def entry_of(grade: Grade, asked: int, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the results of an exam as ``results.json`` has them.
+
+    Args:
+        grade: Its scores.
+        asked: How many instances it has.
+        more: How answers ended, where that is known.
+    """
     kinds = Counter(failure.kind for failure in grade.failures.values())
-    counts = {"n": tally.count, "failures": len(grade.failures), **tally.endings.as_data()}
+    counts = {"n": asked, "failures": len(grade.failures), **(more or {})}
     entry = {**grade.scores, **counts, **units_of(grade.table, grade.main)}
     if grade.main is not None and grade.main.higher_is_better is not None:
         entry[DIRECTION] = grade.main.higher_is_better

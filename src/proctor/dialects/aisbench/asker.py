@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import structs
 
-from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, DatasetConfig
+from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, TEXT_PPL, DatasetConfig
 from proctor.dialects.aisbench.datasets.reader import OPTIONAL, columns_of
 from proctor.dialects.aisbench.options import DatasetOptions, changed_inference, decoding_of
 from proctor.dialects.aisbench.prompts import PromptBuilder
@@ -137,7 +137,7 @@ class ConfigAsker:
         return ask
 
 
-_KINDS: Mapping[str, Kind] = {GENERATE: "generate", LL: "likelihood", CLP: "choose"}
+_KINDS: Mapping[str, Kind] = {GENERATE: "generate", LL: "likelihood", CLP: "choose", TEXT_PPL: "rolling"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,9 +178,14 @@ class RowAsker:
         self._output: str | None = config.reader.get("output_column")
         self._decoding = decoding_of(config, options)
         self._shown = _shown_columns(config)
-        self._ask = {GENERATE: self._generate, PPL: self._ppl, LL: self._ll, CLP: self._clp, CHAT: self._chat}[
-            config.inferencer.kind
-        ]
+        self._ask = {
+            GENERATE: self._generate,
+            PPL: self._ppl,
+            LL: self._ll,
+            CLP: self._clp,
+            CHAT: self._chat,
+            TEXT_PPL: self._text,
+        }[config.inferencer.kind]
 
     @property
     def labels(self) -> tuple[Any, ...]:
@@ -236,6 +241,12 @@ class RowAsker:
             context, answer = self._builder.split(row, demos, label)
             requests += [Likelihood(Prompt(context), answer), Likelihood(Prompt(normalizing), answer)]
         return AskedRow(_first_text(requests), tuple(requests), self._gold(row), self.labels)
+
+    def _text(self, row: Row, demos: Sequence[int]) -> AskedRow:
+        prompt = self._prompt(row, demos)
+        if prompt.is_chat:
+            raise DataError("losses are of texts, not of chat messages", hint="leave --apply-chat-template out")
+        return AskedRow(prompt.text, (Rolling(prompt.text, from_start=False),), self._gold(row))
 
     def _ll(self, row: Row, demos: Sequence[int]) -> AskedRow:
         continuation = row.get("cont")
@@ -293,7 +304,7 @@ def _shown_columns(config: DatasetConfig) -> tuple[str, ...]:
 
     Rows of upstream's datasets are asked as upstream asks them, gaps included.
     """
-    if not short_name(config.values.get("type")).endswith("CustomDataset"):
+    if short_name(config.values.get("type")) not in ("CustomDataset", "CircularCustomDataset"):
         return ()
     inputs, _ = columns_of(config.reader)
     words = str([config.inference.get(part) for part in ("prompt_template", "ice_template")])

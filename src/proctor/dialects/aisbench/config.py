@@ -11,7 +11,7 @@ from proctor.dialects.aisbench.config_keys import dataset_key_problems, part_pro
 from proctor.dialects.aisbench.datasets import Replicas, type_arguments
 from proctor.dialects.aisbench.datasets.dataset_specs import spec_names
 from proctor.dialects.aisbench.datasets.reader import range_problems
-from proctor.dialects.aisbench.evaluators import evaluation_slips
+from proctor.dialects.aisbench.evaluators import RECORDED_ONLY, evaluation_slips
 from proctor.dialects.aisbench.judge_inference import judge_of
 from proctor.dialects.aisbench.signatures import known_names, project_named, signature_of
 from proctor.dialects.aisbench.template_keys import template_problems
@@ -25,14 +25,15 @@ from proctor.dialects.aisbench.values import (
 )
 from proctor.errors import Diagnostic, Location, ProctorError, ValidationError, did_you_mean
 
-GENERATE, PPL, LL, CLP, CHAT = "gen", "ppl", "ll", "clp", "chat"
+GENERATE, PPL, LL, CLP, CHAT, TEXT_PPL = "gen", "ppl", "ll", "clp", "chat", "text_ppl"
 """What an inferencer asks: an answer; the perplexity of each label's prompt; the likelihood of each label's
-continuation; the probabilities of single-token choices; the turns of a conversation."""
+continuation; the probabilities of single-token choices; the turns of a conversation; the loss of a text by itself."""
 
 INFERENCERS: Mapping[str, str] = {
     "GenInferencer": GENERATE,
     "ParallelGenInferencer": GENERATE,
     "PPLInferencer": PPL,
+    "PPLOnlyInferencer": TEXT_PPL,
     "LLInferencer": LL,
     "CLPInferencer": CLP,
     "ChatInferencer": CHAT,
@@ -49,7 +50,6 @@ _ELSEWHERE: Mapping[str, str] = {
     "BFCLV3FunctionCallInferencer": "it runs the functions that the model calls",
     "LMMGenInferencer": "it makes images and films",
     "MinKPercentInferencer": "it looks at single tokens of a text",
-    "PPLOnlyInferencer": "it measures texts, there is nothing to answer",
     "InferencePPLOnlyInferencer": "it measures single tokens of a response",
     "SWCELossInferencer": "it measures texts in sliding windows",
 }
@@ -156,7 +156,9 @@ class DatasetConfig:
         if _is_comparison(self.evaluation.get("evaluator")):
             for key in ("mode", "infer_order", "given_pred"):
                 found.pop(f"$.{key}", None)
-        return found
+        judge = self.evaluation.get("evaluator")
+        name = short_name(judge.get("type", "")) if isinstance(judge, Mapping) else ""
+        return found | ({"$.eval_cfg.evaluator": RECORDED_ONLY[name]} if name in RECORDED_ONLY else {})
 
 
 def dataset_config(values: Mapping[str, Any]) -> DatasetConfig:

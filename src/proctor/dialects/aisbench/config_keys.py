@@ -198,6 +198,7 @@ INFERENCERS: Mapping[str, Keys] = {
         {**_EVERY_INFERENCER, **_NOT_WRITTEN, **_UNSAMPLED},
     ),
     "ll": Keys(frozenset({"type", "max_seq_len", "labels"}), {**_EVERY_INFERENCER, **_NOT_WRITTEN, **_UNSAMPLED}),
+    "text_ppl": Keys(frozenset({"type", "max_seq_len"}), {**_EVERY_INFERENCER, **_NOT_WRITTEN, **_UNSAMPLED}),
     "clp": Keys(
         frozenset({"type", "max_seq_len"}),
         {**_EVERY_INFERENCER, **_NOT_WRITTEN, "single_token": "choices of one token are compared in any case"},

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
-from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, DatasetConfig
+from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, TEXT_PPL, DatasetConfig
 from proctor.dialects.aisbench.evaluators import (
     evaluated,
     grading_problems,
     is_class,
+    is_recorded_only,
     prediction_functions,
     processed,
     project_of_config,
@@ -29,7 +30,7 @@ from proctor.scoring.evaluators.cases import Cases
 from proctor.scoring.evaluators.evaluation import Evaluation, mean_interval
 from proctor.scoring.grade import Columns, Grade, Measured
 from proctor.scoring.grader import ExamGrader
-from proctor.scoring.grading import Grading, Need, Reading, Scope, Step
+from proctor.scoring.grading import Grading, Need, Read, Reading, Scope, Step
 from proctor.scoring.groupings import GroupBy
 from proctor.scoring.score import Score
 
@@ -46,6 +47,7 @@ class ConfigGrader:
         in_blocks: Whether the copies of all rows stand behind each other; asked when answers are scored.
         group_by: Columns by which rows are scored in groups, too.
         is_scored: Whether answers are scored, rather than only recorded.
+        reader: How answers are read; by default as the dataset's inferencer records them.
     """
 
     def __init__(
@@ -56,8 +58,10 @@ class ConfigGrader:
         group_by: GroupBy | None = None,
         *,
         is_scored: bool = True,
+        reader: Read | None = None,
     ) -> None:
         self._config, self._options = config, options
+        self._reader = reader
         self._in_blocks, self._group_by, self._is_scored = in_blocks, group_by or GroupBy(), is_scored
 
     def check(self) -> Iterator[Diagnostic]:
@@ -79,15 +83,24 @@ class ConfigGrader:
     def grader(self) -> ExamGrader:
         """The grader of the core; made on first use, since its evaluator may be code."""
         config = self._config
-        read = Reader(config.inferencer.kind, config.reader.get("output_column"), config.project)
+        output = config.reader.get("output_column")
+        read = self._reader or Reader(config.inferencer.kind, output, config.project)
         if not self._is_scored:
-            return ExamGrader([Grading("", read, [_Golds(read.output)])])
+            return ExamGrader([Grading("", read, [_Golds(output)])])
         judge = judge_of(config.values)
-        steps: list[Step] = [_Golds(read.output), *([judge] if judge is not None else [])]
+        steps: list[Step] = [_Golds(output), *([judge] if judge is not None else [])]
         steps.append(PostProcessing(config.evaluation, self._model_postprocessor))
         runs = (config.values.get("k", 1), config.count)
-        has_turns = config.inferencer.kind == CHAT
-        scorer = EvaluatorScorer(config.evaluation, runs, self._in_blocks, has_turns, is_judged=judge is not None)
+        kind = config.inferencer.kind
+        column = "ppl" if kind == TEXT_PPL else ""
+        scorer = EvaluatorScorer(
+            config.evaluation,
+            runs,
+            self._in_blocks,
+            has_turns=kind == CHAT,
+            is_judged=judge is not None,
+            column=column,
+        )
         return ExamGrader([Grading("", read, steps, [scorer])], group_by=self._group_by)
 
 
@@ -117,6 +130,25 @@ class Reader:
         gold = question.instance.get(self.output) if self.output else None
         prompt = _prompt_of(question.requests[0])
         return (Reading(self._read(answered, question.labels), gold, question.instance, prompt),)
+
+
+class RecordedReader:
+    """Reads what another program recorded as the prediction: an answer, several answers, or the label that won.
+
+    Args:
+        output: The column of the right answer.
+    """
+
+    def __init__(self, output: str | None) -> None:
+        self._output = output
+
+    def __call__(self, answered: Answered) -> Sequence[Reading]:
+        """Return the prediction."""
+        question, texts = answered.question, answered.responses[0].texts
+        value: Any = list(texts) if len(texts) > 1 else texts[0] if texts else ""
+        value = next((label for label in question.labels if str(label) == value), value)
+        gold = question.instance.get(self._output) if self._output else None
+        return (Reading(value, gold, question.instance, _prompt_of(question.requests[0])),)
 
 
 def _turns(answered: Answered) -> Sequence[Reading]:
@@ -166,7 +198,18 @@ def _probabilities(each: Answered, labels: Sequence[Any]) -> list[float]:
     return [weight / sum(weights) for weight in weights]
 
 
-_READ = {GENERATE: _generated, PPL: _least_perplexed, LL: _most_likely, CLP: _probabilities}
+def _own_loss(each: Answered, labels: Sequence[Any]) -> float:
+    del labels
+    return _loss(each.responses[0], first_token=1)
+
+
+_READ = {
+    GENERATE: _generated,
+    PPL: _least_perplexed,
+    LL: _most_likely,
+    CLP: _probabilities,
+    TEXT_PPL: _own_loss,
+}
 
 
 def _prompt_of(request: Request) -> Any:
@@ -237,6 +280,7 @@ class EvaluatorScorer:
         in_blocks: Whether the copies of all rows stand behind each other.
         has_turns: Whether several readings belong to one row: the turns of a conversation.
         is_judged: Whether a judge reads the rows first.
+        column: Under which name evaluators find what was measured; empty where answers are predictions.
     """
 
     evaluation: Mapping[str, Any]
@@ -244,6 +288,7 @@ class EvaluatorScorer:
     in_blocks: Callable[[], bool]
     has_turns: bool = False
     is_judged: bool = False
+    column: str = ""
 
     @property
     def name(self) -> str:
@@ -271,6 +316,8 @@ class EvaluatorScorer:
         Raises:
             ProctorError: It cannot say anything.
         """
+        if is_recorded_only(self._evaluator):
+            return Measured()
         if all(isinstance(each, Failure) for each in columns.raw or columns.predictions):
             return Measured()
         found = self._evaluated(columns)
@@ -290,7 +337,9 @@ class EvaluatorScorer:
         if self.has_turns:
             rows = [{key: value for key, value in row.items() if key != _TURN} for row in rows]
         project = project_of_config(self.evaluation)
-        cases = Cases(list(columns.predictions), list(columns.references), rows, columns.prompts, {}, project)
+        given = list(columns.predictions)
+        more = {self.column: given} if self.column else {}
+        cases = Cases(given, list(columns.references), rows, columns.prompts, more, project)
         return evaluated(self.evaluation, cases, self.runs, in_blocks=self.in_blocks())
 
     def _of_rows(self, found: Evaluation, columns: Columns) -> Mapping[str, Sequence[float | None]]:

@@ -21,6 +21,7 @@ from proctor.errors import Diagnostic, ProctorError, ScoringError, did_you_mean
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict, share
+from proctor.scoring.evaluators.judgement_readers import REPORTS, Report
 from proctor.scoring.judges.judge_client import JudgePrompt, ask
 from proctor.secrets import variable
 
@@ -52,16 +53,34 @@ def generic_judge(
         ScoringError: There is no judge, or judgements cannot be read so.
     """
     del dataset_cfg, keep_predictions
-    read = _reader(dict_postprocessor)
+    report = REPORTS.get(_reader_name(dict_postprocessor))
+    read = None if report is not None else _reader(dict_postprocessor)
     said = _judgements(cases, prompt_template, judge_cfg)
     failures = {i: each for i, each in enumerate(said) if isinstance(each, Failure)}
-    grades = [read(text) for text in said if not isinstance(text, Failure)]
+    if report is not None:
+        return _reported(report, cases, said, failures)
+    grades = [read(text) for text in said if not isinstance(text, Failure)] if read is not None else []
     scores = _scores(grades) if grades else {}
     if not scores:
         raise ScoringError("the judge answered nothing", why=next(iter(failures.values())).message if failures else "")
     marks = iter(grades)
     column = [None if i in failures else 100.0 * (next(marks) == _RIGHT) for i in range(len(said))]
     return Verdict(scores, {"accuracy": column}, parsed=said, failures=failures, described=True)
+
+
+def _reported(report: Report, cases: Cases, said: Sequence[Any], failures: Mapping[int, Failure]) -> Verdict:
+    """Return what a family of exams makes of judgements; answers that were not judged are left out, and listed."""
+    kept = [i for i in range(len(said)) if i not in failures]
+    if not kept:
+        raise ScoringError("the judge answered nothing", why=next(iter(failures.values())).message if failures else "")
+    rows: Sequence[Mapping[str, Any]] = cases.rows or [{}] * len(said)
+    found = report([str(said[i]) for i in kept], [rows[i] for i in kept], [cases.references[i] for i in kept])
+    places = {place: number for number, place in enumerate(kept)}
+    columns = {
+        name: [column[places[i]] if i in places else None for i in range(len(said))]
+        for name, column in found.instances.items()
+    }
+    return Verdict(found.scores, columns, parsed=list(said), failures=failures, described=True, main=found.main)
 
 
 def cascade(
@@ -273,15 +292,20 @@ def judge_builder(template: Mapping[str, Any], judge: ModelConfig) -> PromptBuil
 # -- reading judgements -------------------------------------------------------------------------------------------
 
 _RIGHT, _WRONG = "right", "wrong"
-READERS = ("generic_llmjudge_postprocess", "generic_llmjudge_academic_postprocess")
+_LETTERS = ("generic_llmjudge_postprocess", "generic_llmjudge_academic_postprocess")
+READERS = (*_LETTERS, *REPORTS)
+
+
+def _reader_name(config: Mapping[str, Any] | None) -> str:
+    kind = config.get("type") if config else ""
+    return (kind.name if isinstance(kind, Reference) else str(kind)).rpartition(".")[2]
 
 
 def _reader(config: Mapping[str, Any] | None) -> Callable[[str], str]:
     """Return a function from a judgement to whether it says right, wrong, or neither."""
     if not config:
         raise ScoringError("the evaluator says nothing about how judgements are read", hint="add a dict_postprocessor")
-    kind = config.get("type")
-    name = (kind.name if isinstance(kind, Reference) else str(kind)).rpartition(".")[2]
+    name = _reader_name(config)
     if name not in READERS:
         raise ScoringError(
             f"judgements cannot be read by '{name}' here",

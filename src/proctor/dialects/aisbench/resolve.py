@@ -2,11 +2,12 @@
 
 ``FILE.py`` and the names of installed configs mean all their datasets; ``NAME::ABBR`` (a glob, too) means some of them.
 ``opencompass/NAME`` and ``aisbench/NAME`` say which package is meant. ``rows.jsonl`` and ``rows.csv`` are custom
-datasets.
+datasets; ``rows.jsonl[data_type=qa,project=aisbench]`` says more about one.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -36,6 +37,9 @@ from proctor.recipes.options import ExamOptions
 
 SOURCES = ("opencompass", "aisbench")
 _GLOB = frozenset("*?[")
+_OWN_FILE = re.compile(r"(.+\.(?:jsonl|csv))\[([^\[\]]*)\]")
+_OWN_PARTS = ("meta_path", "data_type", "infer_method", "abbr", "human_prompt", "bot_prompt", "test_range")
+"""What a name may say about a file of rows, beside ``project``."""
 
 
 def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
@@ -44,6 +48,8 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
     Raises:
         ProctorError: It is known, and cannot be built.
     """
+    if (file := _OWN_FILE.fullmatch(name)) is not None and Path(file[1]).is_file():
+        return [_exam_of_file(file[1], options, file[2])]
     base, _, wanted = name.partition("::")
     if "=" in base or not base:
         return None
@@ -59,14 +65,36 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
     return list(exams.values())
 
 
-def _exam_of_file(path: str, options: ExamOptions) -> Exam:
-    """Return the exam that a user's table of questions is.
+def _own_dataset(path: str, listed: str, project: str) -> dict[str, Any]:
+    """Return the dataset config of ``rows.jsonl[data_type=qa,project=aisbench]``.
+
+    Args:
+        path: The file.
+        listed: What stands in brackets.
+        project: Whose prompt is meant where nothing says it.
+
+    Raises:
+        UsageError: A part is unknown.
+    """
+    parts = dict(part.split("=", 1) if "=" in part else (part, "") for part in listed.split(",") if part)
+    project = parts.pop("project", project)
+    if unknown := [name for name in parts if name not in _OWN_PARTS]:
+        raise UsageError(
+            f"a file of rows has no '{unknown[0]}'", hint=did_you_mean(unknown[0], _OWN_PARTS) or ", ".join(_OWN_PARTS)
+        )
+    if project not in SOURCES:
+        raise UsageError(f"there is no project '{project}'", hint="opencompass or aisbench: whose prompt is meant")
+    return custom_dataset({"path": path, **parts}, project)
+
+
+def _exam_of_file(path: str, options: ExamOptions, listed: str = "") -> Exam:
+    """Return the exam that a user's table of questions is; ``listed`` is what stands in brackets behind its name.
 
     Raises:
         DataError: It lacks the columns that are asked, or those that answers are compared with.
     """
     changed = dataset_options(options)
-    config = dataset_config(custom_dataset({"path": path}, "aisbench" if changed.own_limit else "opencompass"))
+    config = dataset_config(_own_dataset(path, listed, "aisbench" if changed.own_limit else "opencompass"))
     if config.reader.get("output_column") is None and not options.predict_only:
         columns = ", ".join(f"'{name}'" for name in config.reader["input_columns"])
         raise MissingFieldError(

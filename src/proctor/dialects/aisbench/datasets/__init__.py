@@ -159,8 +159,23 @@ def _is_upstream(name: str) -> bool:
     return "." not in name or name.partition(".")[0] in _PROJECTS
 
 
+_LOAD = "it makes requests to put a server under load; no answer to them is right or wrong"
+_ELSEWHERE: Mapping[str, str] = {
+    "SyntheticDataset": _LOAD,
+    "ShareGPTDataset": _LOAD,
+    "MooncakeTraceDataset": _LOAD,
+    "GEditDataset": "its answers are pictures",
+    "BFCLDataset": "its questions are programs that call functions; the package bfcl-eval asks and grades them",
+    "VLMEvalKitDataset": "the package vlmeval has the data, and prompts for each model",
+    "CIBenchDataset": "its questions are notebooks that a model runs as it writes them",
+}
+"""Classes that are left to other programs, with the reason."""
+
+
 def _unknown(name: str, names: Sequence[str], place: Location | None) -> DataError:
     short = name.rpartition(".")[2]
+    if short in _ELSEWHERE:
+        return DataError(f"datasets of the type '{short}' are not asked here", location=place, why=_ELSEWHERE[short])
     return DataError(
         f"the dataset type '{short}' is not known",
         location=place,

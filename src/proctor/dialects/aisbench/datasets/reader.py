@@ -65,7 +65,10 @@ def check_columns(
         return
     inputs, output = columns_of(reader, place)
     wanted = [*inputs, *([output] if output else [])]
-    missing = [name for name in dict.fromkeys(wanted) if name not in row and name not in OPTIONAL]
+    filled = FILLED if _has_media(infer) else frozenset()
+    missing = [
+        name for name in dict.fromkeys(wanted) if name not in row and name not in OPTIONAL and name not in filled
+    ]
     unread = [name for name in missing if name != output and not _reads(infer, name)]
     if unread:
         listed = ", ".join(map(repr, unread))
@@ -79,6 +82,14 @@ def check_columns(
             why=f"the columns are {', '.join(map(repr, row))}",
             hint=did_you_mean(missing[0], map(str, row)),
         )
+
+
+FILLED = frozenset({"question", "image", "video", "audio"})
+"""What a multimodal template is filled with from the column that has content with tags, whatever it is called."""
+
+
+def _has_media(infer: Mapping[str, Any] | None) -> bool:
+    return "prompt_mm" in str([(infer or {}).get(part) for part in _TEMPLATES])
 
 
 def _reads(infer: Mapping[str, Any] | None, column: str) -> bool:
