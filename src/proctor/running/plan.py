@@ -13,6 +13,7 @@ from typing import Literal, TypeVar
 from msgspec import Struct
 
 from proctor.ir import Converse, Failure, Generate, Prompt, Request, Response, Score, Timing, Usage, content_key
+from proctor.ir.conversation import count_asked, next_messages
 from proctor.recipes.exam import Answered, Question
 from proctor.running.log import Key, ResponseLog
 
@@ -33,7 +34,7 @@ def kind_of(request: Request) -> Kind:
 
 def steps_of(request: Request) -> int:
     """Return how many answers a request needs: one, or one for each generated turn."""
-    return sum(turn is None for turn in request.turns) if isinstance(request, Converse) else 1
+    return count_asked(request.turns) if isinstance(request, Converse) else 1
 
 
 class Wanted(Struct, frozen=True):
@@ -172,16 +173,8 @@ class _Talk:
     def _next(self) -> Step | None:
         if len(self._replies) == self._count:
             return None
-        messages = []
-        replies = iter(self._replies)
-        for turn in self._request.turns:
-            if turn is not None:
-                messages.append(turn)
-            elif (reply := next(replies, None)) is not None:
-                messages.append({"role": "assistant", "content": reply.text})
-            else:
-                break
-        request = Generate(Prompt(messages), self._request.decoding)
+        messages = next_messages(self._request.turns, [reply.text for reply in self._replies])
+        request = Generate(Prompt(messages or ()), self._request.decoding)
         return Step(request, Key.of(request.key, self._repeat), is_last=len(self._replies) + 1 == self._count)
 
 
