@@ -190,12 +190,13 @@ class _Shared:
             self._number(question.processors),
             question.labels,
             None if failure is None else (failure.kind, failure.message, failure.attempts, failure.retryable),
+            question.digest,
         )
 
     def unpacked(self, packed: _Packed) -> Question:
         """Return the question of a tuple."""
         number, instance, question, opening, prefix, answer, references, choices, gold, *rest = packed
-        requests, processors, labels, failure = rest
+        requests, processors, labels, failure, digest = rest
         exchange = Exchange(
             tuple(map(_unpacked_turn, question)),
             tuple(map(_unpacked_turn, opening)),
@@ -213,6 +214,7 @@ class _Shared:
             self._values[processors],
             labels,
             None if failure is None else Failure(*failure),
+            digest,
         )
 
     def _packed_request(self, request: Request) -> _Packed:

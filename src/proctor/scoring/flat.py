@@ -129,6 +129,8 @@ def merged(views: Iterable[Mapping[str, Any]]) -> Flat:
 
 _SUMMARY = frozenset({"score", "score_name", COUNT, FAILED, "metric_failures", "n", "failures", *MAIN_BOUNDS})
 UNIT, UNITS = "unit", "units"
+DIRECTION = "higher_is_better"
+"""Of the main score, in files, where it is known."""
 
 
 def units_of(table: Iterable[Score], main: Score | None) -> Flat:
@@ -172,6 +174,7 @@ def main_of(flat: Mapping[str, Any]) -> Score:
         flat.get(MAIN_BOUNDS[0]),
         flat.get(MAIN_BOUNDS[1]),
         unit=flat.get(UNIT, "raw"),
+        higher_is_better=flat.get(DIRECTION) if isinstance(flat.get(DIRECTION), bool) else None,
     )
 
 

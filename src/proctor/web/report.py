@@ -42,7 +42,7 @@ def report_of(runs: Sequence[StoredRun], samples_per_exam: int = 20) -> str:
 def _index(run: StoredRun) -> SampleIndex | None:
     if run.samples is None:
         return None
-    index = SampleIndex.of_run(run.samples, run.results)
+    index = SampleIndex.of_run(run.samples, run.results, run.spec)
     index.build()
     return index
 
