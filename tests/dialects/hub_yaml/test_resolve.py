@@ -163,7 +163,7 @@ def test_the_order_of_choices_follows_the_seed(hub):
 
     def orders(seed):
         (exam,) = resolve_tasks(["hf/org/data"], ExamOptions(seed=seed))
-        return [(tuple(each.instance["choices"]), each.instance["target"]) for each in exam.questions()]
+        return [(each.exchange.choices, each.exchange.answer) for each in exam.questions()]
 
     assert orders(1) == orders(1) != orders(2)
     assert all(

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from proctor.dialects.hub_yaml.config import HubTask
+from proctor.dialects.hub_yaml.samples import Samples
 from proctor.dialects.hub_yaml.solvers import Solvers, shown_of
 from proctor.dialects.hub_yaml.talk import Spoken, Talk, talk_about
 from proctor.dialects.hub_yaml.templates import text_of
@@ -21,43 +23,45 @@ class HubAsker:
     """Puts samples in words.
 
     Attributes:
+        task: The task.
         solvers: What makes a conversation of a sample.
         decoding: How the model writes.
-        epochs: How often each sample is asked.
         system: A message that opens every conversation; ``None`` for none.
-        is_talk: Whether the model answers more than once.
+        seed: Of the order of choices.
     """
 
+    task: HubTask
     solvers: Solvers
     decoding: Decoding
-    epochs: int = 1
     system: str | None = None
-    is_talk: bool = False
+    seed: int | None = None
 
     @property
     def kinds(self) -> frozenset[Kind]:
         """What is asked of a model."""
-        return frozenset({"converse" if self.is_talk else "generate"})
+        return frozenset({"converse" if self.solvers.answers > 1 else "generate"})
 
     def compile(self, opened: Opened, context: Context) -> Callable[[Ask, Row, Demos], Question]:
         """Return the function from a sample to a question."""
-        del opened, context
+        del context
+        samples = Samples(self.task, opened.rows, self.seed)
 
         def ask(place: Ask, row: Row, demos: Demos) -> Question:
             del demos
-            return self._question(place.listed, row)
+            return self._question(place.listed, row, samples.of(place.place, row))
 
         return ask
 
-    def _question(self, number: int, sample: Mapping[str, Any]) -> Question:
+    def _question(self, number: int, row: Row, sample: Mapping[str, Any]) -> Question:
         talk = self.solvers.run(talk_about(sample, self.system))
         exchange = Exchange(
             (Turn("user", (Span(shown_of(talk)),)),),
             answer=sample["target"],
             references=(sample["target"],),
+            choices=tuple(sample["choices"]),
             gold=_gold(sample),
         )
-        return Question(number, sample, exchange, (self._request(talk),) * self.epochs)
+        return Question(number, row, exchange, (self._request(talk),) * self.task.epochs)
 
     def _request(self, talk: Talk) -> Request:
         if len(talk.asked) > 1:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from proctor.dialects.hub_yaml.config import HubTask
+from proctor.dialects.hub_yaml.config import FieldSpec, HubTask
 from proctor.dialects.hub_yaml.names import HubNames
+from proctor.dialects.hub_yaml.samples import sample_of
 from proctor.dialects.hub_yaml.scorers import HubScorer, Lettered, scorer_of
 from proctor.errors import Diagnostic, ProctorError, ValidationError
 from proctor.ir import Converse, Failure, Generate
@@ -38,7 +39,9 @@ def task_grader(task: HubTask, chosen_by: Lettered, group_by: Sequence[str | tup
             problems += error.diagnostics
     if problems:
         raise ValidationError(problems)
-    read = _Reader(with_history=any(each.grader is not None and each.grader.include_history for each in scorers))
+    read = _Reader(
+        task.fields, with_history=any(each.grader is not None and each.grader.include_history for each in scorers)
+    )
     names = _grading_names([each.name for each in scorers])
     gradings = [
         Grading(name, read, (), [each], {"scorer": each.name, "args": dict(each.step.args)})
@@ -61,7 +64,8 @@ def _grading_names(scorers: Sequence[str]) -> list[str]:
 class _Reader:
     """Reads the answers to a sample: for each epoch everything that the model said."""
 
-    def __init__(self, *, with_history: bool) -> None:
+    def __init__(self, fields: FieldSpec, *, with_history: bool) -> None:
+        self._fields = fields
         self._with_history = with_history
 
     def __call__(self, answered: Answered) -> Sequence[Reading]:
@@ -70,7 +74,9 @@ class _Reader:
         if self._with_history:
             request = question.requests[0]
             epochs = [{"texts": texts, "history": history_of(request, texts)} for texts in epochs]
-        return (Reading(epochs, question.exchange.references, question.instance),)
+        exchange = question.exchange  # where the order of choices is the one that was asked
+        asked = {"choices": list(exchange.choices), "target": exchange.answer}
+        return (Reading(epochs, exchange.references, {**sample_of(question.instance, self._fields), **asked}),)
 
 
 def history_of(request: object, texts: Sequence[str]) -> str:

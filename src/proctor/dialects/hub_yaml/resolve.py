@@ -18,8 +18,10 @@ from proctor.dialects.hub_yaml.solvers import compiled
 from proctor.effects import Author, Effect, author_of_file, written_by
 from proctor.errors import DatasetNotFoundError, ProctorError, UnknownArtifactError, UsageError, did_you_mean
 from proctor.recipes.exam import Exam
+from proctor.recipes.fingerprint import Definition
 from proctor.recipes.options import ExamOptions
 from proctor.scoring.grader import ExamGrader
+from proctor.scoring.versions import with_versions
 from proctor.settings import settings
 
 PREFIX = "hf/"
@@ -125,17 +127,25 @@ def exam_of(name: str, task: HubTask, file: Path, options: ExamOptions | None = 
         description=f"{' → '.join(each.name for each in task.solvers)} on {task.dataset}",
         dialect="hub_yaml",
         source={"dialect": "hub_yaml", "task": task.to_dict(), "options": _changed(options)},
-        rows=HubRows(name, task, writer, options.seed),
-        asker=HubAsker(
-            solvers, options.decode(solvers.decoding), task.epochs, options.system_prompt, is_talk=solvers.answers > 1
-        ),
+        rows=HubRows(task, writer, options.seed),
+        asker=HubAsker(task, solvers, options.decode(solvers.decoding), options.system_prompt, options.seed),
         grader=grader.without_scorers() if options.predict_only else grader,
         options=options,
         honours=task_honours(task, options),
         effects=lambda: [*dataset_of(task, writer).effects(), *_judges(grader, writer)],
+        define=lambda: _definition(task),
         author=writer,
         own_seed=int(settings.seed) if task.shuffle_choices else None,
         own=task,
+    )
+
+
+def _definition(task: HubTask) -> Definition:
+    """Return how a task's answers are read (by its scorers) and scored."""
+    values = task.to_dict()
+    lettered = [each for each in values["solvers"] if each["name"] == "multiple_choice"]
+    return Definition(
+        extraction={"letters": lettered}, metrics=with_versions([values["scorers"], values["epoch_reducer"]])
     )
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from random import Random
 from string import ascii_uppercase
 from typing import Any
 
-from proctor.dialects.hub_yaml.config import FieldSpec
+from proctor.dialects.hub_yaml.config import FieldSpec, HubTask
 from proctor.errors import DataError, did_you_mean
+from proctor.ir import Failure
 from proctor.scoring.lettered_answers import letter_of, place_of
+from proctor.settings import settings
 
 LITERAL = "literal:"
 Row = Mapping[str, Any]
@@ -87,19 +89,47 @@ def _choices(row: Row, fields: FieldSpec) -> list[str]:
     return found or []
 
 
-def with_choices_shuffled(sample: dict[str, Any], stream: Random) -> dict[str, Any]:
-    """Return a sample with its choices in a drawn order, and the target named after its new place.
+class Samples:
+    """Makes samples of the rows of a task, with choices in a drawn order where the task says so.
 
-    Raises:
-        DataError: The target is not one choice.
+    Args:
+        task: The task.
+        rows: All its rows: one stream draws for all of them, in order, as inspect's datasets do.
+        seed: Of the order; ``None`` for ``settings.seed``.
     """
-    choices = sample["choices"]
-    if not choices:
-        return sample
-    order = list(range(len(choices)))
-    stream.shuffle(order)
-    places = {place: letter_of(new) for new, place in enumerate(order)}
-    target = sample["target"]
-    if (place := place_of(target)) not in places:
-        raise DataError(f"the target {target!r} is beyond the {len(choices)} choices of the row")
-    return {**sample, "choices": [choices[each] for each in order], "target": places[place]}
+
+    def __init__(self, task: HubTask, rows: Iterable[Row | Failure], seed: int | None) -> None:
+        self._fields = task.fields
+        self._orders: list[tuple[int, ...]] | None = None
+        if task.shuffle_choices:
+            stream = Random(int(settings.seed) if seed is None else seed)
+            self._orders = [_order(row, task.fields, stream) for row in rows]
+
+    def of(self, place: int, row: Row) -> dict[str, Any]:
+        """Return the sample of a row.
+
+        Raises:
+            DataError: As :func:`sample_of`; or the target is not one of the choices that were shuffled.
+        """
+        sample = sample_of(row, self._fields)
+        order = () if self._orders is None else self._orders[place]
+        if not order:
+            return sample
+        target = place_of(sample["target"])
+        if target not in order:
+            raise DataError(f"the target {sample['target']!r} is beyond the {len(order)} choices of the row")
+        choices = [sample["choices"][each] for each in order]
+        return {**sample, "choices": choices, "target": letter_of(order.index(target))}
+
+
+def _order(row: Row | Failure, fields: FieldSpec, stream: Random) -> tuple[int, ...]:
+    """Return the drawn order of a row's choices; none of a row that cannot be used."""
+    if isinstance(row, Failure):
+        return ()
+    try:
+        order = list(range(len(_choices(row, fields))))
+    except DataError:
+        return ()
+    if order:
+        stream.shuffle(order)
+    return tuple(order)
