@@ -14,12 +14,11 @@ from datetime import datetime
 from hashlib import blake2b, sha256
 from importlib.metadata import PackageNotFoundError, version
 from math import isfinite
-from pathlib import Path
 from typing import Any, Final, Literal
 from uuid import UUID
 
 from proctor.errors import UsageError
-from proctor.exchange.lines import content_of, samples_of, words_of
+from proctor.exchange.lines import content_of, samples_of
 from proctor.ir.conversation import next_messages
 from proctor.results.summary import ScoreRow, score_rows
 from proctor.runs.stored_run import StoredRun
@@ -284,7 +283,7 @@ def _interaction(line: Mapping[str, Any], raw: str, references: list[str]) -> di
         found = {"interaction_type": "multi_turn", "input": given, "messages": messages}
         source, place = f"messages[{len(messages) - 1}].content", len(messages) - 1
     else:
-        given["formatted"] = words_of(line.get("prompt"))
+        given["formatted"] = _text(line.get("prompt"))  # messages stay messages
         found = {"interaction_type": "single_turn", "input": given, "output": {"raw": texts}}
         source, place = "output.raw", 0
     attribution = {

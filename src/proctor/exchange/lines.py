@@ -43,16 +43,6 @@ def samples_of(folder: Path) -> Iterator[dict[str, Any]]:
         yield from json_lines(path, within=folder)
 
 
-def words_of(prompt: Any) -> str:
-    """Return a prompt as people read it: a text as it is, messages with their roles."""
-    if isinstance(prompt, str):
-        return prompt
-    if isinstance(prompt, list) and all(isinstance(each, str) for each in prompt):
-        return "\n".join(prompt)
-    turns = [each for each in prompt if isinstance(each, dict)] if isinstance(prompt, list) else []
-    return "\n".join(f"{turn.get('role', '')}: {content_of(turn)}" for turn in turns)
-
-
 def content_of(message: dict[str, Any]) -> str:
     """Return the words of a chat message."""
     content = message.get("content")
