@@ -1,6 +1,7 @@
 """Runs in the formats of others: what is in them, what is left out, and that they come back as they were."""
 
 import json
+from pathlib import Path
 
 import pytest
 import yaml
@@ -142,3 +143,45 @@ def test_an_exam_without_a_dataset_is_named(run, tmp_path, capsys):
 def test_an_option_of_another_form_is_refused(run, tmp_path, capsys):
     assert export(run, "inspect", tmp_path, "--model-id", "a/b") == (2, [])
     assert "an option of 'eee' has no effect" in capsys.readouterr().err
+
+
+# -- units, and archives of inspect -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def percent(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("percent")
+    (folder / "rows.jsonl").write_text("".join(json.dumps({"q": n, "a": n % 2}) + "\n" for n in range(4)))
+    (folder / "quiz.py").write_text(CONFIG)
+    words = ["run", "--tasks", str(folder / "quiz.py"), "--model", "scripted", "--model-args", "answer=1"]
+    assert main([*words, "--output", str(folder / "run"), "--log", str(folder / "log.db")]) == 0
+    return folder / "run"
+
+
+CONFIG = """
+import os
+datasets = [dict(
+    abbr='quiz', type='JsonlDataset', path='rows.jsonl',
+    reader_cfg=dict(input_columns=['q'], output_column='a'),
+    infer_cfg=dict(prompt_template=dict(type='PromptTemplate', template='{q}?'),
+                   retriever=dict(type='ZeroRetriever'), inferencer=dict(type='GenInferencer')),
+    eval_cfg=dict(evaluator=dict(type='AccEvaluator')))]
+""".replace("import os\n", "")
+
+
+@pytest.mark.parametrize("to", ["lm-eval", "inspect", "eee"])
+def test_percents_are_told_from_shares(to, percent, tmp_path):
+    assert load_run(percent).results["quiz"]["unit"] == "percent"
+    assert export(percent, to, tmp_path, *(["--model-id", "a/b"] if to == "eee" else []))[0] == 0
+    (first,), (second,) = observed(str(percent)), observed(str(tmp_path))
+    found = explain(first, second)
+    assert (found.layer, found.means) == (None, (0.5, 0.5))
+    assert second.score == pytest.approx(0.5)
+
+
+def test_an_archive_that_inspect_wrote_is_read():
+    """Written by inspect 0.3.285 (``write_eval_log``) from an exported log; its members are packed with zstd."""
+    (exam,) = observed(str(Path(__file__).parent / "data" / "exam.eval"))
+    assert (exam.name, exam.system, len(exam.instances)) == ("exam", "inspect", 24)
+    assert exam.instances[0].prompt == "a good day 0"
+    assert exam.mean("accuracy") == exam.score

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
-from proctor.exchange.lines import samples_of
+from proctor.exchange.lines import samples_of, shares_of
 from proctor.ir.conversation import next_messages
 from proctor.results.summary import score_rows
 from proctor.runs.stored_run import StoredRun
@@ -69,7 +69,7 @@ def _log(run: StoredRun, exam: str, lines: Sequence[Mapping[str, Any]]) -> dict[
             "scores": list(_scores(run, exam)),
         },
         "stats": {"started_at": started, "completed_at": started, "model_usage": {}},
-        "samples": [_sample(run, each) for each in lines],
+        "samples": [_sample(run, each, shares_of(entry)) for each in lines],
     }
 
 
@@ -89,10 +89,11 @@ def _scores(run: StoredRun, exam: str) -> Iterator[dict[str, Any]]:
     for row in score_rows({exam: run.results[exam]}, every_score=True):
         if row.value is None:
             continue
-        metrics = {row.metric: {"name": row.metric, "value": row.value, "params": {}}}
+        scale = shares_of(run.results[exam])[row.metric]
+        metrics = {row.metric: {"name": row.metric, "value": row.value * scale, "params": {}}}
         for name, bound in (("ci_low", row.low), ("ci_high", row.high)):
             if bound is not None:
-                metrics[name] = {"name": name, "value": bound, "params": {}}
+                metrics[name] = {"name": name, "value": bound * scale, "params": {}}
         counts = {"scored_samples": row.scored, "unscored_samples": row.failed}
         yield {"name": row.metric, "scorer": row.metric, "params": {}, "metrics": metrics, **counts}
 
@@ -104,7 +105,7 @@ def _id(line: Mapping[str, Any]) -> int:
     return int(line.get("doc_id") or 0) + 1  # inspect counts from 1, and takes 0 for no id
 
 
-def _sample(run: StoredRun, line: Mapping[str, Any]) -> dict[str, Any]:
+def _sample(run: StoredRun, line: Mapping[str, Any], shares: Mapping[str, float]) -> dict[str, Any]:
     asked, texts = _asked(line), _texts(line)
     references = [str(each) for each in line.get("references") or ()]
     answer = {"role": "assistant", "content": texts[-1] if texts else "", "source": "generate"}
@@ -121,7 +122,7 @@ def _sample(run: StoredRun, line: Mapping[str, Any]) -> dict[str, Any]:
             "completion": answer["content"],
             **_usage(line),
         },
-        "scores": dict(_sample_scores(line)),
+        "scores": dict(_sample_scores(line, shares)),
         "metadata": {"instance": line.get("instance"), "kind": line.get("kind"), "row": line.get("input")},
         "store": {},
         "events": [],
@@ -177,8 +178,9 @@ def _usage(line: Mapping[str, Any]) -> dict[str, Any]:
     return {"usage": {"input_tokens": read, "output_tokens": written, "total_tokens": read + written}}
 
 
-def _sample_scores(line: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _sample_scores(line: Mapping[str, Any], shares: Mapping[str, float]) -> Iterator[tuple[str, dict[str, Any]]]:
     for name, value in (line.get("scores") or {}).items():
         if name not in ("score", "score_name") and isinstance(value, int | float):
             extracted = line.get("processed_prediction")
-            yield name, {"value": value, "answer": None if extracted is None else _text(extracted)}
+            share = value if isinstance(value, bool) else value * shares.get(name, 1.0)
+            yield name, {"value": share, "answer": None if extracted is None else _text(extracted)}

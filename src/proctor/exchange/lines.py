@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from proctor.errors import DataError, Location
 from proctor.foreign_text import parse_json
+from proctor.results.summary import score_rows
 from proctor.safe_files import opened
 
 
@@ -49,3 +50,9 @@ def content_of(message: dict[str, Any]) -> str:
     if isinstance(content, list):
         return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
     return "" if content is None else str(content)
+
+
+def shares_of(entry: Mapping[str, Any]) -> dict[str, float]:
+    """Return by what to multiply each score of an exam's results to have shares: formats of others know no percent."""
+    rows = score_rows({"": entry}, every_score=True)
+    return {row.metric: 0.01 if row.unit == "percent" else 1.0 for row in rows}

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
-from proctor.exchange.lines import samples_of
+from proctor.exchange.lines import samples_of, shares_of
 from proctor.results.summary import score_rows
 from proctor.runs.stored_run import StoredRun
 
@@ -27,7 +27,10 @@ def files_of(run: StoredRun) -> tuple[dict[str, str], list[str]]:
     files = {f"{folder}/results_{stamp}.json": json.dumps(_results(run), indent=2, ensure_ascii=False) + "\n"}
     for exam, found in lines.items():
         name = re.sub(r"[\"<>:/|\\?*\[\]]+", "__", exam)
-        text = "".join(json.dumps(_sample(line), ensure_ascii=False) + "\n" for line in found if _is_answered(line))
+        shares = shares_of(run.results.get(exam, {}))
+        text = "".join(
+            json.dumps(_sample(line, shares), ensure_ascii=False) + "\n" for line in found if _is_answered(line)
+        )
         files[f"{folder}/samples_{name}_{stamp}.jsonl"] = text
     failed = sum(1 for found in lines.values() for line in found if not _is_answered(line))
     return files, [f"{failed} instances failed; the samples leave them out"] if failed else []
@@ -46,8 +49,9 @@ def _results(run: StoredRun) -> dict[str, Any]:
         bare, _, pipeline = row.metric.partition(",")
         known = run.results[row.task]
         error = known.get(f"{bare}_stderr,{pipeline}" if pipeline else f"{bare}_stderr")
-        entry[f"{bare},{pipeline or 'none'}"] = row.value
-        entry[f"{bare}_stderr,{pipeline or 'none'}"] = "N/A" if error is None else error
+        scale = shares_of(known)[row.metric]
+        entry[f"{bare},{pipeline or 'none'}"] = None if row.value is None else row.value * scale
+        entry[f"{bare}_stderr,{pipeline or 'none'}"] = "N/A" if error is None else error * scale
         better.setdefault(row.task, {})[bare] = bool(known.get("higher_is_better", True))
         counts[row.task] = {"original": row.asked, "effective": row.scored}
     return {
@@ -71,13 +75,13 @@ def _limit(run: StoredRun) -> float | None:
     return None if run.spec is None else run.spec.limit
 
 
-def _sample(line: Mapping[str, Any]) -> dict[str, Any]:
+def _sample(line: Mapping[str, Any], shares: Mapping[str, float]) -> dict[str, Any]:
     document = json.dumps(line.get("input"), indent=2, ensure_ascii=False)
     references = [str(each) for each in line.get("references") or ()]
     target = references[0] if len(references) == 1 else str(references)
     arguments = _arguments(line)
     scores = {name: value for name, value in (line.get("scores") or {}).items() if name not in ("score", "score_name")}
-    bare = {name.partition(",")[0]: value for name, value in scores.items()}
+    bare = {name.partition(",")[0]: _scaled(value, shares.get(name, 1.0)) for name, value in scores.items()}
     extracted = line.get("processed_prediction")
     return {
         "doc_id": line.get("doc_id"),
@@ -96,6 +100,11 @@ def _sample(line: Mapping[str, Any]) -> dict[str, Any]:
         "target_hash": _digest(target),
         **bare,
     }
+
+
+def _scaled(value: Any, scale: float) -> Any:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value * scale if is_number and scale != 1.0 else value
 
 
 def _arguments(line: Mapping[str, Any]) -> list[list[Any]]:
