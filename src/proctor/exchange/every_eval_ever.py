@@ -19,7 +19,7 @@ from uuid import UUID
 
 from proctor.errors import UsageError
 from proctor.exchange.lines import content_of, samples_of
-from proctor.ir.conversation import next_messages
+from proctor.ir.conversation import as_turns, next_messages
 from proctor.results.summary import ScoreRow, score_rows
 from proctor.runs.stored_run import StoredRun
 from proctor.scoring.score import Unit
@@ -311,7 +311,11 @@ def _text(value: object) -> str:
 
 
 def _spoken(turns: Sequence[Any], texts: Sequence[str]) -> list[dict[str, Any]]:
-    last = (next_messages(turns, texts[:-1]) or []) + [{"role": "assistant", "content": texts[-1]}] if texts else []
+    last = (
+        (next_messages(turns, as_turns(texts[:-1])) or []) + [{"role": "assistant", "content": texts[-1]}]
+        if texts
+        else []
+    )
     return [{"turn_idx": i, "role": str(each["role"]), "content": content_of(each)} for i, each in enumerate(last)]
 
 

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import Any
 
 from proctor.exchange.lines import samples_of, shares_of
-from proctor.ir.conversation import next_messages
+from proctor.ir.conversation import as_turns, next_messages
 from proctor.results.summary import score_rows
 from proctor.runs.stored_run import StoredRun
 
@@ -141,7 +141,7 @@ def _asked(line: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return what the model was told before its last answer, as messages."""
     prompt = line.get("prompt")
     if line.get("kind") == "converse" and isinstance(prompt, list):
-        return [_message(each) for each in next_messages(prompt, _texts(line)[:-1]) or []]
+        return [_message(each) for each in next_messages(prompt, as_turns(_texts(line)[:-1])) or []]
     if isinstance(prompt, list) and prompt and isinstance(prompt[0], Mapping):
         return [_message(each) for each in prompt]
     parts = prompt if isinstance(prompt, list) else [prompt]

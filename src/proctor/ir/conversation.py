@@ -34,6 +34,11 @@ def count_asked(turns: Iterable[Message | None]) -> int:
     return sum(map(is_asked, turns))
 
 
+def as_turns(texts: Iterable[str]) -> list[Message]:
+    """Return answers as turns of a conversation."""
+    return [{"role": "assistant", "content": text} for text in texts]
+
+
 def next_messages(turns: Sequence[Message | None], answers: Sequence[Message]) -> list[Message] | None:
     """Return what the model is told before its next answer; ``None`` where there is nothing left to answer.
 

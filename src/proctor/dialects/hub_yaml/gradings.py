@@ -11,7 +11,7 @@ from proctor.dialects.hub_yaml.samples import sample_of
 from proctor.dialects.hub_yaml.scorers import HubScorer, Lettered, scorer_of
 from proctor.errors import Diagnostic, ProctorError, ValidationError
 from proctor.ir import Converse, Failure, Generate
-from proctor.ir.conversation import next_messages
+from proctor.ir.conversation import as_turns, next_messages
 from proctor.ir.prompt import message_text
 from proctor.ir.question import Answered
 from proctor.scoring.grader import ExamGrader
@@ -85,7 +85,7 @@ def history_of(request: object, texts: Sequence[str]) -> str:
     if isinstance(request, Generate):
         turns = list(request.prompt.messages)
     elif isinstance(request, Converse):
-        turns = next_messages(request.turns, texts[:-1]) or []
+        turns = next_messages(request.turns, as_turns(texts[:-1])) or []
     turns = [turn for turn in turns if turn["role"] != "system"]
     turns += [{"role": "assistant", "content": texts[-1]}] if texts else []
     shown = [message_text(turns[0])] if turns else []
