@@ -293,6 +293,15 @@ def test_tokens(stub: _Stub, usage: dict[str, Any], written: int, thought: int, 
     )
 
 
+@pytest.mark.parametrize("form", [whole, streamed])
+def test_gemini_counts_thoughts_in_the_total_alone(stub: _Stub, form: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(USAGE, "total_tokens", 127)
+    reply = form({"content": ANSWER}, "stop")
+    found = ask(stub, reply, model="gemini-3-flash", stream=form is streamed).usage
+    assert (found.completion_tokens, found.thinking_tokens) == (107, 100)
+    assert ask(stub, reply, model="m", stream=form is streamed).usage.completion_tokens == 7
+
+
 def test_hidden_thoughts_are_known_by_their_tokens(stub: _Stub) -> None:
     usage = {"completion_tokens": 64, "completion_tokens_details": {"reasoning_tokens": 64}}
     choice = {"message": {"content": ""}, "finish_reason": "stop"}
