@@ -159,7 +159,7 @@ def _told_apart(
         texts=() if missing else tuple(answer.parts.answer for answer in answers),
         thoughts=thoughts if any(thoughts) else (),
         written=tuple(answer.text for answer in answers),
-        tokens=() if missing else _tokens_behind(response.tokens, answers),
+        tokens=() if missing else _tokens_behind(response.tokens, answers, count),
         usage=usage,
         failure=_failure(missing, len(answers), usage.completion_tokens) if missing else None,
     )
@@ -182,17 +182,20 @@ def _failure(missing: Sequence[_Answer], of: int, tokens: int) -> Failure:
 
 
 def _tokens_behind(
-    tokens: tuple[tuple[TokenLogProbability, ...], ...], answers: Sequence[_Answer]
+    tokens: tuple[tuple[TokenLogProbability, ...], ...], answers: Sequence[_Answer], count: Callable[[str], int] | None
 ) -> tuple[tuple[TokenLogProbability, ...], ...]:
     """Return the tokens of the answers, where those of the whole texts are known."""
     if len(tokens) != len(answers):
         return tokens
-    return tuple(_behind(each, answer) for each, answer in zip(tokens, answers, strict=True))
+    return tuple(_behind(each, answer, count) for each, answer in zip(tokens, answers, strict=True))
 
 
-def _behind(tokens: tuple[TokenLogProbability, ...], answer: _Answer) -> tuple[TokenLogProbability, ...]:
-    if not "".join(token.token for token in tokens).startswith(answer.text):  # a server that shows the answer's only
-        return tokens
+def _behind(
+    tokens: tuple[TokenLogProbability, ...], answer: _Answer, count: Callable[[str], int] | None
+) -> tuple[TokenLogProbability, ...]:
+    if not "".join(token.token for token in tokens).startswith(answer.text):
+        # The tokens of the answer alone, from a server; or a tokenizer whose tokens lose blanks when they stand alone.
+        return tokens if count is None else tokens[count(answer.text[: answer.parts.start]) :]
     length = 0
     for place, token in enumerate(tokens):
         if length >= answer.parts.start:
