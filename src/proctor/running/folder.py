@@ -220,6 +220,7 @@ def _beginning(exam: str, answered: Answered) -> dict[str, Any]:
         "usage": sum([response.usage for response in responses], Usage()).as_data(),
         "timing": _timing(responses),
         "failure": answered.failure,
+        "schema_version": SCHEMA_VERSION,
     }
 
 
