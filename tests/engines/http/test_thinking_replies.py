@@ -357,6 +357,14 @@ def test_a_family_whose_template_begins_the_thoughts(stub: _Stub, ending: str, i
     assert (response.failure is not None) is is_missing
 
 
+def test_where_the_server_tells_thoughts_apart_its_text_is_the_answer(stub: _Stub) -> None:
+    """A cut-off answer of such a model, from a server that counts thoughts and does not show them, or without any."""
+    usage = {"completion_tokens": 64, "completion_tokens_details": {"reasoning_tokens": 60}}
+    reply = json.dumps({"choices": [{"message": {"content": "pos"}, "finish_reason": "length"}], "usage": usage})
+    assert ask(stub, reply.encode(), model="DeepSeek-R1").texts == ("pos",)
+    assert ask(stub, whole({"content": "pos"}, "length"), model="DeepSeek-R1", thinking="off").texts == ("pos",)
+
+
 # -- how long and how hard ------------------------------------------------------------------------------------------
 
 
