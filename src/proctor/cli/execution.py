@@ -125,10 +125,10 @@ def conclude(result: RunResult, *, allow_failures: bool, every_score: bool, as_j
     from proctor.cli.tables import score_table
     from proctor.results.summary import ending_notes, failure_notes, first_failures, score_rows
 
-    rows = list(score_rows(result.results, every_score=every_score))
+    rows = list(score_rows(result.filed, every_score=every_score))
     endings = ending_notes(rows)
     if as_json:
-        print_json(result.results, indent=2)
+        print_json(result.filed, indent=2)
         for note in endings:
             say(f"note: {note}")
     else:

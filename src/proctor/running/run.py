@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -46,17 +46,25 @@ class RunResult:
     """What a run gives.
 
     Attributes:
-        results: By exam: every score, ``n``, ``failures`` (a count), ``failure_kinds``, ``metric_failures``, and how
-            answers ended (``answers``, ``truncated``, ``empty``, ``thinking``). Equal for equal runs.
+        results: By exam: every score, ``n``, ``failures`` (a count), ``failure_kinds``, ``metric_failures``. Equal
+            for equal runs.
         run: Time, machine, versions, engine, tokens: what may differ between equal runs.
         grades: By exam: everything scoring knows, instance by instance.
         output: The run folder, where one was asked for.
+        endings: By exam: how its answers ended (``answers``, ``truncated``, ``empty``, ``thinking``), and in what all
+            of them are alike. Equal for equal runs, too.
     """
 
     results: dict[str, dict[str, Any]]
     run: dict[str, Any]
     grades: dict[str, Grade]
     output: Path | None = None
+    endings: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def filed(self) -> dict[str, dict[str, Any]]:
+        """The results as ``results.json`` has them: how answers ended stands beside the scores."""
+        return {name: _sorted({**entry, **self.endings.get(name, {})}) for name, entry in self.results.items()}
 
 
 def run_exams(
@@ -190,9 +198,10 @@ def _conclude(
     run = _circumstances(session, grading.usage, began)
     if judged := judging.summary():
         run["judges"] = judged
+    result = RunResult(results, run, grades, folder.path if folder is not None else None, grading.endings)
     if folder is not None:
-        folder.write_results(results, run)
-    return RunResult(results, run, grades, folder.path if folder is not None else None)
+        folder.write_results(result.filed, run)
+    return result
 
 
 class _Grading:
@@ -202,6 +211,7 @@ class _Grading:
         self.grades: dict[str, Grade] = {}
         self.results: dict[str, dict[str, Any]] = {}
         self.usage: dict[str, Usage] = {}
+        self.endings: dict[str, dict[str, Any]] = {}
         self._session = session
         self._filed = Filed(session.log, session.number, with_failures=True)
         self._missing = (
@@ -226,6 +236,7 @@ class _Grading:
         else:
             self.grades[exam.name] = grade
             self.results[exam.name] = _entry(grade, tally)
+            self.endings[exam.name] = tally.endings.as_data()
             self._session.observer.graded(exam.name, grade)
         if exam.variant:
             self.results[exam.name]["variant"] = exam.variant
@@ -259,7 +270,7 @@ def _group_entries(
             failed = sum(len(grades[member].failures) for member in members if member in grades)
             asked = sum(results[member].get("n", 0) for member in members)
             entry = {**scores, "n": asked, "failures": failed, "members": members}
-            entries[name] = {str(key): jsonable(entry[key]) for key in sorted(entry)}
+            entries[name] = _sorted(entry)
     return entries
 
 
@@ -273,12 +284,16 @@ def _grade(exam: Exam, tally: Tally, samples: SampleWriter | None) -> Grade:
 
 def _entry(grade: Grade, tally: Tally) -> dict[str, Any]:
     kinds = Counter(failure.kind for failure in grade.failures.values())
-    counts = {"n": tally.count, "failures": len(grade.failures), **tally.endings.as_data()}
+    counts = {"n": tally.count, "failures": len(grade.failures)}
     entry = {**grade.scores, **counts, **units_of(grade.table, grade.main)}
     if kinds:
         entry["failure_kinds"] = dict(sorted(kinds.items()))
     if grade.metric_failures:
         entry["metric_failures"] = {name: failure.message for name, failure in grade.metric_failures.items()}
+    return _sorted(entry)
+
+
+def _sorted(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {str(name): jsonable(entry[name]) for name in sorted(entry)}
 
 
