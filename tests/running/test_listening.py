@@ -116,6 +116,22 @@ def test_turns_carry_the_answer_only_unless_all_is_heard(tmp_path):
     assert graded(tmp_path, "closed", ExamOptions(), talk)[1] == 0
 
 
+def test_turns_carry_thoughts_where_the_user_says_that_the_model_wants_them(tmp_path):
+    asked = []
+
+    def answer(prompt):
+        asked.append(prompt.payload)
+        return "<think>hm</think>yes"
+
+    engine = ScriptedEngine(function=answer)
+    keeping = type("Keeping", (ScriptedEngine,), {"keeps_thoughts": property(lambda self: True)})(function=answer)
+    for each in (engine, keeping):
+        asked.clear()
+        run_exams([ToyExam("a", 1, talk)], each, log=tmp_path / f"{type(each).__name__}.db")
+        turn = {"role": "assistant", "content": "yes"}
+        assert asked[1][1] == (turn if each is engine else {**turn, "reasoning_content": "hm"})
+
+
 def test_a_conversation_ends_where_there_is_no_answer(tmp_path):
     failure, asked = graded(tmp_path, "open", ExamOptions(), talk)
     assert (failure.kind, asked) == ("thinking", 1)

@@ -97,6 +97,11 @@ class Engine(Predicting, Artifact):
         """The marks with which the model begins and ends its thoughts, as its name tells."""
         return marks_of(self.label)
 
+    @property
+    def keeps_thoughts(self) -> bool:
+        """Whether the turns of a conversation carry the model's thoughts, too."""
+        return False
+
     def heard(self, response: Response, prompt: Prompt | None = None) -> Response:
         """Return a response whose texts are answers; what the model thought is put aside.
 

@@ -83,8 +83,10 @@ class Judging:
 
     def ask(self, engine: KnownAnswerer, requests: Iterable[Generate]) -> Answers:
         """Yield the answer to each request; an engine that predicts in a way of its own is asked without the log."""
-        if not isinstance(engine, Engine) or type(engine).infer is not Engine.infer:
+        if not isinstance(engine, Engine):
             return engine.generate(requests)
+        if type(engine).infer is not Engine.infer:
+            return ((position, engine.heard(response)) for position, response in engine.generate(requests))
         return self.answer(engine, requests)
 
     def summary(self) -> dict[str, dict[str, int]]:
@@ -105,7 +107,8 @@ class Judging:
         if engine.answers_in_order:  # an answer belongs to its place, and could not be found again
             in_order = list(requests)
             progress = Progress(total=len(in_order), started=time.monotonic())
-            yield from self._counted(engine, engine.generate(in_order), progress)
+            for position, response in self._counted(engine, engine.generate(in_order), progress):
+                yield position, engine.heard(response)
             return
         from proctor.running.listening import listening
         from proctor.running.log import Key

@@ -428,6 +428,12 @@ def test_turns_carry_the_answer_only(stub: _Stub) -> None:
     [(_, response)] = list(converse(engine, [Converse(turns)]))
     assert (response.texts, response.thoughts) == ((ANSWER, ANSWER), (THOUGHT, THOUGHT))
     assert stub.asked[1]["messages"][1] == {"role": "assistant", "content": ANSWER}
+    stub.asked.clear()
+    keeping = make_engine("openai", {"model": "m", "base_url": stub.url, "thoughts_in_turns": True})
+    assert keeping.identity == engine.identity
+    [_] = list(converse(keeping, [Converse(turns)]))
+    said = {"role": "assistant", "content": ANSWER, "reasoning_content": THOUGHT}
+    assert stub.asked[1]["messages"][1] == said
 
 
 def test_secrets_are_not_in_thoughts(stub: _Stub, monkeypatch: pytest.MonkeyPatch) -> None:

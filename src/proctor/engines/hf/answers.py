@@ -20,7 +20,7 @@ from proctor.engines.hf.packed_scoring import can_pack, score_packed
 from proctor.engines.hf.padded_scoring import score_batch
 from proctor.engines.hf.pictures import encode_pictures, has_pictures
 from proctor.engines.hf.prefix_plan import Limits
-from proctor.engines.thoughts import UNKNOWN, Marks, Opening, cut_at, heard, opening_of
+from proctor.engines.thoughts import UNKNOWN, Marks, Opening, cut_at, heard, opening_of, token_counter
 from proctor.engines.truncation import Truncate, fitted_pair, fitted_prompt
 from proctor.ir import (
     Answers,
@@ -117,7 +117,7 @@ class _Job:
 
     def response(self, marks: Marks, tokenizer: Any) -> Response:
         """Return the answers, which begin behind the thoughts and end at stop strings."""
-        response = heard(self._written(), marks, self.opening, lambda text: len(tokenizer.encode(text)))
+        response = heard(self._written(), marks, self.opening, token_counter(tokenizer))
         return cut_at(response, self.decoding.stop)
 
     def _written(self) -> Response:

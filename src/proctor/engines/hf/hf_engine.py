@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 from pydantic import model_validator
 
 from proctor.effects import Effect
+from proctor.engines.decoding import refuse_several
 from proctor.engines.encoder import Encoder
 from proctor.engines.engine import Engine
 from proctor.engines.hf.loading import Family, LoadedModel, ModelSource, load_model
@@ -126,6 +127,7 @@ class HFEngine(ThinkingEngine):
     def verify(self) -> None:
         """Check the batch size, and what is said of thinking."""
         super().verify()
+        refuse_several(self.generation_kwargs, "generation_kwargs")
         if self.think_end_token is not None and self.think_end not in (None, self.think_end_token):
             raise ValidationError("think_end and think_end_token are one argument", path="$.think_end_token")
         if self.enable_thinking is not None and self.thinking is not None:

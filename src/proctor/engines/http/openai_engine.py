@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from proctor.artifacts import NON_POSITIONAL
+from proctor.engines.decoding import refuse_several
 from proctor.engines.http.addresses import checked_address, split_login
 from proctor.engines.http.http_engine import HTTPEngine
 from proctor.engines.http.protocols.openai import OpenAIProtocol
@@ -69,12 +70,14 @@ class OpenAIEngine(HTTPEngine):
         object.__setattr__(self, "can_score", self.endpoint == "completions")
 
     def verify(self) -> None:
-        """Check that whoever runs the model can be told how hard it is to think.
+        """Check that one answer is asked for, and that whoever runs the model can be told how hard it is to think.
 
         Raises:
+            ValidationError: Several are.
             UsageError: He cannot.
         """
         super().verify()
+        refuse_several(self.extra_body, "extra_body")
         if self.thinking is not None:
             self._thinking_order()
 

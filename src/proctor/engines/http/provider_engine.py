@@ -11,6 +11,7 @@ from pydantic import Field
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.effects import Effect, written_by
+from proctor.engines.decoding import refuse_several
 from proctor.engines.engine import Engine
 from proctor.engines.http.addresses import checked_address
 from proctor.engines.http.openai_engine import OpenAIEngine, normal_url, with_http
@@ -182,6 +183,7 @@ class ProviderEngine(OpenAIEngine):
     def verify(self) -> None:
         """Check what is said of thinking, where the provider is known already; errors as in :class:`OpenAIEngine`."""
         if self.provider is None:
+            refuse_several(self.extra_body, "extra_body")
             super(OpenAIEngine, self).verify()
         else:
             super().verify()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
+from itertools import islice
 from typing import Literal, NamedTuple
 
 from proctor.engines.thoughts.marks import Family, Marks, either
@@ -109,10 +111,10 @@ def _ended_without_beginning(text: str, marks: Marks) -> Family | None:
 
 def _end(text: str, position: int, family: Family) -> tuple[int, int] | None:
     """Return where the mark that ends thoughts begins, and where it ends, with the blanks behind it."""
-    found = list(_ends(text, position, family))
-    if not found:
+    found = deque(_ends(text, position, family), 1) if family.ends_at_last else islice(_ends(text, position, family), 1)
+    start, end = next(iter(found), (-1, -1))
+    if start < 0:
         return None
-    start, end = found[-1] if family.ends_at_last else found[0]
     blanks = _BLANKS.match(text, end)
     return start, blanks.end() if blanks else end
 
