@@ -32,18 +32,22 @@ def test_paired_differences_equal_scipys_t_test(pairs):
 
 @settings(deadline=None)
 @given(binary)
-def test_mcnemar_equals_the_binomial_and_the_chi_square_test(pairs):
+def test_mcnemar_equals_the_binomial_test_however_many_pairs_differ(pairs):
     one, two = map(np.array, zip(*pairs, strict=True))
     lost, won = int(((one == 1) & (two == 0)).sum()), int(((one == 0) & (two == 1)).sum())
     found = c.compare(list(one), list(two))
     assert found.test == "mcnemar"
     if lost + won == 0:
         assert found.p_value == 1.0
-    elif lost + won <= c.FEW_DISCORDANT:
-        assert found.p_value == pytest.approx(scipy_stats.binomtest(lost, lost + won).pvalue, abs=1e-9)
     else:
-        expected = scipy_stats.chi2.sf((abs(lost - won) - 1) ** 2 / (lost + won), 1)
-        assert found.p_value == pytest.approx(expected, rel=1e-9)
+        assert found.p_value == pytest.approx(scipy_stats.binomtest(lost, lost + won).pvalue, abs=1e-9)
+    assert found.low <= found.difference <= found.high
+    assert found.low < found.high
+    assert found.detectable > 0
+    percent = c.compare(list(100 * one), list(100 * two), whole=100)
+    assert percent.test == "mcnemar"
+    assert percent.p_value == found.p_value
+    assert (percent.low, percent.high) == pytest.approx((100 * found.low, 100 * found.high))
 
 
 def test_corrections_equal_statsmodels():
@@ -96,10 +100,11 @@ def test_a_bootstrap_needs_no_distribution():
     one = generator.random(80)
     two = one + generator.exponential(0.1, 80)
     found = c.compare(list(one), list(two), test="bootstrap", seed=1)
-    assert found.p_value == 0.0
+    assert found.p_value == pytest.approx(2 / 1001)
     assert found.low > 0
-    same = c.paired_bootstrap(np.full(10, 0.25), Bootstrap(50))
-    assert same == ((0.25, 0.25), 0.0)
+    interval, p_value = c.paired_bootstrap(np.full(10, 0.25), Bootstrap(50))
+    assert math.isnan(interval.low)
+    assert p_value == pytest.approx(2 * 0.5**10)
 
 
 def test_instances_that_one_run_did_not_score_are_left_out():
@@ -123,8 +128,8 @@ def test_the_detectable_difference_is_found_four_times_of_five():
 
 def test_runs_that_are_equal_do_not_differ():
     found = c.compare([0.5, 0.5, 0.5], [0.5, 0.5, 0.5])
-    assert (found.difference, found.low, found.high, found.p_value) == (0.0, 0.0, 0.0, 1.0)
-    assert c.compare([0.5, 0.5], [0.75, 0.75]).p_value == 0.0
+    assert (found.difference, found.p_value) == (0.0, 1.0)
+    assert c.compare([0.5, 0.5], [0.75, 0.75]).p_value == 0.5
 
 
 def test_all_shared_scores_are_compared_and_corrected():
@@ -141,7 +146,8 @@ def test_all_shared_scores_are_compared_and_corrected():
     assert all(each.adjusted_p_value >= each.p_value for each in found)
     table = c.comparison_table(found)
     assert table.splitlines()[2].startswith("| accuracy     |   0.5   |    1     |")
-    assert "[-0.4187, +1.4187]" in table
+    low, high = c.tango(2, 0, 4)
+    assert f"[{low:+.4f}, {high:+.4f}]" in table
     with pytest.raises(ScoringError, match="in common"):
         c.compare_all({"a": [1.0]}, {"b": [1.0]})
 
@@ -180,11 +186,56 @@ def test_one_cluster_says_nothing_about_an_error():
     assert c.standard_error([0.0, 1.0]) == 0.5
 
 
-def test_mcnemar_is_exact_up_to_25_pairs_that_differ():
-    assert c.FEW_DISCORDANT == 25
-    few, many = [1.0] * 18 + [0.0] * 7, [1.0] * 18 + [0.0] * 8
-    assert c.mcnemar(few, [1 - each for each in few]) == pytest.approx(scipy_stats.binomtest(7, 25).pvalue)
-    assert c.mcnemar(many, [1 - each for each in many]) == pytest.approx(scipy_stats.chi2.sf(81 / 26, 1))
+@pytest.mark.parametrize("lost, won", [(18, 7), (18, 8), (48, 48), (0, 400), (5_000, 5_200)])
+def test_mcnemar_is_always_exact(lost, won):
+    one, two = [1.0] * lost + [0.0] * won, [0.0] * lost + [1.0] * won
+    assert c.mcnemar(one, two) == pytest.approx(scipy_stats.binomtest(lost, lost + won).pvalue, rel=1e-9)
+
+
+def _score_of_tango(won, lost, pairs, delta):
+    """Return the score statistic with the likelihood maximised by a search instead of the closed form."""
+    from scipy.optimize import minimize_scalar
+
+    def unlikely(share):
+        other = share + delta
+        rest = 1 - share - other
+        parts = [(lost, share), (won, other), (pairs - won - lost, rest)]
+        return -sum(count * math.log(part) for count, part in parts if count)
+
+    found = minimize_scalar(
+        unlikely, bounds=(max(0.0, -delta) + 1e-12, (1 - delta) / 2 - 1e-12), method="bounded", options={"xatol": 1e-12}
+    )
+    variance = pairs * (2 * found.x + delta * (1 - delta))
+    return (won - lost - pairs * delta) / math.sqrt(variance)
+
+
+def test_tangos_interval_covers_and_has_a_width_where_nothing_differs():
+    # By hand, from the equation: without any pair that differs, the bounds are z²/(n + z²).
+    z = scipy_stats.norm.ppf(0.975)
+    assert c.tango(0, 0, 50) == pytest.approx((-(z**2) / (50 + z**2), z**2 / (50 + z**2)))
+    for bound, sign in zip(c.tango(3, 1, 44), (1, -1), strict=True):
+        assert _score_of_tango(3, 1, 44, bound) == pytest.approx(sign * z, abs=1e-4)
+    generator = np.random.default_rng(7)
+    shares = (0.08, 0.04)
+    hits = 0
+    for won, lost, _ in generator.multinomial(200, [*shares, 1 - sum(shares)], size=2_000):
+        low, high = c.tango(int(won), int(lost), 200)
+        hits += low <= shares[0] - shares[1] <= high
+    assert 0.935 < hits / 2_000 < 0.965
+
+
+def test_differences_that_are_all_equal_have_no_interval_and_an_exact_p():
+    found = c.compare([0.25] * 10, [0.5] * 10)
+    assert (found.test, found.p_value) == ("sign", pytest.approx(2 * 0.5**10))
+    assert all(math.isnan(each) for each in (found.low, found.high, found.detectable))
+    same = c.compare([0.25, 0.5, 0.75], [0.25, 0.5, 0.75])
+    assert (same.difference, same.p_value) == (0.0, 1.0)
+    assert math.isnan(same.low)
+    assert "| - " in c.comparison_table([same])
+
+
+def test_a_small_p_is_not_written_as_0():
+    assert (c.p_text(0.0), c.p_text(1e-9), c.p_text(0.0123), c.p_text(None)) == ("<0.0001", "<0.0001", "0.0123", "-")
 
 
 def test_a_bootstrap_gives_twice_the_smaller_tail():
@@ -192,10 +243,10 @@ def test_a_bootstrap_gives_twice_the_smaller_tail():
     bootstrap = Bootstrap(400, 0.9, seed=5)
     means = bootstrap.distribution(Means(differences))[0]
     interval, p_value = c.paired_bootstrap(differences, bootstrap)
-    assert p_value == 2 * min(np.mean(means <= 0), np.mean(means >= 0)) < 1
+    assert p_value == 2 * (min(np.sum(means <= 0), np.sum(means >= 0)) + 1) / 401 < 1
     assert interval == bootstrap.intervals(Means(differences))[0]
     assert c.paired_bootstrap(-differences, bootstrap)[1] == pytest.approx(p_value, abs=0.1)
-    assert c.paired_bootstrap(np.zeros(4), bootstrap) == ((0.0, 0.0), 1.0)
+    assert c.paired_bootstrap(np.zeros(4), bootstrap)[1] == 1.0
     found = c.compare([0.0] * 5, list(differences), test="bootstrap", level=0.9, resamples=400, seed=5)
     assert (found.low, found.high, found.p_value, found.test) == (*interval, p_value, "bootstrap")
 
@@ -233,4 +284,4 @@ def test_a_table_rounds_to_four_places():
         [cell.strip() for cell in line.split("|")[1:-1]] for line in c.comparison_table([found], 0.9).splitlines()
     )
     assert headers[4] == "90% interval"
-    assert row == ["f1", "0.1235", "0.2346", "0.1111", "[-0.0500, +0.2000]", "0.0123", "0.0247", "7", "t"]
+    assert row == ["f1", "0.1235", "0.2346", "0.1111", "[-0.0500, +0.2000]", "0.0123", "0.0247", "7", "t", "0.28"]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from running_fakes import ToyEngine, ToyExam, question, talk
 
+from proctor.engines.hf.hf_engine import HFEngine
 from proctor.engines.http.openai_engine import OpenAIEngine
 from proctor.engines.scripted import ScriptedEngine
 from proctor.ir import Answers, Decoding, Failure, Generate, Prompt, Response, Usage
@@ -166,6 +167,12 @@ def test_an_old_answer_of_a_model_whose_template_begins_its_thoughts():
     cut = listening(engine)(question("a", 0), said("I think that", "length"))
     assert cut.failure is not None
     assert cut.failure.kind == "thinking"
+    assert listening(engine)(question("a", 0), said("positive")).texts == ("positive",)
+
+
+def test_an_old_answer_whose_thoughts_were_cut_off_when_it_was_written(tmp_path):
+    """``hf`` filed what stood behind ``think_end_token``; logs of these engines have no mark, and no thoughts."""
+    engine = HFEngine(model=str(tmp_path), think_end_token="</think>")
     assert listening(engine)(question("a", 0), said("positive")).texts == ("positive",)
 
 

@@ -57,7 +57,7 @@ def test_differences_are_named():
     one = RunSpec("hf", ("a",), {"batch_size": 1}, limit=5, exams={"a": {"x": 1}, "b": {}})
     assert one.differences(one) == []
     other = RunSpec("hf", ("a",), {"batch_size": 2}, limit=6, exams={"a": {"x": 2}, "b": {}}, version="9")
-    assert one.differences(other) == ["model_args", "limit", "exams.a"]
+    assert one.differences(other) == ["model_args", "limit", "exams.a.x: 2 → 1"]
 
 
 def test_arguments_that_change_no_answer_make_no_other_run():

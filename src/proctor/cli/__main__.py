@@ -38,6 +38,7 @@ COMMANDS = {
     "report": ("proctor.cli.report", "Write the scores of runs as HTML, Markdown, CSV or Parquet."),
     "compare": ("proctor.cli.compare", "Compare two runs, instance by instance."),
     "log": ("proctor.cli.log", "Look after the response log: list, show, export, thin out, check."),
+    "get": ("proctor.cli.get", "Fetch the exams of lm-eval, OpenCompass, AISBench or Unitxt."),
     "doctor": ("proctor.cli.doctor", "Say what works on this machine, and how to install the rest."),
 }
 

@@ -2,88 +2,218 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from proctor.cli.commands import ProctorCommand
-from proctor.cli.error_reporting import say
+from proctor.cli.error_reporting import FAILURES, say
 from proctor.errors import UsageError
 
 if TYPE_CHECKING:
+    from proctor.runs.compare_runs import ExamComparison
     from proctor.runs.sample_index import SampleIndex
 
-
-_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+_Found = list[tuple[str, str, list["ExamComparison"]]]
+"""Names of the baseline and of a run, as the user wrote them, and their comparisons."""
 
 
 @click.command("compare", cls=ProctorCommand)
-@click.argument("baseline", type=_FOLDER)
-@click.argument("others", nargs=-1, required=True, metavar="RUN...", type=_FOLDER)
-@click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON instead of a table.")
-def command(baseline: Path, others: tuple[Path, ...], as_json: bool) -> None:
+@click.argument("baseline", metavar="BASELINE")
+@click.argument("others", nargs=-1, required=True, metavar="RUN...")
+@click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
+@click.option("--fail-if-worse", is_flag=True, help="Exit with 1 where a RUN is worse by more than chance (95%).")
+def command(baseline: str, others: tuple[str, ...], as_json: bool, fail_if_worse: bool) -> int:
     """Compare runs with a baseline, instance by instance.
 
-    Differences are RUN minus BASELINE, paired by instance, with 95% intervals; p is from McNemar's test where scores
-    are 0 or 1 and from a paired t-test otherwise, corrected for the number of comparisons (Holm).
+    BASELINE and RUN are run folders; FOLDER::EXAM is one exam of a run, to compare two prompts on the same questions.
+
+    Differences are RUN minus BASELINE, with 95% intervals. Instances are paired by what they hold, whatever their
+    order, prompt or engine. p is from McNemar's exact test where answers are right or wrong, from a paired t-test where
+    scores are means, from a paired bootstrap where a score is of the whole exam (F1, BLEU); it is corrected for the
+    number of comparisons (Holm).
     """
     from proctor.cli.console import console, print_json
-    from proctor.runs.compare_runs import compare_with
+    from proctor.runs.compare_runs import corrected
 
-    first = _index(baseline)
-    found = compare_with(first, [_index(path) for path in others])
-    rows = [{"run": str(path), **asdict(row)} for path, compared in zip(others, found, strict=True) for row in compared]
-    if not rows:
-        raise UsageError("the runs share no exam", hint=f"{baseline} has {', '.join(first.exams()) or 'none'}")
+    found = _compared(baseline, others)
+    fixed = corrected([rows for _, _, rows in found])
+    found = [(mine, theirs, rows) for (mine, theirs, _), rows in zip(found, fixed, strict=True)]
     if as_json:
-        print_json(rows, indent=2)
-        return
-    console().print(_table(rows, with_runs=len(others) > 1))
-    for row in rows:
-        if row["refused"]:
-            say(f"warning: {row['task']} is not compared: {row['refused']}")
+        records = [{"run": run, "baseline": base, **asdict(row)} for base, run, rows in found for row in rows]
+        print_json(records, indent=2)
+    else:
+        target = console()
+        for line in _lines(found):
+            target.print(line, markup=False, highlight=False, soft_wrap=True)
+    return _verdict(found) if fail_if_worse else 0
 
 
-def _index(path: Path) -> SampleIndex:
+def _compared(baseline: str, others: Sequence[str]) -> _Found:
+    from proctor.dialects.run_file import exam_of_run
+    from proctor.runs.compare_runs import compare_exams
+    from proctor.runs.pairs import matched_exams
+
+    first, exam = _index(baseline)
+    found: _Found = []
+    for name in others:
+        second, other = _index(name)
+        pairs = [(exam, other)] if exam and other else matched_exams(first, second)
+        pairs = [pair for pair in pairs if exam in ("", pair[0]) and other in ("", pair[1])]
+        if not pairs:
+            raise _nothing_shared(baseline, first, name, second)
+        found.append((baseline, name, [compare_exams(first, one, second, two, exam_of_run) for one, two in pairs]))
+    return found
+
+
+def _nothing_shared(baseline: str, first: SampleIndex, name: str, second: SampleIndex) -> UsageError:
+    return UsageError(
+        "the runs share no exam, and no two of their exams ask about the same instances",
+        why=f"{baseline} has {', '.join(first.exams()) or 'none'}; {name} has {', '.join(second.exams()) or 'none'}",
+        hint="FOLDER::EXAM FOLDER::EXAM compares two exams whatever their names",
+    )
+
+
+def _index(name: str) -> tuple[SampleIndex, str]:
+    """Return the index of a run, and the exam of it that is meant; empty where all are."""
+    from proctor.errors import did_you_mean
     from proctor.runs.sample_index import SampleIndex
     from proctor.runs.stored_run import is_run, load_run
 
+    folder, _, exam = (name, "", "") if Path(name).is_dir() else name.partition("::")
+    path = Path(folder)
+    if not path.is_dir():
+        raise UsageError(f"there is no folder {path}", hint="name a run folder; proctor run prints where it is")
     if not is_run(path):
         raise UsageError(f"{path} is not a run folder", hint="it has neither run.yaml nor results.json")
     run = load_run(path)
     if run.samples is None:
         raise UsageError(f"{path} has no samples.jsonl", hint="a run with --log-samples writes it when it ends")
-    index = SampleIndex.of_run(run.samples, run.results)
+    index = SampleIndex.of_run(run.samples, run.results, run.spec)
     index.build()
-    return index
+    if exam and exam not in index.exams():
+        hint = did_you_mean(exam, index.exams()) or f"its exams are {', '.join(index.exams())}"
+        raise UsageError(f"{path} has no exam '{exam}'", hint=hint)
+    return index, exam
 
 
-def _table(rows: list[dict[str, Any]], *, with_runs: bool) -> Any:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
+def _verdict(found: _Found) -> int:
+    """Say which runs are worse; return the exit code.
 
-    from proctor.results.summary import UNITS, shown
+    Raises:
+        UsageError: A comparison cannot tell whether its run is worse: passing it would say that it is not.
+    """
+    worse, unknown = [], []
+    for _, run, rows in found:
+        for row in rows:
+            if row.is_worse is None:
+                unknown.append(f"{row.task}: {row.refused or _why_unknown(row)}")
+            elif row.is_worse:
+                worse.append(f"{run} is worse on {row.task}")
+    for line in worse:
+        say(f"failed: {line}")
+    if worse:
+        return FAILURES
+    if unknown:
+        raise UsageError("--fail-if-worse cannot be decided", why="; ".join(unknown))
+    return 0
+
+
+def _why_unknown(row: ExamComparison) -> str:
+    if row.p_corrected is None:
+        return f"only {row.n} instances were scored by both"
+    return f"no run says whether more {row.metric or 'of its score'} is better"
+
+
+# -- what people read -----------------------------------------------------------------------------------------
+
+_WIDTH = 60
+"""Columns: as wide as a terminal beside an editor; longer names of folders and exams are folded."""
+
+
+def _lines(found: _Found) -> Iterator[str]:
     from proctor.terminal_text import printable
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    if with_runs:
-        table.add_column("run", overflow="fold")
-    table.add_column("task", overflow="fold")
-    table.add_column("unit")
-    for name in ("first", "second", "difference", "95% interval", "p", "p corrected", "better", "worse", "n"):
-        table.add_column(name, justify="right")
-    for row in rows:
-        cells = [shown(row["first"]), shown(row["second"]), _signed(row["difference"])]
-        cells += [f"{shown(row['low'])} to {shown(row['high'])}", shown(row["p"]), shown(row["p_corrected"])]
-        counts = [str(row["better"]), str(row["worse"]), str(row["n"])]
-        names = [printable(row[name]) for name in (["run", "task"] if with_runs else ["task"])]
-        names.append(UNITS.get(row["unit"], ""))
-        table.add_row(*map(Text, names + cells + counts))
-    return table
+    letters = {name: letter for letter, name in zip(_LETTERS, dict.fromkeys(run for _, run, _ in found), strict=False)}
+    baseline = found[0][0]
+    yield from _folded(f"A = {printable(baseline)}")
+    for name, letter in letters.items():
+        yield from _folded(f"{letter} = {printable(name)}")
+    for _, run, rows in found:
+        for row in rows:
+            yield ""
+            yield from _block(row, letters.get(run, run))
+    many = sum(len(rows) for _, _, rows in found)
+    if many > 1:
+        yield ""
+        yield f"p is corrected for {many} comparisons (Holm)."
+
+
+_LETTERS = "BCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def _block(row: ExamComparison, letter: str) -> Iterator[str]:
+    from proctor.terminal_text import printable
+
+    names = [printable(row.task)]
+    if row.task_second not in ("", row.task):
+        names = [f"A {printable(row.task)}", f"{letter} {printable(row.task_second)}"]
+    for name in names:
+        yield from _folded(name)
+    yield from _folded(f"{printable(row.metric) or 'score'}{_unit(row)} on {row.n} common instances", "  ")
+    if row.refused:
+        yield from _folded(f"not compared: {printable(row.refused)}", "  ")
+    elif row.difference is None:
+        yield from _folded(f"not compared: only {row.n} instances were scored by both", "  ")
+    else:
+        yield from _numbers(row, letter)
+    if row.alone_first or row.alone_second:
+        yield from _folded(f"only in A: {row.alone_first}, only in {letter}: {row.alone_second}", "  ")
+    missing = row.left_out - row.alone_first - row.alone_second
+    if missing > 0:
+        yield from _folded(f"not scored by both: {missing}", "  ")
+    for note in row.notes:
+        yield from _folded(printable(note), "  ")
+
+
+def _numbers(row: ExamComparison, letter: str) -> Iterator[str]:
+    from proctor.results.comparison import p_text
+    from proctor.results.summary import shown
+
+    yield f"  A {shown(row.first):>12}"
+    yield f"  {letter} {shown(row.second):>12}"
+    yield f"  {letter} - A {_signed(row.difference):>8}   {_interval(row)}"
+    test = {"mcnemar": "McNemar, exact", "t": "paired t", "sign": "sign test"}.get(row.test, f"paired {row.test}")
+    yield f"  p {p_text(row.p_corrected if row.p_corrected is not None else row.p):>12}   {test}"
+    if row.test != "bootstrap":
+        yield f"  {row.better} better, {row.worse} worse, {row.n - row.better - row.worse} equal"
+    if row.detectable is not None:
+        yield f"  differences from {shown(row.detectable)} on would show (power 80%)"
+
+
+def _interval(row: ExamComparison) -> str:
+    if row.low is None or row.high is None:
+        return "no interval: all differences are equal"
+    return f"95% {_signed(row.low)} to {_signed(row.high)}"
+
+
+def _unit(row: ExamComparison) -> str:
+    from proctor.results.summary import UNITS
+
+    unit = UNITS.get(row.unit, "")
+    return f" ({unit})" if unit else ""
 
 
 def _signed(value: float | None) -> str:
     return "-" if value is None else f"{value:+.4f}"
+
+
+def _folded(text: str, indent: str = "") -> Iterator[str]:
+    from textwrap import wrap
+
+    yield from wrap(text, _WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ", break_on_hyphens=False) or [
+        indent
+    ]

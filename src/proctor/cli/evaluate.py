@@ -12,7 +12,7 @@ import click
 
 from proctor.cli.commands import ProctorCommand
 from proctor.cli.error_reporting import FAILURES, say, show
-from proctor.cli.exam_options import sandbox_option
+from proctor.cli.exam_options import allow_option, sandbox_option
 from proctor.errors import DataError, DatasetNotFoundError, Location, UsageError
 from proctor.foreign_text import parse_json
 from proctor.safe_files import opened
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     help="What is graded: the answer alone, or thoughts and their marks too.  [default: answer]",
 )
 @sandbox_option
+@allow_option
 @click.option("--instances", is_flag=True, help="Show the scores of the first instances, too.")
 @click.option("--allow-failures", is_flag=True, help="Exit with 0 although instances failed.")
 @click.option("--json", "as_json", is_flag=True, help="The global scores as JSON.")
@@ -62,15 +63,16 @@ def command(
     **shown: bool,
 ) -> int:
     """Score predictions for a dataset. No model is asked but judges, and these only what the log does not have."""
+    shown.pop("allow")  # its reader granted it
     given = read_predictions(predictions)
-    from proctor.artifacts.effects_of import effects_of
-    from proctor.effects import require
+    from proctor.dialects.resolve import resolve_tasks
     from proctor.recipes import load_recipe
     from proctor.recipes.options import ExamOptions
+    from proctor.recipes.permissions import admit
     from proctor.running.evaluate import evaluate
 
     recipe = load_recipe(dataset)
-    require(effects_of(recipe), recipe.author)
+    admit(resolve_tasks([dataset]))
     rows = list(recipe()[split])
     if len(given) != len(rows):
         raise UsageError(

@@ -141,6 +141,15 @@ sandbox_option = click.option(
 )
 """``--sandbox`` of every command that grades."""
 
+allow_option = click.option(
+    "--allow",
+    multiple=True,
+    metavar="KIND:WHAT",
+    callback=lambda _context, _parameter, texts: tuple(map(_read_grant, texts)),
+    help="Let exams do more than be exams: net:HOST, read:PATH, write:FOLDER, env:NAME@HOST; may be repeated, and "
+    "is remembered for the same exam.",
+)
+
 _OPTIONS = [
     click.option("--limit", "-L", type=Limit(), help="Only the first N instances of each exam, or that share of them."),
     click.option(
@@ -224,14 +233,7 @@ _OPTIONS = [
     ),
     click.option("--trust-code", is_flag=True, default=None, help="Run the Python that exams bring along."),
     sandbox_option,
-    click.option(
-        "--allow",
-        multiple=True,
-        metavar="KIND:WHAT",
-        callback=lambda _context, _parameter, texts: tuple(map(_read_grant, texts)),
-        help="Let exams do more than be exams: net:HOST, read:PATH, write:FOLDER, env:NAME@HOST; may be repeated, and "
-        "is remembered for the same exam.",
-    ),
+    allow_option,
 ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from proctor.cli.error_reporting import FAILURES, say, show
 from proctor.cli.exam_options import say_what_has_no_effect
 
 if TYPE_CHECKING:
+    from proctor.cli.thresholds import Threshold
     from proctor.engines.engine import Engine
     from proctor.engines.engine_registry import Origin
     from proctor.recipes.exam import Exam
@@ -44,6 +45,7 @@ class Execution:
     ray_address: str | None
     output_format: str
     write_out: bool
+    fail_under: tuple[Threshold, ...] = ()
 
 
 def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) -> RunResult:
@@ -74,6 +76,10 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
     admit(found, engine)
     exams = suited(found, engine)
     say_what_has_no_effect(exams)
+    if execution.fail_under:
+        from proctor.cli.thresholds import check_names
+
+        check_names(execution.fail_under, [each.name for exam in exams for each in (exam, *exam.groups)])
     folder = execution.output or default_output(spec, exams, engine)
     if execution.write_out:
         from proctor.cli.console import console
@@ -119,7 +125,14 @@ def default_output(spec: RunSpec, exams: list[Exam], engine: Engine) -> Path:
     return Path(RUNS) / f"{name}-{content_key('run', engine.identity, content)[:_DIGEST_DIGITS]}"
 
 
-def conclude(result: RunResult, *, allow_failures: bool, every_score: bool, as_json: bool) -> int:
+def conclude(
+    result: RunResult,
+    *,
+    allow_failures: bool,
+    every_score: bool,
+    as_json: bool,
+    thresholds: Sequence[Threshold] = (),
+) -> int:
     """Print the results of a run; return the exit code."""
     from proctor.cli.console import console, print_json
     from proctor.cli.tables import score_table
@@ -151,7 +164,16 @@ def conclude(result: RunResult, *, allow_failures: bool, every_score: bool, as_j
         say(f"warning: {name} could not be graded: {result.results[name]['error']}")
     if broken:
         say(f"its answers are kept; to grade again: proctor run {result.output}")
-    return FAILURES if broken or (notes and not allow_failures) else 0
+    too_low = _too_low(result, thresholds)
+    return FAILURES if broken or (notes and not allow_failures) else too_low
+
+
+def _too_low(result: RunResult, thresholds: Sequence[Threshold]) -> int:
+    if not thresholds:
+        return 0
+    from proctor.cli.thresholds import verdict
+
+    return verdict(thresholds, result.results)
 
 
 @contextmanager

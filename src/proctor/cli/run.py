@@ -55,6 +55,7 @@ from proctor.cli.run_options import changed_spec, origin_of_model, spec_of_optio
     "--output-format", metavar="NAME", default="proctor", help="lm-eval: its files too; or an exporter of a package."
 )
 @click.option("--write-out", is_flag=True, help="Print the first instance's requests before asking (proctor show).")
+@click.option("--fail-under", multiple=True, metavar="TASK=0.7", help="Exit with 1 where a main score is lower.")
 @click.option("--allow-failures", is_flag=True, help="Exit with 0 although instances failed.")
 @click.option("--every-score", is_flag=True, help="Print every score, not only the main one of each exam.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON instead of a table.")
@@ -69,9 +70,11 @@ def command(spec: Path | None, **options: Any) -> int:
     proctor run --model smollm2 --tasks samples
     proctor run --model openai --model-args model=m,base_url=http://127.0.0.1:8000/v1 --tasks samples.science
     """  # noqa: D301 - click reads the control character
+    from proctor.cli.thresholds import parsed
     from proctor.running.spec import RunSpec
 
     mine = {name: options.pop(name) for name in ("allow_failures", "every_score", "as_json")}
+    options["fail_under"] = parsed(options["fail_under"])
     execution = Execution(**{entry.name: options.pop(entry.name) for entry in fields(Execution)})
     options = read_options(options)
     output = execution.output
@@ -89,4 +92,4 @@ def command(spec: Path | None, **options: Any) -> int:
             output = folder
     with terminated_like_ctrl_c():
         result = run_spec(wanted, replace(execution, output=output), origin)
-    return conclude(result, **mine)
+    return conclude(result, thresholds=execution.fail_under, **mine)

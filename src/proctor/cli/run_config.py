@@ -44,7 +44,7 @@ def run_config(path: Path, options: dict[str, Any], execution: Execution, **prin
             if output is not None and len(specs) > 1:
                 output = output / name
             results[name] = run_spec(spec, replace(execution, output=output), origin)
-            code = max(code, conclude(results[name], **printed))
+            code = max(code, conclude(results[name], thresholds=execution.fail_under, **printed))
     _sum_up(path, results, execution.output)
     return code
 

@@ -41,6 +41,7 @@ class Question:
         processors: What turns the answers into predictions, where instances differ in it: names or artifacts.
         labels: What is compared, in the order of the requests; empty for free answers.
         failure: Why the row cannot be asked about; it is then a failed instance of the results.
+        digest: Digest of the row's content, before it was put in words; the core fills it in.
     """
 
     number: int
@@ -50,6 +51,7 @@ class Question:
     processors: Sequence[Any] = ()
     labels: tuple[Any, ...] = ()
     failure: Failure | None = None
+    digest: str = ""
 
 
 class Answered(Struct, frozen=True):

@@ -16,6 +16,7 @@ from proctor.recipes.exam import (
     Rows,
     ScoredGroup,
 )
+from proctor.recipes.fingerprint import Fingerprint, FingerprintMaker, instance_digest
 from proctor.recipes.honours import Honoured, Honours, Refused
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.recipe import BaseRecipe, DatasetRecipe, Recipe, StandardRecipe, StandardRecipeWithIndexes
@@ -33,6 +34,8 @@ __all__ = [
     "Demos",
     "Exam",
     "ExamOptions",
+    "Fingerprint",
+    "FingerprintMaker",
     "Grader",
     "Honoured",
     "Honours",
@@ -49,6 +52,7 @@ __all__ = [
     "StandardRecipe",
     "StandardRecipeWithIndexes",
     "create_dataset",
+    "instance_digest",
     "load_dataset",
     "load_recipe",
     "produce",

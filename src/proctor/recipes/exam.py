@@ -20,6 +20,7 @@ from proctor.effects import refusals as effects_refused
 from proctor.errors import DataError, Diagnostic, ProctorError
 from proctor.ir import Exchange, Failure, Prompt
 from proctor.ir.question import Answered, Ask, Question
+from proctor.recipes.fingerprint import Definition, RowsDigest, instance_digest
 from proctor.recipes.graded_answers import Wanted, looks_for_thoughts
 from proctor.recipes.honours import Honours, refusals
 from proctor.recipes.options import ExamOptions
@@ -57,6 +58,9 @@ LOOKED_AT = 10
 """Rows that are put in words before anybody is asked: where none of them can be used, the exam is refused. A wrong
 column fails every row, a damaged file only some; ten tell them apart and cost no time."""
 
+
+HELD = "artifacts"
+"""Where the specification of an exam holds by value what it names."""
 
 _BEGUN = "_begun"
 """Where an exam keeps a pass that :meth:`Exam.begin` began: reading its data once more costs as much as asking."""
@@ -168,6 +172,7 @@ class Exam:
         author: The file that it was written in; ``None`` where a program built it.
         own_seed: Seed of its draws where the run gives none; ``None`` where it draws nothing, or each part has its own.
         own: The dialect's own object behind the exam, for converters of the same dialect.
+        define: Returns what it is made of by value, beside its questions; called when a run needs it.
     """
 
     name: str
@@ -190,6 +195,7 @@ class Exam:
     author: Author | None = None
     own_seed: int | None = None
     own: object = None
+    define: Callable[[], Definition] = Definition
 
     # -- what is asked ----------------------------------------------------------------------------------------
 
@@ -257,12 +263,13 @@ class Exam:
         grouped_by = [name for names in GroupBy.of(self.options.group_by).asked for name in names]
         for each, row in chosen(opened, self.selection, self.name):
             if isinstance(row, Failure):
-                yield _unusable(each, {}, row), DataError(row.message)
+                yield _unusable(each, _NO_ROW, row), DataError(row.message)
                 continue
             try:
+                digest = instance_digest(row)  # before asking: templates may change fields
                 question = ask(each, row, demos_of(each, row))
                 values_of(question.instance, grouped_by)
-                yield question, None
+                yield _identified(question, digest), None
             except ProctorError as error:
                 placed = error.within(f"{self.name}[{each.number}]")
                 yield _unusable(each, row, Failure("row", str(placed), retryable=False)), placed
@@ -308,14 +315,39 @@ class Exam:
         marked = self.options.answers is None and looks_for_thoughts(self.source)
         return self.grader.grade(Wanted(self.options, marked).of(answered))
 
+    @cached_property
+    def definition(self) -> Definition:
+        """How answers are read and scored, and what its specification names, by value."""
+        return self.define()
+
     def specification(self) -> dict[str, Any]:
-        """Return JSON-like data that describes the exam fully, for ``run.yaml``."""
-        chosen = {"seed": self.seed, "truncated": self.options.truncated, "answers": self.options.answers}
-        return {**self.source, **{name: value for name, value in chosen.items() if value is not None}}
+        """Return JSON-like data that describes the exam fully, for ``run.yaml``: what it names is held by value."""
+        said = {"seed": self.seed, "truncated": self.options.truncated, "answers": self.options.answers}
+        found = {**self.source, **{name: value for name, value in said.items() if value is not None}}
+        held = self.definition.held
+        return {**found, HELD: held} if held else found
+
+    def rows_digest(self) -> RowsDigest:
+        """Read the rows that are asked about, put nothing in words, and return their digests."""
+        found = RowsDigest()
+        for _, row in chosen(self.opened, self.selection, self.name):
+            found.add("" if isinstance(row, Failure) else instance_digest(row))
+        return found
+
+
+_NO_ROW: Row = {}
 
 
 def _unusable(ask: Ask, row: Row, failure: Failure) -> Question:
-    return Question(ask.listed, row, Exchange(()), (), failure=failure)
+    return Question(
+        ask.listed, row, Exchange(()), (), failure=failure, digest=instance_digest(row) if row is not _NO_ROW else ""
+    )
+
+
+def _identified(question: Question, digest: str) -> Question:
+    """Return the question with the digest of its row, in place: it was made a moment ago and nobody else has it."""
+    object.__setattr__(question, "digest", digest)
+    return question
 
 
 def _counting(engine: Engine, longest: int) -> Context:

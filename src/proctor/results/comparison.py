@@ -7,7 +7,7 @@ smaller differences show than two separate intervals suggest (Miller 2024, "Addi
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -15,14 +15,13 @@ import numpy as np
 
 from proctor.errors import ScoringError, UsageError
 from proctor.results.tables import pipe_table
-from proctor.scoring.distributions import binomial_cdf, chi_square_1_sf, normal_cdf, normal_quantile, t_cdf, t_quantile
+from proctor.scoring.distributions import binomial_cdf, normal_cdf, normal_quantile, t_cdf, t_quantile
 from proctor.scoring.intervals import Bootstrap, Floats, Interval, Means, as_floats
 
 Test = Literal["auto", "mcnemar", "t", "bootstrap"]
 Correction = Literal["holm", "benjamini-hochberg", "none"]
 
-FEW_DISCORDANT = 25
-"""Up to so many pairs that differ, McNemar's test is exact: the usual rule for when chi-squared is near enough."""
+_BISECTIONS = 60  # halve an interval of 2 down to the spacing of floats
 _LEAST = 2  # pairs: the spread of one difference is not defined
 
 
@@ -34,14 +33,14 @@ class Comparison:
         name: The score.
         first, second: Means over the instances that both scored.
         difference: Second minus first.
-        low, high: Confidence interval of the difference.
+        low, high: Confidence interval of the difference; NaN where the data do not say how others would vary.
         p_value: Chance of a difference at least as large where there is none.
         adjusted_p_value: The same, corrected for the number of comparisons.
         standard_error: Of the difference; clustered where clusters were given.
         count: Instances that both scored.
         left_out: Instances that one of them did not.
         test: What the p-value comes from.
-        detectable: Smallest difference that would be found four times out of five.
+        detectable: Smallest difference that would be found four times out of five; NaN where there is no interval.
     """
 
     name: str
@@ -66,6 +65,7 @@ def compare(
     name: str = "score",
     test: Test = "auto",
     clusters: Sequence[Hashable] | None = None,
+    whole: float | None = None,
     level: float = 0.95,
     resamples: int = 1000,
     seed: int | None = None,
@@ -75,9 +75,11 @@ def compare(
     Args:
         first, second: Scores of the same instances, in the same order; ``None`` or NaN where there is none.
         name: What to call the score.
-        test: ``mcnemar`` for scores of 0 and 1, ``t`` for paired differences, ``bootstrap`` for no assumption about
-            their distribution; ``auto`` takes ``mcnemar`` where it fits and ``t`` elsewhere.
+        test: ``mcnemar`` for scores of which each is 0 or the whole (1, or 100 for percentages), exact; ``t`` for
+            paired differences; ``bootstrap`` for no assumption about their distribution; ``auto`` takes ``mcnemar``
+            where it fits and ``t`` elsewhere. Differences that are all equal get an exact sign test (``sign``).
         clusters: A key for each instance; instances with the same one (questions on one text) are not independent.
+        whole: The score of a right answer, where each is right or wrong; by default 100 where one has that, else 1.
         level: Confidence level.
         resamples: Bootstrap resamples.
         seed: Seed of the bootstrap; the setting by default.
@@ -96,57 +98,123 @@ def compare(
         raise ScoringError(f"only {int(both.sum())} instances have the score '{name}' in both runs")
     groups = None if clusters is None else [key for key, kept in zip(clusters, both, strict=True) if kept]
     one, two = one[both], two[both]
-    found = _tested(one, two, _chosen(test, one, two, groups), groups, Bootstrap(resamples, level, seed=seed))
+    right = _whole_of(one, two, whole)
+    chosen = _chosen(test, right, groups)
+    bootstrap = Bootstrap(resamples, level, seed=seed)
+    if chosen == "mcnemar" and right is not None:
+        found = _tested_shares(one, two, right, bootstrap)
+    else:
+        found = _tested(one, two, chosen, groups, bootstrap)
     return replace(found, name=name, left_out=int((~both).sum()))
 
 
-def _chosen(test: Test, one: Floats, two: Floats, groups: Sequence[Hashable] | None) -> Test:
-    binary = bool(np.isin(np.concatenate([one, two]), (0.0, 1.0)).all())
+def _chosen(test: Test, right: float | None, groups: Sequence[Hashable] | None) -> Test:
     if test == "auto":
-        return "mcnemar" if binary and groups is None else "t"
-    if test == "mcnemar" and not binary:
-        raise UsageError("McNemar's test is for scores of 0 and 1", hint="use 't' or 'bootstrap'")
+        return "mcnemar" if right is not None and groups is None else "t"
+    if test == "mcnemar" and right is None:
+        raise UsageError("McNemar's test is for scores of 0 and 1, or of 0 and 100", hint="use 't' or 'bootstrap'")
     if test != "t" and groups is not None:
         raise UsageError(f"the test '{test}' does not know clusters", hint="use 't'")
     return test
+
+
+def _whole_of(one: Floats, two: Floats, whole: float | None) -> float | None:
+    """Return the score of a right answer where each answer is right or wrong; ``None`` elsewhere."""
+    values = np.unique(np.concatenate([one, two]))
+    if whole is None:
+        whole = 100.0 if values[-1] == 100.0 else 1.0  # noqa: PLR2004 - percent
+    return whole if np.isin(values, (0.0, whole)).all() else None
+
+
+def _tested_shares(one: Floats, two: Floats, right: float, bootstrap: Bootstrap) -> Comparison:
+    """Compare answers that are right or wrong: McNemar's exact test, Tango's interval."""
+    count, differences = len(one), two - one
+    low, high = tango(int((differences > 0).sum()), int((differences < 0).sum()), count, bootstrap.level)
+    error = standard_error(differences) or right * _least_error(count)
+    return _compared(one, two, "mcnemar", Interval(right * low, right * high), mcnemar(one, two), error, bootstrap)
 
 
 def _tested(
     one: Floats, two: Floats, test: Test, groups: Sequence[Hashable] | None, bootstrap: Bootstrap
 ) -> Comparison:
     differences = two - one
-    error = cluster_standard_error(differences, groups) if groups else standard_error(differences)
-    freedom = (len(set(groups)) if groups else len(differences)) - 1
     mean = float(differences.mean())
+    if np.ptp(differences) == 0:
+        p_value = _sign_p_value(mean, len(differences))
+        return _compared(one, two, "sign", Interval(math.nan, math.nan), p_value, math.nan, bootstrap)
+    error = cluster_standard_error(differences, groups) if groups else standard_error(differences)
     if test == "bootstrap":
         interval, p_value = paired_bootstrap(differences, bootstrap)
     else:
+        freedom = (len(set(groups)) if groups else len(differences)) - 1
         margin = t_quantile(0.5 + bootstrap.level / 2, freedom) * error if freedom else math.nan
-        interval = Interval(mean - margin, mean + margin)
-        p_value = mcnemar(one, two) if test == "mcnemar" else _t_p_value(mean, error, freedom)
+        interval, p_value = Interval(mean - margin, mean + margin), _t_p_value(mean, error, freedom)
+    return _compared(one, two, test, interval, p_value, error, bootstrap)
+
+
+def _compared(
+    one: Floats, two: Floats, test: str, interval: Interval, p_value: float, error: float, bootstrap: Bootstrap
+) -> Comparison:
     return Comparison(
         name="",
         first=float(one.mean()),
         second=float(two.mean()),
-        difference=mean,
+        difference=float((two - one).mean()),
         low=interval.low,
         high=interval.high,
         p_value=p_value,
         adjusted_p_value=p_value,
         standard_error=error,
-        count=len(differences),
+        count=len(one),
         left_out=0,
         test=test,
         detectable=detectable_difference(error, level=bootstrap.level),
     )
 
 
+def _least_error(count: int) -> float:
+    """Return a standard error for pairs of which none differs: as if one more pair did."""
+    return math.sqrt(1 / (count + 1) / count)
+
+
+def _sign_p_value(difference: float, count: int) -> float:
+    """Return the exact p-value of differences that are all the same: of equal chances, all went one way."""
+    return 1.0 if difference == 0 else min(1.0, 2 * 0.5**count)
+
+
 def _t_p_value(mean: float, error: float, freedom: int) -> float:
-    if not freedom:
-        return math.nan
-    if not error:
-        return 1.0 if mean == 0 else 0.0
-    return 2 * t_cdf(-abs(mean / error), freedom)
+    return 2 * t_cdf(-abs(mean / error), freedom) if freedom and error else math.nan
+
+
+def tango(won: int, lost: int, pairs: int, level: float = 0.95) -> Interval:
+    """Return the score interval of a difference of paired shares (Tango 1998); it never has width 0.
+
+    Args:
+        won, lost: Pairs of which only the second, or only the first is right.
+        pairs: All pairs.
+        level: Confidence level.
+    """
+    z, difference = normal_quantile(0.5 + level / 2), (won - lost) / pairs
+
+    def score(delta: float) -> float:
+        a, b, c = 2 * pairs, -won - lost + (2 * pairs - won + lost) * delta, -lost * delta * (1 - delta)
+        share = (math.sqrt(max(b * b - 4 * a * c, 0.0)) - b) / (2 * a)
+        variance = pairs * (2 * share + delta * (1 - delta))
+        distance = won - lost - pairs * delta
+        return distance / math.sqrt(variance) if variance > 0 else math.copysign(math.inf, distance)
+
+    return Interval(
+        _crossing(lambda delta: score(delta) > z, -1.0, difference),
+        _crossing(lambda delta: score(delta) >= -z, difference, 1.0),
+    )
+
+
+def _crossing(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """Return where a condition that holds at ``low`` ends."""
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return (low + high) / 2
 
 
 def standard_error(values: Sequence[float] | Floats) -> float:
@@ -169,27 +237,30 @@ def cluster_standard_error(values: Sequence[float] | Floats, clusters: Sequence[
 
 
 def mcnemar(first: Sequence[float] | Floats, second: Sequence[float] | Floats) -> float:
-    """Return the p-value of McNemar's test: exact for few pairs that differ, chi-square with correction for many."""
+    """Return the p-value of McNemar's exact test: of the pairs that differ, how unequally they are divided."""
     one, two = np.asarray(first) > 0, np.asarray(second) > 0
     lost, won = int((one & ~two).sum()), int((two & ~one).sum())
-    total = lost + won
-    if not total:
-        return 1.0
-    if total <= FEW_DISCORDANT:
-        return min(1.0, 2 * binomial_cdf(min(lost, won), total, 0.5))
-    return chi_square_1_sf((abs(lost - won) - 1) ** 2 / total)
+    return min(1.0, 2 * binomial_cdf(min(lost, won), lost + won, 0.5)) if lost + won else 1.0
 
 
 def paired_bootstrap(differences: Floats, bootstrap: Bootstrap) -> tuple[Interval, float]:
-    """Return the interval of a mean difference, and twice the share of resamples on the other side of zero."""
-    means = Means(differences)
-    distribution = bootstrap.distribution(means)[0]
-    below, above = float(np.mean(distribution <= 0)), float(np.mean(distribution >= 0))
+    """Return the interval of a mean difference, and twice the share of resamples on the other side of zero.
+
+    Differences that are all equal say nothing about how others would vary: no interval, and a sign test.
+    """
     if np.ptp(differences) == 0:
-        interval = Interval(float(differences[0]), float(differences[0]))
-    else:
-        interval = bootstrap.intervals(means)[0]
-    return interval, min(1.0, 2 * min(below, above))
+        return Interval(math.nan, math.nan), _sign_p_value(float(differences[0]), len(differences))
+    means = Means(differences)
+    return bootstrap.intervals(means)[0], bootstrap_p_value(bootstrap.distribution(means)[0])
+
+
+def bootstrap_p_value(differences: Floats) -> float:
+    """Return twice the share of resampled differences on the other side of zero.
+
+    The data count as one of the resamples: a p-value of 0 would claim more than resamples can show.
+    """
+    below, above = int(np.sum(differences <= 0)), int(np.sum(differences >= 0))
+    return min(1.0, 2 * (min(below, above) + 1) / (len(differences) + 1))
 
 
 def detectable_difference(error: float, *, power: float = 0.8, level: float = 0.95) -> float:
@@ -268,30 +339,32 @@ def _is_numeric(column: Sequence[Any]) -> bool:
     return bool(values) and all(isinstance(value, (bool, int, float)) for value in values)
 
 
+def p_text(value: float | None) -> str:
+    """Return a p-value in four decimals; a small one is smaller than what they show, not 0."""
+    if value is None or math.isnan(value):
+        return "-"
+    return "<0.0001" if value < _LEAST_P else f"{value:.4f}"
+
+
+_LEAST_P = 0.0001  # what four decimals show
+
+
 def comparison_table(comparisons: Sequence[Comparison], level: float = 0.95) -> str:
     """Return comparisons as a table."""
-    headers = [
-        "score_name",
-        "first",
-        "second",
-        "difference",
-        f"{level:.0%} interval",
-        "p",
-        "p (corrected)",
-        "n",
-        "test",
-    ]
+    headers = ["score_name", "first", "second", "difference", f"{level:.0%} interval", "p", "p (corrected)", "n"]
+    headers += ["test", "detectable"]
     rows = [
         [
             each.name,
             round(each.first, 4),
             round(each.second, 4),
             f"{each.difference:+.4f}",
-            f"[{each.low:+.4f}, {each.high:+.4f}]",
-            round(each.p_value, 4),
-            round(each.adjusted_p_value, 4),
+            f"[{each.low:+.4f}, {each.high:+.4f}]" if each.low < each.high else "-",
+            p_text(each.p_value),
+            p_text(each.adjusted_p_value),
             each.count,
             each.test,
+            "-" if math.isnan(each.detectable) else round(each.detectable, 4),
         ]
         for each in comparisons
     ]

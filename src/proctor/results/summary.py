@@ -9,7 +9,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from proctor.scoring.endings import ALIKE, COUNTED
-from proctor.scoring.flat import COUNT, FAILED, UNIT, main_of, read_flat
+from proctor.scoring.flat import COUNT, FAILED, UNIT, is_beside_scores, main_of, read_flat
 from proctor.scoring.score import Score, Unit
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ class ScoreRow:
 def score_rows(results: Mapping[str, Mapping[str, Any]], *, every_score: bool = False) -> Iterator[ScoreRow]:
     """Yield the main score of each exam, in the order of ``results``; with ``every_score`` all others after it.
 
+    Counts and standard errors say something of scores, and are none.
+
     Args:
         results: What ``results.json`` has under ``results``.
         every_score: Whether to list the other scores too.
@@ -72,7 +74,7 @@ def score_rows(results: Mapping[str, Mapping[str, Any]], *, every_score: bool = 
         yield _row(task, main, entry, is_main=True)
         if every_score:
             for score in read_flat(entry):
-                if score.name != main.name:
+                if score.name != main.name and not is_beside_scores(score.name, score.value):
                     yield _row(task, score, entry, is_main=False)
 
 

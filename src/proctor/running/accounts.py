@@ -7,6 +7,7 @@ from typing import Any
 
 from proctor.ir import Usage
 from proctor.recipes.exam import Answered
+from proctor.recipes.fingerprint import FingerprintMaker
 from proctor.running.budget import Price, PriceTable
 from proctor.scoring.endings import Endings
 
@@ -20,6 +21,7 @@ class Tally:
         count: Items so far.
         usage: Their tokens.
         endings: How their answers ended.
+        maker: Makes the fingerprint of what was asked.
     """
 
     def __init__(self, items: Iterable[Answered]) -> None:
@@ -27,10 +29,12 @@ class Tally:
         self.count = 0
         self.usage = Usage()
         self.endings = Endings()
+        self.maker = FingerprintMaker()
 
     def __iter__(self) -> Iterator[Answered]:
         for each in self._items:
             self.count += 1
+            self.maker.add(each.question)
             for response in each.responses:
                 self.usage += response.usage
             self.endings.count(each)

@@ -8,8 +8,9 @@ end, and running into it again completes it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,9 +18,10 @@ from typing import Any, BinaryIO
 from proctor.errors import OutputError, UsageError
 from proctor.ir import Choose, Converse, Failure, Generate, Likelihood, Prompt, Request, Response, Rolling, Usage
 from proctor.jsonable import to_document, to_line
-from proctor.recipes.exam import Answered
+from proctor.recipes.exam import Answered, Exam
+from proctor.recipes.fingerprint import Fingerprint
 from proctor.running.folder_lock import locked
-from proctor.running.spec import MOST_BYTES, RunSpec
+from proctor.running.spec import MOST_BYTES, SCHEMA_VERSION, RunSpec
 from proctor.safe_files import read_bytes, remove_leftovers, scratch, written
 from proctor.scoring.columns import ABSENT
 from proctor.scoring.grade import Grade
@@ -37,6 +39,8 @@ class RunFolder:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
+        self._spec: RunSpec | None = None
+        self._known: Mapping[str, Fingerprint] = {}
 
     @property
     def is_complete(self) -> bool:
@@ -65,30 +69,70 @@ class RunFolder:
             UsageError: The folder holds another run.
             OutputError: The folder cannot be written.
         """
-        if differences := self._differences(spec):
-            raise UsageError(
-                f"the folder {self.path} holds another run",
-                why=f"it differs in {', '.join(differences[:_DIFFERENCES_SHOWN])}",
-                hint="choose another folder with --output, or remove this one",
-            )
+        before = self._before(spec)
+        if before is not None and (differences := spec.differences(before)):
+            raise self._another(differences)
+        self._known = {} if before is None else _fingerprints(before.fingerprints)
+        self._spec = replace(spec, fingerprints={} if before is None else before.fingerprints)
         with _output_errors(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
-        with self._write(SPEC) as file:
-            file.write(spec.to_yaml().encode())
+        self._write_spec()
 
-    def _differences(self, spec: RunSpec) -> list[str]:
-        """Return in what a run differs from the one that is here already."""
+    def _write_spec(self) -> None:
+        if self._spec is not None:
+            with self._write(SPEC) as file:
+                file.write(self._spec.to_yaml().encode())
+
+    def _before(self, spec: RunSpec) -> RunSpec | None:
+        """Return the run that is here already."""
         if not (self.path / SPEC).exists():
-            return []
+            return None
         with suppress(OSError):  # the same command again: the text is the same, and says so faster than its meaning
             if read_bytes(self.path / SPEC, MOST_BYTES, within=self.path) == spec.to_yaml().encode():
-                return []
-        return spec.differences(RunSpec.load(self.path))
+                return None
+        return RunSpec.load(self.path)
+
+    def check_rows(self, exams: Iterable[Exam]) -> None:
+        """Check that the data of exams is what it was when a run ended here; nothing is asked for it.
+
+        Raises:
+            UsageError: Rows were changed, added, left out or put in another order since.
+        """
+        for exam in exams:
+            if (known := self._known.get(exam.name)) is None or not known.rows:
+                continue
+            found = exam.rows_digest()
+            now = replace(known, data=found.in_order, rows=found.as_set)
+            if now.differences(known):
+                raise self._another([_changed_data(exam.name, known, now)])
+
+    def take(self, fingerprints: Mapping[str, Mapping[str, str]]) -> None:
+        """Note what exams were made of, before results are written.
+
+        Raises:
+            UsageError: The run that ended here before was made of something else.
+        """
+        for name, found in _fingerprints(fingerprints).items():
+            known = self._known.get(name)
+            if known is not None and (layers := found.differences(known)):
+                raise self._another([f"the {', '.join(layers)} of {name}"])
+        if self._spec is not None:
+            self._spec = replace(self._spec, fingerprints={name: dict(each) for name, each in fingerprints.items()})
+            self._write_spec()
+
+    def _another(self, differences: Sequence[str]) -> UsageError:
+        more = len(differences) - _DIFFERENCES_SHOWN
+        shown = [*differences[:_DIFFERENCES_SHOWN], *([f"{more} more"] if more > 0 else [])]
+        return UsageError(
+            f"the folder {self.path} holds another run",
+            why=f"it differs in {', '.join(shown)}",
+            hint="its results are kept; choose another folder with --output, or remove this one",
+        )
 
     def write_results(self, results: dict[str, Any], run: dict[str, Any]) -> None:
         """Write ``results.json``; ``results`` is reproducible, ``run`` says when, where and how."""
         with self._write(RESULTS) as file:
-            file.write(to_document({"results": results, "run": run}))
+            file.write(to_document({"schema_version": SCHEMA_VERSION, "results": results, "run": run}))
 
     @contextmanager
     def samples(self) -> Iterator[SampleWriter]:
@@ -132,6 +176,17 @@ class SampleWriter:
             self._file.write(b"%s,%s\n" % (line[:-2], to_line(ending)[1:]))
 
 
+def _fingerprints(values: Mapping[str, Any]) -> dict[str, Fingerprint]:
+    found = {name: Fingerprint.from_dict(value) for name, value in values.items()}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _changed_data(exam: str, before: Fingerprint, now: Fingerprint) -> str:
+    if before.rows == now.rows:
+        return f"the order of the data of {exam}"
+    return f"the data of {exam}: rows were changed, added or left out"
+
+
 @contextmanager
 def _output_errors(path: Path) -> Iterator[None]:
     try:
@@ -150,6 +205,7 @@ def _beginning(exam: str, answered: Answered) -> dict[str, Any]:
     return {
         "exam": exam,
         "doc_id": question.number,
+        "instance": question.digest,
         "input": question.instance,
         "kind": _one([_KINDS[type(request)] for request in question.requests]),
         "prompt": _one([prompt for request in question.requests for prompt in _prompts(request)]),
@@ -164,6 +220,7 @@ def _beginning(exam: str, answered: Answered) -> dict[str, Any]:
         "usage": sum([response.usage for response in responses], Usage()).as_data(),
         "timing": _timing(responses),
         "failure": answered.failure,
+        "schema_version": SCHEMA_VERSION,
     }
 
 

@@ -52,12 +52,13 @@ def listening(engine: Engine, exam: Exam | None = None) -> Listening:
         exam: Who hears them; a judge's answers are heard without one.
     """
     marks = engine.marks
+    known = marks.of_the_table  # engines that know the user's marks heard them; older ones filed what stood behind
 
     def answers_only(request: Request, response: Response) -> Response:
         if not isinstance(request, Generate):
-            return heard(response, marks, UNKNOWN)
-        opening = opening_of(request.prompt, marks, by_name=True, strings_are_messages=engine.only_chats)
-        return heard(response, marks, opening)
+            return heard(response, known, UNKNOWN)
+        opening = opening_of(request.prompt, known, by_name=True, strings_are_messages=engine.only_chats)
+        return heard(response, known, opening)
 
     def all_written(request: Request, response: Response) -> Response:
         stops = request.decoding.stop if isinstance(request, Generate | Converse) else ()

@@ -21,6 +21,7 @@ from proctor.ir import Failure, Usage
 from proctor.jsonable import jsonable
 from proctor.logs import get_logger
 from proctor.recipes.exam import Exam, ScoredGroup, limited, suited
+from proctor.recipes.fingerprint import FINGERPRINT
 from proctor.running.accounts import Tally, cost_of
 from proctor.running.budget import PriceTable, price_table
 from proctor.running.checks import check_exams
@@ -33,7 +34,7 @@ from proctor.running.plan import Filed, answered_blocks, blocks_of
 from proctor.running.progress import Observer, SilentObserver
 from proctor.running.question_spool import QuestionSpool
 from proctor.running.spec import RunSpec
-from proctor.scoring.flat import units_of
+from proctor.scoring.flat import DIRECTION, units_of
 from proctor.scoring.grade import Grade
 from proctor.secrets import without_secrets
 
@@ -116,6 +117,7 @@ def run_exams(
         if folder is not None:
             stack.enter_context(folder.held())
             folder.open(spec)
+            folder.check_rows(exams)
         number = open_log.engine_number(engine.identity, engine.label, without_secrets(engine.identity_values()))
         spool = stack.enter_context(QuestionSpool())
         session = Session(engine, open_log, number, observer, retry_failed, budget, prices, spool)
@@ -193,6 +195,8 @@ def _conclude(
         for exam in exams:
             session.observer.grading(exam.name)
             grading.add(exam, samples)
+        if folder is not None:  # before anything of an earlier run is replaced
+            folder.take(grading.fingerprints)
     grades, results = grading.grades, grading.results
     results.update(_group_entries(exams, grades, results))
     run = _circumstances(session, grading.usage, began)
@@ -212,6 +216,7 @@ class _Grading:
         self.results: dict[str, dict[str, Any]] = {}
         self.usage: dict[str, Usage] = {}
         self.endings: dict[str, dict[str, Any]] = {}
+        self.fingerprints: dict[str, dict[str, str]] = {}
         self._session = session
         self._filed = Filed(session.log, session.number, with_failures=True)
         self._missing = (
@@ -227,6 +232,7 @@ class _Grading:
         asked = (None if spool is None else spool.blocks(exam)) or blocks_of(exam.questions(), place)
         filed = self._filed.heard_by(listening(self._session.engine, exam))
         tally = Tally(answered_blocks(asked, filed, self._missing))
+        engine = self._session.engine.identity
         try:
             grade = _grade(exam, tally, samples)
         except _ENDS_THE_RUN:
@@ -235,8 +241,10 @@ class _Grading:
             self.results[exam.name] = _failed_entry(exam, error)
         else:
             self.grades[exam.name] = grade
-            self.results[exam.name] = _entry(grade, tally)
             self.endings[exam.name] = tally.endings.as_data()
+            fingerprint = tally.maker.made(exam.definition, engine)
+            self.fingerprints[exam.name] = fingerprint.to_dict()
+            self.results[exam.name] = {**_entry(grade, tally), FINGERPRINT: fingerprint.to_dict()}
             self._session.observer.graded(exam.name, grade)
         if exam.variant:
             self.results[exam.name]["variant"] = exam.variant
@@ -286,6 +294,8 @@ def _entry(grade: Grade, tally: Tally) -> dict[str, Any]:
     kinds = Counter(failure.kind for failure in grade.failures.values())
     counts = {"n": tally.count, "failures": len(grade.failures)}
     entry = {**grade.scores, **counts, **units_of(grade.table, grade.main)}
+    if grade.main is not None and grade.main.higher_is_better is not None:
+        entry[DIRECTION] = grade.main.higher_is_better
     if kinds:
         entry["failure_kinds"] = dict(sorted(kinds.items()))
     if grade.metric_failures:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -12,8 +12,12 @@ import yaml
 from proctor.errors import Diagnostic, Location, UsageError, did_you_mean
 from proctor.foreign_yaml import BoundedLoader, parse_with_nodes
 from proctor.jsonable import jsonable
+from proctor.recipes.exam import HELD
 from proctor.safe_files import read_bytes
 from proctor.secrets import without_secrets
+
+SCHEMA_VERSION = 1
+"""Of ``run.yaml``, ``results.json`` and ``samples.jsonl`` together; raised when a reader of them would go wrong."""
 
 MOST_BYTES = 16 << 20
 """Bytes of a run file that is read: a thousand exams take three million."""
@@ -44,7 +48,9 @@ class RunSpec:
         log_samples: Whether ``samples.jsonl`` is written.
         engine: Identity of the engine: filled in by the run.
         exams: What each exam was, by name: filled in by the run, compared when it is repeated.
+        fingerprints: Digests of what each exam was made of, data included: filled in when the run has ended.
         version: The Proctor that ran it.
+        schema_version: Of the file's form.
     """
 
     model: str
@@ -57,7 +63,9 @@ class RunSpec:
     log_samples: bool = True
     engine: str = ""
     exams: dict[str, Any] = field(default_factory=dict)
+    fingerprints: dict[str, Any] = field(default_factory=dict)
     version: str = ""
+    schema_version: int = SCHEMA_VERSION
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-like data without secrets; what is not set is left out."""
@@ -69,19 +77,21 @@ class RunSpec:
         return yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True, width=120)
 
     def differences(self, other: RunSpec) -> list[str]:
-        """Return the names of what leads to other results, exams as ``exams.<name>``; empty for the same run.
+        """Return what leads to other results, exams as ``exams.<name>.<where>: before → now``; empty for the same run.
 
         Versions and how results are written do not count. Arguments that do not change answers (a batch size) do
-        not count either, where both specs know the engine's identity.
+        not count either, where both specs know the engine's identity; nor does what a file of an older Proctor does
+        not hold.
+
+        Args:
+            other: The run that was there before.
         """
         mine, theirs = self.to_dict(), other.to_dict()
-        ignored = {"version", "log_samples", "exams"}
+        ignored = {"version", "log_samples", "exams", "fingerprints", "schema_version"}
         if self.engine and other.engine:
             ignored |= {"model", "model_args"}
         names = [name for name in {**mine, **theirs} if name not in ignored and mine.get(name) != theirs.get(name)]
-        my_exams, their_exams = mine.get("exams", {}), theirs.get("exams", {})
-        exams = [name for name in {**my_exams, **their_exams} if my_exams.get(name) != their_exams.get(name)]
-        return names + [f"exams.{name}" for name in exams]
+        return names + list(_changed_exams(theirs.get("exams", {}), mine.get("exams", {})))
 
     @classmethod
     def from_yaml(cls, text: str, file: str = "run.yaml") -> RunSpec:
@@ -104,6 +114,12 @@ class RunSpec:
             raise UsageError("a run file is a mapping with 'model' and 'tasks'", location=Location(file, 1))
         if problems := list(_problems(cls, node, values, file)):
             raise UsageError(problems)
+        if values.get("schema_version", SCHEMA_VERSION) > SCHEMA_VERSION:
+            raise UsageError(
+                f"the run file has the form {values['schema_version']}, and this Proctor knows {SCHEMA_VERSION}",
+                location=Location(file),
+                hint="a newer Proctor wrote it: upgrade, pip install -U proctor",
+            )
         return cls(**{**values, "tasks": tuple(values["tasks"])})
 
     @classmethod
@@ -120,6 +136,37 @@ class RunSpec:
             )
             raise UsageError(f"the run file {path} cannot be read", why=str(error), hint=hint) from None
         return cls.from_yaml(text, str(path))
+
+
+def _changed_exams(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
+    for name in {**now, **before}:
+        one, two = before.get(name), now.get(name)
+        if isinstance(one, dict) and isinstance(two, dict):
+            if HELD not in one:  # an older Proctor held no artifacts
+                two = {key: value for key, value in two.items() if key != HELD}
+            yield from (f"exams.{name}{where}" for where in changes(one, two))
+        elif one != two:
+            yield f"exams.{name}"
+
+
+def changes(before: Any, now: Any) -> Iterator[str]:
+    """Yield where two JSON-like values differ and how: ``.recipe.num_demos: 0 → 3``."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        for key in {**before, **now}:
+            yield from (f".{key}{each}" for each in changes(before.get(key), now.get(key)))
+    elif isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
+        for place, pair in enumerate(zip(before, now, strict=True)):
+            yield from (f"[{place}]{each}" for each in changes(*pair))
+    elif before != now:
+        yield f": {_short(before)} → {_short(now)}"
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
+
+
+_LONGEST_VALUE = 60  # characters of a value that has changed: enough to recognise it by
 
 
 def _problems(cls: type[RunSpec], node: yaml.MappingNode, values: dict[str, Any], file: str) -> list[Diagnostic]:

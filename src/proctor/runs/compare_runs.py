@@ -1,21 +1,47 @@
-"""Runs against a baseline, exam by exam: paired differences of the main scores, and which instances flipped."""
+"""Runs against a baseline, exam by exam: paired differences of the main scores, and which instances flipped.
+
+Instances are paired by what they hold (:mod:`proctor.runs.pairs`); scores are compared only where they mean the same. A
+score that is the mean of its instances is compared by its paired instances. One that is not (F1, BLEU) is computed
+again, for both runs, on resamples of the pairs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from proctor.results.comparison import compare, holm
-from proctor.runs.sample_index import SampleIndex
-from proctor.scoring.score import Unit
+from proctor.errors import ProctorError, ScoringError
+from proctor.recipes.exam import Exam
+from proctor.results.comparison import bootstrap_p_value, compare, detectable_difference, holm
+from proctor.running.regrade import RegradedExam
+from proctor.running.spec import RunSpec
+from proctor.runs.meaning import meaning_of, why_not_comparable
+from proctor.runs.pairs import Pairs, matched_exams, paired
+from proctor.runs.sample_index import SampleIndex, ScoredLines
+from proctor.scoring.score import Score, Unit
+from proctor.settings import settings
 
-Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
+FindExam = Callable[[RunSpec, str], Exam]
+"""Builds an exam of a run again, by its name."""
 
 _FEWEST_PAIRS = 2  # the spread of one difference is not defined
+
+RESAMPLES: Final = 1_000
+FEWEST_RESAMPLES: Final = 200
+"""Resamples of a score of a whole exam: as many as the time allows, and enough for bounds at 2.5% and 97.5%."""
+
+RESAMPLING_SECONDS: Final = 20.0
+"""For one comparison of such scores; BLEU of a thousand answers takes a third of a second for each resample."""
+
+_ROUNDED: Final = 5e-5
+"""How far the mean of instance scores may be from the main score to be it, as a share of 1: some systems round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +49,22 @@ class ExamComparison:
     """Second run minus first run, on the instances of one exam that both scored.
 
     Attributes:
-        task: The exam.
+        task: The exam; :attr:`task_second` what the second run calls it.
         n: Instances that both runs scored.
         left_out: Instances that only one run has or scored.
-        first, second: Mean scores over the ``n`` instances; ``None`` where n is 0.
+        first, second: Scores over the ``n`` instances; ``None`` where n is 0.
         difference: ``second - first``.
-        low, high: Bounds of its 95% interval; ``None`` where n < 2, and so for what follows.
+        low, high: Bounds of its 95% interval; ``None`` where n < 2 or nothing says how others would vary.
         p: From :func:`proctor.results.compare`; ``p_corrected`` the same for all comparisons together (Holm).
-        test: What p comes from.
-        better, worse: Instances that the second run scored higher, and lower.
+        test: What p comes from: ``mcnemar`` (exact), ``t``, ``sign``, ``bootstrap`` (of the score itself).
+        better, worse: Instances that the second run scored better, and worse; 0 for scores of whole exams.
         detectable: The smallest difference that would be found four times out of five.
         unit: In which unit the scores are; shares where one run has shares and the other percentages.
         refused: Why the runs cannot be compared on this exam, where they cannot.
+        metric: Name of the score; :attr:`metric_second` where the second run calls it otherwise.
+        alone_first, alone_second: Instances that only one run has.
+        higher_is_better: Whether more is better; ``None`` where no run says it.
+        notes: What else one should know.
     """
 
     task: str
@@ -53,86 +83,265 @@ class ExamComparison:
     detectable: float | None = None
     unit: Unit = "raw"
     refused: str = ""
+    metric: str = ""
+    task_second: str = ""
+    metric_second: str = ""
+    alone_first: int = 0
+    alone_second: int = 0
+    higher_is_better: bool | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_worse(self) -> bool | None:
+        """Whether the second run is worse by more than chance; ``None`` where that cannot be said."""
+        if self.refused or self.difference is None or self.p_corrected is None:
+            return None
+        direction = self.higher_is_better
+        if direction is None:
+            direction = True if self.unit != "raw" else None
+        if direction is None:
+            return None
+        return self.p_corrected < _SIGNIFICANT and (self.difference < 0) == direction and self.difference != 0
 
 
-def compare_runs(first: SampleIndex, second: SampleIndex) -> list[ExamComparison]:
+_SIGNIFICANT: Final = 0.05  # beside intervals of 95%
+
+
+def compare_runs(first: SampleIndex, second: SampleIndex, find_exam: FindExam | None = None) -> list[ExamComparison]:
     """Return a comparison for every exam that both runs have, in the order of the first."""
-    return compare_with(first, [second])[0]
+    return compare_with(first, [second], find_exam)[0]
 
 
-def compare_with(baseline: SampleIndex, others: Sequence[SampleIndex]) -> list[list[ExamComparison]]:
+def compare_with(
+    baseline: SampleIndex, others: Sequence[SampleIndex], find_exam: FindExam | None = None
+) -> list[list[ExamComparison]]:
     """Return for each other run its comparisons with the baseline, as :func:`compare_runs` does.
 
     The corrected p-values hold for all exams of all runs together: who looks at twenty differences finds one by chance.
+
+    Args:
+        baseline: The run that the others are compared with.
+        others: The others.
+        find_exam: Builds exams again whose scores are of the whole exam; without it these are not compared.
     """
-    names = baseline.exams()
-    found = []
-    for other in others:
-        theirs = set(other.exams())
-        found.append([_compare_exam(exam, baseline, other) for exam in names if exam in theirs])
+    found = [
+        [compare_exams(baseline, mine, other, theirs, find_exam) for mine, theirs in matched_exams(baseline, other)]
+        for other in others
+    ]
+    return corrected(found)
+
+
+def corrected(found: Sequence[Sequence[ExamComparison]]) -> list[list[ExamComparison]]:
+    """Return comparisons with p-values that hold for all of them together (Holm)."""
     tested = [each.p for comparisons in found for each in comparisons if each.p is not None]
-    corrected = iter(holm(tested))
+    adjusted = iter(holm(tested))
     return [
-        [each if each.p is None else replace(each, p_corrected=next(corrected)) for each in comparisons]
+        [each if each.p is None else replace(each, p_corrected=next(adjusted)) for each in comparisons]
         for comparisons in found
     ]
 
 
-def _compare_exam(exam: str, first: SampleIndex, second: SampleIndex) -> ExamComparison:
-    _, old, new, either = _paired(first, second, exam)
-    left_out = either - len(old)
-    better, worse = int((new > old).sum()), int((new < old).sum())
-    bare = ExamComparison(exam, len(old), left_out, better, worse, unit=_units(first, second, exam)[2])
-    if why := _difference_of_units(first, second, exam):
-        return replace(bare, better=0, worse=0, refused=why)
-    if len(old) < _FEWEST_PAIRS:
+def compare_exams(
+    first: SampleIndex, exam: str, second: SampleIndex, other: str, find_exam: FindExam | None = None
+) -> ExamComparison:
+    """Return the comparison of an exam of one run with an exam of another, p not corrected."""
+    sides = _Sides(_Side(first, exam), _Side(second, other))
+    bare = sides.described()
+    if bare.refused or sides.count < _FEWEST_PAIRS:
         return bare
-    found = compare(old.tolist(), new.tolist(), name=exam)
+    try:
+        return _of_scores(sides, bare, find_exam) if sides.is_of_wholes else _of_instances(sides, bare)
+    except ProctorError as error:
+        return replace(bare, refused=f"{error.diagnostics[0].what}{_because(error)}", better=0, worse=0)
+
+
+def _because(error: ProctorError) -> str:
+    return f": {error.diagnostics[0].why}" if error.diagnostics[0].why else ""
+
+
+class _Side:
+    """An exam of a run."""
+
+    def __init__(self, index: SampleIndex, exam: str) -> None:
+        self.index, self.exam = index, exam
+        self.lines: ScoredLines = index.scored(exam)
+        self.main: Score | None = index.mains.get(exam)
+        self.unit: Unit | None = index.units.get(exam)
+        self.is_of_whole = self.main is not None and _is_of_whole(self.lines.scores, self.main)
+
+    def converted(self, values: Floats, common: Unit) -> Floats:
+        """Return scores in the unit in which both sides are compared."""
+        return values / 100.0 if (self.unit, common) == ("percent", "share") else values
+
+    def regraded(self, find_exam: FindExam | None) -> RegradedExam:
+        """Return the exam, graded again."""
+        if find_exam is None:
+            name = self.main.name if self.main is not None else "this"
+            raise ScoringError(f"{name} is a score of the whole exam: proctor compare computes it on resamples")
+        if self.index.spec is None or self.main is None:
+            raise ScoringError(f"{self.exam} has a score of the whole exam, and what was run is not known")
+        exam = find_exam(self.index.spec, self.exam)
+        return RegradedExam(exam, self.index.records(self.exam), self.main)
+
+
+def _is_of_whole(scores: Floats, main: Score) -> bool:
+    """Whether a main score is anything else than the mean of the scores of instances."""
+    known = scores[~np.isnan(scores)]
+    if main.number is None:
+        return False
+    near = _ROUNDED * (100.0 if main.unit == "percent" else 1.0)
+    return not known.size or not math.isclose(float(known.mean()), main.number, rel_tol=1e-6, abs_tol=near)
+
+
+class _Sides:
+    """An exam of one run and an exam of another, with the instances that they have in common."""
+
+    def __init__(self, first: _Side, second: _Side) -> None:
+        self.first, self.second = first, second
+        self.pairs: Pairs = paired(first.lines, second.lines)
+        units = first.unit or "raw", second.unit or "raw"
+        self.unit: Unit = units[0] if units[0] == units[1] else "share"
+        self.is_of_wholes = first.is_of_whole or second.is_of_whole
+        mine = first.converted(first.lines.scores, self.unit)[self.pairs.first]
+        theirs = second.converted(second.lines.scores, self.unit)[self.pairs.second]
+        self.kept = np.ones(len(mine), bool) if self.is_of_wholes else ~(np.isnan(mine) | np.isnan(theirs))
+        self.scores = mine[self.kept], theirs[self.kept]
+        self.count = int(self.kept.sum())
+        ways = [side.main.higher_is_better for side in (first, second) if side.main is not None]
+        self.higher_is_better = next((way for way in ways if way is not None), None)
+
+    @property
+    def numbers(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The numbers of the instances that are compared, of either side."""
+        pairs = self.pairs
+        return (
+            self.first.lines.numbers[pairs.first[self.kept]],
+            self.second.lines.numbers[pairs.second[self.kept]],
+        )
+
+    def described(self) -> ExamComparison:
+        """Return the comparison without numbers."""
+        one, two, pairs = self.first, self.second, self.pairs
+        either = pairs.alone_first + pairs.alone_second + len(pairs)
+        refused = why_not_comparable(one.main, two.main, (one.unit, two.unit)) or self._nothing_in_common()
+        mine, theirs = meaning_of(one.main), meaning_of(two.main)
+        better, worse = (0, 0) if refused or self.is_of_wholes else self._flipped()
+        return ExamComparison(
+            one.exam,
+            self.count,
+            either - self.count,
+            better,
+            worse,
+            unit=self.unit,
+            refused=refused,
+            metric=mine,
+            task_second=two.exam,
+            metric_second=theirs,
+            alone_first=pairs.alone_first,
+            alone_second=pairs.alone_second,
+            higher_is_better=self.higher_is_better,
+            notes=tuple(self._notes(mine, theirs)),
+        )
+
+    def _nothing_in_common(self) -> str:
+        counts = len(self.first.lines.numbers), len(self.second.lines.numbers)
+        if len(self.pairs) or not all(counts):
+            return ""
+        if not (self.first.lines.digests.any() and self.second.lines.digests.any()):
+            return "one of the runs does not say what its instances hold, so nothing tells which are the same"
+        return f"their {counts[0]} and {counts[1]} instances have none in common"
+
+    def _notes(self, mine: str, theirs: str) -> list[str]:
+        found = []
+        if self.pairs.by == "number":
+            found.append("instances are paired by number: neither run says what they hold")
+        if mine and theirs and mine != theirs:
+            found.append(f"scored as {mine} and as {theirs}")
+        return found
+
+    def _flipped(self) -> tuple[int, int]:
+        mine, theirs = self.scores
+        more, less = int((theirs > mine).sum()), int((theirs < mine).sum())
+        return (less, more) if self.higher_is_better is False else (more, less)
+
+
+def _of_instances(sides: _Sides, bare: ExamComparison) -> ExamComparison:
+    whole = {"percent": 100.0, "share": 1.0}.get(sides.unit)
+    old, new = sides.scores
+    found = compare(old.tolist(), new.tolist(), name=bare.task, whole=whole)
     return replace(
         bare,
         first=found.first,
         second=found.second,
         difference=found.difference,
-        low=found.low,
-        high=found.high,
-        p=found.p_value,
+        low=_known(found.low),
+        high=_known(found.high),
+        p=_known(found.p_value),
         test=found.test,
-        detectable=found.detectable,
+        detectable=_known(found.detectable),
     )
 
 
-def _paired(first: SampleIndex, second: SampleIndex, exam: str) -> tuple[Numbers, Floats, Floats, int]:
-    """Return the instances that both runs scored, both scores of each, and how many instances either run has."""
-    (numbers, before), (others, after) = first.score_columns(exam), second.score_columns(exam)
-    mine, theirs, common = _units(first, second, exam)
-    before, after = _converted(before, mine, common), _converted(after, theirs, common)
-    shared, here, there = np.intersect1d(numbers, others, assume_unique=True, return_indices=True)
-    old, new = before[here], after[there]
-    scored = ~(np.isnan(old) | np.isnan(new))
-    return shared[scored], old[scored], new[scored], len(numbers) + len(others) - len(shared)
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
 
 
-def _units(first: SampleIndex, second: SampleIndex, exam: str) -> tuple[Unit, Unit, Unit]:
-    """Return the unit of an exam's scores in either run, and the one to compare them in."""
-    mine, theirs = first.units.get(exam, "raw"), second.units.get(exam, "raw")
-    return mine, theirs, mine if mine == theirs else "share"
+def _of_scores(sides: _Sides, bare: ExamComparison, find_exam: FindExam | None) -> ExamComparison:
+    """Compare scores of whole exams: a bootstrap of the pairs, the score computed again for both on each resample."""
+    before, after = sides.first.regraded(find_exam), sides.second.regraded(find_exam)
+    numbers, others = (each.tolist() for each in sides.numbers)
+    scale = [0.01 if (side.unit, sides.unit) == ("percent", "share") else 1.0 for side in (sides.first, sides.second)]
+    first, second = scale[0] * before.score(numbers), scale[1] * after.score(others)
+    differences = np.array(
+        [
+            scale[1] * after.score([others[place] for place in places])
+            - scale[0] * before.score([numbers[place] for place in places])
+            for places in _resamples(len(numbers))
+        ]
+    )
+    differences = differences[~np.isnan(differences)]
+    if len(differences) < FEWEST_RESAMPLES // 2 or math.isnan(first - second):
+        raise ScoringError(f"{bare.metric} is not defined on these {len(numbers)} instances")
+    low, high = (float(np.quantile(differences, share)) for share in (0.025, 0.975))
+    has_width = low < high
+    note = f"{bare.metric} is a score of the whole exam: {len(differences)} paired resamples"
+    return replace(
+        bare,
+        first=first,
+        second=second,
+        difference=second - first,
+        low=low if has_width else None,
+        high=high if has_width else None,
+        p=bootstrap_p_value(differences) if has_width else 1.0 if first == second else None,
+        test="bootstrap",
+        detectable=detectable_difference(float(differences.std(ddof=1))) if has_width else None,
+        notes=(*bare.notes, note),
+    )
 
 
-def _converted(values: Floats, unit: Unit, common: Unit) -> Floats:
-    return values / 100.0 if (unit, common) == ("percent", "share") else values
+def _resamples(count: int) -> Iterator[list[int]]:
+    """Yield resamples of so many pairs, until there are enough or the time is over."""
+    generator = np.random.default_rng(settings.seed & 0xFFFFFFFF)
+    started = time.monotonic()
+    for made in range(RESAMPLES):
+        if made >= FEWEST_RESAMPLES and time.monotonic() - started > RESAMPLING_SECONDS:
+            return
+        yield generator.integers(0, count, count).tolist()
 
 
-def _difference_of_units(first: SampleIndex, second: SampleIndex, exam: str) -> str:
-    """Return why two runs cannot be compared on an exam; empty where they can, or where a run does not say its unit."""
-    if exam not in first.units or exam not in second.units:
-        return ""
-    mine, theirs, _ = _units(first, second, exam)
-    if (mine == "raw") == (theirs == "raw"):
-        return ""
-    return f"one run has a score in the unit '{mine}', the other in the unit '{theirs}'"
+def flips(first: SampleIndex, second: SampleIndex, exam: str, *, better: bool, other: str | None = None) -> list[int]:
+    """Return the numbers, in the first run, of the instances that the second run scored better, or worse."""
+    return [mine for mine, _ in flipped_pairs(first, second, exam, other or exam, better=better)]
 
 
-def flips(first: SampleIndex, second: SampleIndex, exam: str, *, better: bool) -> list[int]:
-    """Return the numbers of the instances that the second run scored higher (``better``) or lower than the first."""
-    numbers, old, new, _ = _paired(first, second, exam)
-    return [int(number) for number in numbers[new > old if better else new < old]]
+def flipped_pairs(
+    first: SampleIndex, second: SampleIndex, exam: str, other: str, *, better: bool
+) -> list[tuple[int, int]]:
+    """Return the numbers in both runs of the instances that the second run scored better, or worse."""
+    sides = _Sides(_Side(first, exam), _Side(second, other))
+    if sides.described().refused or sides.is_of_wholes:
+        return []
+    mine, theirs = sides.scores
+    chosen = theirs > mine if better == (sides.higher_is_better is not False) else theirs < mine
+    one, two = sides.numbers
+    return [(int(a), int(b)) for a, b in zip(one[chosen], two[chosen], strict=True)]

@@ -8,6 +8,7 @@ may be stopped at any time and goes on where it stopped. A run that is written a
 from __future__ import annotations
 
 import math
+import re
 import sqlite3
 import time
 from array import array
@@ -16,7 +17,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -24,7 +25,9 @@ from numpy.typing import NDArray
 
 from proctor.errors import DataError, UsageError
 from proctor.foreign_text import is_deep, parse_json
+from proctor.recipes.fingerprint import instance_digest
 from proctor.results.score_grid import groups_of, label_of_instance
+from proctor.running.spec import RunSpec
 from proctor.runs.sample_query import (
     EVERYTHING,
     MOST_FOUND,
@@ -36,11 +39,11 @@ from proctor.runs.sample_query import (
     steps,
 )
 from proctor.safe_files import opened
-from proctor.scoring.flat import UNIT
-from proctor.scoring.score import Unit
+from proctor.scoring.flat import UNIT, main_of
+from proctor.scoring.score import Score, Unit
 from proctor.settings import settings
 
-_VERSION = 3  # raised whenever the tables or what is put into them change: older indexes are then made anew
+_VERSION = 4  # raised whenever the tables or what is put into them change: older indexes are then made anew
 _BATCH_BYTES = 4_000_000  # of lines for one transaction, about a second: what is lost where building is stopped
 _SMALL_BATCH_BYTES = 400_000
 """Where somebody waits: a tenth of a second or so."""
@@ -56,7 +59,7 @@ _SCHEMA = f"""
     CREATE TABLE IF NOT EXISTS progress (consumed INTEGER NOT NULL, total INTEGER NOT NULL, rows INTEGER NOT NULL);
     CREATE TABLE IF NOT EXISTS samples (
         id INTEGER PRIMARY KEY, exam INTEGER NOT NULL, doc_id INTEGER, score REAL, failure INTEGER,
-        place INTEGER NOT NULL, length INTEGER NOT NULL);
+        place INTEGER NOT NULL, length INTEGER NOT NULL, instance INTEGER);
     CREATE TABLE IF NOT EXISTS names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
     CREATE INDEX IF NOT EXISTS by_exam ON samples (exam);
     CREATE INDEX IF NOT EXISTS by_score ON samples (score, id, exam);
@@ -108,6 +111,20 @@ class Sample:
     record: dict[str, Any]
 
 
+class ScoredLines(NamedTuple):
+    """The instances of an exam, by number.
+
+    Attributes:
+        numbers: Under which the samples list them.
+        digests: Of their content, as 64-bit integers; 0 where it is not known.
+        scores: The main scores; NaN where there is none.
+    """
+
+    numbers: NDArray[np.int64]
+    digests: NDArray[np.int64]
+    scores: NDArray[np.float64]
+
+
 class SampleIndex:
     """The index of one ``samples.jsonl``.
 
@@ -130,6 +147,8 @@ class SampleIndex:
     ) -> None:
         self.path = path
         self.units: Mapping[str, Unit] = {}  # of the main scores by exam, where the results say it
+        self.mains: Mapping[str, Score] = {}  # the main scores themselves, where there are results
+        self.spec: RunSpec | None = None  # what was run, where that is known
         self._main_scores = dict(main_scores or {})
         self._groupings = {exam: list(names) for exam, names in (groupings or {}).items() if names}
         try:
@@ -150,8 +169,14 @@ class SampleIndex:
                 database.execute("INSERT INTO progress VALUES (0, ?, 0)", (self._size,))
 
     @classmethod
-    def of_run(cls, path: Path, results: Mapping[str, Mapping[str, Any]]) -> SampleIndex:
-        """Return the index of a run's samples, given what its ``results.json`` has under ``results``."""
+    def of_run(cls, path: Path, results: Mapping[str, Mapping[str, Any]], spec: RunSpec | None = None) -> SampleIndex:
+        """Return the index of a run's samples, given what its ``results.json`` has under ``results``.
+
+        Args:
+            path: ``samples.jsonl``.
+            results: The results of each exam.
+            spec: What was run: scores of a whole exam can be computed again only where that is known.
+        """
         names = {exam: str(entry.get("score_name", "")) for exam, entry in results.items()}
         groupings = {
             exam: list(dict.fromkeys(tuple(sorted(group["by"])) for group in groups_of(entry)))
@@ -159,6 +184,8 @@ class SampleIndex:
         }
         index = cls(path, names, groupings=groupings)
         index.units = {exam: entry[UNIT] for exam, entry in results.items() if UNIT in entry}
+        index.mains = {exam: main_of(entry) for exam, entry in results.items() if entry.get("score_name")}
+        index.spec = spec
         return index
 
     # -- building -----------------------------------------------------------------------------------------------
@@ -213,13 +240,14 @@ class SampleIndex:
                     None if failure is None else names[failure],
                     consumed,
                     length,
+                    digest_of_line(record),
                 )
             )
             texts.append((rows, searchable(record)))
             numbers = [_number(database, "groups", groups, label) for label in self._groups_of(exam, record)]
             members.extend((number, rows, score, names[exam]) for number in numbers)
             rows, consumed = rows + 1, consumed + length
-        database.executemany("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?)", samples)
+        database.executemany("INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?, ?, ?)", samples)
         database.executemany("INSERT INTO words (rowid, body) VALUES (?, ?)", texts)
         database.executemany("INSERT INTO members VALUES (?, ?, ?, ?)", members)
         database.execute("UPDATE progress SET consumed = ?, rows = ?", (consumed, rows))
@@ -299,6 +327,46 @@ class SampleIndex:
         values = np.frombuffer(scores, dtype=np.float64) if scores else np.empty(0)
         unique, last = np.unique(ids[::-1], return_index=True)  # of two lines about one instance, the later one counts
         return unique, values[::-1][last]
+
+    def find_same(self, exam: str, doc_id: int, sample: Sample | None) -> Sample | None:
+        """Return the instance that holds the same as another run's; by its number where that one does not say."""
+        digest = None if sample is None else digest_of_line(sample.record)
+        if digest is None:
+            return self.find(exam, doc_id)
+        with closing(self._connect()) as database:
+            row = database.execute(
+                "SELECT id FROM samples WHERE exam = (SELECT id FROM names WHERE name = ?) AND instance = ?",
+                (exam, digest),
+            ).fetchone()
+        return None if row is None else self.get(int(row[0]))
+
+    def scored(self, exam: str) -> ScoredLines:
+        """Return an exam's instances by number: each with the digest of its content, and its main score."""
+        numbers, digests, scores = array("q"), array("q"), array("d")
+        with closing(self._connect()) as database:
+            rows = database.execute(
+                "SELECT doc_id, instance, score FROM samples WHERE exam = (SELECT id FROM names WHERE name = ?) "
+                "AND doc_id IS NOT NULL ORDER BY doc_id, id",
+                (exam,),
+            )
+            for number, digest, score in rows:
+                if numbers and numbers[-1] == number:  # of two lines about one instance, the later one counts
+                    digests[-1], scores[-1] = digest or 0, math.nan if score is None else score
+                    continue
+                numbers.append(number)
+                digests.append(digest or 0)
+                scores.append(math.nan if score is None else score)
+        return ScoredLines(*(np.array(each) for each in (numbers, digests, scores)))
+
+    def records(self, exam: str) -> Iterator[dict[str, Any]]:
+        """Yield the lines of an exam in the order of the file."""
+        with closing(self._connect()) as database:
+            places = database.execute(
+                "SELECT id, score, failure, place, length FROM samples "
+                "WHERE exam = (SELECT id FROM names WHERE name = ?) ORDER BY id",
+                (exam,),
+            ).fetchall()
+        return (sample.record for sample in self._read(places, {}))
 
     def exams(self) -> list[str]:
         """Return the names of the exams that have instances, in the order in which they appear."""
@@ -398,6 +466,22 @@ def read_line(line: bytes) -> dict[str, Any]:
 
 def _broken(why: str) -> dict[str, Any]:
     return {"failure": {"kind": "broken line", "message": why}}
+
+
+def digest_of_line(record: Mapping[str, Any]) -> int | None:
+    """Return the digest of an instance's content as SQLite keeps it, a signed integer; ``None`` where it is not known.
+
+    Lines of older runs have no digest, but the content itself.
+    """
+    digest, content = record.get("instance"), record.get("input")
+    if not isinstance(digest, str) and isinstance(content, Mapping) and content:
+        digest = instance_digest(content)
+    if not isinstance(digest, str) or _DIGEST.fullmatch(digest) is None:
+        return None
+    return int.from_bytes(bytes.fromhex(digest), signed=True)
+
+
+_DIGEST = re.compile("[0-9a-f]{16}")
 
 
 def _storable(text: str) -> str:

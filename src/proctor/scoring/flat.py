@@ -6,6 +6,7 @@ read back in one place only: :func:`read_flat`, for operators that get and retur
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -133,6 +134,8 @@ _COUNTED = frozenset(COUNTED)
 
 _SUMMARY = frozenset({"score", "score_name", COUNT, FAILED, "metric_failures", "n", "failures", *MAIN_BOUNDS})
 UNIT, UNITS = "unit", "units"
+DIRECTION = "higher_is_better"
+"""Of the main score, in files, where it is known."""
 
 
 def units_of(table: Iterable[Score], main: Score | None) -> Flat:
@@ -177,6 +180,7 @@ def main_of(flat: Mapping[str, Any]) -> Score:
         flat.get(MAIN_BOUNDS[0]),
         flat.get(MAIN_BOUNDS[1]),
         unit=flat.get(UNIT, "raw"),
+        higher_is_better=flat.get(DIRECTION) if isinstance(flat.get(DIRECTION), bool) else None,
     )
 
 
@@ -189,6 +193,22 @@ def _is_companion(name: str, flat: Mapping[str, Any], *, in_file: bool) -> bool:
         base.endswith(end) and f"{base.removesuffix(end)}{rest}" in flat
         for end, base, rest in (("_stderr", head, comma + grading), ("_n", name, ""))
     )
+
+
+_ERRORS = re.compile(r"(^|_)(stderr|std_?err(or)?|standard_error)$")
+_COUNTS = re.compile(r"(^|_)(count|counts|total|n)$|^(num|n|total)_|^sample_len$")
+
+
+def is_beside_scores(name: str, value: object) -> bool:
+    """Whether an entry is a standard error or a count, by its name: numbers that say something of scores.
+
+    Args:
+        name: Of the entry; a grading behind a comma does not count.
+        value: Of the entry; a count is a whole number.
+    """
+    plain = name.partition(",")[0].lower()
+    is_whole = isinstance(value, int | float) and float(value).is_integer()
+    return _ERRORS.search(plain) is not None or (is_whole and _COUNTS.search(plain) is not None)
 
 
 def _is_number(value: object) -> bool:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import islice
 from typing import Any, Final
 
@@ -170,6 +170,15 @@ class _Passed:
             grade.processed_references = last.shown_references(self._count)
         return grade
 
+    def parts(self) -> Iterator[tuple[Grading, Columns, list[list[int]]]]:
+        """Yield each grading with what it scores, in memory, and the readings of each question."""
+        for book in self._books:
+            book.finish()
+            readings: list[list[int]] = [[] for _ in range(self._count)]
+            for reading, owner in enumerate(book.sheet.owners):
+                readings[owner].append(reading)
+            yield book.grading, _in_memory(book.columns()), readings
+
     def group_scores(self) -> list[Flat]:
         """Return the scores of the groups."""
         return [
@@ -191,6 +200,19 @@ class _Passed:
                 own = {owners[each]: failure for each, failure in sorted(mark.found.failures.items())}
                 marks.append(mark._replace(found=replace(mark.found, failures=own)))
         return composed(marks, self._grader.names, len(positions), failures)
+
+
+def graded_books(grader: ExamGrader, answered: Iterable[Answered]) -> list[tuple[Grading, Columns, list[list[int]]]]:
+    """Read answers and return what each grading scores, in memory, with the readings of each question."""
+    passed = _Passed(replace(grader, group_by=GroupBy()))
+    iterator = iter(answered)
+    while block := list(islice(iterator, BLOCK)):
+        passed.add(block)
+    return list(passed.parts())
+
+
+def _in_memory(columns: Columns) -> Columns:
+    return Columns(*(list(getattr(columns, each.name)) for each in fields(Columns)))
 
 
 def _read(read: Read, answered: Answered) -> Sequence[Reading]:

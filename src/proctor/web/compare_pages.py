@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from proctor.errors import UsageError
-from proctor.runs.compare_runs import compare_with, flips
+from proctor.runs.compare_runs import ExamComparison, FindExam, compare_with, flipped_pairs
 from proctor.runs.sample_index import SampleIndex
 from proctor.runs.stored_run import StoredRun
 from proctor.web.charts import difference_bar
@@ -70,34 +70,45 @@ def _rows(chosen: Chosen) -> list[dict[str, Any]]:
     names = [run.path.name for _, run, _ in chosen[1:]]
     rows = difference_rows(chosen[0][2], [index for _, _, index in chosen[1:]], names)
     for row in rows:
-        row["is_flipped"] = row["place"] + 1
+        if row["difference"] is None or row["test"] == "bootstrap":
+            continue
         for way in ("better", "worse"):
-            row[f"{way}_link"] = _link(chosen, row["task"], chosen[row["place"] + 1][0], way)
+            row[f"{way}_link"] = _link(chosen, (row["task"], row["task_second"]), chosen[row["place"] + 1][0], way)
     return rows
 
 
-def difference_rows(baseline: SampleIndex, others: Sequence[SampleIndex], names: Sequence[str]) -> list[dict[str, Any]]:
+def difference_rows(
+    baseline: SampleIndex, others: Sequence[SampleIndex], names: Sequence[str], find_exam: FindExam | None = None
+) -> list[dict[str, Any]]:
     """Return the comparisons with a baseline, exam by exam, with pictures on one axis.
 
-    Each row has ``run`` (one of ``names``) and ``place`` (its position among ``others``); exams stand together.
+    Each row has ``run`` (one of ``names``) and ``place`` (its position among ``others``); exams stand together. Where a
+    comparison has no number, ``refused`` says why.
     """
     rows = [
-        {"run": names[place], "place": place, **asdict(row)}
-        for place, compared in enumerate(compare_with(baseline, others))
+        {"run": names[place], "place": place, **asdict(row), "refused": row.refused or _too_few(row)}
+        for place, compared in enumerate(compare_with(baseline, others, find_exam))
         for row in compared
-        if row.difference is not None
     ]
-    bounds = [abs(value) for row in rows for value in (row["low"], row["high"], row["difference"]) if value is not None]
+    drawn = [row[name] for row in rows if not row["refused"] for name in ("low", "high", "difference")]
+    bounds = [abs(value) for value in drawn if value is not None]
     reach = max(bounds, default=1.0)
     for row in rows:
-        row["chart"] = difference_bar(row["difference"], row["low"], row["high"], reach)
+        if not row["refused"]:
+            row["chart"] = difference_bar(row["difference"], row["low"], row["high"], reach)
     order = {exam: place for place, exam in enumerate(baseline.exams())}
     return sorted(rows, key=lambda row: (order[row["task"]], row["place"]))
 
 
-def _link(chosen: Chosen, exam: str, other: str, way: str) -> str:
+def _too_few(row: ExamComparison) -> str:
+    return "" if row.difference is not None else f"only {row.n} instances were scored by both"
+
+
+def _link(chosen: Chosen, exams: tuple[str, str], other: str, way: str) -> str:
+    """Return the address of the instances of an exam that another run scored better, or worse."""
     runs = [("run", run_id) for run_id, _, _ in chosen]
-    return "/compare?" + urlencode([*runs, ("exam", exam), ("with", other), ("way", way)]) + "#flips"
+    named = [("exam", exams[0]), *([("as", exams[1])] if exams[1] not in ("", exams[0]) else [])]
+    return "/compare?" + urlencode([*runs, *named, ("with", other), ("way", way)]) + "#flips"
 
 
 def _page(request: Request) -> int:
@@ -112,24 +123,33 @@ def _flips(chosen: Chosen, request: Request) -> dict[str, Any]:
     found = next((entry for entry in chosen[1:] if entry[0] == other), None)
     if found is None:
         raise UsageError("the run that flipped is not among those that are compared")
-    numbers = flips(chosen[0][2], found[2], exam, better=way == "better")
+    named = request.query_params.get("as") or exam
+    pairs = flipped_pairs(chosen[0][2], found[2], exam, named, better=way == "better")
     page = _page(request)
+    shown = pairs[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
     return {
-        "flips": [_flip(chosen, exam, number) for number in numbers[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]],
+        "flips": [_flip(chosen, other, (exam, named), pair) for pair in shown],
         "way": "better" if way == "better" else "worse",
         "flipped": found[1].path.name,
-        "count": len(numbers),
+        "count": len(pairs),
         "page": page,
-        "last": max(1, -(-len(numbers) // PAGE_SIZE)),
-        "here": _link(chosen, exam, other, way).partition("#")[0],
+        "last": max(1, -(-len(pairs) // PAGE_SIZE)),
+        "here": _link(chosen, (exam, named), other, way).partition("#")[0],
     }
 
 
-def _flip(chosen: Chosen, exam: str, number: int) -> dict[str, Any]:
+def _flip(chosen: Chosen, other: str, exams: tuple[str, str], pair: tuple[int, int]) -> dict[str, Any]:
+    """Return an instance that flipped, with what every run that has the same one answered."""
     sides = []
     question = references = ""
+    baseline = chosen[0][2].find(exams[0], pair[0])
     for run_id, run, index in chosen:
-        sample = index.find(exam, number)
+        if index is chosen[0][2]:
+            sample = baseline
+        elif run_id == other:
+            sample = index.find(exams[1], pair[1])
+        else:
+            sample = index.find_same(exams[0], pair[0], baseline)
         if sample is None:
             continue
         question = question or excerpt(question_of(sample.record))
@@ -144,4 +164,4 @@ def _flip(chosen: Chosen, exam: str, number: int) -> dict[str, Any]:
                 "choices": choices_of(sample.record),
             }
         )
-    return {"doc_id": number, "question": question, "references": references, "sides": sides}
+    return {"doc_id": pair[0], "question": question, "references": references, "sides": sides}

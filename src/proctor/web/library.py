@@ -73,7 +73,7 @@ class Library:
             key = (run.samples, stat.st_mtime_ns, stat.st_size)
             index = self._indexes.get(key)
             if index is None:
-                index = self._indexes[key] = SampleIndex.of_run(run.samples, run.results)
+                index = self._indexes[key] = SampleIndex.of_run(run.samples, run.results, run.spec)
                 if not index.build(_FIRST_BUILD_SECONDS):
                     self._build_rest(index)
         return index

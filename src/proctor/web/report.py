@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from proctor.errors import DataError
+from proctor.runs.compare_runs import FindExam
 from proctor.runs.sample_index import SampleIndex
 from proctor.runs.sample_query import SampleQuery
 from proctor.runs.stored_run import StoredRun
@@ -19,17 +20,18 @@ LARGEST_BYTES = 4_500_000
 """Instances are left out from here on, so that mail servers take the file."""
 
 
-def report_of(runs: Sequence[StoredRun], samples_per_exam: int = 20) -> str:
+def report_of(runs: Sequence[StoredRun], samples_per_exam: int = 20, find_exam: FindExam | None = None) -> str:
     """Return the report of some runs as HTML.
 
     Args:
         runs: The runs, the first of which the others are compared with.
         samples_per_exam: Worst instances of each exam that are shown in full.
+        find_exam: Builds exams of a run again, for scores of whole exams; without it these are not compared.
     """
     indexes = [_index(run) for run in runs]
     views = [_run_view(run, index, samples_per_exam) for run, index in zip(runs, indexes, strict=True)]
     styles = files("proctor.web").joinpath("static", "app.css").read_text(encoding="utf-8") + part_styles()
-    values = {"runs": views, "comparisons": _comparisons(runs, indexes), "styles": styles}
+    values = {"runs": views, "comparisons": _comparisons(runs, indexes, find_exam), "styles": styles}
     page = render("report.html", path="", **values)
     while len(page.encode("utf-8", "backslashreplace")) > LARGEST_BYTES and any(view["samples"] for view in views):
         for view in views:
@@ -42,7 +44,7 @@ def report_of(runs: Sequence[StoredRun], samples_per_exam: int = 20) -> str:
 def _index(run: StoredRun) -> SampleIndex | None:
     if run.samples is None:
         return None
-    index = SampleIndex.of_run(run.samples, run.results)
+    index = SampleIndex.of_run(run.samples, run.results, run.spec)
     index.build()
     return index
 
@@ -68,11 +70,13 @@ def _worst(index: SampleIndex, exam: str, count: int) -> list[dict[str, Any]]:
     ]
 
 
-def _comparisons(runs: Sequence[StoredRun], indexes: Sequence[SampleIndex | None]) -> list[dict[str, Any]]:
+def _comparisons(
+    runs: Sequence[StoredRun], indexes: Sequence[SampleIndex | None], find_exam: FindExam | None
+) -> list[dict[str, Any]]:
     """Return the comparisons of every later run with the first."""
     known = [index for index in indexes if index is not None]
     if len(runs) < 2:  # noqa: PLR2004
         return []
     if len(known) < len(indexes):
         raise DataError("runs can only be compared where all of them have samples.jsonl")
-    return difference_rows(known[0], known[1:], [run.path.name for run in runs[1:]])
+    return difference_rows(known[0], known[1:], [run.path.name for run in runs[1:]], find_exam)

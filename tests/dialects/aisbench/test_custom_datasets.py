@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -8,7 +9,9 @@ from proctor.dialects.aisbench.datasets import dataset_splits, open_dataset
 from proctor.dialects.aisbench.datasets.custom import custom_dataset
 from proctor.dialects.aisbench.evaluators import evaluate
 from proctor.dialects.aisbench.prompts import PromptBuilder
+from proctor.dialects.resolve import resolve_tasks
 from proctor.errors import DataError, DatasetNotFoundError
+from proctor.recipes.options import ExamOptions
 
 CHOICE = {"question": "Which?", "A": "red", "B": "blue", "answer": "B"}
 OPEN = {"question": "Why?", "answer": "so"}
@@ -115,3 +118,54 @@ def test_a_file_beside_that_is_no_object_is_located(tmp_path):
         (tmp_path / "choice.jsonl.meta.json").write_text(text)
         with pytest.raises(DataError, match=rf"{message}(.|\n)*meta\.json"):
             custom_dataset({"path": "choice.jsonl"})
+
+
+@pytest.mark.parametrize(
+    "name, text, said",
+    [
+        ("t.csv", "prompt,label\n2+2?,4\n", "no column 'question'"),
+        ("t.csv", "question,label\n2+2?,4\n", "no column 'answer'"),
+        ("t.csv", "Question,answer\n2+2?,4\n", "did you mean 'Question'"),
+        ("t.csv", "question;answer\n2+2?;4\n", "this file has semicolons"),
+        ("t.csv", "text,A,B,answer\nx,1,2,A\n", "its columns are 'text', 'A', 'B', 'answer'"),
+        ("t.jsonl", '{"prompt": "2+2?", "answer": "4"}\n', "its columns are 'prompt', 'answer'"),
+    ],
+)
+def test_a_file_without_the_columns_that_are_asked_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text(text)
+    with pytest.raises(DataError) as raised:
+        resolve_tasks([name])
+    assert said in str(raised.value)
+
+
+def test_a_prompt_of_ones_own_asks_other_columns_and_names_those_that_are_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("frage,wert\n2+2?,4\n")
+    (tmp_path / "t.csv.meta.json").write_text('{"human_prompt": "Q: {frage}", "output_column": "wert"}')
+    (question,) = resolve_tasks(["t.csv"])[0].questions()
+    assert question.requests[0].prompt.text == "Q: 2+2?"  # type: ignore[union-attr]
+    (tmp_path / "t.csv.meta.json").write_text('{"human_prompt": "Q: {question}", "output_column": "wert"}')
+    with pytest.raises(DataError, match="no column 'question'"):
+        resolve_tasks(["t.csv"])
+
+
+def test_answers_need_not_be_known_where_nothing_is_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("question\n2+2?\n")
+    (exam,) = resolve_tasks(["t.csv"], ExamOptions(predict_only=True))
+    assert [question.failure for question in exam.questions()] == [None]
+
+
+def test_a_row_without_its_question_fails_and_is_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.jsonl").write_text('{"question": "2+2?", "answer": "4"}\n{"frage": "3+3?", "answer": "6"}\n')
+    first, second = resolve_tasks(["t.jsonl"])[0].questions()
+    assert first.failure is None
+    assert second.failure is not None
+    assert "no column 'question'" in second.failure.message
+    assert not second.requests

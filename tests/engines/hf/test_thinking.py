@@ -61,6 +61,21 @@ def test_the_end_that_is_missing_is_a_failure(tiny_llama):
     assert found.written == plain.texts
 
 
+def test_the_end_may_be_the_number_of_a_token(tiny_llama):
+    free = only(HFEngine(tiny_llama, max_new_tokens=12), "sun")
+    engine = HFEngine(tiny_llama, max_new_tokens=12)
+    token = next(
+        token
+        for token in engine.loaded.tokenizer(free.text[3:])["input_ids"]
+        if engine.loaded.tokenizer.decode([token]).strip() and engine.loaded.tokenizer.decode([token]) in free.text
+    )
+    mark = engine.loaded.tokenizer.decode([token])
+    found = only(HFEngine(tiny_llama, max_new_tokens=12, think_end_token=token), "sun")
+    named = only(HFEngine(tiny_llama, max_new_tokens=12, think_end_token=mark), "sun")
+    assert (found.texts, found.thoughts, found.written) == (named.texts, named.thoughts, free.texts)
+    assert HFEngine(tiny_llama, think_end_token=token).marks.own is None
+
+
 def test_stop_strings_in_thoughts_do_not_count(tiny_llama):
     free = only(HFEngine(tiny_llama, max_new_tokens=12), "sun")
     stop = free.text[2:4]

@@ -9,8 +9,10 @@ from typing import Any
 from msgspec import structs
 
 from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, DatasetConfig
+from proctor.dialects.aisbench.datasets.reader import OPTIONAL, columns_of
 from proctor.dialects.aisbench.options import DatasetOptions, changed_inference, decoding_of
 from proctor.dialects.aisbench.prompts import PromptBuilder
+from proctor.dialects.aisbench.values import short_name
 from proctor.errors import DataError, MissingFieldError
 from proctor.ir import (
     Choose,
@@ -172,6 +174,7 @@ class RowAsker:
         self._builder = builder
         self._output: str | None = config.reader.get("output_column")
         self._decoding = decoding_of(config, options)
+        self._shown = _shown_columns(config)
         self._ask = {GENERATE: self._generate, PPL: self._ppl, LL: self._ll, CLP: self._clp, CHAT: self._chat}[
             config.inferencer.kind
         ]
@@ -187,6 +190,11 @@ class RowAsker:
         Raises:
             ProctorError: The row cannot be asked about.
         """
+        if missing := [name for name in self._shown if row.get(name) is None]:
+            raise MissingFieldError(
+                f"the row has no column {', '.join(map(repr, missing))}, which the prompt shows",
+                why=f"its columns are {', '.join(map(repr, row))}",
+            )
         asked = self._ask(row, demos)
         requests = asked.requests if not ask.repeat else tuple(_again(each, ask.repeat) for each in asked.requests)
         exchange = Exchange(
@@ -267,6 +275,18 @@ class RowAsker:
         asked = turns if self._inferencer.mode == "every_with_gt" else turns[-1:]
         requests = tuple(Generate(Prompt(messages[:place]), decoding) for place in asked)
         return AskedRow(text, requests, golds[-len(asked) :])
+
+
+def _shown_columns(config: DatasetConfig) -> tuple[str, ...]:
+    """Return the columns of a user's own file that the prompt shows; a row without one would be asked with "None".
+
+    Rows of upstream's datasets are asked as upstream asks them, gaps included.
+    """
+    if not short_name(config.values.get("type")).endswith("CustomDataset"):
+        return ()
+    inputs, _ = columns_of(config.reader)
+    words = str([config.inference.get(part) for part in ("prompt_template", "ice_template")])
+    return tuple(name for name in inputs if f"{{{name}}}" in words and name not in OPTIONAL)
 
 
 def _again(request: Request, run: int) -> Request:

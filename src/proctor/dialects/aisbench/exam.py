@@ -10,6 +10,7 @@ from proctor.dialects.aisbench.asker import ConfigAsker, Prompts, RetrieverDraw,
 from proctor.dialects.aisbench.config import GENERATE, DatasetConfig
 from proctor.dialects.aisbench.datasets import DatasetRows
 from proctor.dialects.aisbench.datasets.files import path_effects
+from proctor.dialects.aisbench.definition import definition_of
 from proctor.dialects.aisbench.gradings import ConfigGrader
 from proctor.dialects.aisbench.honours import honours_of, own_seed
 from proctor.dialects.aisbench.judges import evaluation_effects
@@ -94,6 +95,7 @@ def _exam(config: DatasetConfig, given: ExamOptions, options: DatasetOptions, ro
         author=author_of_file(config.location.file) if config.location and config.location.file else None,
         own_seed=own_seed(config, options),
         own=ConfigExam(config, given, options, rows, prompts),
+        define=lambda: definition_of(config, options),
     )
 
 

@@ -20,7 +20,7 @@ from proctor.dialects.aisbench.options import dataset_options
 from proctor.dialects.aisbench.reader import datasets_of, read_config, summarizer_of
 from proctor.dialects.aisbench.summary import SummaryGroup, summary_groups
 from proctor.dialects.aisbench.values import location_of
-from proctor.errors import ProctorError, UnknownArtifactError, UsageError, did_you_mean
+from proctor.errors import Location, MissingFieldError, ProctorError, UnknownArtifactError, UsageError, did_you_mean
 from proctor.logs import get_logger
 from proctor.recipes.exam import Exam, add_groups
 from proctor.recipes.options import ExamOptions
@@ -39,7 +39,7 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
     if "=" in base or not base:
         return None
     if base.endswith((".jsonl", ".csv")) and Path(base).is_file():
-        return [dataset_exam(dataset_config(custom_dataset({"path": base})), options)]
+        return [_exam_of_file(base, options)]
     paths = _paths(base, options.include_paths)
     if paths is None:
         return None
@@ -48,6 +48,24 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
         for exam in exams_of_config(path, wanted, options):
             exams.setdefault(exam.name, exam)
     return list(exams.values())
+
+
+def _exam_of_file(path: str, options: ExamOptions) -> Exam:
+    """Return the exam that a user's table of questions is.
+
+    Raises:
+        DataError: It lacks the columns that are asked, or those that answers are compared with.
+    """
+    config = dataset_config(custom_dataset({"path": path}))
+    if config.reader.get("output_column") is None and not options.predict_only:
+        columns = ", ".join(f"'{name}'" for name in config.reader["input_columns"])
+        raise MissingFieldError(
+            f"the file '{path}' has no column 'answer' to compare answers with",
+            location=Location(path),
+            why=f"its columns are {columns}",
+            hint="rename the column with the answers; to record what the model says and score nothing: --predict-only",
+        )
+    return dataset_exam(config, options)
 
 
 def _paths(base: str, include_paths: Sequence[str]) -> list[Path] | None:

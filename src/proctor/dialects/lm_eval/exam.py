@@ -10,6 +10,7 @@ from typing import Any
 from proctor.dialects.lm_eval.asker import TaskAsker
 from proctor.dialects.lm_eval.choices_to_generation import AS_TEXT, asked_as_text
 from proctor.dialects.lm_eval.config import TaskConfig
+from proctor.dialects.lm_eval.definition import definition_of
 from proctor.dialects.lm_eval.documents import TaskDocuments
 from proctor.dialects.lm_eval.gradings import TaskGrader
 from proctor.dialects.lm_eval.honours import task_honours
@@ -67,6 +68,7 @@ def task_exam(
         author=documents.author,
         own_seed=DEFAULT_SEED if task.num_fewshot else None,
         own=task,
+        define=lambda: definition_of(changed),
     )
 
 

@@ -9,6 +9,7 @@ from proctor.artifacts import Artifact, to_data
 from proctor.artifacts.effects_of import effects_of
 from proctor.dialects.unitxt import reader
 from proctor.dialects.unitxt.asker import RecipeAsker
+from proctor.dialects.unitxt.definition import definition_of
 from proctor.dialects.unitxt.gradings import recipe_grader
 from proctor.dialects.unitxt.options import decoding_of, honours_of, longest_of, with_options
 from proctor.dialects.unitxt.repeats import over_repeats
@@ -91,6 +92,7 @@ def _made(name: str, recipe: DatasetRecipe, options: ExamOptions, ceiling: int |
         author=recipe.author,
         own_seed=settings.seed,
         own=recipe,
+        define=lambda: definition_of(recipe),
     )
 
 

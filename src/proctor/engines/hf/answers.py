@@ -60,9 +60,8 @@ class Options(Protocol):
     share_prefixes: bool
     truncate: Truncate
 
-    @property
-    def marks(self) -> Marks:
-        """The marks of the model's thoughts."""
+    def marks_for(self, tokenizer: Any) -> Marks:
+        """Return the marks of the model's thoughts."""
 
     def with_allowance(self, decoding: Decoding) -> Decoding:
         """Return how to decode so that there is room for thoughts, too."""
@@ -137,7 +136,7 @@ class Writer:
     def __init__(self, engine: Options, loaded: LoadedModel, encoder: Encoder) -> None:
         self._engine, self._loaded, self._encoder = engine, loaded, encoder
         self._budget = budget_of(engine, loaded)
-        self._marks = engine.marks
+        self._marks = engine.marks_for(loaded.tokenizer)
         self._defaults = dict(engine.decoding_defaults())
         # A default must not make requests impossible that name no limit.
         limits = (self._defaults.get("max_tokens") or engine.max_new_tokens, max(1, encoder.max_length // 2))

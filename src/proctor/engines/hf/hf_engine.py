@@ -15,7 +15,7 @@ from proctor.engines.decoding import refuse_several
 from proctor.engines.encoder import Encoder
 from proctor.engines.engine import Engine
 from proctor.engines.hf.loading import Family, LoadedModel, ModelSource, load_model
-from proctor.engines.model_places import model_effects
+from proctor.engines.model_places import model_effects, places_in
 from proctor.engines.template_thinking import template_options
 from proctor.engines.thinking_engine import ThinkingEngine
 from proctor.engines.thoughts import Marks, marks_of
@@ -56,7 +56,7 @@ class HFEngine(ThinkingEngine):
         truncate: What to do with a prompt that is too long: ``left`` drops its beginning (as lm-eval does), ``demos``
             drops whole demonstrations, the first ones first, ``none`` drops nothing. Where it is still too long, the
             answer is a failure that says by how many tokens.
-        think_end_token: What lm-eval calls ``think_end``.
+        think_end_token: What lm-eval calls ``think_end``: the text, or the number of the token.
         generation_kwargs: Parameters of ``generate`` beside those named here (``num_beams``, ``repetition_penalty`` …).
         model_kwargs: Everything else that ``from_pretrained`` takes (``quantization_config`` …).
     """
@@ -81,7 +81,7 @@ class HFEngine(ThinkingEngine):
     chat_template: str | None = None
     chat_template_args: dict[str, Any] = {}
     enable_thinking: bool | None = None
-    think_end_token: str | None = None
+    think_end_token: str | int | None = None
     temperature: float | None = None
     top_p: float | None = None
     top_k: int | None = None
@@ -144,13 +144,21 @@ class HFEngine(ThinkingEngine):
             raise ValidationError("the batch size is less than 1", path="$.batch_size")
 
     def effects(self) -> Iterable[Effect]:
-        """Return what it reads: the model, its tokenizer, its adapter."""
-        return model_effects((self.model, self.tokenizer, self.peft), self.author, self.label)
+        """Return what it reads: the model, its tokenizer, its adapter, and what options name."""
+        named = (self.model, self.tokenizer, self.peft, *places_in(self.model_kwargs))
+        return model_effects(named, self.author, self.label)
 
     @property
     def marks(self) -> Marks:
         """The marks of the model's thoughts: the user's, then those that its name tells."""
-        return marks_of(self.label, self.think_start, self.think_end or self.think_end_token or None)
+        named = None if str(self.think_end_token).isdigit() else str(self.think_end_token or "")
+        return marks_of(self.label, self.think_start, self.think_end or named or None)
+
+    def marks_for(self, tokenizer: Any) -> Marks:
+        """Return the marks, where ``think_end_token`` is the number of a token, too."""
+        if not str(self.think_end_token).isdigit():
+            return self.marks
+        return marks_of(self.label, self.think_start, str(tokenizer.decode([int(self.think_end_token or 0)])))
 
     # -- requests ---------------------------------------------------------------------------------------------
 

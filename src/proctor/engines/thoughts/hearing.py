@@ -52,7 +52,7 @@ def opening_of(
     """
     is_string = isinstance(prompt, str) or not (prompt.is_chat or strings_are_messages)
     end = _continued(prompt, is_string=is_string).rstrip()[-_LOOKED_AT:]
-    for family in marks.families if end else ():
+    for family in marks.families if end.endswith(marks.all_marks) else ():
         if any(end.endswith(mark) for mark in family.start):
             return Opening(marks.always or family)
         if any(end.endswith(mark) for mark in family.end):

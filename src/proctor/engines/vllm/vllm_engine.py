@@ -20,7 +20,7 @@ from proctor.engines.decoding import with_defaults
 from proctor.engines.encoder import Encoder, RefusedError, Scorable
 from proctor.engines.engine import Engine
 from proctor.engines.http.provider_errors import is_too_long
-from proctor.engines.model_places import model_effects
+from proctor.engines.model_places import model_effects, places_in
 from proctor.engines.template_thinking import template_options
 from proctor.engines.thinking_engine import ThinkingEngine
 from proctor.engines.thoughts import UNKNOWN, Opening, cut_at, heard, opening_of, special_marks, token_counter
@@ -115,8 +115,8 @@ class VLLMEngine(ThinkingEngine):
         return {**named, "llm_kwargs": {**loading, **named.get("llm_kwargs", {})}} if loading else named
 
     def effects(self) -> Iterable[Effect]:
-        """Return what it reads: the model, and its adapter."""
-        return model_effects((self.model, self.peft), self.author, self.label)
+        """Return what it reads: the model, its adapter, and what options name."""
+        return model_effects((self.model, self.peft, *places_in(self.llm_kwargs)), self.author, self.label)
 
     def decoding_defaults(self) -> Mapping[str, Any]:
         """Return the decoding that the fields ask for."""

@@ -7,6 +7,7 @@ beside it (``rows.jsonl.meta.json``) may say more, and the config has the last w
 from __future__ import annotations
 
 import json
+import re
 import string
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 
 from proctor.dialects.aisbench.datasets.files import FileFormat, find_file, read_rows
 from proctor.dialects.aisbench.values import Reference
-from proctor.errors import DataError, DatasetNotFoundError, Location
+from proctor.errors import DataError, DatasetNotFoundError, Location, MissingFieldError, did_you_mean
 from proctor.foreign_text import parse_json
 
 _TOPS = {
@@ -39,6 +40,7 @@ def custom_dataset(config: Mapping[str, Any], project: str = "opencompass") -> d
 
     Raises:
         DataError: The file is not one that can be read so, or its kind and method do not go together.
+        MissingFieldError: The file has no column that its prompt shows.
         DatasetNotFoundError: There is no such file.
     """
     meta = _meta(config, project)
@@ -49,7 +51,50 @@ def custom_dataset(config: Mapping[str, Any], project: str = "opencompass") -> d
             location=getattr(config, "location", None),
             why="known are " + ", ".join(" ".join(each) for each in _KINDS[project]),
         )
-    return _dataset(meta, kind, project)
+    made = _dataset(meta, kind, project)
+    _check_placeholders(made, meta)
+    return made
+
+
+def _check_placeholders(made: Mapping[str, Any], meta: Mapping[str, Any]) -> None:
+    """Refuse a file that lacks a column which its prompt shows: the model would be asked with ``{question}``."""
+    row, template = meta[_FIRST_ROW], made["infer_cfg"]["prompt_template"]["template"]
+    shown = [name for name in dict.fromkeys(_PLACEHOLDER.findall(_text_of(template))) if name != meta["output_column"]]
+    missing = [name for name in shown if name not in row]
+    if not missing:
+        return
+    columns = ", ".join(f"'{name}'" for name in row)
+    hint = did_you_mean(missing[0], map(str, row)) or "rename the columns of the file"
+    if (other := _other_delimiter(row)) is not None:
+        hint = f"columns are separated by commas; this file has {other}"
+    raise MissingFieldError(
+        f"the file '{meta['path']}' has no column {', '.join(map(repr, missing))}, which its prompt shows",
+        location=Location(str(meta["path"])),
+        why=f"its columns are {columns}",
+        hint=f"{hint}; or say in {meta['path']}.meta.json how to ask: "
+        f'{{"human_prompt": "{{{next(iter(row), "column")}}}", "output_column": "…"}}',
+    )
+
+
+def _other_delimiter(row: Mapping[str, Any]) -> str | None:
+    """Return what seems to separate the columns of a file that was read as having one."""
+    only = next(iter(row)) if len(row) == 1 else ""
+    return next((words for mark, words in _DELIMITERS.items() if mark in str(only)), None)
+
+
+_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+_FIRST_ROW = "\0row"
+"""Where :func:`_meta` leaves the first row; no option of a config can have this name."""
+
+
+def _text_of(template: Any) -> str:
+    """Return the words of a template: text, rounds of a dialogue, or one of either for each label."""
+    if isinstance(template, Mapping):
+        return "\n".join(map(_text_of, template.values()))
+    if isinstance(template, Sequence) and not isinstance(template, str):
+        return "\n".join(map(_text_of, template))
+    return str(template)
 
 
 def _meta(config: Mapping[str, Any], project: str) -> dict[str, Any]:
@@ -77,7 +122,7 @@ def _meta(config: Mapping[str, Any], project: str) -> dict[str, Any]:
     }
     beside = read_meta(path, config.get("meta_path"), place) if project == "opencompass" else {}
     given = {key: value for key, value in config.items() if value is not None}
-    return {**found, **beside, **given}
+    return {**found, **beside, **given, _FIRST_ROW: row}
 
 
 def read_meta(path: str, meta_path: str | None, place: Location | None = None) -> Mapping[str, Any]:

@@ -17,7 +17,7 @@ from proctor.logs import get_logger
 
 _BLIND_RETRIEVERS = {"ZeroRetriever", "FixKRetriever", "RandomRetriever", "SlidingWindowRetriever"}
 _TEMPLATES = ("prompt_template", "ice_template")
-_OPTIONAL = {"max_out_len", "timestamp", "model_answer"}
+OPTIONAL = {"max_out_len", "timestamp", "model_answer"}
 """Columns that upstream names in ``input_columns`` and uses where the data has them."""
 _LOOKED_AT = 10
 """Rows among which one is looked for that can be used; without one among the first ten the exam is refused anyway."""
@@ -64,7 +64,7 @@ def check_columns(
         return
     inputs, output = columns_of(reader, place)
     wanted = [*inputs, *([output] if output else [])]
-    missing = [name for name in dict.fromkeys(wanted) if name not in row and name not in _OPTIONAL]
+    missing = [name for name in dict.fromkeys(wanted) if name not in row and name not in OPTIONAL]
     unread = [name for name in missing if name != output and not _reads(infer, name)]
     if unread:
         listed = ", ".join(map(repr, unread))
