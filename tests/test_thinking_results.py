@@ -44,8 +44,16 @@ def run(task: object, says: dict[str, Any] | Path, *options: object, output: str
 
 
 def results(output: str = "out") -> dict[str, Any]:
+    """Return the results of the exam, without who answered."""
     (entry,) = json.loads((Path(output) / "results.json").read_text())["results"].values()
+    entry["fingerprint"].pop("engine")
     return entry
+
+
+def layers_that_differ(output: str) -> set[str]:
+    """Return in what a run differs from the one in ``out``, as its fingerprint says."""
+    one, two = results()["fingerprint"], results(output)["fingerprint"]
+    return {name for name in one if one[name] != two[name]}
 
 
 def circumstances(output: str = "out") -> dict[str, Any]:
@@ -86,6 +94,7 @@ def test_cut_off_answers_are_failures_where_the_user_says_so(exam, folder):
     assert "truncated: the answer was cut off" in said
     assert circumstances("strict")["requests"]["asked"] == 0  # how answers are graded changes no request
     assert "truncated: fail" in (folder / "strict" / "run.yaml").read_text()
+    assert layers_that_differ("strict") == {"extraction"}
     assert "scoring_failure" in samples("strict")[0]
     assert samples("strict")[0]["output"] == "yes"  # the part that there is
     again = proctor("run", "strict", "--log", "log.db", code=FAILED)
@@ -120,6 +129,7 @@ def test_raw_answers_are_what_the_origin_system_saw(exam, folder):
     run(exam, says, "--answers", "raw", output="raw")
     assert circumstances("raw")["requests"]["asked"] == 0
     assert "answers: raw" in (folder / "raw" / "run.yaml").read_text()
+    assert layers_that_differ("raw") == {"extraction"}
     shown = [str(line["prediction"]) for line in samples("raw")]
     assert all("<think>yes</think>maybe" in each for each in shown)
     run(exam, {"answer": "<think>yes"}, "--answers", "raw", output="open")
