@@ -127,7 +127,7 @@ def _unknown(name: str, options: ExamOptions) -> UnknownArtifactError:
 
 def foreign_resolvers() -> tuple[Resolver, ...]:
     """Return the resolvers of the other dialects, then those of installed packages."""
-    return (_from_lm_eval, _from_aisbench, *map(_of_plugin, plugins("dialects").values()))
+    return (_from_hub_yaml, _from_lm_eval, _from_aisbench, *map(_of_plugin, plugins("dialects").values()))
 
 
 def _of_plugin(plugin: Plugin) -> Resolver:
@@ -141,6 +141,12 @@ def _of_plugin(plugin: Plugin) -> Resolver:
         return exams
 
     return resolve
+
+
+def _from_hub_yaml(name: str, options: ExamOptions) -> list[Exam] | None:
+    from proctor.dialects.hub_yaml.resolve import resolve_name
+
+    return resolve_name(name, options)
 
 
 def _from_lm_eval(name: str, options: ExamOptions) -> list[Exam] | None:

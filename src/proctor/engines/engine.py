@@ -63,8 +63,18 @@ class Engine(Predicting, Artifact):
         return False
 
     @property
+    def draws_alike(self) -> bool:
+        """Whether it draws equal answers to equal requests, so that repeats need seeds of their own."""
+        return False
+
+    @property
     def only_chats(self) -> bool:
         """Whether prompts reach the model as chat messages in any case: a text is then one message of the user's."""
+        return False
+
+    @property
+    def scores_chats(self) -> bool:
+        """Whether it gives the loss of chat messages, and not only of texts."""
         return False
 
     @property
@@ -81,6 +91,11 @@ class Engine(Predicting, Artifact):
     def is_billed(self) -> bool:
         """Whether somebody else's computer answers, so that answers probably cost something."""
         return False
+
+    @property
+    def most_at_once(self) -> int:
+        """How many requests it works on at the same time, whatever it reads ahead; 1 where it cannot say."""
+        return 1
 
     @property
     def policy(self) -> list[str] | None:

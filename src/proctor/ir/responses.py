@@ -42,11 +42,20 @@ class Usage(Struct, frozen=True, omit_defaults=True):
 
 
 class Timing(Struct, frozen=True, omit_defaults=True):
-    """When a request was sent (Unix seconds) and how long the answer took (seconds)."""
+    """When a request was sent (Unix seconds) and how long the answer took (seconds).
+
+    Attributes:
+        started: When it was sent.
+        seconds: How long the whole answer took.
+        first_token_seconds: When the first word of a streamed answer came, after it was sent.
+        piece_seconds: When each event of a streamed answer came, after it was sent, in order; those without words (the
+            role before them, the count of tokens after them) are among them.
+    """
 
     started: float = 0.0
     seconds: float = 0.0
     first_token_seconds: float | None = None
+    piece_seconds: tuple[float, ...] = ()
 
 
 class Failure(Struct, frozen=True, omit_defaults=True):

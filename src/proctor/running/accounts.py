@@ -9,6 +9,7 @@ from proctor.ir import Usage
 from proctor.recipes.exam import Answered
 from proctor.recipes.fingerprint import FingerprintMaker
 from proctor.running.budget import Price, PriceTable
+from proctor.running.latency import Latency
 from proctor.scoring.endings import Endings
 
 _DIGITS = 6  # of dollars: a thousandth of what one short answer of the cheapest models costs
@@ -22,6 +23,7 @@ class Tally:
         usage: Their tokens.
         endings: How their answers ended.
         maker: Makes the fingerprint of what was asked.
+        latency: How long their answers took.
     """
 
     def __init__(self, items: Iterable[Answered]) -> None:
@@ -30,6 +32,7 @@ class Tally:
         self.usage = Usage()
         self.endings = Endings()
         self.maker = FingerprintMaker()
+        self.latency = Latency()
 
     def __iter__(self) -> Iterator[Answered]:
         for each in self._items:
@@ -38,6 +41,7 @@ class Tally:
             for response in each.responses:
                 self.usage += response.usage
             self.endings.count(each)
+            self.latency.add(each.question.requests, each.responses)
             yield each
 
 

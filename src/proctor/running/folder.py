@@ -209,6 +209,7 @@ def _beginning(exam: str, answered: Answered) -> dict[str, Any]:
         "input": question.instance,
         "kind": _one([_KINDS[type(request)] for request in question.requests]),
         "prompt": _one([prompt for request in question.requests for prompt in _prompts(request)]),
+        "decoding": _decoding(question.requests),
         "continuations": [words for request in question.requests for words in _continuations(request)] or None,
         "output": _one([_output(response) for response in responses]) if responses else None,
         "thinking": _of_texts([response.thoughts for response in responses]),
@@ -277,9 +278,20 @@ def _prompts(request: Request) -> list[Any]:
         case Choose() | Likelihood():
             return [_payload(pair.context) for pair in request.pairs]
         case Rolling():
-            return [request.text]
+            return [list(request.messages) if request.messages else request.text]
         case Converse():
             return [list(request.turns)]
+
+
+def _decoding(requests: Sequence[Request]) -> Any:
+    """Return how the model was to write, by name; ``None`` where it writes nothing."""
+    found = [each.decoding for each in requests if isinstance(each, (Generate, Converse))]
+    if not found:
+        return None
+    return _one([{name: value for name in _DECODED if (value := getattr(each, name)) is not None} for each in found])
+
+
+_DECODED = ("max_tokens", "temperature", "top_p", "top_k", "stop", "seed", "count", "extra")
 
 
 def _payload(prompt: Prompt) -> Any:
@@ -303,7 +315,9 @@ def _output(response: Response) -> Any:
 
 def _timing(responses: Sequence[Response]) -> dict[str, float]:
     started = [response.timing.started for response in responses if response.timing.started]
-    return {
+    found = {
         "started": min(started, default=0.0),
         "seconds": sum([response.timing.seconds for response in responses]),
     }
+    first = responses[0].timing.first_token_seconds if len(responses) == 1 else None
+    return found if first is None else {**found, "first_token_seconds": first}

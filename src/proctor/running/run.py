@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -33,6 +33,7 @@ from proctor.running.log import ResponseLog
 from proctor.running.plan import Filed, answered_blocks, blocks_of
 from proctor.running.progress import Observer, SilentObserver
 from proctor.running.question_spool import QuestionSpool
+from proctor.running.sampled import Sampled
 from proctor.running.spec import RunSpec
 from proctor.scoring.flat import DIRECTION, units_of
 from proctor.scoring.grade import Grade
@@ -47,25 +48,19 @@ class RunResult:
     """What a run gives.
 
     Attributes:
-        results: By exam: every score, ``n``, ``failures`` (a count), ``failure_kinds``, ``metric_failures``. Equal
-            for equal runs.
+        results: By exam: every score, ``n``, ``failures`` (a count), ``failure_kinds``, ``metric_failures``, and how
+            answers ended (``answers``, ``truncated``, ``empty``, ``thinking``). Equal for equal runs.
         run: Time, machine, versions, engine, tokens: what may differ between equal runs.
         grades: By exam: everything scoring knows, instance by instance.
         output: The run folder, where one was asked for.
-        endings: By exam: how its answers ended (``answers``, ``truncated``, ``empty``, ``thinking``), and in what all
-            of them are alike. Equal for equal runs, too.
+        stopped: Why the budget ended the run before everything was asked; ``None`` where it did not.
     """
 
     results: dict[str, dict[str, Any]]
     run: dict[str, Any]
     grades: dict[str, Grade]
     output: Path | None = None
-    endings: dict[str, dict[str, Any]] = field(default_factory=dict)
-
-    @property
-    def filed(self) -> dict[str, dict[str, Any]]:
-        """The results as ``results.json`` has them: how answers ended stands beside the scores."""
-        return {name: _sorted({**entry, **self.endings.get(name, {})}) for name, entry in self.results.items()}
+    stopped: str | None = None
 
 
 def run_exams(
@@ -81,6 +76,7 @@ def run_exams(
     retry_failed: bool = True,
     budget: Budget | None = None,
     prices: PriceTable | None = None,
+    samples: Mapping[str, Sampled] | None = None,
 ) -> RunResult:
     """Let an engine sit exams.
 
@@ -100,6 +96,7 @@ def run_exams(
         retry_failed: Ask again what failed in an earlier run. If not, recorded failures stand.
         budget: Stops asking when it is used up; what was not asked is then a failure in the results.
         prices: What models cost, where it is not the table that comes with Proctor.
+        samples: How the exams' questions were drawn, by their names, where they are samples of larger exams.
 
     Raises:
         RunInterruptedError: The user stopped the run; it says how to go on.
@@ -120,7 +117,9 @@ def run_exams(
             folder.check_rows(exams)
         number = open_log.engine_number(engine.identity, engine.label, without_secrets(engine.identity_values()))
         spool = stack.enter_context(QuestionSpool())
-        session = Session(engine, open_log, number, observer, retry_failed, budget, prices, spool)
+        session = Session(
+            engine, open_log, number, observer, retry_failed, budget, prices, spool, samples=samples or {}
+        )
         stack.enter_context(_interruptible(session, folder))
         observer.started([exam.name for exam in exams], engine.label)
         stack.callback(observer.finished)
@@ -198,14 +197,18 @@ def _conclude(
         if folder is not None:  # before anything of an earlier run is replaced
             folder.take(grading.fingerprints)
     grades, results = grading.grades, grading.results
-    results.update(_group_entries(exams, grades, results))
+    results.update(group_entries(exams, grades, results))
     run = _circumstances(session, grading.usage, began)
     if judged := judging.summary():
         run["judges"] = judged
-    result = RunResult(results, run, grades, folder.path if folder is not None else None, grading.endings)
+    stopped = session.stopped or judging.stopped
+    if stopped is not None:
+        run["stopped"] = stopped
+    if grading.latency:
+        run["latency"] = grading.latency
     if folder is not None:
-        folder.write_results(result.filed, run)
-    return result
+        folder.write_results(results, run)
+    return RunResult(results, run, grades, folder.path if folder is not None else None, stopped)
 
 
 class _Grading:
@@ -215,8 +218,8 @@ class _Grading:
         self.grades: dict[str, Grade] = {}
         self.results: dict[str, dict[str, Any]] = {}
         self.usage: dict[str, Usage] = {}
-        self.endings: dict[str, dict[str, Any]] = {}
         self.fingerprints: dict[str, dict[str, str]] = {}
+        self.latency: dict[str, dict[str, Any]] = {}
         self._session = session
         self._filed = Filed(session.log, session.number, with_failures=True)
         self._missing = (
@@ -241,13 +244,19 @@ class _Grading:
             self.results[exam.name] = _failed_entry(exam, error)
         else:
             self.grades[exam.name] = grade
-            self.endings[exam.name] = tally.endings.as_data()
             fingerprint = tally.maker.made(exam.definition, engine)
             self.fingerprints[exam.name] = fingerprint.to_dict()
-            self.results[exam.name] = {**_entry(grade, tally), FINGERPRINT: fingerprint.to_dict()}
+            self.results[exam.name] = {
+                **entry_of(grade, tally.count, tally.endings.as_data()),
+                FINGERPRINT: fingerprint.to_dict(),
+            }
+            if (sample := self._session.samples.get(exam.name)) is not None:
+                self.results[exam.name] = sample.entry(self.results[exam.name])
             self._session.observer.graded(exam.name, grade)
         if exam.variant:
             self.results[exam.name]["variant"] = exam.variant
+        if found := tally.latency.summary(getattr(self._session.engine, "max_concurrency", None)):
+            self.latency[exam.name] = found
         self.usage[exam.name] = tally.usage
 
 
@@ -263,7 +272,7 @@ def _failed_entry(exam: Exam, error: Exception) -> dict[str, Any]:
     return {"error": str(known.within(exam.name))}
 
 
-def _group_entries(
+def group_entries(
     exams: Sequence[Exam], grades: Mapping[str, Grade], results: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, dict[str, Any]]:
     """Return the scores of the groups that exams were chosen with, filed like an exam's; ``n`` is what was asked."""
@@ -290,9 +299,16 @@ def _grade(exam: Exam, tally: Tally, samples: SampleWriter | None) -> Grade:
     return grade
 
 
-def _entry(grade: Grade, tally: Tally) -> dict[str, Any]:
+def entry_of(grade: Grade, asked: int, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the results of an exam as ``results.json`` has them.
+
+    Args:
+        grade: Its scores.
+        asked: How many instances it has.
+        more: How answers ended, where that is known.
+    """
     kinds = Counter(failure.kind for failure in grade.failures.values())
-    counts = {"n": tally.count, "failures": len(grade.failures)}
+    counts = {"n": asked, "failures": len(grade.failures), **(more or {})}
     entry = {**grade.scores, **counts, **units_of(grade.table, grade.main)}
     if grade.main is not None and grade.main.higher_is_better is not None:
         entry[DIRECTION] = grade.main.higher_is_better

@@ -70,6 +70,7 @@ _RUN: dict[str, Check] = {
     "requests": _is_mapping,
     "usage": _is_mapping_of(_is_mapping_of(is_count)),
     "judges": _is_mapping_of(_is_mapping),
+    "latency": _is_mapping_of(_is_mapping_of(_is_mapping)),
     "machine": _is_mapping,
     "versions": _is_mapping,
 }

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from proctor.recipes.fingerprint import FINGERPRINT, Fingerprint
+from proctor.results.latency_tables import common_rows, latency_rows
 from proctor.results.score_grid import GridCell, ScoreGrid, group_label, groups_of, score_grids
 from proctor.results.summary import ScoreRow, ending_notes, failure_notes, group_rows, score_rows
 from proctor.runs.stored_run import StoredRun
@@ -98,7 +99,14 @@ def scores_view(stored: StoredRun, link: str = "") -> dict[str, Any]:
         "groupings": [view for exam in stored.results for view in _grouping_views(stored, exam, link, in_grids)],
         "notes": [*failure_notes(rows), *ending_notes(rows)],
         "facts": facts_of(stored),
+        "latency": latency_views(stored.run.get("latency") or {}),
     }
+
+
+def latency_views(latency: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the tables of how long answers took; none where nothing was timed."""
+    tables = {"Time of requests": latency_rows(latency), "Throughput": common_rows(latency)}
+    return [{"title": title, "header": rows[0], "rows": rows[1:]} for title, rows in tables.items() if rows[1:]]
 
 
 def _links(stored: StoredRun, row: ScoreRow, link: str) -> dict[str, str]:

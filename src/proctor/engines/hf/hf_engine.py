@@ -59,6 +59,7 @@ class HFEngine(ThinkingEngine):
         think_end_token: What lm-eval calls ``think_end``: the text, or the number of the token.
         generation_kwargs: Parameters of ``generate`` beside those named here (``num_beams``, ``repetition_penalty`` …).
         model_kwargs: Everything else that ``from_pretrained`` takes (``quantization_config`` …).
+        processor_kwargs: How pictures are read (``min_pixels``, ``max_pixels`` …).
     """
 
     model: str
@@ -94,6 +95,7 @@ class HFEngine(ThinkingEngine):
     load_in_8bit: bool = False
     load_in_4bit: bool = False
     model_kwargs: dict[str, Any] = {}
+    processor_kwargs: dict[str, Any] = {}
 
     transient_fields: ClassVar[frozenset[str]] = Engine.transient_fields | {
         "device",
@@ -190,6 +192,11 @@ class HFEngine(ThinkingEngine):
                     hint="an unsuitable tokenizer, dtype or device is the usual reason",
                 ) from error
 
+    @property
+    def draws_alike(self) -> bool:
+        """Sampling depends on seed and prompt only."""
+        return True
+
     def decoding_defaults(self) -> Mapping[str, Any]:
         """Return the decoding that the fields ask for."""
         return {
@@ -239,7 +246,15 @@ class HFEngine(ThinkingEngine):
             trust_remote_code=self.trust_remote_code,
             reorder_weights=self.reorder_weights,
             options=self._load_options(),
+            processor_options=self.processor_kwargs,
         )
+
+    def identity_values(self) -> dict[str, Any]:
+        """Return what decides the answers; how pictures are read only where somebody says so."""
+        values = super().identity_values()
+        if not self.processor_kwargs:
+            del values["processor_kwargs"]
+        return values
 
     def _load_options(self) -> dict[str, Any]:
         options = dict(self.model_kwargs)

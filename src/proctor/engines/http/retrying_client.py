@@ -29,8 +29,8 @@ from proctor.ir import FILTERED, Failure, Response, Timing, Usage, is_filtered_e
 from proctor.secrets import redacted
 
 T = TypeVar("T")
-_Outcome = tuple[T | Failure, float | None, float | None]
-"""What came of an attempt, how long the server asks to wait, and when the first token of a stream came."""
+_Outcome = tuple[T | Failure, float | None, Reply | None]
+"""What came of an attempt, how long the server asks to wait, and the reply that was read: when its pieces came."""
 Authorize = Callable[[Transport, str, bytes], Awaitable[Mapping[str, str]]]
 """From a URL and the body that is about to be posted to further headers; may post itself to get a token."""
 _NO_CREDIT = "the account behind the API key has no credit left, or its quota is used up"
@@ -155,11 +155,12 @@ class Caller:
                 deadline += loop.time() - arrived  # the time-out is for the server, not for our own limits
             started, clock = time.time(), loop.time()
             seconds = min(self._policy.attempt_seconds, deadline - clock)
-            outcome, retry_after, first = await self._paced(url, content, seconds, parse, is_stream)
+            outcome, retry_after, reply = await self._paced(url, content, seconds, parse, is_stream)
             attempt += 1
             if not isinstance(outcome, Failure):
                 self._succeeded, self._unanswered = True, 0
-                return outcome, Timing(started, loop.time() - clock, first)
+                first, pieces = (reply.first_token_seconds, reply.piece_seconds) if reply is not None else (None, ())
+                return outcome, Timing(started, loop.time() - clock, first, pieces)
             wait = self._policy.wait_seconds(content, attempt - 1, retry_after)
             if self._is_over(outcome, attempt) or loop.time() + wait >= deadline:
                 raise CallError(self._conclude(outcome, attempt))
@@ -192,7 +193,7 @@ class Caller:
             return Failure(error.kind, _sentence(url, str(error), _TRANSPORT_HINT.get(error.kind, ""))), None, None
         if reply.status >= HTTPStatus.MULTIPLE_CHOICES:
             return failure_of(url, reply), retry_after_seconds(reply.headers), None
-        return self._read(url, reply, parse), None, reply.first_token_seconds
+        return self._read(url, reply, parse), None, reply
 
     def _read(self, url: str, reply: Reply, parse: Callable[[bytes], T]) -> T | Failure:
         """Return what a reply says; whatever a parser stumbles over in it is a failure.

@@ -18,6 +18,8 @@ from proctor.errors import DatasetNotFoundError
 from proctor.packages import package_folder
 
 _PACKAGE = "opencompass"
+_ALSO = ("ais_bench", "benchmark")
+"""AISBench has some of the same files, below a folder of its own."""
 
 
 def package_file(name: str) -> Path:
@@ -26,16 +28,20 @@ def package_file(name: str) -> Path:
     Raises:
         DatasetNotFoundError: The package is not installed, or has no such file.
     """
-    folder = package_folder(_PACKAGE)
-    found = None if folder is None else folder / name
-    if found is None or not found.is_file():
-        why = f"the package '{_PACKAGE}' is not installed" if folder is None else f"it is none of the files in {folder}"
+    folders = [each for each in (package_folder(_PACKAGE), _below(package_folder(_ALSO[0]))) if each is not None]
+    found = next((folder / name for folder in folders if (folder / name).is_file()), None)
+    if found is None:
+        why = f"it is none of the files in {folders[0]}" if folders else f"the package '{_PACKAGE}' is not installed"
         raise DatasetNotFoundError(
             f"the prompts of this dataset are in {_PACKAGE}/{name}, which is not there",
             why=why,
             hint=f"proctor get {_PACKAGE}; the file is read, not run",
         )
     return found
+
+
+def _below(folder: Path | None) -> Path | None:
+    return None if folder is None else folder / _ALSO[1]
 
 
 @cache
