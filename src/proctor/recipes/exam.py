@@ -337,7 +337,11 @@ class Exam:
     @cached_property
     def definition(self) -> Definition:
         """How answers are read and scored, and what its specification names, by value."""
-        return self.define()
+        found = self.define()
+        said = {"truncated": self.options.truncated == "fail", "answers": self.options.answers == "raw"}
+        if not any(said.values()):
+            return found
+        return replace(found, extraction=[found.extraction, [name for name, is_said in said.items() if is_said]])
 
     def specification(self) -> dict[str, Any]:
         """Return JSON-like data that describes the exam fully, for ``run.yaml``: what it names is held by value."""
