@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.scripted import ScriptedEngine
@@ -77,11 +78,12 @@ VALUES: Mapping[str, Any] = {
     "keys": {"description": "Now:"},
     "group_by": ("topic",),
     "repeats": 3,
+    "reduce": ("best", "mean"),
     "template": "other",
 }
 """What each option is given as."""
 
-BESIDE: Mapping[str, Mapping[str, Any]] = {"chat_template_model": CHAT, "demos_as_turns": CHAT}
+BESIDE: Mapping[str, Mapping[str, Any]] = {"chat_template_model": CHAT, "demos_as_turns": CHAT, "reduce": {"repeats": 3}}
 
 
 # -- the dialects -------------------------------------------------------------------------------------------------
@@ -177,10 +179,23 @@ def _write_configs(folder: Path) -> str:
     return str(folder / "exam.py")
 
 
+def _write_hub_yaml(folder: Path) -> str:
+    (folder / "test.jsonl").write_text("".join(f"{json.dumps({**row, 'options': ['no', 'yes']})}\n" for row in ROWS))
+    fields = {"input": "text", "target": "answer", "metadata": ["topic", "label"]}
+    task = {"field_spec": fields, "solvers": [{"name": "generate"}], "scorers": [{"name": "match"}]}
+    choosing = {
+        "field_spec": {**fields, "target": "label", "choices": "options"}, "shuffle_choices": True,
+        "solvers": [{"name": "multiple_choice"}], "scorers": [{"name": "choice"}],
+    }  # fmt: skip
+    for name, each in {"exam": task, "choice": choosing}.items():
+        (folder / f"{name}.yaml").write_text(yaml.safe_dump({"tasks": [each]}))
+    return str(folder / "exam.yaml")
+
+
 DIALECTS: Mapping[str, Dialect] = {
     "unitxt": Dialect(
         _write_recipes,
-        exams={"choices_as_text": "choice.json", "repeats": "vote.json"},
+        exams={"choices_as_text": "choice.json"},
         values={"template": "templates.classification.multi_class.empty"},
         refused=frozenset({"chat_override", "metadata", "resamples", "keys"}),
     ),
@@ -209,6 +224,17 @@ DIALECTS: Mapping[str, Dialect] = {
                 "resamples",
                 "template",
             }
+        ),
+    ),
+    "hub_yaml": Dialect(
+        _write_hub_yaml,
+        exams={"seed": "choice.yaml"},
+        beside={"chat_template_model": {}},
+        refused=frozenset(
+            {"num_demos", "chat_template_model", "meta_template", "template", "chat_override", "metadata", "keys"}
+        ),
+        without_effect=frozenset(
+            {"apply_chat_template", "demos_as_turns", "model_config", "choices_as_text", "resamples"}
         ),
     ),
 }

@@ -22,6 +22,7 @@ the hubs and the few hosts where public data usually lies, without a key.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -71,6 +72,9 @@ USUAL_HOSTS = frozenset(
     }
 )
 """Hosts where the public data of exams lies: whoever publishes there cannot read who asks, and no key is sent."""
+
+_CHAINED = re.compile(r"::(?![^\[]*\])")
+"""What parts an address into those inside one another, and is not inside the brackets of IPv6."""
 
 _INSIDE = frozenset({"zip", "tar", "gzip", "bz2", "xz", "zstd", "memory"})
 """Schemes of places inside another file, which has an address of its own."""
@@ -285,7 +289,7 @@ def _covers(given: str, effect: Effect) -> bool:
         return False
     if kind in ("read", "write"):
         return Path(effect.target).is_relative_to(pattern)
-    return fnmatchcase(effect.target, pattern)
+    return fnmatchcase(effect.target, pattern.replace("[", "[[]"))  # brackets are those of IPv6
 
 
 def is_granted(effect: Effect) -> bool:
@@ -383,6 +387,8 @@ def host_of(url: str) -> str:
         host, port = "", None
     if not host:
         raise NotAllowedError(f"'{url}' is not an address of a server")
+    if ":" in host:  # IPv6, as it stands in addresses: its end and the port's begin are otherwise not to be told
+        host = f"[{host}]"
     return host if port in (None, _DEFAULT_PORTS.get(parts.scheme)) else f"{host}:{port}"
 
 
@@ -402,7 +408,7 @@ def reading(path: str | os.PathLike[str], who: Author | None, by: str = "") -> l
     """Return the effect of reading a file or folder, or an address; none where everybody may read."""
     text = os.fspath(path)
     if "://" in text:
-        return [effect for part in text.split("::") for effect in _reading_address(part, who, by)]
+        return [effect for part in _CHAINED.split(text) for effect in _reading_address(part, who, by)]
     place = Path(text).expanduser()
     target = place.resolve()
     if any(_may_read(target, root) for root in _own_folders(who)):

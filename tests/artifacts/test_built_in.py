@@ -4,7 +4,12 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 import proctor
+from proctor.artifacts import fetch_artifact
+from proctor.artifacts.registry import registry
+from proctor.errors import ArtifactError, ProctorError
 
 ROOT = Path(proctor.__file__).parent / "catalog"
 NAMED = re.compile(
@@ -36,3 +41,22 @@ def test_every_name_in_the_catalog_leads_somewhere():
     }
     assert len(named) > 500
     assert sorted((name, text) for name, text in named if text not in files) == []
+
+
+def test_every_type_is_built_or_refused_in_words():
+    names = [*registry]
+    refused = 0
+    for name in names:
+        try:
+            fetch_artifact({"__type__": name})
+        except ProctorError:
+            refused += 1
+    assert len(names) > 500
+    assert 0 < refused < len(names)
+
+
+def test_a_base_of_artifacts_is_not_one_of_them():
+    with pytest.raises(ArtifactError, match="have in common"):
+        fetch_artifact(
+            {"__type__": "dataset_recipe", "card": "samples.cards.arithmetic", "sampler": {"__type__": "sampler"}}
+        )

@@ -77,3 +77,30 @@ def test_a_mistyped_metric_is_found_before_a_model_is_asked(tmp_path):
     assert "did you mean 'metrics.accuracy'" in done.stderr
     with ResponseLog(tmp_path / "log.db") as log:
         assert log.stats().responses == 0
+
+
+def test_what_a_recipe_reads_elsewhere_is_allowed_once(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    folder, other = tmp_path / "exam", tmp_path / "other"
+    folder.mkdir(), other.mkdir()
+    (other / "rows.csv").write_text("question,answer\nWhy?,so\n")
+    task = {"__type__": "task", "input_fields": {"question": "str"}, "reference_fields": {"answer": "str"}}
+    card = {
+        "__type__": "task_card",
+        "loader": {"__type__": "load_csv", "files": {"test": str(other / "rows.csv")}},
+        "task": {**task, "prediction_type": "str", "metrics": ["metrics.accuracy"]},
+    }
+    template = {"__type__": "input_output_template", "input_format": "{question}", "output_format": "{answer}"}
+    recipe = folder / "recipe.json"
+    recipe.write_text(json.dumps({"__type__": "dataset_recipe", "card": card, "template": template}))
+    path = tmp_path / "predictions.jsonl"
+    path.write_text('"so"\n')
+    monkeypatch.chdir(folder)
+    call = ("--dataset", recipe, "--predictions", path, "--no-intervals")
+    refused = evaluate(*call)
+    assert refused.returncode == 2, refused.stderr
+    assert f"--allow read:{other / 'rows.csv'}" in refused.stderr
+    allowed = evaluate(*call, "--allow", f"read:{other}", "--json")
+    assert json.loads(allowed.stdout)["score"] == 1.0, allowed.stderr
+    assert evaluate(*call).returncode == 0  # it is remembered

@@ -67,6 +67,20 @@ def test_limits_come_after_the_pool_and_after_refiners():
     assert opened(rows(0, 6), rows(0, 6), loader_limit=4, limits={"test": 9})[1]["test"] == [0, 1, 2, 3]
 
 
+@pytest.mark.parametrize(
+    "own, limit, kept",
+    [(None, 4, [0, 1, 3, 4]), (2, None, [0, 3]), (2, 4, [0, 3]), (8, 2, [0, 3]), (None, None, [0, 1, 2, 3, 4, 5])],
+)
+def test_a_refiner_knows_the_limit_of_its_split(own, limit, kept):
+    """Three rows of x, then three of y: balanced to n, they are n/2 of each, and not the first n of a balanced six."""
+    data = [{"a": n, "b": "x" if n < 3 else "y"} for n in range(6)]
+    balance = {"__type__": "balance", "fields": ["reference_fields/b"], "max_instances": own}
+    refiner = fetch_artifact({**balance, "apply_to_streams": ["nowhere"]})
+    _, streams = instances(data, data, refiners={"test": refiner}, limits={"test": limit}).opened()
+    assert numbers(streams["test"]) == kept
+    assert numbers(streams["train"]) == list(range(6))
+
+
 def test_streams_are_read_again_from_the_start():
     _, streams = instances(rows(0, 3)).opened()
     assert numbers(streams["test"]) == numbers(streams["test"]) == [0, 1, 2]

@@ -11,8 +11,10 @@ An artifact is a pydantic model with a few habits of its own:
 from __future__ import annotations
 
 import json
+import sys
 import warnings
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from importlib.util import find_spec
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, ClassVar, Self, get_origin
@@ -38,6 +40,7 @@ _META = {
     "__title__": "_title",
     "__deprecated_msg__": "_deprecated_message",
 }
+_being_completed: set[type] = set()
 _LONGEST_VALUE = 80  # characters of a wrong value in a message: one line of a terminal
 # Values that are written as they are.
 _PLAIN_TYPES = (str, bytes, int, float, bool, list, tuple, dict, set, frozenset, type(None))
@@ -49,6 +52,8 @@ class ArtifactMeta(ModelMetaclass):
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> type:
         """Complete the annotations, then build the class."""
         annotations = namespace.setdefault("__annotations__", {})
+        if "<locals>" not in namespace.get("__qualname__", ""):
+            _evaluate(annotations, namespace)
         for key, value in list(namespace.items()):
             if key.startswith("__") or key in annotations:
                 continue
@@ -59,6 +64,15 @@ class ArtifactMeta(ModelMetaclass):
         with warnings.catch_warnings():  # a field may take the place of an attribute that is there to be overridden
             warnings.filterwarnings("ignore", 'Field name "(description|label)" in .* shadows an attri', UserWarning)
             return super().__new__(mcs, name, bases, namespace, **kwargs)
+
+
+def _evaluate(annotations: dict[str, Any], namespace: dict[str, Any]) -> None:
+    """Evaluate the annotations of a class of a module, where they can be: pydantic does it anew for each subclass."""
+    known = vars(sys.modules[namespace["__module__"]]) if namespace.get("__module__") in sys.modules else {}
+    for name, annotation in annotations.items():
+        if isinstance(annotation, str):
+            with suppress(Exception):  # something that is defined further down: pydantic knows when it is there
+                annotations[name] = eval(annotation, known, namespace)  # noqa: S307 - what a class statement evaluates
 
 
 class _Overridable:
@@ -112,6 +126,7 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
         arbitrary_types_allowed=True,
         extra="forbid",
         validate_assignment=True,
+        defer_build=True,  # most classes of a module are imported beside the one that is used
         validate_default=False,
         protected_namespaces=(),
         coerce_numbers_to_str=True,
@@ -294,6 +309,12 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        if not cls.__pydantic_complete__ and cls not in _being_completed:
+            _being_completed.add(cls)
+            try:  # by itself first: a part of another schema is named otherwise in errors
+                cls.model_rebuild(raise_errors=False)
+            finally:
+                _being_completed.discard(cls)
         return core_schema.no_info_wrap_validator_function(cls._coerce, handler(source))
 
     @classmethod

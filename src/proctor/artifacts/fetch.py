@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 from contextvars import ContextVar
+from inspect import isabstract
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,9 @@ from proctor.logs import get_logger
 
 DEFAULT_RECIPE = "dataset_recipe"
 _LINK = "artifact_link"
+_typed: ContextVar[str] = ContextVar("proctor_typed", default="")
+"""The recipe that is being built, as the user typed it: files of artifacts that it names are his own choice."""
+
 _chain: ContextVar[tuple[str, ...]] = ContextVar("proctor_fetch_chain", default=())
 
 
@@ -53,13 +57,16 @@ def fetch_artifact(
         return build({**_parse_json(text), **(overwrites or {})})
     if text.endswith(".json") and Path(text).is_file():
         path = Path(text)
-        if is_confined() or ((who := author()) is not None and who.file):  # a query names it: whoever typed it did
+        if is_confined() or text not in _typed.get():
             require(reading(path, author(), "an artifact"), author())
         return build({**read_json(path), **(overwrites or {})}, location=Location(str(path)))
-    if is_assignments(text):
-        return build({"__type__": DEFAULT_RECIPE, **parse_assignments(text), **(overwrites or {})})
-    query = parse_query(text)
-    return _fetch_named(text, query, dict(overwrites or {}), among)
+    token = _typed.set(text if author() is None else _typed.get())
+    try:
+        if is_assignments(text):
+            return build({"__type__": DEFAULT_RECIPE, **parse_assignments(text), **(overwrites or {})})
+        return _fetch_named(text, parse_query(text), dict(overwrites or {}), among)
+    finally:
+        _typed.reset(token)
 
 
 def _fetch_named(text: str, query: Query, extra: dict[str, Any], among: list[Catalog] | None) -> Artifact:
@@ -118,7 +125,13 @@ def build(data: Mapping[str, Any], location: Location | None = None) -> Artifact
             raise ArtifactError("an artifact needs a '__type__'", hint="add the snake-case name of its class")
         fields.pop("__id__", None)
         with written_by(_author_of(location)), few_hints():
-            artifact: Artifact = registry.get(kind)(**fields)
+            made = registry.get(kind)
+            if isabstract(made):
+                raise ArtifactError(
+                    f"'{kind}' is what several kinds of artifacts have in common, and not one of them",
+                    hint="name one of the kinds: proctor ls lists what the catalog has",
+                )
+            artifact: Artifact = made(**fields)
     except ProctorError as error:
         if location is None:
             raise

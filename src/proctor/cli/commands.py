@@ -92,7 +92,11 @@ def translated(error: click.UsageError) -> UsageError:
     more = f"{where} --help shows what there is"
     if isinstance(error, click.NoSuchOption):
         known = [name for param in error.ctx.command.params for name in param.opts] if error.ctx else []
-        hint = _note_of_lm_eval(error.option_name) or did_you_mean(error.option_name, known)
+        hint = (
+            _note_of_lm_eval(error.option_name)
+            or _note_of_aisbench(error.option_name)
+            or did_you_mean(error.option_name, known)
+        )
         return UsageError(f"'{where}' has no option '{error.option_name}'", hint=hint or more)
     message = error.format_message()
     return UsageError(message[:1].lower() + message[1:].rstrip("."), hint=more)
@@ -106,3 +110,13 @@ def _note_of_lm_eval(option: str) -> str:
     if found is None or found.option:
         return ""
     return f"here it is {found.ours}" if found.ours else found.note
+
+
+def _note_of_aisbench(option: str) -> str:
+    """Return what an option of AISBench or OpenCompass is here, where a command does not take it; empty for others."""
+    from proctor.dialects.aisbench.flags import flag
+
+    found = flag(option)
+    if found is None:
+        return ""
+    return f"here it is {found.ours}, of proctor run" if found.ours and found.ours != option else found.note

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +12,14 @@ import click
 
 from proctor.cli.commands import ProctorCommand
 from proctor.cli.error_reporting import FAILURES, say, show
-from proctor.cli.exam_options import sandbox_option
+from proctor.cli.exam_options import allow_option, sandbox_option
 from proctor.errors import DataError, DatasetNotFoundError, Location, UsageError
 from proctor.foreign_text import parse_json
 from proctor.safe_files import opened
 from proctor.terminal_text import printable_json
 
 if TYPE_CHECKING:
+    from proctor.recipes.options import Answers, Truncated
     from proctor.results.evaluate import EvaluationResults
 
 
@@ -35,27 +36,51 @@ if TYPE_CHECKING:
 @click.option(
     "--log", "--use-cache", "log", type=click.Path(dir_okay=False, path_type=Path), help="The response log for judges."
 )
+@click.option(
+    "--truncated",
+    type=click.Choice(["score", "fail"]),
+    help="Predictions whose `finish_reason` says that they were cut off: score them, or count them as failures.  "
+    "[default: score]",
+)
+@click.option(
+    "--answers",
+    type=click.Choice(["answer", "raw"]),
+    help="What is graded: the answer alone, or thoughts and their marks too.  [default: answer]",
+)
 @sandbox_option
+@allow_option
 @click.option("--instances", is_flag=True, help="Show the scores of the first instances, too.")
 @click.option("--allow-failures", is_flag=True, help="Exit with 0 although instances failed.")
 @click.option("--json", "as_json", is_flag=True, help="The global scores as JSON.")
-def command(dataset: str, predictions: Path, split: str, intervals: bool, log: Path | None, **shown: bool) -> int:
+def command(
+    dataset: str,
+    predictions: Path,
+    split: str,
+    intervals: bool,
+    log: Path | None,
+    truncated: Truncated | None,
+    answers: Answers | None,
+    **shown: bool,
+) -> int:
     """Score predictions for a dataset. No model is asked but judges, and these only what the log does not have."""
+    shown.pop("allow")  # its reader granted it
     given = read_predictions(predictions)
-    from proctor.artifacts.effects_of import effects_of
-    from proctor.effects import require
+    from proctor.dialects.resolve import resolve_tasks
     from proctor.recipes import load_recipe
+    from proctor.recipes.options import ExamOptions
+    from proctor.recipes.permissions import admit
     from proctor.running.evaluate import evaluate
 
     recipe = load_recipe(dataset)
-    require(effects_of(recipe), recipe.author)
+    admit(resolve_tasks([dataset]))
     rows = list(recipe()[split])
     if len(given) != len(rows):
         raise UsageError(
             f"{predictions} has {len(given)} predictions for {len(rows)} instances of '{split}'",
             hint="one line for each instance, in order; limit the recipe with max_test_instances=…",
         )
-    results = evaluate(given, rows, calc_confidence_intervals=intervals, log=log)
+    options = ExamOptions(truncated=truncated, answers=answers)
+    results = evaluate(given, rows, calc_confidence_intervals=intervals, log=log, options=options)
     if shown["as_json"]:
         click.echo(printable_json(json.dumps(dict(results.global_scores), ensure_ascii=False, indent=2, default=str)))
     else:
@@ -64,10 +89,28 @@ def command(dataset: str, predictions: Path, split: str, intervals: bool, log: P
         show(results.instance_scores.summary)
     for judge, counts in results.metadata.get("judges", {}).items():
         say(f"judge {judge}: {counts['asked']} requests asked, {counts['from_log']} answered by the log")
+    for note in _ending_notes(given, rows):
+        say(f"note: {note}")
     notes = list(_notes(results))
     for note in notes:
         say(f"warning: {note}")
     return FAILURES if notes and not shown["allow_failures"] else 0
+
+
+def _ending_notes(predictions: Sequence[Any], rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a sentence on each way in which texts did not end as answers do."""
+    from proctor.engines.thoughts import heard, marks_of
+    from proctor.ir import Response
+    from proctor.results.summary import endings_in_words
+    from proctor.scoring.endings import ALIKE, Endings
+
+    endings = Endings()
+    for prediction, row in zip(predictions, rows, strict=True):
+        response = Response(texts=(prediction,)) if isinstance(prediction, str) else prediction
+        if isinstance(response, Response):
+            endings.count_texts(heard(response, marks_of()), row["references"])
+    counted = endings.as_data()
+    yield from endings_in_words(counted, counted.get(ALIKE, {}))
 
 
 def _notes(results: EvaluationResults) -> Iterator[str]:
@@ -86,7 +129,7 @@ def _notes(results: EvaluationResults) -> Iterator[str]:
 
 
 def read_predictions(path: Path) -> list[Any]:
-    """Return the predictions in a file of JSON lines.
+    """Return the predictions in a file of JSON lines; what is said about how one came makes a response of it.
 
     Raises:
         DataError: The file is missing, or a line is not a prediction; with the line.
@@ -112,10 +155,22 @@ def _prediction(path: Path, number: int, line: str) -> Any:
         return value
     for name in ("prediction", "raw_prediction", "output"):
         if name in value:
-            return value[name]
+            return _recorded(value[name], value)
     raise DataError(
         "the line has no prediction",
         location=Location(str(path), number, 1),
         why=f"its keys are {', '.join(value)}",
         hint="write a text, or an object with 'prediction'",
     )
+
+
+def _recorded(prediction: Any, row: dict[str, Any]) -> Any:
+    """Return a prediction with what its line says about how it came: thoughts, how it ended, why there is none."""
+    from proctor.engines.replay import recorded_response
+
+    about = ("thinking", "finish_reason", "finish_reasons", "written")
+    reason = row.get("failure")
+    is_text = isinstance(prediction, str) or (prediction is None and isinstance(reason, dict))
+    if not is_text or not (reason or any(row.get(name) for name in about)):
+        return prediction
+    return recorded_response(prediction, row)

@@ -95,6 +95,10 @@ def _read_groupings(texts: Sequence[str]) -> tuple[str | tuple[str, ...], ...]:
     return tuple(names[0] if len(names) == 1 else names for names in groupings if names)
 
 
+def _names(text: str | None) -> tuple[str, ...] | None:
+    return None if text is None else tuple(name.strip() for name in text.split(",") if name.strip())
+
+
 def _read_grant(text: str) -> str:
     from proctor import effects
 
@@ -140,6 +144,15 @@ sandbox_option = click.option(
     "no prison and needs --trust-code as well.  [default: auto, the strongest that works here]",
 )
 """``--sandbox`` of every command that grades."""
+
+allow_option = click.option(
+    "--allow",
+    multiple=True,
+    metavar="KIND:WHAT",
+    callback=lambda _context, _parameter, texts: tuple(map(_read_grant, texts)),
+    help="Let exams do more than be exams: net:HOST, read:PATH, write:FOLDER, env:NAME@HOST; may be repeated, and "
+    "is remembered for the same exam.",
+)
 
 _OPTIONS = [
     click.option("--limit", "-L", type=Limit(), help="Only the first N instances of each exam, or that share of them."),
@@ -188,11 +201,29 @@ _OPTIONS = [
     click.option("--samples", metavar="JSON|FILE", help='Only these instances of exams: {"exam": [0, 3]}.'),
     click.option("--repeats", type=click.IntRange(min=1), metavar="N", help="Ask about each instance N times."),
     click.option(
+        "--reduce",
+        metavar="NAME,…",
+        callback=lambda _context, _parameter, text: _names(text),
+        help="What N answers come to: mean, majority, best, pass@K, pass^K, g-pass@K. The first is the main score.  "
+        "[default: mean]",
+    ),
+    click.option(
         "--group-by",
         multiple=True,
         metavar="FIELD[,FIELD]",
         callback=lambda _context, _parameter, texts: _read_groupings(texts),
         help="Scores by the values of a field (or of several together); may be repeated.",
+    ),
+    click.option(
+        "--truncated",
+        type=click.Choice(["score", "fail"]),
+        help="Answers that were cut off: score them as they stand, or count them as failures.  [default: score]",
+    ),
+    click.option(
+        "--answers",
+        type=click.Choice(["answer", "raw"]),
+        help="What is graded: the answer alone, or thoughts and their marks too, as the system does that an exam comes "
+        "from.  [default: answer]",
     ),
     click.option("--metadata", metavar="K=V,…", help="More metadata, for exams whose code reads it."),
     click.option("--predict-only", is_flag=True, default=None, help="Ask, but score nothing."),
@@ -213,14 +244,7 @@ _OPTIONS = [
     ),
     click.option("--trust-code", is_flag=True, default=None, help="Run the Python that exams bring along."),
     sandbox_option,
-    click.option(
-        "--allow",
-        multiple=True,
-        metavar="KIND:WHAT",
-        callback=lambda _context, _parameter, texts: tuple(map(_read_grant, texts)),
-        help="Let exams do more than be exams: net:HOST, read:PATH, write:FOLDER, env:NAME@HOST; may be repeated, and "
-        "is remembered for the same exam.",
-    ),
+    allow_option,
 ]
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from proctor.cli.error_reporting import FAILURES, say
+from proctor.cli.error_reporting import FAILURES, say, show
 from proctor.cli.exam_options import say_what_has_no_effect
 
 if TYPE_CHECKING:
@@ -57,16 +57,56 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
         origin: Who says what the model is; by default the user.
     """
     from proctor.cli.exporters import exporter
+    from proctor.running.budget import price_table
+    from proctor.running.executors import distribute
+    from proctor.running.exporting import ExportedRun
+    from proctor.running.precision import draw
+    from proctor.running.progress import observer_for
+    from proctor.running.progress_file import ProgressFileObserver
+    from proctor.running.run import run_exams
+
+    engine, exams = _prepared(spec, execution, origin)
+    if execution.fail_under:
+        from proctor.cli.thresholds import check_names
+
+        groups = [group.name for exam in exams for group in exam.groups]
+        check_names(execution.fail_under, [*(exam.name for exam in exams), *groups])
+    folder = execution.output or default_output(spec, exams, engine)
+    if execution.write_out:
+        from proctor.cli.console import console
+        from proctor.cli.show import print_requests
+
+        print_requests(exams, console(stderr=True))
+    export = exporter(execution.output_format, exams)
+    placed = distribute(engine, execution.executor, workers=execution.workers, address=execution.ray_address)
+    observer = ProgressFileObserver(observer_for(), folder)
+    asking: dict[str, Any] = {
+        "log": execution.log,
+        "retry_failed": execution.retry_failed,
+        "budget": _budget(engine, execution),
+        "prices": price_table(execution.prices) if execution.prices else None,
+    }
+    with closing(placed):
+        if spec.precision is not None:
+            drawn = draw(exams, placed, spec.precision, seed=spec.seed, **asking)
+            exams = [each.part for each in drawn.samples.values()]
+            asking["samples"] = drawn.samples
+        result = run_exams(
+            exams, placed, output=folder, observer=observer, log_samples=spec.log_samples, spec=spec, **asking
+        )
+        if spec.precision is not None and drawn.stopped is not None:
+            result = replace(result, stopped=drawn.stopped)
+    for path in export(ExportedRun(result, exams, engine, execution.log, spec)):
+        say(f"wrote {path}")
+    return result
+
+
+def _prepared(spec: RunSpec, execution: Execution, origin: Origin | None) -> tuple[Engine, list[Exam]]:
+    """Return the engine and the exams as it can sit them; what has no effect on them is said."""
     from proctor.dialects.run_file import exams_of_spec
     from proctor.engines.engine_registry import make_engine
     from proctor.recipes.exam import suited
     from proctor.recipes.permissions import admit
-    from proctor.running.budget import price_table
-    from proctor.running.executors import distribute
-    from proctor.running.exporting import ExportedRun
-    from proctor.running.progress import observer_for
-    from proctor.running.progress_file import ProgressFileObserver
-    from proctor.running.run import run_exams
     from proctor.settings import settings
 
     if execution.trust_code:
@@ -76,34 +116,35 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
     admit(found, engine)
     exams = suited(found, engine)
     say_what_has_no_effect(exams)
-    if execution.fail_under:
-        from proctor.cli.thresholds import check_names
+    return engine, exams
 
-        check_names(execution.fail_under, [each.name for exam in exams for each in (exam, *exam.groups)])
-    folder = execution.output or default_output(spec, exams, engine)
-    if execution.write_out:
-        from proctor.cli.console import console
-        from proctor.cli.show import print_requests
 
-        print_requests(exams, console(stderr=True))
-    export = exporter(execution.output_format, exams)
-    placed = distribute(engine, execution.executor, workers=execution.workers, address=execution.ray_address)
-    with closing(placed):
-        result = run_exams(
-            exams,
-            placed,
-            log=execution.log,
-            output=folder,
-            observer=ProgressFileObserver(observer_for(), folder),
-            log_samples=spec.log_samples,
-            spec=spec,
-            retry_failed=execution.retry_failed,
-            budget=_budget(engine, execution),
-            prices=price_table(execution.prices) if execution.prices else None,
-        )
-    for path in export(ExportedRun(result, exams, engine, execution.log, spec)):
-        say(f"wrote {path}")
-    return result
+def rehearse(spec: RunSpec, execution: Execution, origin: Origin | None = None) -> int:
+    """Do everything of a run but asking: build, check and count its requests, and say where it would write.
+
+    Returns:
+        How many rows cannot be asked about.
+
+    Raises:
+        ProctorError: As a run would.
+    """
+    import click
+
+    from proctor.running.checks import check_exams
+
+    engine, exams = _prepared(spec, execution, origin)
+    check_exams(exams, engine)
+    unusable = 0
+    for exam in exams:
+        rows = requests = failed = 0
+        for question in exam.questions():
+            rows, requests = rows + 1, requests + len(question.requests)
+            failed += question.failure is not None
+        odd = f", of which {failed} cannot be asked about" if failed else ""
+        click.echo(f"{exam.name}: {rows} instances{odd}, {requests} requests to {engine.label}")
+        unusable += failed
+    say(f"nothing was asked; the run folder would be {execution.output or default_output(spec, exams, engine)}")
+    return unusable
 
 
 def _budget(engine: Engine, execution: Execution) -> Budget | None:
@@ -136,31 +177,60 @@ def conclude(
     """Print the results of a run; return the exit code."""
     from proctor.cli.console import console, print_json
     from proctor.cli.tables import score_table
-    from proctor.results.summary import failure_notes, first_failures, score_rows
+    from proctor.results.summary import (
+        ending_notes,
+        failure_notes,
+        noise_notes,
+        sample_notes,
+        score_rows,
+    )
 
     rows = list(score_rows(result.results, every_score=every_score))
+    endings = ending_notes(rows)
+    if result.stopped is not None:
+        say(f"stopped: {result.stopped}; not everything was asked, and the scores are of what was")
+        say("  hint: the same command with a larger budget goes on; a smaller max_tokens makes one request cost less")
     if as_json:
         print_json(result.results, indent=2)
+        for note in endings:
+            say(f"note: {note}")
     else:
         console().print(score_table(rows))
+        for note in endings:
+            show(note)
+    for note in [*sample_notes(result.results), *noise_notes(result.results)]:
+        say(note)
     say(f"run folder: {result.output}")
     if damaged := result.run.get("requests", {}).get("damaged"):
         say(f"warning: {damaged} damaged entries of the response log count as absent, and were asked again")
         say(f"  hint: proctor log verify --log {result.run['log']} says more")
-    notes = failure_notes(rows)
+    has_failed = _say_failures(result, failure_notes(rows))
+    is_broken = _say_broken(result)
+    too_low = _too_low(result, thresholds)
+    return FAILURES if result.stopped or is_broken or (has_failed and not allow_failures) else too_low
+
+
+def _say_failures(result: RunResult, notes: Sequence[str]) -> bool:
+    """Say which instances failed and why; return whether one did."""
+    from proctor.results.summary import first_failures
+
     for note in notes:
         say(f"warning: {note}")
     for kind, message in first_failures(result.grades.values()).items():
         say(f"  {kind}: {message}")
     if notes:
         say(f"samples.jsonl has the reasons; to ask again what failed: proctor run {result.output}")
+    return bool(notes)
+
+
+def _say_broken(result: RunResult) -> bool:
+    """Say which exams could not be graded; return whether one could not."""
     broken = [name for name, entry in result.results.items() if "error" in entry]
     for name in broken:
         say(f"warning: {name} could not be graded: {result.results[name]['error']}")
     if broken:
         say(f"its answers are kept; to grade again: proctor run {result.output}")
-    too_low = _too_low(result, thresholds)
-    return FAILURES if broken or (notes and not allow_failures) else too_low
+    return bool(broken)
 
 
 def _too_low(result: RunResult, thresholds: Sequence[Threshold]) -> int:

@@ -9,7 +9,7 @@ from proctor.plugins import plugins
 from proctor.recipes.exam import Exam
 from proctor.running.exporting import Exporter
 
-OWN = ("proctor", "lm-eval")
+OWN = ("proctor", "lm-eval", "aisbench")
 
 
 def exporter(name: str, exams: Sequence[Exam]) -> Exporter:
@@ -26,6 +26,12 @@ def exporter(name: str, exams: Sequence[Exam]) -> Exporter:
 
         check_lm_eval(exams)
         return write_lm_eval
+    if name == "aisbench":
+        from proctor.cli.aisbench_files import write_aisbench
+        from proctor.dialects.aisbench.work_dir import check_configs
+
+        check_configs(exams)
+        return write_aisbench
     plugin = plugins("exporters").get(name)
     if plugin is None:
         known = [*OWN, *plugins("exporters")]

@@ -12,6 +12,7 @@ from proctor.errors import UsageError
 from proctor.ir import Failure
 from proctor.recipes.exam import Answered, Exam
 from proctor.running.exporting import ExportedRun
+from proctor.running.listening import listening
 from proctor.running.log import ResponseLog
 from proctor.running.plan import Filed, answered
 from proctor.secrets import without_secrets
@@ -41,7 +42,7 @@ def write_lm_eval(run: ExportedRun) -> list[Path]:
         filed = Filed(open_log, number, with_failures=True)
 
         def answers(exam: Exam) -> Iterable[Answered]:
-            return answered(exam.questions(), filed, _MISSING)
+            return answered(exam.questions(), filed.heard_by(listening(engine, exam)), _MISSING)
 
         started = str(result.run.get("started") or "")
         model = ModelDescription(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _SECONDS_PER_DAY = 86_400  # the log counts in seconds, --older-than in days
 _MOST_NAMED = 10  # faults, and damaged entries: a screen; whoever has more salvages the log
+_ORDINARY = ("", "stop")  # how nearly every answer ends, which is not worth a line
 _WIDEST_TEXT = 300  # characters of an answer in a listing: three or four lines of a terminal
 
 _where = click.option(
@@ -144,6 +145,10 @@ def _verify(path: Path | None, drop_damaged: bool, salvage: Path | None) -> int:
     return 0 if found.is_sound else FAILURES
 
 
+def _beginning(text: str) -> str:
+    return text if len(text) <= _WIDEST_TEXT else f"{text[: _WIDEST_TEXT - 1]}…"
+
+
 def _open(path: Path | None, *, read_only: bool) -> ResponseLog:
     from proctor.running.log import ResponseLog
 
@@ -165,8 +170,11 @@ def _print_entry(each: LoggedResponse) -> None:
     click.echo(click.style(head, dim=True), color=colour)
     if response.failure is not None:
         show(f"  {response.failure.kind}: {response.failure.message}")
+    for thought in filter(None, response.thoughts):
+        click.echo(click.style(f"  thinking: {printable(_beginning(thought))}", dim=True), color=colour)
     for text in response.texts:
-        shown = text if len(text) <= _WIDEST_TEXT else f"{text[: _WIDEST_TEXT - 1]}…"
-        show(f"  {shown}")
+        show(f"  {_beginning(text)}")
+    if ends := [reason for reason in response.finish_reasons if reason not in _ORDINARY]:
+        click.echo(click.style(f"  ended by: {printable(', '.join(ends))}", dim=True), color=colour)
     if response.scores:
         click.echo("  " + "  ".join(f"{scored.log_likelihood:.4f}" for scored in response.scores))

@@ -73,6 +73,7 @@ def _load(path: Path) -> StoredRun:
 
 def _write(runs: list[StoredRun], form: str, output: Path, samples: int) -> None:
     from proctor.results.export import score_records, to_csv, to_markdown, write_parquet
+    from proctor.results.latency_tables import latency_markdown
     from proctor.results.summary import score_rows
     from proctor.safe_files import write_for_user
 
@@ -84,7 +85,8 @@ def _write(runs: list[StoredRun], form: str, output: Path, samples: int) -> None
         return
     listed = [(run.path.name, run.model, list(score_rows(run.results, every_score=True))) for run in runs]
     if form == "md":
-        write_for_user(output, to_markdown(listed))
+        times = {run.path.name: run.run.get("latency") or {} for run in runs}
+        write_for_user(output, to_markdown(listed) + latency_markdown(times))
     elif form == "csv":
         write_for_user(output, to_csv(score_records(listed)))
     elif form == "latex":

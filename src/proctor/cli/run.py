@@ -8,13 +8,14 @@ from typing import Any
 
 import click
 
-from proctor.cli.commands import ProctorCommand
-from proctor.cli.exam_options import exam_options, read_options
-from proctor.cli.execution import Execution, conclude, run_spec, terminated_like_ctrl_c
+from proctor.cli.error_reporting import FAILURES, say
+from proctor.cli.exam_options import exam_options, read_options, split_names
+from proctor.cli.execution import Execution, conclude, rehearse, run_spec, terminated_like_ctrl_c
+from proctor.cli.habits import Habits, HabitsCommand, current_habits, custom_task, hub_model
 from proctor.cli.run_options import changed_spec, origin_of_model, spec_of_options
 
 
-@click.command("run", cls=ProctorCommand)
+@click.command("run", cls=HabitsCommand)
 @click.argument("spec", required=False, metavar="[RUN.yaml|CONFIG.py]", type=click.Path(exists=True, path_type=Path))
 @click.option("--model", "-m", metavar="MODEL", help="Who is asked: smollm2, hf, openai … (proctor doctor lists them).")
 @click.option("--tasks", "-t", multiple=True, metavar="NAME,…", help="Exams, suites, recipes, files (see proctor ls).")
@@ -23,6 +24,18 @@ from proctor.cli.run_options import changed_spec, origin_of_model, spec_of_optio
 @click.option("--device", metavar="NAME", help="Short for --model-args device=NAME.")
 @click.option("--max-concurrency", metavar="N", help="Short for --model-args max_concurrency=N.")
 @click.option("--truncate", metavar="demos|left|none", help="Prompts that are too long: --model-args truncate=….")
+@click.option(
+    "--thinking-tokens",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Tokens that the model may think, on top of what an exam allows for the answer: --model-args "
+    "thinking_tokens=N.",
+)
+@click.option(
+    "--thinking",
+    type=click.Choice(["off", "on", "low", "medium", "high"]),
+    help="How hard the model is to think, said in its provider's own words: --model-args thinking=….",
+)
 @click.option(
     "--output", "--output-path", "-o", "output", type=click.Path(file_okay=False, path_type=Path), help="Run folder."
 )
@@ -35,6 +48,12 @@ from proctor.cli.run_options import changed_spec, origin_of_model, spec_of_optio
 )
 @click.option(
     "--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A price table of your own."
+)
+@click.option(
+    "--precision",
+    type=float,
+    metavar="X",
+    help="Draw questions until the 95% interval of the main score is this near on either side: 0.02 is two points.",
 )
 @click.option("--executor", default="local", metavar="local|ray", help="Where the model runs.  [default: local]")
 @click.option("--workers", type=click.IntRange(min=1), help="Ray workers.  [default: one for each node]")
@@ -57,19 +76,38 @@ def command(spec: Path | None, **options: Any) -> int:
     \b
     proctor run --model smollm2 --tasks samples
     proctor run --model openai --model-args model=m,base_url=http://127.0.0.1:8000/v1 --tasks samples.science
+    \b
+    Options of AISBench and OpenCompass (--models, --datasets, --mode, --hf-path …) mean what they mean there.
     """  # noqa: D301 - click reads the control character
     from proctor.cli.thresholds import parsed
-    from proctor.running.spec import RunSpec
 
+    habits = current_habits()
     mine = {name: options.pop(name) for name in ("allow_failures", "every_score", "as_json")}
     options["fail_under"] = parsed(options["fail_under"])
     execution = Execution(**{entry.name: options.pop(entry.name) for entry in fields(Execution)})
     options = read_options(options)
-    output = execution.output
+    options = _in_habit(habits, options)
+    if habits["--search"] or habits.mode in ("eval", "judge", "viz"):
+        return _without_asking(spec, habits, options, execution.output, mine)
+    if habits.mode == "infer":
+        options["predict_only"] = True
     if spec is not None and spec.suffix == ".py":
         from proctor.cli.run_config import run_config
 
-        return run_config(spec, options, execution, **mine)
+        return run_config(spec, options, execution, habits, **mine)
+    if habits.models or habits["--summarizer"]:
+        from proctor.cli.run_config import run_models
+
+        return run_models(spec, options, execution, habits, **mine)
+    return _run_one(spec, options, execution, habits, mine)
+
+
+def _run_one(
+    spec: Path | None, options: dict[str, Any], execution: Execution, habits: Habits, printed: dict[str, bool]
+) -> int:
+    from proctor.running.spec import RunSpec
+
+    output = execution.output
     if spec is None:
         wanted, origin = spec_of_options(options), origin_of_model(options)
     else:
@@ -78,6 +116,43 @@ def command(spec: Path | None, **options: Any) -> int:
         folder = spec if spec.is_dir() else spec.parent
         if output is None and (folder / "run.yaml").exists() and not wanted.differences(saved):
             output = folder
+    execution = replace(execution, output=output)
     with terminated_like_ctrl_c():
-        result = run_spec(wanted, replace(execution, output=output), origin)
-    return conclude(result, thresholds=execution.fail_under, **mine)
+        if habits["--dry-run"]:
+            return FAILURES if rehearse(wanted, execution, origin) and not printed["allow_failures"] else 0
+        result = run_spec(wanted, execution, origin)
+    return conclude(result, thresholds=execution.fail_under, **printed)
+
+
+def _in_habit(habits: Habits, options: dict[str, Any]) -> dict[str, Any]:
+    """Return options with what the command line says in words of AISBench or OpenCompass."""
+    options = hub_model(habits, options)
+    if habits["--reuse"] and habits.mode in ("all", "infer"):
+        say("note: --reuse has no effect here: the same command goes on, and asks only what the response log lacks")
+    if (habits["--custom-dataset-path"] or habits["--custom-dataset-data-type"]) is not None:
+        project = _project_of(habits, options)
+        say(f"note: the prompt is that of {project}; [project=…] behind the file's name in --tasks chooses another")
+        options["tasks"] = (*options["tasks"], custom_task(habits, project))
+    return options
+
+
+def _project_of(habits: Habits, options: dict[str, Any]) -> str:
+    """Return whose prompt a user of ``--custom-dataset-path`` means: that of the package his model's config is from."""
+    from proctor.dialects.aisbench.index import MODEL, config_entries
+
+    names = {name.partition("::")[0] for name in (*habits.models, options["model"] or "")}
+    found = [each.source for each in config_entries().values() if each.kind == MODEL and each.name in names]
+    return "aisbench" if "aisbench" in found and "opencompass" not in found else "opencompass"
+
+
+def _without_asking(
+    spec: Path | None, habits: Habits, options: dict[str, Any], output: Path | None, printed: dict[str, bool]
+) -> int:
+    from proctor.cli.habit_modes import look_back, search
+
+    names = [name for text in options["tasks"] for name in split_names(text)]
+    if habits["--search"]:
+        models = habits.models or ([options["model"]] if options["model"] else [])
+        return search(models, names, habits["--summarizer"], options["include_paths"])
+    names = [f"{spec}::{name}" for name in names] or [str(spec)] if spec is not None else names
+    return look_back(habits, names, options, output, **printed)

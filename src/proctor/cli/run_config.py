@@ -2,60 +2,144 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from proctor.cli.error_reporting import say
-from proctor.cli.execution import Execution, conclude, run_spec, terminated_like_ctrl_c
+from proctor.cli.error_reporting import FAILURES, say
+from proctor.cli.exam_options import split_names
+from proctor.cli.execution import Execution, conclude, rehearse, run_spec, terminated_like_ctrl_c
+from proctor.cli.habits import Habits
 from proctor.cli.run_options import changed_spec, of_model, origin_of_model, spec_of_options
+from proctor.dialects.aisbench.resolve import configs_of
+from proctor.dialects.aisbench.summary import SummaryTable, named_summarizer, summary_of, summary_of_datasets
 from proctor.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
+    from proctor.engines.engine_registry import Origin
     from proctor.running.run import RunResult
     from proctor.running.spec import RunSpec
 
 
-def run_config(path: Path, options: dict[str, Any], execution: Execution, **printed: bool) -> int:
+def run_config(path: Path, options: dict[str, Any], execution: Execution, habits: Habits, **printed: bool) -> int:
     """Run a config and return the exit code.
 
     Args:
         path: The config.
         options: The command line. ``--model`` replaces the config's models; ``--tasks`` are patterns over its datasets.
         execution: How to run.
+        habits: What the command line says in words of AISBench or OpenCompass.
         printed: How to print results, see :func:`proctor.cli.execution.conclude`.
 
     Raises:
         UsageError: The config names no model, and neither does the command line.
         ProctorError: The config cannot be read or run.
     """
+    _trust(execution)
+    origin = origin_of_model(options, path)
+    jobs = {name: (spec, origin) for name, spec in _specs(path, options, habits.models).items()}
+    results, code = _run_all(jobs, execution, habits, **printed)
+    if results:
+        summarizer = _summarizer(habits, options)
+        _write_summary(summary_of(path, _numbers(results), summarizer), results, execution.output)
+    return code
+
+
+def run_models(
+    spec: Path | None, options: dict[str, Any], execution: Execution, habits: Habits, **printed: bool
+) -> int:
+    """Let several models sit exams, each in a run of its own, and sum them up; return the exit code.
+
+    Args:
+        spec: Must be nothing: a run file has one model.
+        options: The command line.
+        execution: How to run.
+        habits: ``--models`` and ``--summarizer`` of the command line.
+        printed: How to print results, see :func:`proctor.cli.execution.conclude`.
+
+    Raises:
+        UsageError: A run file is named beside several models.
+        ProctorError: A model or an exam cannot be built.
+    """
+    if spec is not None:
+        raise UsageError(f"{spec} has a model of its own", hint="leave --models and --summarizer out")
+    _trust(execution)
+    given = habits.models or [options["model"]]
+    summarizer = _summarizer(habits, options)
+    jobs = {
+        name.rpartition("::")[2]: (spec_of_options(each), origin_of_model(each))
+        for model in given
+        for name in _models_of(model)
+        for each in [{**options, "model": name}]
+    }
+    results, code = _run_all(jobs, execution, habits, **printed)
+    if results and summarizer is not None:
+        names = [name for text in options["tasks"] for name in split_names(text)]
+        listed = [each.values for name in names for each in configs_of(name, options["include_paths"])]
+        _write_summary(summary_of_datasets(listed, _numbers(results), summarizer), results, execution.output)
+    return code
+
+
+def _models_of(name: str) -> list[str]:
+    """Return a model as it is, or all models of a config, each with the text that means it alone."""
+    from proctor.dialects.aisbench.models import find_models
+    from proctor.engines.engine_registry import ENGINES
+
+    if not name or name in ENGINES or "=" in name:
+        return [name]
+    return [each for each, _ in find_models(name) or ()] or [name]
+
+
+def _trust(execution: Execution) -> None:
     if execution.trust_code:
         from proctor.settings import settings
 
         settings.trust_code = True
-    specs, origin = _specs(path, options), origin_of_model(options, path)
+
+
+def _summarizer(habits: Habits, options: dict[str, Any]) -> Mapping[str, Any] | None:
+    name = habits["--summarizer"]
+    return named_summarizer(name, options["include_paths"]) if name else None
+
+
+def _numbers(results: Mapping[str, RunResult]) -> dict[str, Any]:
+    return {name: result.results for name, result in results.items()}
+
+
+def _run_all(
+    jobs: Mapping[str, tuple[RunSpec, Origin]], execution: Execution, habits: Habits, **printed: bool
+) -> tuple[dict[str, RunResult], int]:
+    """Run each model; return results by model (none of a rehearsal) and the exit code."""
     results: dict[str, RunResult] = {}
     code = 0
     with terminated_like_ctrl_c():
-        for name, spec in specs.items():
-            if len(specs) > 1:
+        for name, (spec, origin) in jobs.items():
+            if len(jobs) > 1:
                 say(f"model {name}")
             output = execution.output
-            if output is not None and len(specs) > 1:
+            if output is not None and len(jobs) > 1:
                 output = output / name
-            results[name] = run_spec(spec, replace(execution, output=output), origin)
+            here = replace(execution, output=output)
+            if habits["--dry-run"]:
+                unusable = rehearse(spec, here, origin)
+                code = max(code, FAILURES if unusable and not printed["allow_failures"] else 0)
+                continue
+            results[name] = run_spec(spec, here, origin)
             code = max(code, conclude(results[name], thresholds=execution.fail_under, **printed))
-    _sum_up(path, results, execution.output)
-    return code
+    return results, code
 
 
-def _specs(path: Path, options: dict[str, Any]) -> dict[str, RunSpec]:
+def _specs(path: Path, options: dict[str, Any], named: Sequence[str] = ()) -> dict[str, RunSpec]:
     from proctor.dialects.aisbench.models import find_models, model_config
 
     patterns = [name for text in options["tasks"] for name in text.split(",")]
     tasks = tuple(f"{path}::{pattern}" for pattern in patterns) or (str(path),)
-    if options["model"]:
-        return {options["model"]: spec_of_options({**options, "tasks": tasks})}
+    if named or options["model"]:
+        chosen = [each for name in named or [options["model"]] for each in _models_of(name)]
+        return {
+            each.rpartition("::")[2]: spec_of_options({**options, "model": each, "tasks": tasks}) for each in chosen
+        }
     models = find_models(str(path)) or []
     if not models:
         raise UsageError(
@@ -68,16 +152,12 @@ def _specs(path: Path, options: dict[str, Any]) -> dict[str, RunSpec]:
     }
 
 
-def _sum_up(path: Path, results: dict[str, RunResult], output: Path | None) -> None:
-    """Print the summarizer's table and write it as text, CSV and Markdown."""
-    from proctor.dialects.aisbench.summary import summary_of
+def _write_summary(table: SummaryTable | None, results: Mapping[str, RunResult], output: Path | None) -> None:
+    """Write a summarizer's table as text, CSV and Markdown."""
     from proctor.safe_files import write_text
 
-    table = summary_of(path, {name: result.results for name, result in results.items()})
-    if table is None:
-        return
     folder = output or next(iter(results.values())).output
-    if folder is None:
+    if table is None or folder is None:
         return
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -30,14 +30,17 @@ _OVERRIDES = (
     "chat_override",
     "group_by",
     "repeats",
+    "truncated",
+    "answers",
+    "reduce",
 )
 
 
 def _model_args(options: dict[str, Any]) -> dict[str, Any]:
     from proctor.engines.engine_registry import parse_model_args
 
-    names = ("batch_size", "device", "max_concurrency", "truncate")
-    short = [f"{name}={options[name]}" for name in names if options[name]]
+    names = ("batch_size", "device", "max_concurrency", "truncate", "thinking", "thinking_tokens")
+    short = [f"{name}={options[name]}" for name in names if options.get(name) not in (None, "")]
     given: dict[str, Any] = {}
     for text in (*options["model_args"], *short):
         given |= parse_model_args(text)
@@ -128,7 +131,11 @@ def changed_spec(spec: RunSpec, options: dict[str, Any]) -> RunSpec:
         changes["limit"] = limit
     if overrides:
         changes["overrides"] = {**spec.overrides, **overrides}
-    changes |= {name: options[name] for name in ("seed", "num_demos", "log_samples") if options[name] is not None}
+    changes |= {
+        name: options[name]
+        for name in ("seed", "num_demos", "precision", "log_samples")
+        if options.get(name) is not None
+    }
     if changes:
         changes |= {"exams": {}, "engine": ""}  # filled in anew: they belong to the spec before the change
     return replace(spec, **changes)

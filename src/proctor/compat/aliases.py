@@ -33,6 +33,7 @@ class Alias:
         gaps_only: Leave modules alone that the real package, where it is installed, has itself.
         extends: Modules of the real package that are given more once they are loaded: the names that change, from a
             function (``module:attribute``) of the module.
+        spread: Packages whose names lie in many modules there: every module below one has the package's names.
     """
 
     package: str
@@ -41,10 +42,22 @@ class Alias:
     instead: Mapping[str, str] = field(default_factory=dict)
     gaps_only: bool = False
     extends: Mapping[str, str] = field(default_factory=dict)
+    spread: frozenset[str] = frozenset()
 
     def has(self, module: str) -> bool:
         """Whether this alias has a module (or a package above one)."""
+        return self.lists(module) or self._package_of(module) is not None
+
+    def lists(self, module: str) -> bool:
+        """Whether a module (or a package above one) is in the table."""
         return module in self.modules or any(name.startswith(f"{module}.") for name in self.modules)
+
+    def _package_of(self, module: str) -> str | None:
+        return next((name for name in self.spread if module.startswith(f"{name}.")), None)
+
+    def _table(self, module: str) -> Mapping[str, str]:
+        own = self.modules.get(module)
+        return own if own is not None else self.modules.get(self._package_of(module) or "", {})
 
     def look_up(self, module: str, name: str) -> Any:
         """Return what a name in a module means here.
@@ -53,7 +66,7 @@ class Alias:
             ImportError: Proctor does not have it; the message says what to do. (Python would replace the message of
                 an AttributeError by its own.)
         """
-        place = self.modules.get(module, {}).get(name)
+        place = self._table(module).get(name)
         if place is None and self.artifacts and snake_case(name) in registry:
             found = registry.get(snake_case(name))
             if found.__name__ == name:
@@ -66,19 +79,19 @@ class Alias:
 
     def names(self, module: str) -> list[str]:
         """Return the names in a module's table."""
-        return sorted(self.modules.get(module, ()))
+        return sorted(self._table(module))
 
     def starred(self, module: str) -> list[str]:
         """Return what ``from module import *`` binds: the table's names and, where they are found here, all classes."""
         classes = (place.rpartition(":")[2] for place in builtin_types().values()) if self.artifacts else ()
-        return sorted({*self.modules.get(module, ()), *classes})
+        return sorted({*self._table(module), *classes})
 
     def _missing(self, module: str, name: str) -> str:
         message = f"Proctor has no '{name}' of '{module}'"
         if advice := self.instead.get(name):
             return f"{message}: {advice}"
         classes = (place.rpartition(":")[2] for place in builtin_types().values()) if self.artifacts else ()
-        known = [*self.modules.get(module, ()), *classes]
+        known = [*self._table(module), *classes]
         return f"{message}. {did_you_mean(name, known) or 'docs/compatibility.md lists what differs'}"
 
 
@@ -99,7 +112,7 @@ class _AliasModule(ModuleType):
             value = self.__alias.look_up(self.__name__, name)
         except ImportError:
             child = f"{self.__name__}.{name}"
-            if not self.__alias.has(child):
+            if not self.__alias.lists(child):
                 raise
             value = importlib.import_module(child)
         setattr(self, name, value)

@@ -23,6 +23,7 @@ from proctor.artifacts import NON_POSITIONAL
 from proctor.data.dataframes import frames, tabular
 from proctor.data.fields import MISSING, Row, finder
 from proctor.data.hub import local_file, place_of
+from proctor.data.json_lines import unchanged_rows
 from proctor.data.loaders import LazyLoader
 from proctor.effects import Effect, reading
 from proctor.errors import DataError, DatasetNotFoundError, Location, MissingExtraError, ValidationError, did_you_mean
@@ -270,10 +271,17 @@ class LoadJsonFile(FileLoader):
 
     def _read_lines(self, path: str) -> Iterator[Row]:
         options = {"lines": True, **self._options()}
+        is_large = self._is_large(path)
         if self.compression is None and not path.endswith(_PACKED):
+            if not is_large and not is_remote(path):
+                with opened(path) as file:
+                    found = unchanged_rows(file.read(), self.get_limit())
+                if found is not None:
+                    yield from found
+                    return
             check_lines(path, self.get_limit())  # pandas forgives what other readers of the file would not
         try:
-            if self._is_large(path):
+            if is_large:
                 yield from self._read_pieces(path, {**options, "chunksize": self.chunksize})
                 return
             with frames() as pd:

@@ -3,6 +3,7 @@
 from proctor.demos.pool import DemoPool, draw_pool
 from proctor.demos.retrievers import (
     FixKRetriever,
+    LabelsRetriever,
     RandomRetriever,
     Retriever,
     SlidingWindowRetriever,
@@ -27,6 +28,7 @@ __all__ = [
     "DiverseLabelsSampler",
     "FixKRetriever",
     "FixedIndicesSampler",
+    "LabelsRetriever",
     "MDLRetriever",
     "RandomRetriever",
     "RandomSampler",

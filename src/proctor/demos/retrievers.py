@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self, overload
 
+from pydantic import Field
+
 from proctor.artifacts import NON_POSITIONAL
 from proctor.demos.samplers import Instance, Sampler, instance_stream
 from proctor.errors import DemosError
@@ -106,7 +108,7 @@ class Retriever(Sampler):
     is_random: ClassVar[bool] = False
     ice_separator: str = "\n"
     ice_eos_token: str = "\n"  # noqa: S105 - a text of prompts
-    ice_num: int = 1
+    ice_num: Annotated[int, Field(ge=0)] = 1
     fields: Annotated[list[str] | None, NON_POSITIONAL] = None
 
     @abstractmethod
@@ -153,12 +155,39 @@ class ZeroRetriever(Retriever):
 
     ice_separator: str = ""
     ice_eos_token: str = ""
-    ice_num: int = 0
+    ice_num: Annotated[int, Field(ge=0)] = 0
 
     def retrieve(self, index: Corpus, test: Corpus, label_prompts: LabelPrompts | None = None) -> Sequence[Positions]:
         """Return no positions for anybody."""
         del index, label_prompts
         return Repeated((), len(test))
+
+
+class LabelsRetriever(Retriever):
+    """Examples that share a label with the row, of its first label first (OpenCompass' ``XiezhiRetriever``).
+
+    Attributes:
+        labels_column: The column with the labels of a row, a list.
+    """
+
+    labels_column: str = "labels"
+
+    def retrieve(self, index: Corpus, test: Corpus, label_prompts: LabelPrompts | None = None) -> Sequence[Positions]:
+        """Return the first ``ice_num`` examples of the row's labels; a row of unknown labels has none."""
+        del label_prompts
+        known: dict[Any, list[int]] = {}
+        for position, row in enumerate(index.rows):
+            for label in row[self.labels_column]:
+                known.setdefault(label, []).append(position)
+        chosen = []
+        for row in test.rows:
+            found: list[int] = []
+            for label in row[self.labels_column]:
+                if len(found) >= self.ice_num:
+                    break
+                found += known.get(label, [])
+            chosen.append(tuple(found[: self.ice_num]))
+        return chosen
 
 
 class FixKRetriever(Retriever):
@@ -221,7 +250,7 @@ class RandomRetriever(Retriever):
 class SlidingWindowRetriever(Retriever):
     """The ``k`` rows before a test row; the first ones are shown the last rows of the index, too."""
 
-    k: int
+    k: Annotated[int, Field(ge=0)]
 
     def retrieve(self, index: Corpus, test: Corpus, label_prompts: LabelPrompts | None = None) -> Sequence[Positions]:
         """Return the window that ends before each test row's own position."""

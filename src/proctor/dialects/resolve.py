@@ -111,10 +111,13 @@ def _unknown(name: str, options: ExamOptions) -> UnknownArtifactError:
         why = "" if path.parent.is_dir() else f"there is no folder '{path.parent}' in {Path.cwd()}"
         hint = did_you_mean(str(path), near) or "paths start at the folder that proctor is called in"
         return UnknownArtifactError(f"there is no file '{path}'", why=why, hint=hint)
+    from proctor.dialects.known_names import where_to_get
     from proctor.dialects.listing import everything
 
     known = everything(kinds=("exam", "benchmark", "group", "tag", "suite"), include_paths=options.include_paths)
-    hint = did_you_mean(name, [entry.name for entry in known])
+    near = did_you_mean(name, [entry.name for entry in known])
+    elsewhere = where_to_get(name)
+    hint = elsewhere if " is an exam of " in elsewhere or not near else near
     missing = ", ".join(catalog.title for catalog in missing_catalogs())
     why = f"PROCTOR_CATALOGS names {missing}, and there is no such folder" if missing else ""
     return UnknownArtifactError(
@@ -124,7 +127,7 @@ def _unknown(name: str, options: ExamOptions) -> UnknownArtifactError:
 
 def foreign_resolvers() -> tuple[Resolver, ...]:
     """Return the resolvers of the other dialects, then those of installed packages."""
-    return (_from_lm_eval, _from_aisbench, *map(_of_plugin, plugins("dialects").values()))
+    return (_from_hub_yaml, _from_lm_eval, _from_aisbench, *map(_of_plugin, plugins("dialects").values()))
 
 
 def _of_plugin(plugin: Plugin) -> Resolver:
@@ -138,6 +141,12 @@ def _of_plugin(plugin: Plugin) -> Resolver:
         return exams
 
     return resolve
+
+
+def _from_hub_yaml(name: str, options: ExamOptions) -> list[Exam] | None:
+    from proctor.dialects.hub_yaml.resolve import resolve_name
+
+    return resolve_name(name, options)
 
 
 def _from_lm_eval(name: str, options: ExamOptions) -> list[Exam] | None:

@@ -13,7 +13,9 @@ from itertools import islice
 from msgspec import structs
 
 from proctor.engines.engine import Engine
-from proctor.ir import Answers, Converse, Generate, Message, Prompt, Response, Timing, Usage
+from proctor.engines.thoughts import turn_of
+from proctor.ir import Answers, Converse, Generate, Prompt, Response, Timing, Usage
+from proctor.ir.conversation import count_asked, next_messages
 
 WINDOW = 1024
 """Conversations in flight at once: enough for any engine to fill its batches, each with its messages in memory."""
@@ -35,7 +37,7 @@ def converse(engine: Engine, requests: Iterable[Converse], window: int = WINDOW)
 
 
 def _hold(engine: Engine, requests: Sequence[Converse]) -> Iterator[tuple[int, Response]]:
-    open_talks = {position: _Talk(request) for position, request in enumerate(requests)}
+    open_talks = {position: _Talk(request, engine.keeps_thoughts) for position, request in enumerate(requests)}
     while open_talks:
         for position in [position for position, talk in open_talks.items() if talk.is_over]:
             yield position, open_talks.pop(position).response()
@@ -47,44 +49,54 @@ def _hold(engine: Engine, requests: Sequence[Converse]) -> Iterator[tuple[int, R
 class _Talk:
     """One conversation and how far it is."""
 
-    def __init__(self, request: Converse) -> None:
+    def __init__(self, request: Converse, keeps_thoughts: bool) -> None:
+        self._keeps_thoughts = keeps_thoughts
         self._decoding = request.decoding
-        self._turns = list(request.turns)
+        self._turns = request.turns
         self._replies: list[Response] = []
 
     @property
     def is_over(self) -> bool:
         """Whether there is nothing left to generate, or no sense in it."""
         failed = bool(self._replies) and self._replies[-1].failure is not None
-        return failed or None not in self._turns
+        return failed or len(self._replies) == count_asked(self._turns)
 
     def request(self) -> Generate:
         """Return the request for the next turn: everything that was said before it."""
-        said: list[Message] = [turn for turn in self._turns[: self._turns.index(None)] if turn is not None]
-        return Generate(Prompt(said), self._decoding)
+        heard = [turn_of(reply, with_thoughts=self._keeps_thoughts) for reply in self._replies]
+        return Generate(Prompt(next_messages(self._turns, heard) or ()), self._decoding)
 
     def hear(self, reply: Response) -> None:
         """Take the answer to :meth:`request`."""
         self._replies.append(reply)
-        if reply.failure is None:
-            self._turns[self._turns.index(None)] = {"role": "assistant", "content": reply.text}
 
     def response(self) -> Response:
         """Return the whole answer, or the failure that ended it."""
         timing, usage = _sums(self._replies)
         if self._replies and (failure := self._replies[-1].failure) is not None:
             message = f"turn {len(self._replies)}: {failure.message}"
-            return Response(failure=structs.replace(failure, message=message), usage=usage, timing=timing)
-        return Response(
-            texts=tuple(reply.text for reply in self._replies),
-            finish_reasons=tuple(next(iter(reply.finish_reasons), "") for reply in self._replies),
-            usage=usage,
-            timing=timing,
-        )
+            response = joined(self._replies, timing, usage)
+            return structs.replace(response, texts=(), failure=structs.replace(failure, message=message))
+        return joined(self._replies, timing, usage)
+
+
+def joined(replies: Sequence[Response], timing: Timing, usage: Usage) -> Response:
+    """Return the first text of each of several replies as one response, with what was thought before each of them."""
+    thoughts = tuple(next(iter(reply.thoughts), "") for reply in replies)
+    return Response(
+        texts=tuple(reply.text for reply in replies),
+        finish_reasons=tuple(next(iter(reply.finish_reasons), "") for reply in replies),
+        thoughts=thoughts if any(thoughts) else (),
+        written=tuple(next(iter(reply.written), reply.text) for reply in replies)
+        if any(reply.written for reply in replies)
+        else (),
+        usage=usage,
+        timing=timing,
+    )
 
 
 def _sums(replies: Sequence[Response]) -> tuple[Timing, Usage]:
-    read = sum(reply.usage.prompt_tokens for reply in replies)
-    written = sum(reply.usage.completion_tokens for reply in replies)
     started = replies[0].timing.started if replies else 0.0
-    return Timing(started, sum(reply.timing.seconds for reply in replies)), Usage(read, written)
+    return Timing(started, sum(reply.timing.seconds for reply in replies)), sum(
+        (reply.usage for reply in replies), Usage()
+    )

@@ -34,7 +34,9 @@ class DummyEngine(Engine):
         for position, request in enumerate(requests):
             count = request.decoding.count
             usage = Usage(len(request.prompt.text.split()), count * len(self.answer.split()))
-            yield position, Response(texts=(self.answer,) * count, finish_reasons=("stop",) * count, usage=usage)
+            texts = (self.answer,) * count
+            found = Response(texts=texts, finish_reasons=("stop",) * count, usage=usage)
+            yield position, self.heard(found, request.prompt)
 
     def score(self, requests: Iterable[Score]) -> Answers:
         """Score continuations, in order."""

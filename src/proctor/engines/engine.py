@@ -15,6 +15,7 @@ from proctor.artifacts import NON_POSITIONAL, Artifact, registry, to_data
 from proctor.data.policy import policy_of
 from proctor.effects import Effect
 from proctor.engines.inference import Predicting
+from proctor.engines.thoughts import UNKNOWN, Marks, heard, marks_of, opening_of
 from proctor.errors import UnsupportedRequestError
 from proctor.ir import Answers, Generate, Prompt, Response, Score, content_key
 from proctor.settings import settings
@@ -62,8 +63,18 @@ class Engine(Predicting, Artifact):
         return False
 
     @property
+    def draws_alike(self) -> bool:
+        """Whether it draws equal answers to equal requests, so that repeats need seeds of their own."""
+        return False
+
+    @property
     def only_chats(self) -> bool:
         """Whether prompts reach the model as chat messages in any case: a text is then one message of the user's."""
+        return False
+
+    @property
+    def scores_chats(self) -> bool:
+        """Whether it gives the loss of chat messages, and not only of texts."""
         return False
 
     @property
@@ -82,6 +93,11 @@ class Engine(Predicting, Artifact):
         return False
 
     @property
+    def most_at_once(self) -> int:
+        """How many requests it works on at the same time, whatever it reads ahead; 1 where it cannot say."""
+        return 1
+
+    @property
     def policy(self) -> list[str] | None:
         """The classes of data that may be sent to this engine; ``None`` where all may."""
         return policy_of(self)
@@ -90,6 +106,25 @@ class Engine(Predicting, Artifact):
     def top_tokens(self) -> int:
         """How many alternatives to each token are asked for, where somebody wants log-probabilities."""
         return _TOP_TOKENS
+
+    @property
+    def marks(self) -> Marks:
+        """The marks with which the model begins and ends its thoughts, as its name tells."""
+        return marks_of(self.label)
+
+    @property
+    def keeps_thoughts(self) -> bool:
+        """Whether the turns of a conversation carry the model's thoughts, too."""
+        return False
+
+    def heard(self, response: Response, prompt: Prompt | None = None) -> Response:
+        """Return a response whose texts are answers; what the model thought is put aside.
+
+        Args:
+            response: What the model wrote.
+            prompt: What it was asked, where that is known: it may begin the thoughts.
+        """
+        return heard(response, self.marks, UNKNOWN if prompt is None else opening_of(prompt, self.marks))
 
     def answering(self) -> Engine:
         """Return who answers what this engine is asked: itself, or what ``settings.engine_map`` puts in its place."""

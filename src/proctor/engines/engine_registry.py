@@ -20,6 +20,7 @@ from proctor.engines.engine import Engine
 from proctor.engines.http.providers import Provider, providers
 from proctor.errors import MissingExtraError, ProctorError, UnknownArtifactError, UsageError, did_you_mean
 from proctor.foreign_text import parse_json
+from proctor.ir import several_answers
 from proctor.plugins import plugins
 
 _KEY = re.compile(r"[A-Za-z_][\w.-]*")
@@ -156,7 +157,10 @@ def make_engine(name: str | Engine, args: Mapping[str, Any] | None = None, origi
         MissingExtraError: The engine needs packages that are not installed.
     """
     given = {key.replace("-", "_"): value for key, value in (args or {}).items()}
+    _check_one_answer(given)
     said = origin or Origin(author())
+    if isinstance(name, str) and (name == "hf" or name not in ENGINES):
+        name, given, said = _in_our_words(name, given, said)
     with written_by(said.author):
         engine = engine_named(name, given)
     if engine is not name:
@@ -166,6 +170,29 @@ def make_engine(name: str | Engine, args: Mapping[str, Any] | None = None, origi
         object.__setattr__(engine, "typed_fields", engine.typed_fields | named)
         object.__setattr__(engine, "is_of_config", engine.is_of_config or said.is_config)
     return engine.answering()
+
+
+def _in_our_words(name: str, given: dict[str, Any], said: Origin) -> tuple[str, dict[str, Any], Origin]:
+    """Return a model's name and arguments as engines here have them, where they are lm-eval's."""
+    from proctor.engines.lm_eval_models import hf_arguments, is_foreign, own_name, translated
+
+    if name == "hf":
+        return name, hf_arguments(given), said
+    if not is_foreign(name):
+        return name, given, said
+    found = translated(name, given)
+    return found.name, found.values, said._replace(typed=frozenset(own_name(name, each) for each in said.typed))
+
+
+def _check_one_answer(given: Mapping[str, Any]) -> None:
+    """Refuse parameters that go past an engine to its server, and ask it for several answers to each request."""
+    body = given.get("extra_body")
+    if isinstance(body, Mapping) and (several := several_answers(body)) is not None:
+        raise UsageError(
+            f"extra_body asks for {several[1]} answers to each request ('{several[0]}')",
+            why="an exam grades one answer to each request: the others would be paid for and thrown away",
+            hint=f"--repeats {several[1]} asks {several[1]} times, and grades every answer",
+        )
 
 
 def engine_named(name: str | Engine, given: Mapping[str, Any]) -> Engine:
@@ -236,7 +263,11 @@ def _fetch(name: str, given: Mapping[str, Any]) -> Engine:
 
 def _unknown(name: str, error: ProctorError | None = None) -> UsageError:
     near = error.diagnostics[0].hint if error is not None and name.startswith("engines.") else ""
-    hint = did_you_mean(name, engine_names()) or near or "proctor doctor says what each of them is, and needs"
+    from proctor.engines.lm_eval_models import MODELS
+
+    hint = (
+        did_you_mean(name, [*engine_names(), *MODELS]) or near or "proctor doctor says what each of them is, and needs"
+    )
     return UsageError(f"there is no engine '{name}'", why=f"the engines are {', '.join(engine_names())}", hint=hint)
 
 

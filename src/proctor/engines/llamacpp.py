@@ -88,6 +88,9 @@ class LlamaCppEngine(OpenAIEngine):
         """Unload the model."""
         self._server = None
 
+    def _words_of(self) -> str:
+        return "llama-server"
+
     def _key(self) -> str | None:
         return None  # the server is ours: the user's key for another service must not go there
 

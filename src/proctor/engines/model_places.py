@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from proctor.effects import Author, Effect, reading
 
@@ -21,6 +22,19 @@ def model_effects(names: Iterable[str | None], who: Author | None, by: str) -> I
             yield from reading(name, who, by)
         elif name:
             yield Effect("hub", name, by)
+
+
+def places_in(options: Any) -> Iterator[str]:
+    """Yield the texts in options of a library that are paths: it reads what they name."""
+    match options:
+        case str() if _is_place(options):
+            yield options
+        case Mapping():
+            for value in options.values():
+                yield from places_in(value)
+        case list() | tuple():
+            for value in options:
+                yield from places_in(value)
 
 
 def _is_place(name: str) -> bool:

@@ -6,19 +6,43 @@ import json
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.effects import Effect, reading
 from proctor.engines.engine import Engine
 from proctor.errors import DataError, EngineError, Location
 from proctor.foreign_text import parse_json
-from proctor.ir import Answers, Failure, Generate, Pair, Prompt, Response, Rolling, Score, Scored, content_key
+from proctor.ir import (
+    TRUNCATED,
+    Answers,
+    Failure,
+    Generate,
+    Pair,
+    Prompt,
+    Response,
+    Rolling,
+    Score,
+    Scored,
+    content_key,
+    without_filtered,
+)
 from proctor.safe_files import opened
 
 PROMPT_FIELDS = ("prompt", "source", "messages", "input_text", "model_input")
 OUTPUT_FIELDS = ("output", "outputs", "generated_text", "raw_prediction", "prediction", "response", "text")
+ENDING_FIELDS = ("finish_reason", "finish_reasons")
 Row = Mapping[str, Any]
+
+
+class _Told(NamedTuple):
+    """What a row says about one answer: text, thoughts, how it ended, why there is none, all that was written."""
+
+    output: Any = None
+    thinking: Any = None
+    ending: Any = None
+    failure: Any = None
+    written: Any = None
 
 
 class ReplayEngine(Engine):
@@ -27,6 +51,9 @@ class ReplayEngine(Engine):
     Rows that have a prompt (``prompt``, ``source``, ``messages`` …) answer the requests with that prompt, in the order
     of the file where it comes several times; the last one repeats. Where no row has a prompt, the first request gets
     the first row, and so on. A row may also be a bare JSON string: the prediction.
+
+    ``thinking`` and ``finish_reason`` of a row belong to its answer, as in the samples of a run: what was cut off
+    counts as cut off, what was filtered is a failure; ``failure`` says why a row has no answer.
 
     Attributes:
         path: The file, or a run folder that has a ``samples.jsonl``.
@@ -74,7 +101,8 @@ class ReplayEngine(Engine):
         """
         recorded = _Recorded(self._read(), self.prompt_field, self.output_field)
         for position, request in enumerate(requests):
-            yield position, _response(recorded.answer(position, request.prompt.payload), request)
+            found = _response(recorded.answer(position, request.prompt.payload), request)
+            yield position, self.heard(found, request.prompt)
 
     def score(self, requests: Iterable[Score]) -> Answers:
         """Score continuations as a run's samples have them, in order; errors as in :meth:`generate`."""
@@ -121,21 +149,21 @@ class _Recorded:
     def __init__(self, rows: list[Row], prompt_field: str | None, output_field: str | None) -> None:
         prompts = (prompt_field,) if prompt_field else PROMPT_FIELDS
         outputs = (output_field,) if output_field else OUTPUT_FIELDS
-        self._in_order = [_field(row, outputs) for row in rows]
-        self._by_prompt: dict[str, deque[Any]] = {}
+        self._in_order = [_told(row, outputs) for row in rows]
+        self._by_prompt: dict[str, deque[_Told]] = {}
         self._likelihoods: dict[str, Mapping[str, Any]] = {}
-        for row, output in zip(rows, self._in_order, strict=True):
+        for row, told in zip(rows, self._in_order, strict=True):
             prompt = _field(row, prompts)
-            if _is_scored(output):
-                self._note_likelihoods(prompt, row.get("continuations"), output)
+            if _is_scored(told.output):
+                self._note_likelihoods(prompt, row.get("continuations"), told.output)
             elif prompt is not None:
-                self._note_answers(prompt, output)
+                self._note_answers(prompt, told)
 
-    def answer(self, position: int, payload: Any) -> Any:
-        """Return the answer to a prompt; ``None`` where none is recorded."""
+    def answer(self, position: int, payload: Any) -> _Told:
+        """Return what is recorded about a prompt: nothing at all, where the prompt is not there."""
         if not self._by_prompt:
-            return self._in_order[position] if position < len(self._in_order) else None
-        waiting = self._by_prompt.get(content_key("prompt", payload), deque([None]))
+            return self._in_order[position] if position < len(self._in_order) else _Told()
+        waiting = self._by_prompt.get(content_key("prompt", payload), deque([_Told()]))
         return waiting.popleft() if len(waiting) > 1 else waiting[0]
 
     def likelihood(self, context: Any, continuation: str) -> Scored | None:
@@ -152,10 +180,21 @@ class _Recorded:
         for context, text, scored in zip(contexts, texts, output, strict=False):
             self._likelihoods[content_key("pair", context, text)] = scored
 
-    def _note_answers(self, prompt: Any, output: Any) -> None:
-        several = isinstance(output, list) and _is_list_of_prompts(prompt) and len(prompt) == len(output)
-        for each, answer in zip(prompt, output, strict=True) if several else [(prompt, output)]:
-            self._by_prompt.setdefault(content_key("prompt", each), deque()).append(answer)
+    def _note_answers(self, prompt: Any, told: _Told) -> None:
+        output, count = told.output, len(prompt) if _is_list_of_prompts(prompt) else 0
+        if not (isinstance(output, list) and len(output) == count):
+            self._by_prompt.setdefault(content_key("prompt", prompt), deque()).append(told)
+            return
+        columns = [output, _each_of(told.thinking, count), _each_of(told.ending, count), [told.failure] * count]
+        columns.append(_each_of(told.written, count))
+        for each, *values in zip(prompt, *columns, strict=True):
+            self._by_prompt.setdefault(content_key("prompt", each), deque()).append(_Told(*values))
+
+
+def _told(row: Row, outputs: Iterable[str]) -> _Told:
+    return _Told(
+        _field(row, outputs), row.get("thinking"), _field(row, ENDING_FIELDS), row.get("failure"), row.get("written")
+    )
 
 
 def _field(row: Row, names: Iterable[str]) -> Any:
@@ -175,13 +214,54 @@ def _each(prompt: Any, count: int) -> list[Any]:
     return prompt if _is_list_of_prompts(prompt) and len(prompt) == count else [prompt] * count
 
 
-def _response(answer: Any, request: Generate) -> Response:
-    if answer is None:
-        return _failure(f"no answer is recorded for the prompt {request.prompt.text[:80]!r}")
-    answers = answer if isinstance(answer, list) and answer else [answer]
+def _each_of(value: Any, count: int) -> list[Any]:
+    """Return what each of several texts has of something that a row states once for all, or one by one."""
+    return value if isinstance(value, list) and len(value) == count else [value] * count
+
+
+def recorded_response(prediction: Any, row: Row) -> Response:
+    """Return what a row records: a prediction with its thoughts and how it ended, or why there is none.
+
+    Args:
+        prediction: The text, or ``None``.
+        row: The row that it is in: ``thinking``, ``finish_reason``, ``written`` and ``failure`` are read.
+    """
+    told = _told(row, ())._replace(output=prediction)
+    return _without_answer(told, "") if prediction is None else _recorded_texts(told, 1)
+
+
+def _response(told: _Told, request: Generate) -> Response:
+    if told.output is None:
+        return _without_answer(told, request.prompt.text)
+    return _recorded_texts(told, request.decoding.count)
+
+
+def _recorded_texts(told: _Told, count: int) -> Response:
+    answers = told.output if isinstance(told.output, list) and told.output else [told.output]
     texts = [each if isinstance(each, str) else json.dumps(each) for each in answers]
-    count = request.decoding.count
-    return Response(texts=tuple(texts[index % len(texts)] for index in range(count)), finish_reasons=("stop",) * count)
+    endings = [each if isinstance(each, str) else "stop" for each in _each_of(told.ending, len(texts))]
+    thoughts = [each if isinstance(each, str) else "" for each in _each_of(told.thinking, len(texts))]
+    written = [each if isinstance(each, str) else "" for each in _each_of(told.written, len(texts))]
+    places = [index % len(texts) for index in range(count)]
+    response = Response(
+        texts=tuple(texts[place] for place in places),
+        finish_reasons=tuple(endings[place] for place in places),
+        thoughts=tuple(thoughts[place] for place in places) if any(thoughts) else (),
+        written=tuple(written[place] for place in places) if any(written) else (),
+    )
+    return without_filtered(response)
+
+
+def _without_answer(told: _Told, prompt: str) -> Response:
+    """Return the failure that a row records; where it records none, that there is nothing."""
+    reason = told.failure if isinstance(told.failure, Mapping) else {}
+    kind, message = reason.get("kind"), reason.get("message")
+    if not isinstance(kind, str) or not kind or kind == TRUNCATED:
+        return _failure(f"no answer is recorded for the prompt {prompt[:80]!r}")
+    thoughts = (told.thinking,) if isinstance(told.thinking, str) and told.thinking else ()
+    failure = Failure(kind, message if isinstance(message, str) else "", retryable=False)
+    written = (told.written,) if isinstance(told.written, str) and told.written else ()
+    return Response(thoughts=thoughts, written=written, failure=failure)
 
 
 def _failure(message: str) -> Response:

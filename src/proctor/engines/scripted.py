@@ -9,6 +9,8 @@ from hashlib import blake2b
 from types import CodeType
 from typing import Annotated, Any
 
+from msgspec import structs
+
 from proctor.artifacts import NON_POSITIONAL
 from proctor.engines.engine import Engine
 from proctor.errors import ScoringError, ValidationError
@@ -34,6 +36,9 @@ Scoring = Callable[[str, str], float | Scored]
 
 _Reply = str | Sequence[str] | Response
 
+_USUAL = {"thoughts": "", "finish_reason": "stop"}
+"""What is no part of the identity: how answers come without thoughts, and end by themselves."""
+
 
 class ScriptedEngine(Engine):
     r"""Answers from a function, a table, rules, a list or a constant, tried in this order.
@@ -47,6 +52,8 @@ class ScriptedEngine(Engine):
         log_likelihoods: From a continuation, blanks around it left out, to its log-likelihood.
         log_likelihood: From a context and a continuation to the log-likelihood.
         model: What tables call the engine.
+        thoughts: What it thinks before each answer.
+        finish_reason: Why each answer ends: ``stop``, ``length`` …
 
     Where log-probabilities of tokens are asked for, each word is a token that the script is certain of (0).
     """
@@ -58,6 +65,8 @@ class ScriptedEngine(Engine):
     log_likelihoods: Annotated[dict[str, float] | None, NON_POSITIONAL] = None
     log_likelihood: Annotated[Scoring | None, NON_POSITIONAL] = None
     model: Annotated[str, NON_POSITIONAL] = "scripted"
+    thoughts: Annotated[str, NON_POSITIONAL] = ""
+    finish_reason: Annotated[str, NON_POSITIONAL] = "stop"
 
     def prepare(self) -> None:
         """Compile the rules."""
@@ -72,6 +81,9 @@ class ScriptedEngine(Engine):
     def identity_values(self) -> dict[str, Any]:
         """Return what decides the answers; functions by their code."""
         values = super().identity_values()
+        for name, usual in _USUAL.items():  # engines of older logs did not have these
+            if values[name] == usual:
+                del values[name]
         for name in ("function", "log_likelihood"):
             if (function := getattr(self, name)) is not None:
                 values[name] = code_digest(function)
@@ -87,7 +99,7 @@ class ScriptedEngine(Engine):
         listed = self.answers if isinstance(self.answers, list) else None
         for position, request in enumerate(requests):
             reply = listed[position % len(listed)] if listed else self._reply(request.prompt)
-            yield position, _response(reply, request)
+            yield position, self.heard(self._ended(_response(reply, request), reply), request.prompt)
 
     def score(self, requests: Iterable[Score]) -> Answers:
         """Score continuations, in order.
@@ -119,6 +131,22 @@ class ScriptedEngine(Engine):
         if self.log_likelihood is not None:
             return self.log_likelihood(context, continuation)
         return (self.log_likelihoods or {})[continuation.strip()]
+
+    def _ended(self, response: Response, reply: _Reply | None) -> Response:
+        """Return a response as the script wants all to end; one that a function made says itself how it ends."""
+        if isinstance(reply, Response) or response.failure is not None:
+            return response
+        count = len(response.texts)
+        thinking = len(self.thoughts.split()) * count
+        usage = structs.replace(
+            response.usage, completion_tokens=response.usage.completion_tokens + thinking, thinking_tokens=thinking
+        )
+        return structs.replace(
+            response,
+            finish_reasons=(self.finish_reason,) * count,
+            thoughts=(self.thoughts,) * count if self.thoughts else (),
+            usage=usage,
+        )
 
     def _reply(self, prompt: Prompt) -> _Reply | None:
         if self.function is not None:

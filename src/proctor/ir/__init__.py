@@ -1,6 +1,7 @@
 """What flows through the pipeline: frozen, slotted values without behaviour that touches the outside."""
 
 from proctor.ir.answerer import Answerer, Answers, KnownAnswerer, in_order
+from proctor.ir.endings import FILTERED, THINKING, TRUNCATED, is_cut_off, is_filtered_end, without_filtered
 from proctor.ir.exchange import Exchange
 from proctor.ir.prompt import Message, Prompt, message_text, prompt_of_source
 from proctor.ir.question import Answered, Ask, Question
@@ -15,11 +16,15 @@ from proctor.ir.requests import (
     Rolling,
     Score,
     content_key,
+    several_answers,
 )
 from proctor.ir.responses import Failure, Response, Scored, Timing, TokenLogProbability, Usage
 from proctor.ir.spans import Media, Origin, Part, Span, Turn, turn
 
 __all__ = [
+    "FILTERED",
+    "THINKING",
+    "TRUNCATED",
     "Answered",
     "Answerer",
     "Answers",
@@ -51,7 +56,11 @@ __all__ = [
     "Usage",
     "content_key",
     "in_order",
+    "is_cut_off",
+    "is_filtered_end",
     "message_text",
     "prompt_of_source",
+    "several_answers",
     "turn",
+    "without_filtered",
 ]

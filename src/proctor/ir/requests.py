@@ -69,6 +69,26 @@ class Decoding(Struct, frozen=True, omit_defaults=True):
         )
 
 
+_SEVERAL = frozenset({"n", "count", "num_return_sequences", "candidate_count", "num_completions", "numResults"})
+"""Parameters with which engines and services are asked for several answers at once: OpenAI and vLLM (``n``),
+transformers, Gemini, older Google and AI21 models; ``count`` is :class:`Decoding`'s own."""
+
+
+def several_answers(parameters: Mapping[str, Any]) -> tuple[str, Any] | None:
+    """Return the parameter that asks for several answers to one request, and how many; ``None`` where none does.
+
+    Args:
+        parameters: Of decoding; parameters within parameters (``extra``, ``extra_body``) count, too.
+    """
+    for name, value in parameters.items():
+        if isinstance(value, Mapping):
+            if (inner := several_answers(value)) is not None:
+                return inner
+        elif name in _SEVERAL and value not in (None, 1, "1"):
+            return name, value
+    return None
+
+
 class Generate(Struct, frozen=True):
     """Write an answer to a prompt."""
 
@@ -125,21 +145,26 @@ class Rolling(Struct, frozen=True):
     Attributes:
         from_start: Whether the first token counts too, after the model's beginning-of-text token. If not, every token
             but the first is predicted from those before it (the loss of a language model on the text).
+        messages: The chat messages whose words ``text`` is, where a server lays them out itself.
     """
 
     text: str
     from_start: bool = True
+    messages: tuple[Message, ...] = ()
 
     @property
     def key(self) -> str:
         """Content key."""
+        if self.messages:
+            return content_key("rolling", self.messages, "chat")
         return content_key("rolling", self.text) if self.from_start else content_key("rolling", self.text, "continued")
 
 
 class Converse(Struct, frozen=True):
     """Hold a conversation: the model fills every turn that is ``None``, in order.
 
-    The filled text is part of the context of later turns; the response holds one text per ``None``.
+    The filled text is part of the context of later turns; the response holds one text per ``None``. Turns may repeat
+    earlier answers, and be asked aside: :mod:`~proctor.ir.conversation`.
     """
 
     turns: tuple[Message | None, ...]

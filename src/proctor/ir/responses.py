@@ -22,13 +22,40 @@ class Usage(Struct, frozen=True, omit_defaults=True):
     thinking_tokens: int = 0
     cached_tokens: int = 0
 
+    def __add__(self, other: Usage) -> Usage:
+        """Return the tokens of both together."""
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.thinking_tokens + other.thinking_tokens,
+            self.cached_tokens + other.cached_tokens,
+        )
+
+    def as_data(self) -> dict[str, int]:
+        """Return the counts by name; those of thinking and of a cache only where there are some."""
+        counts = {"prompt_tokens": self.prompt_tokens, "completion_tokens": self.completion_tokens}
+        if self.thinking_tokens:
+            counts["thinking_tokens"] = self.thinking_tokens
+        if self.cached_tokens:
+            counts["cached_tokens"] = self.cached_tokens
+        return counts
+
 
 class Timing(Struct, frozen=True, omit_defaults=True):
-    """When a request was sent (Unix seconds) and how long the answer took (seconds)."""
+    """When a request was sent (Unix seconds) and how long the answer took (seconds).
+
+    Attributes:
+        started: When it was sent.
+        seconds: How long the whole answer took.
+        first_token_seconds: When the first word of a streamed answer came, after it was sent.
+        piece_seconds: When each event of a streamed answer came, after it was sent, in order; those without words (the
+            role before them, the count of tokens after them) are among them.
+    """
 
     started: float = 0.0
     seconds: float = 0.0
     first_token_seconds: float | None = None
+    piece_seconds: tuple[float, ...] = ()
 
 
 class Failure(Struct, frozen=True, omit_defaults=True):
@@ -39,7 +66,8 @@ class Failure(Struct, frozen=True, omit_defaults=True):
             ``refused`` (the request is not acceptable), ``rate_limited``, ``protocol`` (a reply that
             cannot be read), ``server_error``, ``authentication``, ``forbidden``, ``not_found``,
             ``context_too_long``, ``out_of_memory``, ``content_filter`` (the model or a filter refused to answer:
-            asking again does not help), ``thinking`` (all tokens went into thoughts: there is no answer), ``engine``.
+            asking again does not help), ``thinking`` (all tokens went into thoughts: there is no answer),
+            ``truncated`` (the answer was cut off, and ``--truncated fail`` wants none of those), ``engine``.
         message: What happened, for people.
         attempts: How often the request was tried.
         retryable: Whether asking again later may help.
@@ -87,14 +115,18 @@ class Response(Struct, frozen=True, omit_defaults=True):
         finish_reasons: One per text: ``stop``, ``length``, ``tool_calls`` …
         thoughts: One per text, what the model thought before it answered, without its marks; empty where no text has
             any. Thoughts are kept and shown, never graded.
+        written: One per text, all that the model wrote there, thoughts and marks included; empty where nothing in it
+            could be a mark of thoughts.
         tokens: Per text the generated tokens with log-probabilities, where they were asked for.
-        failure: Set when there is no answer; everything else is then empty.
+        failure: Set when there is no answer; everything else is then empty, but for thoughts without an answer
+            (``thinking``), of which everything but ``texts`` is kept.
     """
 
     texts: tuple[str, ...] = ()
     scores: tuple[Scored, ...] = ()
     finish_reasons: tuple[str, ...] = ()
     thoughts: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
     tokens: tuple[tuple[TokenLogProbability, ...], ...] = ()
     usage: Usage = Usage()
     timing: Timing = Timing()

@@ -11,6 +11,7 @@ from itertools import chain, islice
 from typing import Any
 
 from proctor.data.dialog_operators import SerializeDialog
+from proctor.data.filters import StreamRefiner
 from proctor.data.operator import SequentialOperator
 from proctor.data.row_failures import failures_so_far, filed
 from proctor.data.streams import GeneratorStream, MultiStream, Stream
@@ -32,10 +33,12 @@ class Instances:
     def opened(self) -> tuple[DemoPool | None, MultiStream]:
         """Return the demo pool and the streams of instances to ask about, limited."""
         pool, streams = self._without_demos(self.instances(self.standardize(self.load())))
-        for name, refiner in self.plan.refiners.items():  # each works on one split, before its limit
+        limits = self.plan.limits
+        for name, refiner in self.plan.refiners.items():
             if name in streams:
-                streams = MultiStream({**streams, **refiner(MultiStream({name: streams[name]}))})
-        return pool, _limited(streams, self.plan.limits)
+                refined = _refining(refiner, limits.get(name))(MultiStream({name: streams[name]}))
+                streams = MultiStream({**streams, **refined})
+        return pool, _limited(streams, limits)
 
     def stages(self) -> Iterator[tuple[str, MultiStream]]:
         """Yield the streams after each stage, with a word on what it did."""
@@ -140,6 +143,18 @@ class Instances:
         return DemoPool(pool), MultiStream(
             {name: GeneratorStream(remaining) if name == source else each for name, each in streams.items()}
         )
+
+
+def _refining(refiner: Any, limit: int | None) -> Any:
+    """Return a refiner for one split, whatever it names, that knows the split's limit.
+
+    Rows that are balanced and then cut would not be balanced.
+    """
+    changes: dict[str, Any] = {"apply_to_streams": None}
+    if isinstance(refiner, StreamRefiner):
+        limits = (each for each in (refiner.max_instances, limit) if each is not None)
+        changes["max_instances"] = min(limits, default=None)
+    return refiner.model_copy(update={name: value for name, value in changes.items() if hasattr(refiner, name)})
 
 
 def _limited(streams: MultiStream, limits: Mapping[str, int | None]) -> MultiStream:

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Literal, get_args
 
-from proctor.ir import Decoding
+from proctor.errors import UsageError
+from proctor.ir import Decoding, several_answers
+
+Truncated = Literal["score", "fail"]
+"""What becomes of an answer that was cut off: it is scored as it stands, or it is a failure."""
+
+Answers = Literal["answer", "raw"]
+"""What of an answer is graded: the answer, or all that was written, thoughts and their marks included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +47,11 @@ class ExamOptions:
         keys: Keys of a task file that are replaced; mappings are merged.
         group_by: Fields (or several at once) to report scores by, beside what the exam itself says.
         repeats: How often each instance is asked about: separate answers, where the model draws them.
+        truncated: Whether an answer that was cut off is scored as it stands, as the systems do that exams come from,
+            or is a failure. ``None`` scores it.
+        answers: Whether thoughts are graded, too: what the system that an exam comes from would see. ``None`` does not.
+        reduce: What several answers come to: names of reducers (``mean``, ``majority``, ``best``, ``pass@4``,
+            ``pass^4``, ``g-pass@4``), of which the first gives the main score.
         include_paths: More folders with exams.
     """
 
@@ -63,7 +75,28 @@ class ExamOptions:
     keys: Mapping[str, Any] = field(default_factory=dict)
     group_by: tuple[str | tuple[str, ...], ...] = ()
     repeats: int | None = None
+    truncated: Truncated | None = None
+    answers: Answers | None = None
+    reduce: tuple[str, ...] = ()
     include_paths: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check what has but a few values.
+
+        Raises:
+            UsageError: A value is none of them.
+        """
+        for name, kind in (("truncated", Truncated), ("answers", Answers)):
+            value, known = getattr(self, name), get_args(kind)
+            if value is not None and value not in known:
+                raise UsageError(f"{name} is {value!r}", hint=f"it is {' or '.join(known)}")
+        if (several := several_answers(self.decoding)) is not None:
+            name, count = several
+            raise UsageError(
+                f"--decoding {name}={count} asks for {count} answers to one request",
+                why="an exam grades one answer to each request: the others would be paid for and thrown away",
+                hint=f"--repeats {count} asks {count} times, and grades every answer",
+            )
 
     def decode(self, base: Decoding) -> Decoding:
         """Return ``base`` with the overrides in :attr:`decoding`."""

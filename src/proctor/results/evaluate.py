@@ -10,9 +10,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from proctor.artifacts import fetch_artifact
+from proctor.engines.thoughts import as_written, heard, marks_of
 from proctor.errors import ScoringError
 from proctor.foreign_text import parse_json
-from proctor.ir import Failure
+from proctor.ir import Failure, Response
+from proctor.recipes.graded_answers import Wanted, looks_for_thoughts
+from proctor.recipes.options import ExamOptions
 from proctor.results.rows import Table
 from proctor.results.scores import GlobalScores, GroupsScores, InstanceScores, SubsetsScores
 from proctor.scoring.answer_prefix import strip_prefix
@@ -94,22 +97,30 @@ def evaluate(
     dataset: Any = None,
     data: Any = None,
     calc_confidence_intervals: bool = True,
+    *,
+    options: ExamOptions | None = None,
 ) -> EvaluationResults:
     """Score predictions on a dataset that a recipe made.
 
     Args:
-        predictions: One for each instance, in order; a :class:`~proctor.ir.Failure` where there is none. ``None`` for
-            metrics that need no predictions.
+        predictions: One for each instance, in order: what a model wrote, or a whole :class:`~proctor.ir.Response`, or a
+            :class:`~proctor.ir.Failure` where there is none. ``None`` for metrics that need no predictions.
         dataset: One split: a Hugging Face dataset or a list of rows.
         data: An old name of ``dataset``.
         calc_confidence_intervals: Whether to compute confidence intervals.
+        options: ``answers`` and ``truncated`` say what of a text is graded: by default what stands behind the thoughts,
+            cut off or not.
 
     Raises:
         ScoringError: The lengths differ, or there is nothing to score.
         ProctorError: A metric cannot be had, or a package is missing.
     """
     table = Table(_given(dataset, data))
-    given = [EmptyPrediction()] * len(table) if predictions is None else _listed(predictions)
+    given = (
+        [EmptyPrediction()] * len(table)
+        if predictions is None
+        else _answers(predictions, table, options or ExamOptions())
+    )
     task_data = table.task_data()
     references = [_present_references(each) for each in table["references"]]
     columns = Columns(given, references, task_data, classes=table.get("data_classification_policy", ()))
@@ -148,6 +159,45 @@ def _listed(predictions: Any) -> list[Any]:
             hint="pass one prediction for each instance, in the order of the dataset",
         )
     return list(predictions)
+
+
+# -- thoughts -------------------------------------------------------------------------------------------------
+
+
+def _answers(predictions: Any, table: Table, options: ExamOptions) -> list[Any]:
+    """Return predictions without the thoughts in them; thoughts without an answer are failures."""
+    given, processors = _listed(predictions), table["postprocessors"]
+    if len(given) != len(table):  # which is an error, said where all columns are compared
+        return given
+    wishes = _Wishes(options)
+    return [_answer(each, wishes.of(names)) for each, names in zip(given, processors, strict=True)]
+
+
+class _Wishes:
+    """What is wanted of the answers to instances, by their processors, which most of them share."""
+
+    def __init__(self, options: ExamOptions) -> None:
+        self._options = options
+        self._known: dict[str, Wanted] = {}
+
+    def of(self, processors: Any) -> Wanted:
+        """Return what is wanted where these processors read the answer."""
+        key = str(processors)
+        if key not in self._known:
+            is_marked = self._options.answers is None and looks_for_thoughts({"postprocessors": list(processors)})
+            self._known[key] = Wanted(self._options, is_marked)
+        return self._known[key]
+
+
+def _answer(prediction: Any, wanted: Wanted) -> Any:
+    if not isinstance(prediction, Response | str):
+        return prediction
+    response = prediction if isinstance(prediction, Response) else Response(texts=(prediction,))
+    is_raw = wanted.options.answers == "raw"
+    response = wanted.response(as_written(response, marks_of()) if is_raw else heard(response, marks_of()))
+    if response.failure is not None:
+        return response.failure
+    return response.texts[0] if len(response.texts) == 1 else list(response.texts)
 
 
 # -- processing -----------------------------------------------------------------------------------------------

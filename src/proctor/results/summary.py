@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from proctor.scoring.endings import ALIKE, COUNTED
 from proctor.scoring.flat import COUNT, FAILED, UNIT, is_beside_scores, main_of, read_flat
 from proctor.scoring.score import Score, Unit
 
@@ -33,6 +34,9 @@ class ScoreRow:
         metric_failures: Why a metric has no scores at all, by its name.
         is_main: Whether this is the exam's main score.
         is_suite: Whether this is the score of a benchmark or a group of tasks, whose instances are its members'.
+        endings: How many answers there are, and how many of them were cut off, empty, or lost in thoughts.
+        alike: In what all answers are alike (``truncated``, ``empty``, ``equal``, ``option``); nothing as a rule.
+        is_graded: Whether there was something to score; not where answers were only recorded.
     """
 
     task: str
@@ -48,6 +52,9 @@ class ScoreRow:
     metric_failures: Mapping[str, str]
     is_main: bool = True
     is_suite: bool = False
+    endings: Mapping[str, int] = field(default_factory=dict)
+    alike: Mapping[str, Any] = field(default_factory=dict)
+    is_graded: bool = True
 
     @property
     def failed(self) -> int:
@@ -95,6 +102,9 @@ def _row(task: str, score: Score, entry: Mapping[str, Any], *, is_main: bool) ->
         dict(entry.get("metric_failures") or {}),
         is_main,
         bool(entry.get("members")),
+        {name: entry[name] for name in COUNTED if isinstance(entry.get(name), int)},
+        dict(entry.get(ALIKE) or {}),
+        "score" in entry or "score_name" in entry,
     )
 
 
@@ -139,7 +149,8 @@ def first_failures(grades: Iterable[Grade]) -> dict[str, str]:
 
 def _has_no_value(row: ScoreRow) -> bool:
     """Whether instances were scored, and the score of all is none: a correlation of what does not vary."""
-    return row.scored > 0 and not row.metric_failures and (row.value is None or not isfinite(row.value))
+    is_due = row.is_graded and row.scored > 0 and not row.metric_failures
+    return is_due and (row.value is None or not isfinite(row.value))
 
 
 def failure_notes(rows: Iterable[ScoreRow]) -> list[str]:
@@ -155,3 +166,73 @@ def failure_notes(rows: Iterable[ScoreRow]) -> list[str]:
         found = f"{failed} of {sum(row.asked for row in mains)} instances failed"
         notes.append(found + (f" ({reasons})" if reasons else ""))
     return notes
+
+
+def ending_notes(rows: Iterable[ScoreRow]) -> list[str]:
+    """Return a sentence on each exam whose answers did not end as answers do, with the option that helps.
+
+    They are no failures: the scores count, and the reader should know of what.
+    """
+    return [
+        f"{row.task}: {note}"
+        for row in rows
+        if row.is_main and not row.is_suite
+        for note in endings_in_words(row.endings, row.alike)
+    ]
+
+
+def endings_in_words(counts: Mapping[str, int], alike: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence on each way in which answers did not end as answers do.
+
+    Args:
+        counts: Answers, and those that were cut off, empty, or lost in thoughts, by name.
+        alike: In what all answers are alike.
+    """
+    answers, truncated, empty, thinking = (counts.get(name, 0) for name in COUNTED)
+    if thinking:
+        yield (
+            f"{thinking} of {answers + thinking} answers never came, because all tokens went into thinking: "
+            "--thinking-tokens N allows for thoughts"
+        )
+    if truncated:
+        which = f"all {answers}" if alike.get("truncated") else f"{truncated} of {answers}"
+        yield f"{which} answers were cut off: --decoding max_tokens=N leaves room for more"
+    if empty:
+        yield (f"all {answers} answers are empty" if alike.get("empty") else f"{empty} of {answers} answers are empty")
+    if "equal" in alike:
+        yield f"all {answers} answers are equal: {alike['equal']!r}"
+    if isinstance(option := alike.get("option"), int):
+        yield f"all {answers} answers are equal: option {option + 1} was the likeliest every time"
+
+
+def noise_notes(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return a sentence on each exam that was answered several times: whose noise it has, what halves its interval."""
+    return [f"{task}: {said}" for task, entry in results.items() if (said := _noise(entry.get("repeats")))]
+
+
+def _noise(levels: object) -> str:
+    if not isinstance(levels, Mapping) or "halved_by" not in levels:
+        return ""
+    halved = levels["halved_by"]
+    more = f"{halved['instances']} questions would halve the interval"
+    if "answer_noise" not in levels:
+        return f"a standard error of {shown(levels['stderr'])}; {more}"
+    share = f"{shown(levels['question_noise'])} from questions, {shown(levels['answer_noise'])} from answers"
+    said = f"a standard error of {shown(levels['stderr'])} ({share})"
+    if halved["repeats"] is None:
+        return f"{said}; no number of repeats would halve the interval, {more}"
+    return f"{said}; --repeats {halved['repeats']} would halve the interval, or {more}"
+
+
+def sample_notes(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return a sentence on each exam of which some questions were asked: how many, how chosen, how near it is."""
+    return [f"{task}: {said}" for task, entry in results.items() if (said := _sampled(entry.get("sample")))]
+
+
+def _sampled(sample: object) -> str:
+    if not isinstance(sample, Mapping):
+        return ""
+    how = f"{sample['asked']:,} of {sample['of']:,} questions were asked, chosen {sample['chosen']}"
+    near = f"within {sample['precision']:g} of the score on all"
+    end = near if sample["reached"] else f"not yet {near}"
+    return f"{how} (seed {sample['seed']}); the interval is {end}"

@@ -11,6 +11,7 @@ from proctor.running.judging import judges_through
 from proctor.running.progress import JudgeLog
 
 if TYPE_CHECKING:
+    from proctor.recipes.options import ExamOptions
     from proctor.results.evaluate import EvaluationResults
     from proctor.running.log import ResponseLog
 
@@ -22,6 +23,7 @@ def evaluate(
     calc_confidence_intervals: bool = True,
     *,
     log: ResponseLog | str | Path | None = None,
+    options: ExamOptions | None = None,
 ) -> EvaluationResults:
     """Score predictions on a dataset that a recipe made.
 
@@ -30,12 +32,14 @@ def evaluate(
     are is logged every ten seconds.
 
     Args:
-        predictions: One for each instance, in order; a :class:`~proctor.ir.Failure` where there is none. ``None`` for
-            metrics that need no predictions.
+        predictions: One for each instance, in order: what a model wrote, or a whole :class:`~proctor.ir.Response`, or a
+            :class:`~proctor.ir.Failure` where there is none. ``None`` for metrics that need no predictions.
         dataset: One split: a Hugging Face dataset or a list of rows.
         data: An old name of ``dataset``.
         calc_confidence_intervals: Whether to compute confidence intervals.
         log: The response log or its file; by default the one in the cache folder. Without judges it is not touched.
+        options: ``answers`` and ``truncated`` say what of a text is graded: by default what stands behind the thoughts,
+            cut off or not.
 
     Raises:
         ScoringError: The lengths differ, or there is nothing to score.
@@ -43,7 +47,7 @@ def evaluate(
         ProctorError: A metric cannot be had, or a package is missing.
     """
     with judges_through(log, watch=JudgeLog()) as judging:
-        results = scores.evaluate(predictions, dataset, data, calc_confidence_intervals)
+        results = scores.evaluate(predictions, dataset, data, calc_confidence_intervals, options=options)
     if judged := judging.summary():
         results.metadata["judges"] = judged
     return results

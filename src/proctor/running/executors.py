@@ -16,6 +16,7 @@ from proctor import effects
 from proctor.artifacts import NON_POSITIONAL
 from proctor.effects import Author
 from proctor.engines.engine import Engine
+from proctor.engines.thoughts import Marks
 from proctor.errors import EngineError, MissingExtraError, ProctorError, UsageError, did_you_mean
 from proctor.ir import Answers, Choose, Failure, Generate, Likelihood, Pair, Prompt, Response, Score
 from proctor.running.plan import Kind, Single
@@ -103,6 +104,16 @@ class RayEngine(Engine):
     def label(self) -> str:
         """The label of the engine that the workers run."""
         return self.engine.label
+
+    @property
+    def marks(self) -> Marks:
+        """The marks of the thoughts of the engine that the workers run."""
+        return self.engine.marks
+
+    @property
+    def keeps_thoughts(self) -> bool:
+        """Whether turns carry thoughts, as the engine that the workers run has it."""
+        return self.engine.keeps_thoughts
 
     @property
     def price_name(self) -> str:

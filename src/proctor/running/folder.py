@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from proctor.errors import OutputError, UsageError
-from proctor.ir import Choose, Converse, Failure, Generate, Likelihood, Prompt, Request, Response, Rolling
+from proctor.ir import Choose, Converse, Failure, Generate, Likelihood, Prompt, Request, Response, Rolling, Usage
 from proctor.jsonable import to_document, to_line
 from proctor.recipes.exam import Answered, Exam
 from proctor.recipes.fingerprint import Fingerprint
@@ -209,15 +209,16 @@ def _beginning(exam: str, answered: Answered) -> dict[str, Any]:
         "input": question.instance,
         "kind": _one([_KINDS[type(request)] for request in question.requests]),
         "prompt": _one([prompt for request in question.requests for prompt in _prompts(request)]),
+        "decoding": _decoding(question.requests),
         "continuations": [words for request in question.requests for words in _continuations(request)] or None,
         "output": _one([_output(response) for response in responses]) if responses else None,
+        "thinking": _of_texts([response.thoughts for response in responses]),
+        **_written(responses),
+        "finish_reason": _of_texts([response.finish_reasons for response in responses]),
         "finish_reasons": [reason for response in responses for reason in response.finish_reasons] or None,
         "references": question.exchange.references,
         "gold": question.exchange.gold,
-        "usage": {
-            "prompt_tokens": sum([response.usage.prompt_tokens for response in responses]),
-            "completion_tokens": sum([response.usage.completion_tokens for response in responses]),
-        },
+        "usage": sum([response.usage for response in responses], Usage()).as_data(),
         "timing": _timing(responses),
         "failure": answered.failure,
         "schema_version": SCHEMA_VERSION,
@@ -256,6 +257,20 @@ def _one(values: Sequence[Any]) -> Any:
     return list(values)
 
 
+def _of_texts(each: Sequence[Sequence[str]]) -> Any:
+    """Return what belongs to texts, one or a list of them as texts are; ``None`` where no text has any."""
+    if not any(any(values) for values in each):
+        return None
+    return _one([values[0] if len(values) == 1 else list(values) for values in each])
+
+
+def _written(responses: Sequence[Response]) -> dict[str, Any]:
+    """Return all that was written, where there is more in it than the answers: ``--answers raw`` grades that."""
+    if all(response.written in ((), response.texts) for response in responses):
+        return {}
+    return {"written": _of_texts([response.written or response.texts for response in responses])}
+
+
 def _prompts(request: Request) -> list[Any]:
     match request:
         case Generate():
@@ -263,9 +278,20 @@ def _prompts(request: Request) -> list[Any]:
         case Choose() | Likelihood():
             return [_payload(pair.context) for pair in request.pairs]
         case Rolling():
-            return [request.text]
+            return [list(request.messages) if request.messages else request.text]
         case Converse():
             return [list(request.turns)]
+
+
+def _decoding(requests: Sequence[Request]) -> Any:
+    """Return how the model was to write, by name; ``None`` where it writes nothing."""
+    found = [each.decoding for each in requests if isinstance(each, (Generate, Converse))]
+    if not found:
+        return None
+    return _one([{name: value for name in _DECODED if (value := getattr(each, name)) is not None} for each in found])
+
+
+_DECODED = ("max_tokens", "temperature", "top_p", "top_k", "stop", "seed", "count", "extra")
 
 
 def _payload(prompt: Prompt) -> Any:
@@ -289,7 +315,9 @@ def _output(response: Response) -> Any:
 
 def _timing(responses: Sequence[Response]) -> dict[str, float]:
     started = [response.timing.started for response in responses if response.timing.started]
-    return {
+    found = {
         "started": min(started, default=0.0),
         "seconds": sum([response.timing.seconds for response in responses]),
     }
+    first = responses[0].timing.first_token_seconds if len(responses) == 1 else None
+    return found if first is None else {**found, "first_token_seconds": first}

@@ -23,7 +23,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from proctor.errors import LogError
-from proctor.ir import Response
+from proctor.ir import THINKING, Response, without_filtered
 from proctor.logs import get_logger
 from proctor.running.codec import Sealer, decode, encode
 from proctor.running.log_errors import BUSY_SECONDS, SAVE, log_errors
@@ -247,7 +247,7 @@ class ResponseLog:
         for row in self._select(table, engine, keys):
             key = Key(row[0], row[1])
             try:
-                found[key] = decode(opened(*row))
+                found[key] = without_filtered(decode(opened(*row)))
             except LogError:
                 self.note_damage(engine, key)
         return found
@@ -347,7 +347,7 @@ def write(
     answers: list[tuple[int, bytes, int, int, bytes]] = []
     failures: list[tuple[int, bytes, int, int, bytes]] = []
     for key, response in entries:
-        rows = answers if response.failure is None else failures
+        rows = answers if _is_final(response) else failures
         body = sealed(key.request, key.repeat, now, encode(response))
         rows.append((engine, key.request, key.repeat, now, body))
     with transaction(connection):
@@ -364,6 +364,14 @@ def write(
                 "INSERT OR REPLACE INTO failures (engine, request, repeat, at, body) VALUES (?, ?, ?, ?, ?)",
                 failures,
             )
+
+
+def _is_final(response: Response) -> bool:
+    """Whether a response is what the model had to say: thoughts without an answer are, and asking again costs as much.
+
+    Whoever gives the model more room asks under another identity.
+    """
+    return response.failure is None or response.failure.kind == THINKING
 
 
 def _replace_damaged(log: ResponseLog, connection: sqlite3.Connection, answers: Sequence[tuple[Any, ...]]) -> None:

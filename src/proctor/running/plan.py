@@ -10,10 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Literal, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from proctor.engines.thoughts import turn_of
 from proctor.ir import Converse, Failure, Generate, Prompt, Request, Response, Score, Timing, Usage, content_key
+from proctor.ir.conversation import count_asked, next_messages
 from proctor.recipes.exam import Answered, Question
+from proctor.running.listening import AS_FILED, Listening
 from proctor.running.log import Key, ResponseLog
 
 Kind = Literal["generate", "score"]
@@ -33,7 +36,7 @@ def kind_of(request: Request) -> Kind:
 
 def steps_of(request: Request) -> int:
     """Return how many answers a request needs: one, or one for each generated turn."""
-    return sum(turn is None for turn in request.turns) if isinstance(request, Converse) else 1
+    return count_asked(request.turns) if isinstance(request, Converse) else 1
 
 
 class Wanted(Struct, frozen=True):
@@ -85,19 +88,25 @@ class Filed:
         log: An open log.
         engine: The engine's number in the log.
         with_failures: Whether a recorded failure stands for an answer.
+        hear: What is made of what is filed; see :mod:`proctor.running.listening`.
     """
 
-    def __init__(self, log: ResponseLog, engine: int, *, with_failures: bool) -> None:
+    def __init__(self, log: ResponseLog, engine: int, *, with_failures: bool, hear: Listening = AS_FILED) -> None:
         self._log = log
         self._engine = engine
         self._with_failures = with_failures
+        self._hear = hear
+
+    def heard_by(self, hear: Listening) -> Filed:
+        """Return the same answers, heard in another way."""
+        return Filed(self._log, self._engine, with_failures=self._with_failures, hear=hear)
 
     def known(self, keys: Sequence[Key]) -> set[Key]:
         """Return the keys that need not be asked."""
         return self._log.has_many(self._engine, keys, failures=self._with_failures)
 
     def responses(self, keys: Sequence[Key]) -> dict[Key, Response]:
-        """Return what is filed under the keys, failures included where they stand for answers."""
+        """Return what is filed under the keys as it stands, failures included where they stand for answers."""
         return self._log.get_many(self._engine, keys, failures=self._with_failures)
 
     def next_steps(self, requests: Sequence[Wanted]) -> list[Step]:
@@ -105,7 +114,7 @@ class Filed:
         plain = [entry for entry in requests if not isinstance(entry.request, Converse)]
         known = self.known([entry.key for entry in plain])
         steps = [Step(entry.request, entry.key) for entry in plain if entry.key not in known]  # type: ignore[arg-type]
-        talks = [_Talk(entry.request, entry.key.repeat) for entry in requests if isinstance(entry.request, Converse)]
+        talks = [self._talk(entry.request, entry) for entry in requests if isinstance(entry.request, Converse)]
         self._advance(talks)
         return steps + [step for talk in talks if (step := talk.step) is not None]
 
@@ -113,14 +122,22 @@ class Filed:
         """Return the response to each request; ``None`` where there is none."""
         plain = self.responses([entry.key for entry in requests if not isinstance(entry.request, Converse)])
         talks = {
-            place: _Talk(entry.request, entry.key.repeat)
+            place: self._talk(entry.request, entry)
             for place, entry in enumerate(requests)
             if isinstance(entry.request, Converse)
         }
         self._advance(list(talks.values()))
         return [
-            talks[place].response if place in talks else plain.get(entry.key) for place, entry in enumerate(requests)
+            talks[place].response
+            if place in talks
+            else self._hear(entry.request, plain[entry.key])
+            if entry.key in plain
+            else None
+            for place, entry in enumerate(requests)
         ]
+
+    def _talk(self, request: Converse, entry: Wanted) -> _Talk:
+        return _Talk(request, entry.key.repeat, self._hear.keeps_thoughts)
 
     def _advance(self, talks: list[_Talk]) -> None:
         active = talks
@@ -129,13 +146,14 @@ class Filed:
             active = [talk for talk in active if talk.step and talk.step.key in filed]
             for talk in active:
                 if talk.step:
-                    talk.hear(filed[talk.step.key])
+                    talk.hear(self._hear(talk.step.request, filed[talk.step.key]))
 
 
 class _Talk:
     """A conversation, as far as its answers are known."""
 
-    def __init__(self, request: Converse, repeat: int) -> None:
+    def __init__(self, request: Converse, repeat: int, keeps_thoughts: bool) -> None:
+        self._keeps_thoughts = keeps_thoughts
         self._request = request
         self._repeat = repeat
         self._replies: list[Response] = []
@@ -152,17 +170,16 @@ class _Talk:
         """The whole answer; ``None`` while some of it is unknown."""
         if self.step is not None:
             return None
+        usage = sum((reply.usage for reply in self._replies), Usage())
         for reply in self._replies:
             if reply.failure is not None:
-                return Response(failure=reply.failure, usage=reply.usage, timing=reply.timing)
+                return structs.replace(reply, texts=(), usage=usage)
         return Response(
             texts=tuple(reply.text for reply in self._replies),
             finish_reasons=tuple(reason for reply in self._replies for reason in reply.finish_reasons[:1]),
+            thoughts=_thoughts(self._replies),
             tokens=tuple(tokens for reply in self._replies for tokens in reply.tokens[:1]),
-            usage=Usage(
-                sum(reply.usage.prompt_tokens for reply in self._replies),
-                sum(reply.usage.completion_tokens for reply in self._replies),
-            ),
+            usage=usage,
             timing=Timing(
                 self._replies[0].timing.started if self._replies else 0.0,
                 sum(reply.timing.seconds for reply in self._replies),
@@ -172,17 +189,16 @@ class _Talk:
     def _next(self) -> Step | None:
         if len(self._replies) == self._count:
             return None
-        messages = []
-        replies = iter(self._replies)
-        for turn in self._request.turns:
-            if turn is not None:
-                messages.append(turn)
-            elif (reply := next(replies, None)) is not None:
-                messages.append({"role": "assistant", "content": reply.text})
-            else:
-                break
-        request = Generate(Prompt(messages), self._request.decoding)
+        said = [turn_of(reply, with_thoughts=self._keeps_thoughts) for reply in self._replies]
+        messages = next_messages(self._request.turns, said)
+        request = Generate(Prompt(messages or ()), self._request.decoding)
         return Step(request, Key.of(request.key, self._repeat), is_last=len(self._replies) + 1 == self._count)
+
+
+def _thoughts(replies: Sequence[Response]) -> tuple[str, ...]:
+    """Return the thoughts of each turn; nothing where no turn has any."""
+    found = tuple(reply.thoughts[0] if reply.thoughts else "" for reply in replies)
+    return found if any(found) else ()
 
 
 Block = tuple[list[Question], list[list[Wanted]]]

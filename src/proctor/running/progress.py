@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TextIO
 
-from proctor.ir import Response
+from proctor.ir import Response, Usage
 from proctor.logs import get_logger
 from proctor.scoring.grade import Grade
 from proctor.terminal_text import printable
@@ -33,6 +33,7 @@ class Progress:
         answered: Answers that came back, failures included.
         failed: Failures among them.
         prompt_tokens, completion_tokens: As the engine counted them, for what was answered in this run.
+        thinking_tokens, cached_tokens: Those among them of thoughts, and of a provider's cache.
         started: ``time.monotonic()`` at the start.
     """
 
@@ -43,7 +44,14 @@ class Progress:
     failed: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    thinking_tokens: int = 0
+    cached_tokens: int = 0
     started: float = 0.0
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens of all answers."""
+        return Usage(self.prompt_tokens, self.completion_tokens, self.thinking_tokens, self.cached_tokens)
 
     @property
     def done(self) -> int:
@@ -73,6 +81,8 @@ class Progress:
         self.failed += response.failure is not None
         self.prompt_tokens += response.usage.prompt_tokens
         self.completion_tokens += response.usage.completion_tokens
+        self.thinking_tokens += response.usage.thinking_tokens
+        self.cached_tokens += response.usage.cached_tokens
 
 
 class Observer(Protocol):
@@ -267,8 +277,10 @@ def describe(progress: Progress) -> str:
         parts.append(f"{progress.rate:.1f}/s")
     if progress.eta_seconds is not None and progress.done < (progress.total or 0):
         parts.append(f"{_clock(progress.eta_seconds)} left")
-    if progress.prompt_tokens or progress.completion_tokens:
-        parts.append(f"{_short(progress.prompt_tokens)} tokens in, {_short(progress.completion_tokens)} out")
+    usage = progress.usage
+    if usage.prompt_tokens or usage.completion_tokens:
+        thought = f" ({_short(usage.thinking_tokens)} of it thinking)" if usage.thinking_tokens else ""
+        parts.append(f"{_short(usage.prompt_tokens)} tokens in, {_short(usage.completion_tokens)} out{thought}")
     if progress.failed:
         parts.append(f"{progress.failed} failed")
     return " · ".join(parts)

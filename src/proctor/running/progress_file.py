@@ -73,8 +73,7 @@ class ProgressFileObserver:
             "failed": progress.failed,
             "rate": round(progress.rate, 3),
             "eta_seconds": progress.eta_seconds,
-            "prompt_tokens": progress.prompt_tokens,
-            "completion_tokens": progress.completion_tokens,
+            **progress.usage.as_data(),
         }
         with suppress(OSError):  # who watches may wait; a full disk is reported where it matters
             write_text(self._file, json.dumps(counts))

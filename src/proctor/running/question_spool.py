@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from tempfile import SpooledTemporaryFile
 from types import TracebackType
 from typing import IO, Any, Final, Self, TypeAlias
@@ -49,6 +50,8 @@ MOST_SHARED: Final = 1_000
 
 _VERSION: Final = 2
 """Of :mod:`marshal`: later ones look for values that occur twice, which takes longer than to write them twice."""
+
+_TEXT: Final = frozenset({str})
 
 _Packed: TypeAlias = tuple[Any, ...]
 
@@ -145,7 +148,7 @@ class Recording:
             ]
         except _UnfitError:
             return None
-        return packed if all(is_plain(each) for each, _ in packed) else None
+        return packed
 
 
 def _asked(question: Question, keys: Sequence[tuple[bytes, int]]) -> list[Wanted]:
@@ -174,13 +177,18 @@ class _Shared:
         return number
 
     def packed(self, question: Question) -> _Packed:
-        """Return a question as a tuple of plain values, as far as it has some."""
+        """Return a question as a tuple of plain values; raise :class:`_UnfitError` where it has others."""
         exchange, failure = question.exchange, question.failure
+        asked, opening = list(map(_packed_turn, exchange.question)), list(map(_packed_turn, exchange.opening))
+        values = question.instance, exchange.references, exchange.choices, question.labels
+        scalars = question.number, exchange.answer_prefix, exchange.answer, exchange.gold
+        if not (is_plain(scalars) and all(map(is_plain, values)) and all(map(_is_text, (*asked, *opening)))):
+            raise _UnfitError
         return (
             question.number,
             question.instance,
-            list(map(_packed_turn, exchange.question)),
-            list(map(_packed_turn, exchange.opening)),
+            asked,
+            opening,
             exchange.answer_prefix,
             exchange.answer,
             exchange.references,
@@ -220,15 +228,18 @@ class _Shared:
     def _packed_request(self, request: Request) -> _Packed:
         match request:
             case Generate():
-                return "generate", request.prompt.payload, self._number(request.decoding)
+                packed: _Packed = "generate", request.prompt.payload, self._number(request.decoding)
             case Choose():
-                return "choose", [(pair.context.payload, pair.continuation) for pair in request.pairs]
+                packed = "choose", [(pair.context.payload, pair.continuation) for pair in request.pairs]
             case Likelihood():
-                return "likelihood", request.context.payload, request.continuation
+                packed = "likelihood", request.context.payload, request.continuation
             case Rolling():
-                return "rolling", request.text, request.from_start
+                packed = "rolling", request.text, request.from_start, request.messages
             case Converse():
-                return "converse", request.turns, self._number(request.decoding)
+                packed = "converse", request.turns, self._number(request.decoding)
+        if not is_plain(packed):
+            raise _UnfitError
+        return packed
 
     def _unpacked_request(self, packed: _Packed) -> Request:
         match packed:
@@ -238,8 +249,8 @@ class _Shared:
                 return Choose(tuple(Pair(Prompt(context), words) for context, words in pairs))
             case ("likelihood", payload, words):
                 return Likelihood(Prompt(payload), words)
-            case ("rolling", text, from_start):
-                return Rolling(text, from_start)
+            case ("rolling", text, from_start, messages):
+                return Rolling(text, from_start, tuple(messages))
             case (_, turns, number):
                 return Converse(turns, self._decoding(number))
         raise ValueError(packed)
@@ -255,6 +266,14 @@ def _packed_turn(turn: Turn) -> _Packed:
         for part in turn.parts
     ]
     return turn.role, parts, turn.fallback_role
+
+
+def _is_text(turn: _Packed) -> bool:
+    """Whether what a packed turn consists of are texts, and not something derived from them."""
+    role, parts, fallback = turn
+    return (
+        type(role) is str and (fallback is None or type(fallback) is str) and _TEXT.issuperset(map(type, chain(*parts)))
+    )
 
 
 def _unpacked_turn(packed: _Packed) -> Turn:

@@ -20,17 +20,20 @@ from proctor.errors import LogError, OutputError, ProctorError, RunInterruptedEr
 from proctor.ir import Failure, Usage
 from proctor.jsonable import jsonable
 from proctor.logs import get_logger
-from proctor.recipes.exam import Answered, Exam, ScoredGroup, limited, suited
-from proctor.recipes.fingerprint import FINGERPRINT, FingerprintMaker
+from proctor.recipes.exam import Exam, ScoredGroup, limited, suited
+from proctor.recipes.fingerprint import FINGERPRINT
+from proctor.running.accounts import Tally, cost_of
 from proctor.running.budget import PriceTable, price_table
 from proctor.running.checks import check_exams
 from proctor.running.execute import Budget, Session, ask
 from proctor.running.folder import RunFolder, SampleWriter
 from proctor.running.judging import Judging, judges_through
+from proctor.running.listening import listening
 from proctor.running.log import ResponseLog
 from proctor.running.plan import Filed, answered_blocks, blocks_of
 from proctor.running.progress import Observer, SilentObserver
 from proctor.running.question_spool import QuestionSpool
+from proctor.running.sampled import Sampled
 from proctor.running.spec import RunSpec
 from proctor.scoring.flat import DIRECTION, units_of
 from proctor.scoring.grade import Grade
@@ -45,17 +48,19 @@ class RunResult:
     """What a run gives.
 
     Attributes:
-        results: By exam: every score, ``n``, ``failures`` (a count), ``failure_kinds``, ``metric_failures``. Equal
-            for equal runs.
+        results: By exam: every score, ``n``, ``failures`` (a count), ``failure_kinds``, ``metric_failures``, and how
+            answers ended (``answers``, ``truncated``, ``empty``, ``thinking``). Equal for equal runs.
         run: Time, machine, versions, engine, tokens: what may differ between equal runs.
         grades: By exam: everything scoring knows, instance by instance.
         output: The run folder, where one was asked for.
+        stopped: Why the budget ended the run before everything was asked; ``None`` where it did not.
     """
 
     results: dict[str, dict[str, Any]]
     run: dict[str, Any]
     grades: dict[str, Grade]
     output: Path | None = None
+    stopped: str | None = None
 
 
 def run_exams(
@@ -71,6 +76,7 @@ def run_exams(
     retry_failed: bool = True,
     budget: Budget | None = None,
     prices: PriceTable | None = None,
+    samples: Mapping[str, Sampled] | None = None,
 ) -> RunResult:
     """Let an engine sit exams.
 
@@ -90,6 +96,7 @@ def run_exams(
         retry_failed: Ask again what failed in an earlier run. If not, recorded failures stand.
         budget: Stops asking when it is used up; what was not asked is then a failure in the results.
         prices: What models cost, where it is not the table that comes with Proctor.
+        samples: How the exams' questions were drawn, by their names, where they are samples of larger exams.
 
     Raises:
         RunInterruptedError: The user stopped the run; it says how to go on.
@@ -110,7 +117,9 @@ def run_exams(
             folder.check_rows(exams)
         number = open_log.engine_number(engine.identity, engine.label, without_secrets(engine.identity_values()))
         spool = stack.enter_context(QuestionSpool())
-        session = Session(engine, open_log, number, observer, retry_failed, budget, prices, spool)
+        session = Session(
+            engine, open_log, number, observer, retry_failed, budget, prices, spool, samples=samples or {}
+        )
         stack.enter_context(_interruptible(session, folder))
         observer.started([exam.name for exam in exams], engine.label)
         stack.callback(observer.finished)
@@ -188,13 +197,18 @@ def _conclude(
         if folder is not None:  # before anything of an earlier run is replaced
             folder.take(grading.fingerprints)
     grades, results = grading.grades, grading.results
-    results.update(_group_entries(exams, grades, results))
+    results.update(group_entries(exams, grades, results))
     run = _circumstances(session, grading.usage, began)
     if judged := judging.summary():
         run["judges"] = judged
+    stopped = session.stopped or judging.stopped
+    if stopped is not None:
+        run["stopped"] = stopped
+    if grading.latency:
+        run["latency"] = grading.latency
     if folder is not None:
         folder.write_results(results, run)
-    return RunResult(results, run, grades, folder.path if folder is not None else None)
+    return RunResult(results, run, grades, folder.path if folder is not None else None, stopped)
 
 
 class _Grading:
@@ -203,8 +217,9 @@ class _Grading:
     def __init__(self, session: Session) -> None:
         self.grades: dict[str, Grade] = {}
         self.results: dict[str, dict[str, Any]] = {}
-        self.usage: dict[str, dict[str, int]] = {}
+        self.usage: dict[str, Usage] = {}
         self.fingerprints: dict[str, dict[str, str]] = {}
+        self.latency: dict[str, dict[str, Any]] = {}
         self._session = session
         self._filed = Filed(session.log, session.number, with_failures=True)
         self._missing = (
@@ -218,7 +233,8 @@ class _Grading:
         place = exam.name if self._session.engine.answers_in_order else ""
         spool = self._session.spool
         asked = (None if spool is None else spool.blocks(exam)) or blocks_of(exam.questions(), place)
-        tally = _Tally(answered_blocks(asked, self._filed, self._missing))
+        filed = self._filed.heard_by(listening(self._session.engine, exam))
+        tally = Tally(answered_blocks(asked, filed, self._missing))
         engine = self._session.engine.identity
         try:
             grade = _grade(exam, tally, samples)
@@ -230,11 +246,18 @@ class _Grading:
             self.grades[exam.name] = grade
             fingerprint = tally.maker.made(exam.definition, engine)
             self.fingerprints[exam.name] = fingerprint.to_dict()
-            self.results[exam.name] = {**_entry(grade, tally), FINGERPRINT: fingerprint.to_dict()}
+            self.results[exam.name] = {
+                **entry_of(grade, tally.count, tally.endings.as_data()),
+                FINGERPRINT: fingerprint.to_dict(),
+            }
+            if (sample := self._session.samples.get(exam.name)) is not None:
+                self.results[exam.name] = sample.entry(self.results[exam.name])
             self._session.observer.graded(exam.name, grade)
         if exam.variant:
             self.results[exam.name]["variant"] = exam.variant
-        self.usage[exam.name] = {"prompt_tokens": tally.prompt_tokens, "completion_tokens": tally.completion_tokens}
+        if found := tally.latency.summary(getattr(self._session.engine, "max_concurrency", None)):
+            self.latency[exam.name] = found
+        self.usage[exam.name] = tally.usage
 
 
 _ENDS_THE_RUN = (LogError, OutputError, RunInterruptedError)
@@ -249,7 +272,7 @@ def _failed_entry(exam: Exam, error: Exception) -> dict[str, Any]:
     return {"error": str(known.within(exam.name))}
 
 
-def _group_entries(
+def group_entries(
     exams: Sequence[Exam], grades: Mapping[str, Grade], results: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, dict[str, Any]]:
     """Return the scores of the groups that exams were chosen with, filed like an exam's; ``n`` is what was asked."""
@@ -268,27 +291,7 @@ def _group_entries(
     return entries
 
 
-class _Tally:
-    """Counts answered items and their tokens as they pass."""
-
-    def __init__(self, items: Iterator[Answered]) -> None:
-        self._items = items
-        self.maker = FingerprintMaker()
-        self.count = 0
-        self.prompt_tokens = 0
-        self.completion_tokens = 0
-
-    def __iter__(self) -> Iterator[Answered]:
-        for each in self._items:
-            self.count += 1
-            self.maker.add(each.question)
-            for response in each.responses:
-                self.prompt_tokens += response.usage.prompt_tokens
-                self.completion_tokens += response.usage.completion_tokens
-            yield each
-
-
-def _grade(exam: Exam, tally: _Tally, samples: SampleWriter | None) -> Grade:
+def _grade(exam: Exam, tally: Tally, samples: SampleWriter | None) -> Grade:
     if samples is None:
         return exam.grade(tally)
     grade = exam.grade(samples.record(exam.name, tally))
@@ -296,9 +299,16 @@ def _grade(exam: Exam, tally: _Tally, samples: SampleWriter | None) -> Grade:
     return grade
 
 
-def _entry(grade: Grade, tally: _Tally) -> dict[str, Any]:
+def entry_of(grade: Grade, asked: int, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the results of an exam as ``results.json`` has them.
+
+    Args:
+        grade: Its scores.
+        asked: How many instances it has.
+        more: How answers ended, where that is known.
+    """
     kinds = Counter(failure.kind for failure in grade.failures.values())
-    counts = {"n": tally.count, "failures": len(grade.failures)}
+    counts = {"n": asked, "failures": len(grade.failures), **(more or {})}
     entry = {**grade.scores, **counts, **units_of(grade.table, grade.main)}
     if grade.main is not None and grade.main.higher_is_better is not None:
         entry[DIRECTION] = grade.main.higher_is_better
@@ -309,7 +319,7 @@ def _entry(grade: Grade, tally: _Tally) -> dict[str, Any]:
     return {str(name): jsonable(entry[name]) for name in sorted(entry)}
 
 
-def _circumstances(session: Session, usage: dict[str, dict[str, int]], began: float) -> dict[str, Any]:
+def _circumstances(session: Session, usage: Mapping[str, Usage], began: float) -> dict[str, Any]:
     progress = session.progress
     return {
         "started": datetime.fromtimestamp(began, UTC).isoformat(timespec="seconds"),
@@ -323,14 +333,14 @@ def _circumstances(session: Session, usage: dict[str, dict[str, int]], began: fl
             "from_log": progress.cached,
             **({"damaged": damaged} if (damaged := session.log.damaged) else {}),
         },
-        "usage": usage,
-        **_cost(session, usage),
+        "usage": {name: each.as_data() for name, each in usage.items()},
+        **_cost(session, sum(usage.values(), Usage())),
         "machine": {"platform": platform.platform(), "python": platform.python_version()},
         "versions": {name: found for name in _VERSIONED if (found := _version(name)) is not None},
     }
 
 
-def _cost(session: Session, usage: dict[str, dict[str, int]]) -> dict[str, Any]:
+def _cost(session: Session, usage: Usage) -> dict[str, Any]:
     """Return what all answers cost at list prices, whenever they were given.
 
     Where no price is known, that is said of engines that probably cost something, and nothing of others.
@@ -340,17 +350,7 @@ def _cost(session: Session, usage: dict[str, dict[str, int]]) -> dict[str, Any]:
     if price is None:
         why = f"no price is known for '{session.engine.price_name}'; name a table of your own with --prices"
         return {"cost": {"usd": None, "why": why, "prices_of": table.date}} if session.engine.is_billed else {}
-    total = Usage(*(sum(each[name] for each in usage.values()) for name in ("prompt_tokens", "completion_tokens")))
-    asked = Usage(session.progress.prompt_tokens, session.progress.completion_tokens)
-    return {
-        "cost": {
-            "usd": round(price.cost(total), 6),
-            "usd_of_this_run": round(price.cost(asked), 6),
-            "usd_per_million_tokens": {"input": price.input, "output": price.output},
-            "prices_of": table.date,
-            **({"source": table.source} if table.source else {}),
-        }
-    }
+    return {"cost": cost_of(price, table, usage, session.progress.usage)}
 
 
 def _version(package: str) -> str | None:

@@ -53,6 +53,11 @@ _ENTRY: dict[str, Check] = {
     "fingerprint": _is_mapping_of(_is_text),
     "failure_kinds": _is_mapping_of(is_count),
     "metric_failures": _is_mapping_of(_is_text),
+    "answers": is_count,
+    "truncated": is_count,
+    "empty": is_count,
+    "thinking": is_count,
+    "all_answers": _is_mapping,
     "members": _is_list_of(_is_text),
     "groups": _is_list_of(_is_group),
 }
@@ -65,6 +70,7 @@ _RUN: dict[str, Check] = {
     "requests": _is_mapping,
     "usage": _is_mapping_of(_is_mapping_of(is_count)),
     "judges": _is_mapping_of(_is_mapping),
+    "latency": _is_mapping_of(_is_mapping_of(_is_mapping)),
     "machine": _is_mapping,
     "versions": _is_mapping,
 }

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from proctor.ir import Failure
+from proctor.scoring.endings import COUNTED
 from proctor.scoring.grade import Measured
 from proctor.scoring.score import Score, Unit
 
@@ -128,6 +129,9 @@ def merged(views: Iterable[Mapping[str, Any]]) -> Flat:
     return flat
 
 
+_COUNTED = frozenset(COUNTED)
+"""What stands beside the scores in a file of results only, all of it or nothing; a metric may have such a name."""
+
 _SUMMARY = frozenset({"score", "score_name", COUNT, FAILED, "metric_failures", "n", "failures", *MAIN_BOUNDS})
 UNIT, UNITS = "unit", "units"
 DIRECTION = "higher_is_better"
@@ -156,9 +160,10 @@ def read_flat(flat: Mapping[str, Any], known: Iterable[Score] = ()) -> list[Scor
     before = {score.name: score for score in known}
     model = next(iter(before.values()), Score("", None, unit=flat.get(UNIT, "raw")))
     others = flat.get(UNITS) or {}
+    beside = _SUMMARY | _COUNTED if not before and flat.keys() >= _COUNTED else _SUMMARY
     found = []
     for name, value in flat.items():
-        if name in _SUMMARY or (not before and not _is_number(value)) or _is_companion(name, flat, in_file=not before):
+        if name in beside or (not before and not _is_number(value)) or _is_companion(name, flat, in_file=not before):
             continue
         base = before.get(name, replace(model, name=name, unit=others.get(name, model.unit)))
         low, high = flat.get(f"{name}{LOW}"), flat.get(f"{name}{HIGH}")

@@ -49,6 +49,8 @@ def is_plain(value: object) -> bool:
 
 
 def _are_plain(values: Iterable[object]) -> bool:
+    if _SCALARS.issuperset(map(type, values)):  # nearly always, and without a step of Python for each
+        return True
     return all(map(is_plain, [value for value in values if type(value) not in _SCALARS]))
 
 

@@ -137,7 +137,7 @@ class QuestionStyle:
         choice_format: How a choice is shown; empty shows the bare choice.
         labels: What choices are called.
         shows_choices: Whether the choices are part of the prompt.
-        choices_prefix: Before the first choice.
+        choices_prefix: Before the first choice; where it begins with white space, nothing else stands before it.
         blank: Written behind the question, for the answer to fill.
         joins_parts: Whether prefix, question, choices and suffix are parts joined by the delimiter (empty parts leave
             nothing behind) or simply follow each other.
@@ -162,7 +162,9 @@ class QuestionStyle:
         asked = f"{question} {self.blank}" if self.blank else question
         shown = self.choices_text(choices) if choices and self.shows_choices else ""
         if shown and self.choices_prefix:
-            asked, shown = f"{asked}{self.choices_prefix}{shown}", ""
+            shown = f"{self.choices_prefix}{shown}"
+            if self.choices_prefix[0].isspace():  # it brings what stands between question and choices
+                asked, shown = f"{asked}{shown}", ""
         if self.joins_parts:
             return self.question_choice_delimiter.join([x for x in (self.prefix, asked, shown, self.suffix) if x])
         between = self.question_choice_delimiter if shown else ""

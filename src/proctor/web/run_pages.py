@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from proctor.recipes.fingerprint import FINGERPRINT, Fingerprint
+from proctor.results.latency_tables import common_rows, latency_rows
 from proctor.results.score_grid import GridCell, ScoreGrid, group_label, groups_of, score_grids
-from proctor.results.summary import ScoreRow, failure_notes, group_rows, score_rows
+from proctor.results.summary import ScoreRow, ending_notes, failure_notes, group_rows, score_rows
 from proctor.runs.stored_run import StoredRun
 from proctor.scoring.flat import UNIT
 from proctor.web.charts import interval_bar, scale_of
@@ -96,9 +97,16 @@ def scores_view(stored: StoredRun, link: str = "") -> dict[str, Any]:
         ],
         "grids": [grid_view(grid, link) for grid in grids],
         "groupings": [view for exam in stored.results for view in _grouping_views(stored, exam, link, in_grids)],
-        "notes": failure_notes(rows),
+        "notes": [*failure_notes(rows), *ending_notes(rows)],
         "facts": facts_of(stored),
+        "latency": latency_views(stored.run.get("latency") or {}),
     }
+
+
+def latency_views(latency: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the tables of how long answers took; none where nothing was timed."""
+    tables = {"Time of requests": latency_rows(latency), "Throughput": common_rows(latency)}
+    return [{"title": title, "header": rows[0], "rows": rows[1:]} for title, rows in tables.items() if rows[1:]]
 
 
 def _links(stored: StoredRun, row: ScoreRow, link: str) -> dict[str, str]:
@@ -166,10 +174,6 @@ def facts_of(stored: StoredRun) -> list[tuple[str, str]]:
     """Return what a reader wants to know about how a run was made."""
     details = stored.run
     requests = details.get("requests") or {}
-    tokens = details.get("usage") or {}
-    totals = [
-        sum(int(each.get(name) or 0) for each in tokens.values()) for name in ("prompt_tokens", "completion_tokens")
-    ]
     facts = {
         "Model": stored.model,
         "Model arguments": ", ".join(
@@ -178,7 +182,7 @@ def facts_of(stored: StoredRun) -> list[tuple[str, str]]:
         "Started": stored.started,
         "Time": duration(details.get("seconds")),
         "Requests": ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in requests.items()),
-        "Tokens": f"{totals[0]} read, {totals[1]} written" if any(totals) else "",
+        "Tokens": _tokens_text(details.get("usage") or {}),
         "Cost": "; ".join(
             f"{name} {value}" for name, value in (details.get("cost") or {}).items() if value is not None
         ),
@@ -194,3 +198,15 @@ def facts_of(stored: StoredRun) -> list[tuple[str, str]]:
         "Repeat it": f"proctor run {stored.path / 'run.yaml'}" if stored.spec else "",
     }
     return [(name, value) for name, value in facts.items() if value]
+
+
+def _tokens_text(usage: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return how many tokens all exams took; those of a cache and of thoughts where there are any."""
+    read, cached, written, thought = (
+        sum(int(each.get(f"{name}_tokens") or 0) for each in usage.values())
+        for name in ("prompt", "cached", "completion", "thinking")
+    )
+    if not read and not written:
+        return ""
+    from_cache = f" ({cached} of them from a cache)" if cached else ""
+    return f"{read} read{from_cache}, {written} written" + (f" ({thought} of them thinking)" if thought else "")

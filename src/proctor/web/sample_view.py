@@ -129,11 +129,13 @@ def values_of(record: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the remaining parts of an instance under the names that people read, in reading order.
 
     Each has ``name``, ``key``, ``value``, ``left_out`` (characters that are too many for a page), and ``part``: where
-    it belongs, ``answer``, ``scores`` or ``more``. What is the same before and after processors is there once.
+    it belongs, ``answer``, ``thinking``, ``scores`` or ``more``. What is the same before and after processors is there
+    once.
     """
     scores = record.get("scores")
     found = [_value(record, key, title, "answer") for key, title in _FAILURES.items()]
     found += _answer_values(record)
+    found.append(_value(record, "thinking", "Thinking", "thinking"))
     if isinstance(scores, dict):
         found.append(_entry("scores", "Scores", _without_judgements(scores), "scores"))
     found.append(_value(record, "input", "Input", "more"))

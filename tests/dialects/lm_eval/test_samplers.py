@@ -53,6 +53,24 @@ def test_replacing_a_leak_changes_no_other_document():
         assert list(ours)[: len(kept)] == kept
 
 
+@given(seed=st.integers(0, 10_000), count=st.integers(1, 5))
+def test_equal_documents_of_another_split_stay_as_upstream_has_them(seed, count):
+    sampler, random = StreamSampler(POOL, seed, draws_one_more=False, holds_asked=False), Random(seed)
+    for doc in POOL:
+        assert [POOL[place] for place in sampler.draw(count, doc)] == random.sample(POOL, count)
+    assert FirstSampler(POOL, holds_asked=False).draw(3, {"q": 1}) == [0, 1, 2]
+    whole = StreamSampler(POOL[:2], seed, draws_one_more=False, holds_asked=False)
+    assert sorted(whole.draw(2, POOL[0])) == [0, 1]  # the pool is not too small
+
+
+@pytest.mark.parametrize("kind", ["default", "first_n", "balanced"])
+@pytest.mark.parametrize("holds_asked", [True, False])
+def test_samplers_know_whether_the_pool_holds_what_is_asked(kind, holds_asked):
+    sampler = make_sampler(kind, POOL[:4], 1, own_split=False, holds_asked=holds_asked, label=lambda doc: doc["q"] % 2)
+    drawn = {place for doc in POOL[:4] for place in sampler.draw(3, doc) if POOL[place] == doc}
+    assert bool(drawn) is not holds_asked
+
+
 def test_the_same_seed_draws_the_same():
     draws = [[StreamSampler(POOL, 9, draws_one_more=False).draw(4, doc) for doc in POOL] for _ in range(2)]
     assert draws[0] == draws[1]

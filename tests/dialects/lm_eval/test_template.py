@@ -422,3 +422,19 @@ class TestBadInput:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             arc("mmlu").doc_to_text(FRANCE)
+
+
+@pytest.mark.parametrize(
+    "changes, text",
+    [
+        ({"choices_prefix": "Options: "}, "Q ______\nOptions: x, y"),
+        ({"choices_prefix": " Options: "}, "Q ______ Options: x, y"),
+        ({"choices_prefix": "\tOptions: "}, "Q ______\tOptions: x, y"),
+        ({"choices_prefix": ""}, "Q ______\nx, y"),
+        ({"choices_prefix": "Options: ", "question_choice_delimiter": " | "}, "Q ______ | Options: x, y"),
+        ({"question_choice_delimiter": " | "}, "Q ______\nOptions: x, y"),
+        ({"question_choice_delimiter": " | ", "prefix": "P", "suffix": "S"}, "P | Q ______\nOptions: x, y | S"),
+    ],
+)
+def test_options_of_a_cloze_follow_the_delimiter_or_their_own_white_space(changes, text):
+    assert ClozeTemplateConfig(**changes).format_prompt("Q", ["x", "y"]) == text

@@ -33,7 +33,7 @@ RETRIEVERS: Mapping[str, type[retrievers.Retriever]] = {
         retrievers_dense.VotekRetriever,
         retrievers_mdl.MDLRetriever,
     )
-}
+} | {"XiezhiRetriever": retrievers.LabelsRetriever}
 
 
 def build_template(config: Any, path: str) -> AnyTemplate | None:

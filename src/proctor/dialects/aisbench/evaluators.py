@@ -9,12 +9,14 @@ from itertools import repeat
 from typing import Any
 
 from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_problems, project_of
+from proctor.dialects.aisbench.signatures import Signature, signature
 from proctor.dialects.aisbench.trusted_evaluators import class_evaluator, evaluator_class
-from proctor.dialects.aisbench.values import as_data, dotted_name, location_of
+from proctor.dialects.aisbench.values import as_data, dotted_name, location_of, short_name
 from proctor.errors import Diagnostic, Location, MissingExtraError, ProctorError, ScoringError, did_you_mean
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict
 from proctor.scoring.evaluators.evaluation import Evaluation, Outcome
+from proctor.scoring.evaluators.mathematics import LIVE_MATH_HINT, live_math_problem
 from proctor.scoring.evaluators.metrics import metric_evaluator
 from proctor.scoring.metric import Metric
 from proctor.scoring.metric_table import MetricEntry, check_metric, metric_entry, metric_of, metric_table
@@ -29,10 +31,20 @@ Row = Mapping[str, Any]
 _UPSTREAM = ("opencompass", "ais_bench")
 _LONGEST_SHOWN = 80
 """Characters of a value that a message shows."""
+RECORDED_ONLY: Mapping[str, str] = {
+    "MMCustomEvaluator": "it says 1 whatever was answered",
+    "MTBenchEvaluator": "it compares turns of conversations with names of sounds",
+}
+"""Evaluators of AISBench that measure nothing, with the reason: answers are recorded, and nothing is scored."""
 _ELSEWHERE = {
     "DS1000": "its tests are pickled; the metric 'ds1000' grades the edition of xlangai/DS-1000, whose tests are text",
     "Toxic": "it sends predictions to Google's Perspective service",
-    "LM": "it compares models in pairs or by many rules; see docs/judges.md for judges of Proctor's own",
+    "HumanevalX": "it sends programs to a service that runs them",
+    "DS1000Service": "it sends programs to a service that runs them",
+    "CIBench": "it runs what models wrote in notebooks",
+    "OmniDocBench": "it compares pages by rendering their formulas with LaTeX",
+    "BFCL": "it runs the functions that the model calls",
+    "LMMJudge": "it judges pictures that models made",
 }
 
 
@@ -151,7 +163,13 @@ def evaluator_names() -> list[str]:
 
 def is_known(config: Mapping[str, Any]) -> bool:
     """Return whether an ``evaluator`` config names a metric that works without upstream's class."""
-    return _entry(config) is not None or _is_metric(config)
+    return _entry(config) is not None or _is_metric(config) or is_recorded_only(config)
+
+
+def is_recorded_only(config: Mapping[str, Any]) -> bool:
+    """Return whether an evaluator measures nothing, so that answers are only recorded."""
+    whole = dotted_name(config.get("type"))
+    return whole.rpartition(".")[2] in RECORDED_ONLY and whole.partition(".")[0] in ("ais_bench", whole)
 
 
 def _entry(config: Mapping[str, Any]) -> MetricEntry | None:
@@ -192,6 +210,8 @@ def evaluator(config: Mapping[str, Any]) -> Callable[[Cases], Verdict]:
             hint="evaluator=dict(type=AccEvaluator); --predict-only records answers without one",
         )
     arguments = _arguments(config)
+    if is_recorded_only(config):
+        return lambda cases: Verdict({})
     if (entry := _entry(config)) is not None:
         return _called(entry, arguments, place)
     if _is_metric(config):
@@ -250,7 +270,7 @@ def reads_rows(config: Mapping[str, Any]) -> bool:
 
 def is_class(config: Mapping[str, Any]) -> bool:
     """Return whether an evaluator is a class of upstream's or of the config's own, which runs where code is trusted."""
-    return _entry(config) is None and not _is_metric(config)
+    return _entry(config) is None and not _is_metric(config) and not is_recorded_only(config)
 
 
 def unit_of(config: Mapping[str, Any], score: str) -> tuple[Unit, bool | None]:
@@ -287,6 +307,10 @@ def _checks(config: Mapping[str, Any]) -> Iterator[Diagnostic]:
         yield from entry.check()
         check_arguments(entry, arguments)
         yield from _judge_problems(entry, config)
+        names = ("model_name", "url", "use_extract_model")
+        given = {name: arguments[name] for name in names if name in arguments}
+        if entry.name == "LiveMathBenchEvaluator" and (problem := live_math_problem(**given)):
+            yield Diagnostic(problem, hint=LIVE_MATH_HINT)
     elif _is_metric(config):
         yield from check_metric(config["type"], OPENCOMPASS, as_data(arguments))
 
@@ -297,6 +321,38 @@ def _judge_problems(entry: MetricEntry, config: Mapping[str, Any]) -> Iterator[D
     if (rule := config.get("rule_evaluator")) and entry.name == "CascadeEvaluator":
         yield from check_evaluator(rule)
     yield from judge_problems(entry.name, config)
+
+
+def evaluation_slips(eval_cfg: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    """Yield what is misspelt in an ``eval_cfg``: names that are nearly known, arguments that an evaluator lacks.
+
+    What is named rightly and cannot be computed here is not among them: its prompts can be looked at all the same.
+    """
+    named = {
+        "$.eval_cfg.evaluator": ("evaluators", eval_cfg.get("evaluator")),
+        **{f"$.eval_cfg.{key}": ("postprocessors", eval_cfg.get(key)) for key in _PROCESSORS},
+    }
+    for problem in evaluation_problems(eval_cfg):
+        kind, part = named[problem.path]
+        taken = _upstreams(kind, part)
+        if taken is None:
+            if problem.hint.startswith("did you mean") or "argument" in problem.what:
+                yield problem
+        elif "argument" in problem.what and not taken.is_open and not part.keys() <= {*_OUTSIDE, *taken.names}:
+            yield problem
+
+
+_PROCESSORS = ("pred_postprocessor", "dataset_postprocessor")
+_OUTSIDE = ("type", "pred_postprocessor")
+
+
+def _upstreams(kind: str, part: Any) -> Signature | None:
+    """Return what upstream's class or function of a part takes; ``None`` where neither package has it."""
+    name = short_name(part["type"]) if isinstance(part, Mapping) and "type" in part else ""
+    if name.strip("0123456789_") != name:  # upstream makes classes with numbers at their ends in loops
+        return Signature(is_open=True)
+    found = (signature(project, kind, name) for project in ("opencompass", "aisbench"))
+    return next((each for each in found if each is not None), None)
 
 
 def evaluation_problems(eval_cfg: Mapping[str, Any]) -> Iterator[Diagnostic]:
@@ -314,7 +370,7 @@ def evaluation_problems(eval_cfg: Mapping[str, Any]) -> Iterator[Diagnostic]:
             check_arguments(entry, _arguments(config))
     except ProctorError as error:
         yield from (each.at(location_of(config), "$.eval_cfg.evaluator") for each in error.diagnostics)
-    for key in ("pred_postprocessor", "dataset_postprocessor"):
+    for key in _PROCESSORS:
         each = eval_cfg.get(key)
         if isinstance(each, Mapping) and each and not _is_own(each.get("type")):
             try:

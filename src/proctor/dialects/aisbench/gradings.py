@@ -5,20 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
-from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, DatasetConfig
+from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, TEXT_PPL, DatasetConfig
 from proctor.dialects.aisbench.evaluators import (
     evaluated,
     grading_problems,
     is_class,
+    is_recorded_only,
     prediction_functions,
     processed,
     project_of_config,
     reads_rows,
     unit_of,
 )
+from proctor.dialects.aisbench.judge_inference import judge_of
 from proctor.dialects.aisbench.options import DatasetOptions
 from proctor.errors import Diagnostic
 from proctor.ir import Failure, Prompt, Request, Response, Rolling
@@ -28,7 +30,7 @@ from proctor.scoring.evaluators.cases import Cases
 from proctor.scoring.evaluators.evaluation import Evaluation, mean_interval
 from proctor.scoring.grade import Columns, Grade, Measured
 from proctor.scoring.grader import ExamGrader
-from proctor.scoring.grading import Grading, Need, Reading, Scope, Step
+from proctor.scoring.grading import Grading, Need, Read, Reading, Scope, Step
 from proctor.scoring.groupings import GroupBy
 from proctor.scoring.score import Score
 
@@ -45,6 +47,7 @@ class ConfigGrader:
         in_blocks: Whether the copies of all rows stand behind each other; asked when answers are scored.
         group_by: Columns by which rows are scored in groups, too.
         is_scored: Whether answers are scored, rather than only recorded.
+        reader: How answers are read; by default as the dataset's inferencer records them.
     """
 
     def __init__(
@@ -55,14 +58,18 @@ class ConfigGrader:
         group_by: GroupBy | None = None,
         *,
         is_scored: bool = True,
+        reader: Read | None = None,
     ) -> None:
         self._config, self._options = config, options
+        self._reader = reader
         self._in_blocks, self._group_by, self._is_scored = in_blocks, group_by or GroupBy(), is_scored
 
     def check(self) -> Iterator[Diagnostic]:
         """Yield what can be known before anybody is asked: evaluators and post-processors that there are not."""
         if self._is_scored:
             yield from grading_problems(self._config.evaluation, self._model_postprocessor)
+            if (judge := judge_of(self._config.values)) is not None:
+                yield from judge.problems()
 
     def grade(self, answered: Iterable[Answered]) -> Grade:
         """Turn responses into predictions and scores; what could not be answered is a failure, not a wrong answer."""
@@ -76,12 +83,24 @@ class ConfigGrader:
     def grader(self) -> ExamGrader:
         """The grader of the core; made on first use, since its evaluator may be code."""
         config = self._config
-        read = Reader(config.inferencer.kind, config.reader.get("output_column"))
+        output = config.reader.get("output_column")
+        read = self._reader or Reader(config.inferencer.kind, output, config.project)
         if not self._is_scored:
-            return ExamGrader([Grading("", read, [_Golds(read.output)])])
-        steps: list[Step] = [_Golds(read.output), PostProcessing(config.evaluation, self._model_postprocessor)]
+            return ExamGrader([Grading("", read, [_Golds(output)])])
+        judge = judge_of(config.values)
+        steps: list[Step] = [_Golds(output), *([judge] if judge is not None else [])]
+        steps.append(PostProcessing(config.evaluation, self._model_postprocessor))
         runs = (config.values.get("k", 1), config.count)
-        scorer = EvaluatorScorer(config.evaluation, runs, self._in_blocks, has_turns=config.inferencer.kind == CHAT)
+        kind = config.inferencer.kind
+        column = "ppl" if kind == TEXT_PPL else ""
+        scorer = EvaluatorScorer(
+            config.evaluation,
+            runs,
+            self._in_blocks,
+            has_turns=kind == CHAT,
+            is_judged=judge is not None,
+            column=column,
+        )
         return ExamGrader([Grading("", read, steps, [scorer])], group_by=self._group_by)
 
 
@@ -94,11 +113,14 @@ class Reader:
     Args:
         kind: What the inferencer asks.
         output: The column of the right answer.
+        project: Whose rule for losses counts.
     """
 
-    def __init__(self, kind: str, output: str | None) -> None:
+    def __init__(self, kind: str, output: str | None, project: str = "opencompass") -> None:
         self.output = output
         self._read = None if kind == CHAT else _READ[kind]
+        if kind == PPL and project == "aisbench":
+            self._read = partial(_least_perplexed, first_token=0)
 
     def __call__(self, answered: Answered) -> Sequence[Reading]:
         """Return what was answered: one thing, or one for each turn of a conversation."""
@@ -108,6 +130,25 @@ class Reader:
         gold = question.instance.get(self.output) if self.output else None
         prompt = _prompt_of(question.requests[0])
         return (Reading(self._read(answered, question.labels), gold, question.instance, prompt),)
+
+
+class RecordedReader:
+    """Reads what another program recorded as the prediction: an answer, several answers, or the label that won.
+
+    Args:
+        output: The column of the right answer.
+    """
+
+    def __init__(self, output: str | None) -> None:
+        self._output = output
+
+    def __call__(self, answered: Answered) -> Sequence[Reading]:
+        """Return the prediction."""
+        question, texts = answered.question, answered.responses[0].texts
+        value: Any = list(texts) if len(texts) > 1 else texts[0] if texts else ""
+        value = next((label for label in question.labels if str(label) == value), value)
+        gold = question.instance.get(self._output) if self._output else None
+        return (Reading(value, gold, question.instance, _prompt_of(question.requests[0])),)
 
 
 def _turns(answered: Answered) -> Sequence[Reading]:
@@ -126,10 +167,13 @@ def _generated(each: Answered, labels: Sequence[Any]) -> Any:
     return list(texts) if len(texts) > 1 else texts[0] if texts else ""
 
 
-def _least_perplexed(each: Answered, labels: Sequence[Any]) -> Any:
-    """Return the label whose prompt has the least loss per token; of equals, the first."""
+def _least_perplexed(each: Answered, labels: Sequence[Any], first_token: int = 1) -> Any:
+    """Return the label whose prompt has the least loss per token; of equals, the first.
+
+    OpenCompass counts the first token, which has no loss, among the tokens; AISBench does not.
+    """
     if isinstance(each.question.requests[0], Rolling):
-        losses = [_loss(response, first_token=1) for response in each.responses]
+        losses = [_loss(response, first_token) for response in each.responses]
     else:
         pairs = zip(each.responses[::2], each.responses[1::2], strict=True)
         losses = [_loss(answer) - _loss(alone) for answer, alone in pairs]
@@ -154,7 +198,18 @@ def _probabilities(each: Answered, labels: Sequence[Any]) -> list[float]:
     return [weight / sum(weights) for weight in weights]
 
 
-_READ = {GENERATE: _generated, PPL: _least_perplexed, LL: _most_likely, CLP: _probabilities}
+def _own_loss(each: Answered, labels: Sequence[Any]) -> float:
+    del labels
+    return _loss(each.responses[0], first_token=1)
+
+
+_READ = {
+    GENERATE: _generated,
+    PPL: _least_perplexed,
+    LL: _most_likely,
+    CLP: _probabilities,
+    TEXT_PPL: _own_loss,
+}
 
 
 def _prompt_of(request: Request) -> Any:
@@ -224,12 +279,16 @@ class EvaluatorScorer:
         runs: ``k`` and ``n`` of the dataset.
         in_blocks: Whether the copies of all rows stand behind each other.
         has_turns: Whether several readings belong to one row: the turns of a conversation.
+        is_judged: Whether a judge reads the rows first.
+        column: Under which name evaluators find what was measured; empty where answers are predictions.
     """
 
     evaluation: Mapping[str, Any]
     runs: tuple[int | Sequence[int], int]
     in_blocks: Callable[[], bool]
     has_turns: bool = False
+    is_judged: bool = False
+    column: str = ""
 
     @property
     def name(self) -> str:
@@ -244,7 +303,7 @@ class EvaluatorScorer:
     def needs(self) -> frozenset[Need]:
         """Whole rows where the evaluator, a post-processor of references or several runs look at them."""
         rows = reads_rows(self._evaluator) or self.evaluation.get("dataset_postprocessor") or self.runs[1] > 1
-        found: list[Need] = ["fields"] if rows or self.has_turns else []
+        found: list[Need] = ["fields"] if rows or self.has_turns or self.is_judged else []
         return frozenset([*found, "prompts"] if is_class(self._evaluator) else found)
 
     def check(self) -> Iterator[Diagnostic]:
@@ -257,6 +316,8 @@ class EvaluatorScorer:
         Raises:
             ProctorError: It cannot say anything.
         """
+        if is_recorded_only(self._evaluator):
+            return Measured()
         if all(isinstance(each, Failure) for each in columns.raw or columns.predictions):
             return Measured()
         found = self._evaluated(columns)
@@ -276,7 +337,9 @@ class EvaluatorScorer:
         if self.has_turns:
             rows = [{key: value for key, value in row.items() if key != _TURN} for row in rows]
         project = project_of_config(self.evaluation)
-        cases = Cases(list(columns.predictions), list(columns.references), rows, columns.prompts, {}, project)
+        given = list(columns.predictions)
+        more = {self.column: given} if self.column else {}
+        cases = Cases(given, list(columns.references), rows, columns.prompts, more, project)
         return evaluated(self.evaluation, cases, self.runs, in_blocks=self.in_blocks())
 
     def _of_rows(self, found: Evaluation, columns: Columns) -> Mapping[str, Sequence[float | None]]:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from proctor.dialects.aisbench.components import build_retriever
-from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, DatasetConfig
+from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, TEXT_PPL, DatasetConfig
 from proctor.dialects.aisbench.options import DatasetOptions, changed_inference
 from proctor.dialects.aisbench.values import short_name
-from proctor.recipes.honours import Honoured, Honours, Refused
+from proctor.recipes.honours import Honoured, Honours, Refused, no_effect, reduces
 from proctor.recipes.options import ExamOptions
 
 Entry = Honoured | Refused
 _ASKS_BY = {
     GENERATE: "the model writes its answer",
     PPL: "losses of prompts are compared",
+    TEXT_PPL: "losses of texts are measured",
     LL: "likelihoods of a text are compared",
     CLP: "probabilities of choices are compared",
     CHAT: "the model takes its turns in a conversation",
@@ -46,14 +47,23 @@ def honours_of(config: DatasetConfig, options: ExamOptions, changed: DatasetOpti
         "template": Refused("a dataset of a config has one way to ask", "choose another config of the dataset"),
         "decoding": _decoding(config),
         "predict_only": Honoured("answers are recorded, and not scored"),
+        "truncated": _written(config, "for answers that were cut off"),
+        "answers": _written(config, "for models that think"),
         "choices_as_text": _choices_as_text(config, options),
         "chat_override": Refused("chat_override is a key of lm-eval's tasks"),
         "metadata": Refused("metadata is for the code of lm-eval's tasks"),
         "resamples": Refused("no standard error is bootstrapped here"),
         "group_by": Honoured("rows are scored by the values of columns, too"),
         "repeats": Honoured("n of the dataset: scores are means over so many runs"),
+        "reduce": Honoured("beside what the dataset says of its runs") if config.count > 1 else reduces(options),
         "keys": Refused("keys are those of lm-eval's task files", "write a config that reads this one as its base"),
     }
+
+
+def _written(config: DatasetConfig, how: str) -> Entry:
+    if _kind(config) in (GENERATE, CHAT):
+        return Honoured(how)
+    return no_effect(f"nothing is written, {_ASKS_BY[_kind(config)]}")
 
 
 def _kind(config: DatasetConfig) -> str:
@@ -106,7 +116,7 @@ def own_seed(config: DatasetConfig, changed: DatasetOptions) -> int | None:
 
 
 def _chat_template(config: DatasetConfig) -> Entry:
-    if _kind(config) in (PPL, LL):
+    if _kind(config) in (PPL, LL, TEXT_PPL):
         return Refused(
             f"{_ASKS_BY[_kind(config)]}, and those are of texts, not of chat messages",
             "choose the config that lets the model write (…_gen)",

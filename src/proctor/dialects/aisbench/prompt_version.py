@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proctor.dialects.aisbench.values import dotted_name, short_name
@@ -18,6 +18,15 @@ def prompt_version(dataset: Mapping[str, Any]) -> str:
 
     The ids of fixed examples count as part of the inferencer, so that versions stay what they once were.
     """
+    return prompt_digest(dataset)[:_SHOWN]
+
+
+def prompt_digest(dataset: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> str:
+    """Return the whole digest behind :func:`prompt_version`; of several that of all, ``/`` without a prompt."""
+    if not isinstance(dataset, Mapping):
+        if len(dataset) == 1:
+            return prompt_digest(dataset[0])
+        return hashlib.sha256(",".join(map(prompt_digest, dataset)).encode()).hexdigest()
     if not dataset.get("infer_cfg"):
         return NO_VERSION
     infer = {name: _copied(part) for name, part in dataset["infer_cfg"].items()}
@@ -27,7 +36,7 @@ def prompt_version(dataset: Mapping[str, Any]) -> str:
     if isinstance(retriever, dict) and "fix_id_list" in retriever and isinstance(inferencer, dict):
         inferencer["fix_id_list"] = retriever.pop("fix_id_list")
     text = json.dumps(_plain(infer), sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:_SHOWN]
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _copied(part: Any) -> Any:

@@ -17,6 +17,7 @@ from proctor.dialects.aisbench import conversations, origins
 from proctor.dialects.aisbench.compiler import Compiler
 from proctor.dialects.aisbench.components import AnyTemplate, build_retriever, build_template
 from proctor.dialects.aisbench.conversations import MultiTurn
+from proctor.dialects.aisbench.datasets.reader import FILLED
 from proctor.dialects.aisbench.examples import Chosen, Examples, kept
 from proctor.dialects.aisbench.prompt_frames import ChatFrame, TextFrame
 from proctor.dialects.aisbench.values import location_of
@@ -289,7 +290,9 @@ class PromptBuilder:
     def _check_columns(self, columns: tuple[str, ...]) -> None:
         if columns in self._checked_columns:
             return
-        missing = [name for name in self.input_columns if name not in columns and f"{{{name}}}" in self._named]
+        filled = FILLED if isinstance(self.prompt_template, MMPromptTemplate) else frozenset()
+        wanted = [name for name in self.input_columns if name not in filled]
+        missing = [name for name in wanted if name not in columns and f"{{{name}}}" in self._named]
         if missing:
             raise MissingFieldError(
                 [

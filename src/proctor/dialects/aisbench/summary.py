@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.aisbench.config import abbr_of
+from proctor.dialects.aisbench.index import SUMMARIZER, config_entries, find_config
 from proctor.dialects.aisbench.prompt_version import mode_of, prompt_version
 from proctor.dialects.aisbench.reader import datasets_of, read_config, summarizer_of
-from proctor.dialects.aisbench.values import short_name
-from proctor.errors import DataError, ScoringError
+from proctor.dialects.aisbench.values import abbr_of, short_name
+from proctor.errors import DataError, ScoringError, UnknownArtifactError, did_you_mean
 from proctor.results.tables import simple_table
 from proctor.safe_python import compile_expression
 from proctor.scoring.evaluators.evaluation import METRIC_ORDER
@@ -127,20 +127,61 @@ def summarize_models(
     return SummaryTable(rows, board.raw, _notes(config))
 
 
-def summary_of(path: Path, results: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> SummaryTable | None:
+def summary_of(
+    path: Path, results: Mapping[str, Mapping[str, Mapping[str, Any]]], summarizer: Mapping[str, Any] | None = None
+) -> SummaryTable | None:
     """Return the summarizer's table of a config; one row for each dataset where it has no summarizer.
 
     Args:
         path: The config.
         results: Results by model, as ``results.json`` has them.
+        summarizer: One that stands in for the config's own.
     """
     values = read_config(path)
-    datasets = {abbr_of(each): each for each in datasets_of(values)}
+    return summary_of_datasets(datasets_of(values), results, summarizer or summarizer_of(values))
+
+
+def summary_of_datasets(
+    listed: Sequence[Mapping[str, Any]],
+    results: Mapping[str, Mapping[str, Mapping[str, Any]]],
+    summarizer: Mapping[str, Any] | None,
+) -> SummaryTable | None:
+    """Return a summarizer's table of datasets; ``None`` where there are none, or no results.
+
+    Args:
+        listed: The datasets' configs.
+        results: Results by model, as ``results.json`` has them.
+        summarizer: ``dataset_abbrs`` and ``summary_groups``, where there is one.
+    """
+    datasets = {abbr_of(each): each for each in listed}
     if not results or not datasets:
         return None
     modes = {name: mode_of(each) for name, each in datasets.items()}
     versions = {name: prompt_version(each) for name, each in datasets.items()}
-    return summarize_models(results, modes, versions, summarizer_of(values))
+    return summarize_models(results, modes, versions, summarizer)
+
+
+def named_summarizer(name: str, include_paths: Sequence[str] = ()) -> Mapping[str, Any]:
+    """Return the summarizer that ``--summarizer`` names: a config's, or ``CONFIG/VARIABLE`` in it.
+
+    Raises:
+        UnknownArtifactError: There is no such config, or it has no summarizer.
+    """
+    file, _, variable = (
+        name.partition("/") if find_config(name, include_paths, (SUMMARIZER,)) is None else (name, "", "")
+    )
+    path = (
+        Path(file) if file.endswith(".py") and Path(file).is_file() else find_config(file, include_paths, (SUMMARIZER,))
+    )
+    if path is None:
+        known = [each.name for each in config_entries(include_paths).values() if each.kind == SUMMARIZER]
+        hint = did_you_mean(file, known) or "proctor ls --from opencompass --kind summarizer lists them"
+        raise UnknownArtifactError(f"there is no summarizer '{file}'", hint=hint)
+    values = read_config(path)
+    found = values.get(variable) if variable else summarizer_of(values)
+    if not isinstance(found, Mapping):
+        raise UnknownArtifactError(f"the config {path} has no summarizer{f' {variable!r}' if variable else ''}")
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,7 +167,9 @@ class _Jinja:
         asked = f"{question} {style.blank}" if style.blank else question
         shown = self._shown() if style.shows_choices and self._values.get("doc_to_choice") is not None else ""
         if shown and style.choices_prefix:
-            asked, shown = f"{asked}{style.choices_prefix}{shown}", ""
+            shown = f"{style.choices_prefix}{shown}"
+            if style.choices_prefix[0].isspace():
+                asked, shown = f"{asked}{shown}", ""
         if style.joins_parts:
             parts = [part for part in (style.prefix, asked, shown, style.suffix) if part]
             return style.question_choice_delimiter.join(parts)

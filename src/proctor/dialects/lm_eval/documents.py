@@ -57,7 +57,17 @@ class TaskDocuments:
         if fewshot.samples is not None:
             function = as_function(fewshot.samples, "fewshot_config.samples")
             return self._samples(fewshot.samples if function is None else function())
-        return self.split(config.training_split or config.validation_split or self.eval_split, config.process_docs)
+        return self.split(self.pool_split or self.eval_split, config.process_docs)
+
+    @property
+    def pool_split(self) -> str | None:
+        """The split that demos come from; ``None`` where the task brings samples."""
+        config, fewshot = self.config, self.config.fewshot
+        if fewshot.split is not None:
+            return fewshot.split
+        if fewshot.samples is not None:
+            return None
+        return config.training_split or config.validation_split or self.eval_split
 
     def _samples(self, samples: Any) -> Documents:
         """Return demos that a task brings.

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from proctor.errors import ValidationError
-from proctor.ir import Decoding
+from proctor.ir import Decoding, several_answers
 
 DEFAULT_MAX_TOKENS = 256
 """What lm-eval's models write at most where a task does not say."""
@@ -20,7 +20,17 @@ def decoding_of(arguments: Mapping[str, Any]) -> Decoding:
     """Return how to generate: without ``do_sample``, or with it off, greedily, as lm-eval's local models do.
 
     ``max_gen_toks: null`` leaves the length of answers to the engine.
+
+    Raises:
+        ValidationError: A value cannot be used, or asks for several answers to one request.
     """
+    if (several := several_answers(arguments)) is not None:
+        raise ValidationError(
+            f"generation_kwargs: {several[0]} is {several[1]!r}: several answers to one request",
+            why="one of them would be graded",
+            path="$.generation_kwargs",
+            hint=f"write repeats: {several[1]} into the task, or add --repeats {several[1]}",
+        )
     until = arguments.get("until") or []
     tokens = next(
         (arguments[key] for key in ("max_gen_toks", "max_new_tokens", "max_tokens") if key in arguments),

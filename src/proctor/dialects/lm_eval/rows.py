@@ -80,7 +80,7 @@ class TaskDraw:
             DemosError: There is no such sampler.
             TrustError: The sampler is code, and code is not trusted.
         """
-        count, fewshot = self._task.num_fewshot, self._task.config.fewshot
+        count, fewshot, documents = self._task.num_fewshot, self._task.config.fewshot, self._task.documents
         if not count:
             return lambda ask, doc: ()
         sampler = make_sampler(
@@ -88,6 +88,7 @@ class TaskDraw:
             opened.pool,
             DEFAULT_SEED if seed is None else seed,
             own_split=fewshot.split == self._task.config.test_split,
+            holds_asked=documents.pool_split == documents.eval_split,
             label=self._task.fields.demo.target,
         )
         return lambda ask, doc: tuple(sampler.draw(count, doc))

@@ -1,7 +1,8 @@
 """Which documents are shown as demos.
 
-The order of random draws is lm-eval's: one stream of random numbers per task, over the documents in order. A document
-is never shown itself; where lm-eval would, another is drawn from a stream of that document's own.
+The order of random draws is lm-eval's: one stream of random numbers per task, over the documents in order. Where demos
+come from the split that is asked, a document is never shown itself; where lm-eval would, another is drawn from a stream
+of that document's own. A document of another split that happens to be equal stays, as in lm-eval.
 """
 
 from __future__ import annotations
@@ -31,10 +32,14 @@ class StreamSampler:
         pool: The documents to draw from.
         seed: Seed of the stream.
         draws_one_more: Draw one more than asked and leave the document itself out (where lm-eval does).
+        holds_asked: Whether the pool holds the documents that are asked, so that one could be shown itself.
     """
 
-    def __init__(self, pool: Sequence[Any], seed: int | None, *, draws_one_more: bool) -> None:
+    def __init__(
+        self, pool: Sequence[Any], seed: int | None, *, draws_one_more: bool, holds_asked: bool = True
+    ) -> None:
         self.pool = pool
+        self._holds_asked = holds_asked or draws_one_more
         self._places = range(len(pool))
         self._random = Random(seed)
         self._draws_one_more = draws_one_more
@@ -45,6 +50,8 @@ class StreamSampler:
         if wanted > len(pool):
             raise too_small(wanted, len(pool))
         drawn = self._random.sample(self._places, wanted)
+        if not self._holds_asked:
+            return drawn
         others = [place for place in drawn if pool[place] != doc]
         if len(others) >= count:
             return others[:count]
@@ -59,10 +66,16 @@ class StreamSampler:
 
 
 class FirstSampler:
-    """Takes the first documents of the pool, in order, the document itself left out."""
+    """Takes the first documents of the pool, in order, the document itself left out.
 
-    def __init__(self, pool: Sequence[Any]) -> None:
+    Args:
+        pool: The documents to take from.
+        holds_asked: Whether the pool holds the documents that are asked.
+    """
+
+    def __init__(self, pool: Sequence[Any], *, holds_asked: bool = True) -> None:
         self.pool = pool
+        self._holds_asked = holds_asked
 
     def draw(self, count: int, doc: Any) -> Sequence[int]:
         """Return positions of demos for a document."""
@@ -70,7 +83,7 @@ class FirstSampler:
         for place, each in enumerate(self.pool):
             if len(chosen) == count:
                 break
-            if each != doc:
+            if not self._holds_asked or each != doc:
                 chosen.append(place)
         if len(chosen) < count:
             raise too_small(count, len(chosen))
@@ -80,8 +93,11 @@ class FirstSampler:
 class BalancedSampler:
     """Draws as equally as possible from every class; classes are what the targets of the pool say."""
 
-    def __init__(self, pool: Sequence[Any], seed: int | None, label: Callable[[Any], Any]) -> None:
+    def __init__(
+        self, pool: Sequence[Any], seed: int | None, label: Callable[[Any], Any], *, holds_asked: bool = True
+    ) -> None:
         self.pool = pool
+        self._holds_asked = holds_asked
         self._random = Random(seed)
         self._classes: dict[str, list[int]] = {}
         for place, each in enumerate(pool):
@@ -91,7 +107,7 @@ class BalancedSampler:
         """Return positions of demos for a document."""
         decks = []
         for places in self._classes.values():
-            deck = [place for place in places if self.pool[place] != doc]
+            deck = [place for place in places if not self._holds_asked or self.pool[place] != doc]
             self._random.shuffle(deck)
             decks.append(deck)
         self._random.shuffle(decks)
@@ -132,6 +148,7 @@ def make_sampler(
     seed: int | None,
     *,
     own_split: bool,
+    holds_asked: bool = True,
     label: Callable[[Any], Any],
 ) -> DemoSampler:
     """Return the sampler that ``fewshot_config.sampler`` names.
@@ -141,17 +158,18 @@ def make_sampler(
         pool: The documents to draw from.
         seed: Seed of the random stream.
         own_split: Whether lm-eval would take the document itself out of the pool.
+        holds_asked: Whether the pool comes from the split that is asked.
         label: The target of a document, for balancing.
 
     Raises:
         DemosError: There is no such sampler.
     """
     if kind in (None, "default"):
-        return StreamSampler(pool, seed, draws_one_more=own_split)
+        return StreamSampler(pool, seed, draws_one_more=own_split, holds_asked=holds_asked)
     if kind == "first_n":
-        return FirstSampler(pool)
+        return FirstSampler(pool, holds_asked=holds_asked or own_split)
     if kind == "balanced":
-        return BalancedSampler(pool, seed, label)
+        return BalancedSampler(pool, seed, label, holds_asked=holds_asked)
     if callable(kind):
         return ForeignSampler(kind, pool, seed, passes_document=own_split)
     known = ["default", "first_n", "balanced"]
@@ -164,6 +182,6 @@ def too_small(wanted: int, there: int) -> DemosError:
     """Return the error of a pool that has too few documents."""
     return DemosError(
         f"{wanted} documents are drawn from a pool of {there}",
-        why="a document is never shown itself, so the pool needs one more than is shown",
+        why="a document is never shown itself, so the split that is asked needs one more than is shown",
         hint="ask for fewer demos (--num_fewshot)",
     )

@@ -76,7 +76,8 @@ class ClozeTemplateConfig(StyledTemplate):
         show_choices: Whether the prompt lists the options.
         choice_labels: Labels of the options; ``None`` shows and scores the bare choices.
         blank_position: Where the blank stands: ``end``.
-        choices_prefix: Before the options.
+        choices_prefix: Before the options; ``question_choice_delimiter`` stands before it, unless it begins with white
+            space.
     """
 
     template_type: ClassVar[str] = "cloze"

@@ -20,6 +20,7 @@ from proctor.engines.hf.packed_scoring import can_pack, score_packed
 from proctor.engines.hf.padded_scoring import score_batch
 from proctor.engines.hf.pictures import encode_pictures, has_pictures
 from proctor.engines.hf.prefix_plan import Limits
+from proctor.engines.thoughts import UNKNOWN, Marks, Opening, cut_at, heard, opening_of, token_counter
 from proctor.engines.truncation import Truncate, fitted_pair, fitted_prompt
 from proctor.ir import (
     Answers,
@@ -44,6 +45,7 @@ CPU_STEP, GPU_STEP, STEM_STEP = 256, 4096, 2048
 """Tokens per step where prefixes are shared (nothing is padded, but every token of a step is masked against all)."""
 CPU_LOGITS, GPU_LOGITS = 2**26, 2**28
 """Numbers that the predictions of one step may fill."""
+_TOKENS_OF_A_MARK = 32  # at the end of a prompt: enough for the longest mark, letter by letter
 _SMALLEST_STEP = 32  # tokens: where even so few do not fit into memory, sharing prefixes cannot help
 
 _KEY_ENCODER = msgspec.json.Encoder(order="deterministic", enc_hook=repr)
@@ -57,7 +59,12 @@ class Options(Protocol):
     max_new_tokens: int
     share_prefixes: bool
     truncate: Truncate
-    think_end_token: str | None
+
+    def marks_for(self, tokenizer: Any) -> Marks:
+        """Return the marks of the model's thoughts."""
+
+    def with_allowance(self, decoding: Decoding) -> Decoding:
+        """Return how to decode so that there is room for thoughts, too."""
 
     def decoding_defaults(self) -> Mapping[str, Any]:
         """Return how to decode what a request leaves open."""
@@ -92,6 +99,7 @@ class _Job:
     request: Generate
     decoding: Decoding
     ids: Ids
+    opening: Opening = UNKNOWN
     media: dict[str, Any] = field(default_factory=dict)
     written: dict[int, Written] = field(default_factory=dict)
     timing: Timing | None = None
@@ -104,9 +112,14 @@ class _Job:
         stream = None
         if is_sampled(self.decoding):
             stream = random_stream(f"{self.request.key}/{number}", self.decoding.seed)
-        return Draft(self.ids, self.decoding.stop, stream, self.media)
+        return Draft(self.ids, self.decoding.stop, stream, self.media, self.opening)
 
-    def response(self) -> Response:
+    def response(self, marks: Marks, tokenizer: Any) -> Response:
+        """Return the answers, which begin behind the thoughts and end at stop strings."""
+        response = heard(self._written(), marks, self.opening, token_counter(tokenizer))
+        return cut_at(response, self.decoding.stop)
+
+    def _written(self) -> Response:
         answers = [self.written[number % self.draft_count] for number in range(self.decoding.count)]
         return Response(
             texts=tuple(answer.text for answer in answers),
@@ -123,6 +136,7 @@ class Writer:
     def __init__(self, engine: Options, loaded: LoadedModel, encoder: Encoder) -> None:
         self._engine, self._loaded, self._encoder = engine, loaded, encoder
         self._budget = budget_of(engine, loaded)
+        self._marks = engine.marks_for(loaded.tokenizer)
         self._defaults = dict(engine.decoding_defaults())
         # A default must not make requests impossible that name no limit.
         limits = (self._defaults.get("max_tokens") or engine.max_new_tokens, max(1, encoder.max_length // 2))
@@ -150,14 +164,19 @@ class Writer:
         texts: list[tuple[_Job, str]] = []
         jobs: list[_Job] = []
         for positions, request in distinct:
-            job = _Job(positions, request, with_defaults(request.decoding, self._defaults), [])
+            decoding = self._engine.with_allowance(with_defaults(request.decoding, self._defaults))
+            job = _Job(positions, request, decoding, [])
             try:
                 if self._shows_pictures(request.prompt):
                     job.ids, job.media = encode_pictures(self._loaded.processor, self._encoder, request.prompt.messages)
                     job.ids = self._fit(job)
+                    end = self._loaded.tokenizer.decode(job.ids[-_TOKENS_OF_A_MARK:])
+                    job.opening = opening_of(str(end), self._marks)
                     jobs.append(job)
                 else:
-                    texts.append((job, self._encoder.text_of(request.prompt, job.decoding.extra.get("tools"))))
+                    text = self._encoder.text_of(request.prompt, job.decoding.extra.get("tools"))
+                    job.opening = opening_of(text, self._marks)
+                    texts.append((job, text))
             except RefusedError as error:
                 refused.append((positions, failed(error.kind, str(error))))
         encoded = self._encoder.encode_prompts([text for _, text in texts])
@@ -186,8 +205,7 @@ class Writer:
 
         def run(batch: Sequence[tuple[_Job, int]]) -> list[Written]:
             started, clock = time.time(), time.perf_counter()
-            think = self._engine.think_end_token
-            written = write(self._loaded, [job.draft(number) for job, number in batch], decoding, think)
+            written = write(self._loaded, [job.draft(number) for job, number in batch], decoding, self._marks)
             timing = Timing(started, time.perf_counter() - clock)
             for job, _ in batch:
                 job.timing = timing
@@ -201,7 +219,7 @@ class Writer:
                     continue
                 job.written[number] = written
                 if len(job.written) == job.draft_count:
-                    response = job.response()
+                    response = job.response(self._marks, self._loaded.tokenizer)
                     yield from ((position, response) for position in job.positions)
         except RefusedError as error:
             for job in group:

@@ -6,6 +6,7 @@ Rows do not know each other: a row's answer, sampled or not, is the same in ever
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.engines.encoder import RefusedError
 from proctor.engines.hf.loading import LoadedModel
+from proctor.engines.thoughts import UNKNOWN, Marks, Opening, marks_of, special_marks, split
 from proctor.ir import Decoding, TokenLogProbability
 
 if TYPE_CHECKING:
@@ -32,13 +34,15 @@ class Draft:
     stop: tuple[str, ...] = ()
     random: Random | None = None
     media: dict[str, Any] = field(default_factory=dict)
+    opening: Opening = UNKNOWN
 
 
 @dataclass(slots=True)
 class Written:
-    """A finished answer.
+    """All that was written for a draft.
 
     Attributes:
+        text: Thoughts and answer; what follows a stop string in its last tokens is in it, too.
         token_count: Tokens written, the end-of-text token included.
         reason: ``stop`` or ``length``.
     """
@@ -50,11 +54,15 @@ class Written:
 
 
 def write(
-    loaded: LoadedModel, drafts: Sequence[Draft], decoding: Decoding, think_end: str | None = None
+    loaded: LoadedModel, drafts: Sequence[Draft], decoding: Decoding, marks: Marks | None = None
 ) -> list[Written]:
     """Write one answer for each draft; all share ``decoding`` (its ``stop``, ``seed`` and ``count`` are the drafts').
 
-    What comes before ``think_end`` is removed, and stop strings in it do not count.
+    Args:
+        loaded: The model.
+        drafts: What to read.
+        decoding: How to write.
+        marks: What begins and ends thoughts: stop strings in thoughts do not count.
 
     Raises:
         RefusedError: A parameter in ``decoding.extra`` that the model does not know.
@@ -65,7 +73,8 @@ def write(
     config = generation_config(loaded, decoding)
     inputs, mask = _left_padded(drafts, loaded)
     start = 1 if loaded.family == "seq2seq" else inputs.shape[1]
-    ending = _StopAtText(loaded.tokenizer, [draft.stop for draft in drafts], start, think_end)
+    marks = marks or marks_of()
+    ending = _StopAtText(loaded.tokenizer, drafts, start, marks)
     recorder = _Recorder(decoding.extra.get("logprobs"), decoding.extra.get("top_logprobs"))
     processors: list[Any] = [recorder.look] if recorder.wanted else []
     criteria: list[Any] = [ending, recorder.note] if recorder.wanted else [ending]
@@ -80,10 +89,10 @@ def write(
             stopping_criteria=StoppingCriteriaList(criteria),
             **_media(drafts, loaded),
         )
-    cutter = _Cutter(loaded.tokenizer, _token_set(config.eos_token_id), think_end)
+    cutter = _Cutter(loaded.tokenizer, _token_set(config.eos_token_id), special_marks(loaded.tokenizer, marks))
     return [
-        cutter.finish(row, draft.stop, ending.ended_at[index], recorder.row(loaded.tokenizer, index))
-        for index, (row, draft) in enumerate(zip(output[:, start:].tolist(), drafts, strict=True))
+        cutter.finish(row, ending.ended_at[index], recorder.row(loaded.tokenizer, index))
+        for index, row in enumerate(output[:, start:].tolist())
     ]
 
 
@@ -131,27 +140,29 @@ def _media(drafts: Sequence[Draft], loaded: LoadedModel) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Cutter:
-    """Turns what a model wrote into an answer."""
+    """Turns the tokens that a model wrote into text."""
 
     tokenizer: Any
     ends: frozenset[int]
-    think_end: str | None
+    special: re.Pattern[str] | None
 
-    def finish(
-        self, row: list[int], stop: tuple[str, ...], ended_at: int | None, tokens: tuple[TokenLogProbability, ...]
-    ) -> Written:
-        """Cut a row at its first end token or stop string."""
+    def finish(self, row: list[int], ended_at: int | None, tokens: tuple[TokenLogProbability, ...]) -> Written:
+        """Cut a row at its first end token, or where a stop string was seen."""
         length = next((index for index, token in enumerate(row) if token in self.ends), len(row))
         natural = length < len(row)
         if ended_at is not None and ended_at <= length:
             length, natural = ended_at, False
-        text = self.tokenizer.decode(row[:length], skip_special_tokens=True)
-        if self.think_end:
-            text = text.rpartition(self.think_end)[2].lstrip()
-        for string in stop:
-            text = text.split(string)[0] if string else text
         count = length + natural
-        return Written(text, count, "stop" if natural or ended_at is not None else "length", tokens[:count])
+        reason = "stop" if natural or ended_at is not None else "length"
+        return Written(self._text(row[:length]), count, reason, tokens[:count])
+
+    def _text(self, ids: list[int]) -> str:
+        """Return the text of tokens without the special ones, but for those that are marks of thoughts."""
+        text = str(self.tokenizer.decode(ids, skip_special_tokens=True))
+        if self.special is None:
+            return text
+        whole = str(self.tokenizer.decode(ids, skip_special_tokens=False))
+        return whole if self.special.search(whole) else text
 
 
 def _token_set(value: Any) -> frozenset[int]:
@@ -163,13 +174,14 @@ def _token_set(value: Any) -> frozenset[int]:
 class _StopAtText:
     """Stopping criterion: a row is done when its own text holds one of its stop strings."""
 
-    def __init__(self, tokenizer: Any, stops: Sequence[tuple[str, ...]], start: int, think_end: str | None) -> None:
+    def __init__(self, tokenizer: Any, drafts: Sequence[Draft], start: int, marks: Marks) -> None:
         self._tokenizer = tokenizer
-        self._stops = [tuple(string for string in stop if string) for stop in stops]
+        self._stops = [tuple(string for string in draft.stop if string) for draft in drafts]
+        self._openings = [draft.opening for draft in drafts]
         self._start = start
-        self.ended_at: list[int | None] = [None] * len(stops)
+        self._marks = marks
+        self.ended_at: list[int | None] = [None] * len(drafts)
         # A token may be a single byte and a character four, so this many tokens always hold the stop string.
-        self._think_end = think_end
         self._tail = 4 * max((len(string) for stop in self._stops for string in stop), default=0) + 4
 
     def __call__(self, input_ids: torch.Tensor, *_: Any, **__: Any) -> torch.Tensor:
@@ -179,18 +191,25 @@ class _StopAtText:
         length = input_ids.shape[1] - self._start
         if waiting and len(input_ids) == len(self._stops):
             for index, text in zip(waiting, self._tails(input_ids, waiting), strict=True):
-                if any(string in text for string in self._stops[index]):
+                if self._has_stop(index, text) and self._has_stop(index, self._answer(input_ids, index)):
                     self.ended_at[index] = length
         done = [end is not None for end in self.ended_at]
         return torch.tensor(done[: len(input_ids)] + [False] * (len(input_ids) - len(done)), device=input_ids.device)
 
+    def _has_stop(self, index: int, text: str) -> bool:
+        return any(string in text for string in self._stops[index])
+
     def _tails(self, input_ids: torch.Tensor, rows: list[int]) -> list[str]:
         """Return the text in which a stop string may have ended just now."""
-        first = self._start if self._think_end else max(self._start, input_ids.shape[1] - self._tail)
+        first = max(self._start, input_ids.shape[1] - self._tail)
         texts: list[str] = self._tokenizer.batch_decode(input_ids[rows, first:].tolist())
-        if self._think_end is None:
-            return texts
-        return [text.partition(self._think_end)[2] for text in texts]
+        return texts
+
+    def _answer(self, input_ids: torch.Tensor, index: int) -> str:
+        """Return the answer so far: empty as long as the model thinks."""
+        opening = self._openings[index]
+        text = self._tokenizer.decode(input_ids[index, self._start :].tolist())
+        return split(text, self._marks, opening.family, is_closed=opening.is_closed).answer
 
 
 class _Sampler:

@@ -11,10 +11,14 @@ from typing import Any, ClassVar, Protocol, TypeVar
 from pydantic import model_validator
 
 from proctor.effects import Effect
+from proctor.engines.decoding import refuse_several
 from proctor.engines.encoder import Encoder
 from proctor.engines.engine import Engine
 from proctor.engines.hf.loading import Family, LoadedModel, ModelSource, load_model
-from proctor.engines.model_places import model_effects
+from proctor.engines.model_places import model_effects, places_in
+from proctor.engines.template_thinking import template_options
+from proctor.engines.thinking_engine import ThinkingEngine
+from proctor.engines.thoughts import Marks, marks_of
 from proctor.engines.truncation import Truncate
 from proctor.errors import EngineError, ValidationError
 from proctor.ir import Answers, Generate, Prompt, Score
@@ -34,7 +38,7 @@ class _Answerer(Protocol[_Asked_contra]):
         """Yield a response for every request of a window."""
 
 
-class HFEngine(Engine):
+class HFEngine(ThinkingEngine):
     """A transformers model: causal, sequence to sequence, or image and text.
 
     Attributes:
@@ -52,9 +56,10 @@ class HFEngine(Engine):
         truncate: What to do with a prompt that is too long: ``left`` drops its beginning (as lm-eval does), ``demos``
             drops whole demonstrations, the first ones first, ``none`` drops nothing. Where it is still too long, the
             answer is a failure that says by how many tokens.
-        think_end_token: What ends a model's thinking; everything up to it is removed from answers.
+        think_end_token: What lm-eval calls ``think_end``: the text, or the number of the token.
         generation_kwargs: Parameters of ``generate`` beside those named here (``num_beams``, ``repetition_penalty`` …).
         model_kwargs: Everything else that ``from_pretrained`` takes (``quantization_config`` …).
+        processor_kwargs: How pictures are read (``min_pixels``, ``max_pixels`` …).
     """
 
     model: str
@@ -77,7 +82,7 @@ class HFEngine(Engine):
     chat_template: str | None = None
     chat_template_args: dict[str, Any] = {}
     enable_thinking: bool | None = None
-    think_end_token: str | None = None
+    think_end_token: str | int | None = None
     temperature: float | None = None
     top_p: float | None = None
     top_k: int | None = None
@@ -90,6 +95,7 @@ class HFEngine(Engine):
     load_in_8bit: bool = False
     load_in_4bit: bool = False
     model_kwargs: dict[str, Any] = {}
+    processor_kwargs: dict[str, Any] = {}
 
     transient_fields: ClassVar[frozenset[str]] = Engine.transient_fields | {
         "device",
@@ -121,7 +127,13 @@ class HFEngine(Engine):
         return {name: str(value) if isinstance(value, os.PathLike) else value for name, value in named.items()}
 
     def verify(self) -> None:
-        """Check the batch size."""
+        """Check the batch size, and what is said of thinking."""
+        super().verify()
+        refuse_several(self.generation_kwargs, "generation_kwargs")
+        if self.think_end_token is not None and self.think_end not in (None, self.think_end_token):
+            raise ValidationError("think_end and think_end_token are one argument", path="$.think_end_token")
+        if self.enable_thinking is not None and self.thinking is not None:
+            raise ValidationError("enable_thinking and thinking say the same", path="$.thinking")
         if isinstance(self.batch_size, str):
             number = self.batch_size
             if number.isdigit():
@@ -134,8 +146,21 @@ class HFEngine(Engine):
             raise ValidationError("the batch size is less than 1", path="$.batch_size")
 
     def effects(self) -> Iterable[Effect]:
-        """Return what it reads: the model, its tokenizer, its adapter."""
-        return model_effects((self.model, self.tokenizer, self.peft), self.author, self.label)
+        """Return what it reads: the model, its tokenizer, its adapter, and what options name."""
+        named = (self.model, self.tokenizer, self.peft, *places_in(self.model_kwargs))
+        return model_effects(named, self.author, self.label)
+
+    @property
+    def marks(self) -> Marks:
+        """The marks of the model's thoughts: the user's, then those that its name tells."""
+        named = None if str(self.think_end_token).isdigit() else str(self.think_end_token or "")
+        return marks_of(self.label, self.think_start, self.think_end or named or None)
+
+    def marks_for(self, tokenizer: Any) -> Marks:
+        """Return the marks, where ``think_end_token`` is the number of a token, too."""
+        if not str(self.think_end_token).isdigit():
+            return self.marks
+        return marks_of(self.label, self.think_start, str(tokenizer.decode([int(self.think_end_token or 0)])))
 
     # -- requests ---------------------------------------------------------------------------------------------
 
@@ -166,6 +191,11 @@ class HFEngine(Engine):
                     why=f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}",
                     hint="an unsuitable tokenizer, dtype or device is the usual reason",
                 ) from error
+
+    @property
+    def draws_alike(self) -> bool:
+        """Sampling depends on seed and prompt only."""
+        return True
 
     def decoding_defaults(self) -> Mapping[str, Any]:
         """Return the decoding that the fields ask for."""
@@ -216,7 +246,15 @@ class HFEngine(Engine):
             trust_remote_code=self.trust_remote_code,
             reorder_weights=self.reorder_weights,
             options=self._load_options(),
+            processor_options=self.processor_kwargs,
         )
+
+    def identity_values(self) -> dict[str, Any]:
+        """Return what decides the answers; how pictures are read only where somebody says so."""
+        values = super().identity_values()
+        if not self.processor_kwargs:
+            del values["processor_kwargs"]
+        return values
 
     def _load_options(self) -> dict[str, Any]:
         options = dict(self.model_kwargs)
@@ -235,6 +273,8 @@ class HFEngine(Engine):
         options = dict(self.chat_template_args)
         if self.enable_thinking is not None:
             options["enable_thinking"] = self.enable_thinking
+        template = self.chat_template or getattr(loaded.tokenizer, "chat_template", None)
+        options.update(template_options(template, self.thinking, self.label))
         return Encoder(
             loaded.tokenizer,
             max_length=self.max_length or loaded.max_length,

@@ -23,6 +23,7 @@ from proctor.engines.http.retry import PATIENCE, RetryPolicy
 from proctor.engines.http.retrying_client import SHORTER_HINT, Authorize, Caller, CallError
 from proctor.engines.http.safe_replies import answered_safely
 from proctor.engines.http.transport import AiohttpTransport, Transport
+from proctor.engines.thinking_engine import ThinkingEngine
 from proctor.engines.truncation import shorter_requests
 from proctor.errors import ValidationError
 from proctor.ir import Answers, Request, Response
@@ -36,7 +37,7 @@ _OUR_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "connec
 Answering = Callable[[Caller, Any], Awaitable[Response]]
 
 
-class HTTPEngine(Engine):
+class HTTPEngine(ThinkingEngine):
     """An engine behind HTTP.
 
     Attributes:
@@ -205,6 +206,11 @@ class HTTPEngine(Engine):
                 await transport.close()
 
         return answer_in_background(requests, opening, workers, new_loop=self._new_loop or asyncio.new_event_loop)
+
+    @property
+    def most_at_once(self) -> int:
+        """Requests in flight at once."""
+        return self._workers()
 
     def _workers(self) -> int:
         return AUTO_MOST if self.max_concurrency == "auto" else self.max_concurrency

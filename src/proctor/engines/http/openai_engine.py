@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field
 
 from proctor.artifacts import NON_POSITIONAL
+from proctor.engines.decoding import refuse_several
 from proctor.engines.http.addresses import checked_address, split_login
 from proctor.engines.http.http_engine import HTTPEngine
 from proctor.engines.http.protocols.openai import OpenAIProtocol
-from proctor.engines.http.protocols.protocol import ProviderProtocol
+from proctor.engines.http.protocols.protocol import ProviderProtocol, Thinking
+from proctor.engines.http.served_models import first_model
+from proctor.engines.http.thinking_words import ThinkingOrder, provider_at, thinking_order
+from proctor.errors import UsageError
 from proctor.ir import Answers, Generate, Score
 
 DEFAULT_URL = "https://api.openai.com/v1"
@@ -27,7 +31,7 @@ class OpenAIEngine(HTTPEngine):
     """A model behind an OpenAI-compatible server.
 
     Attributes:
-        model: Name of the model, as the server knows it.
+        model: Name of the model, as the server knows it; an empty one is the first that the server lists.
         base_url: Address of the server, with or without ``/v1`` and a trailing slash; by default ``OPENAI_BASE_URL``,
             or OpenAI itself.
         endpoint: ``chat`` sends messages, ``completions`` one string. ``auto`` is ``chat``: a string prompt becomes
@@ -36,10 +40,12 @@ class OpenAIEngine(HTTPEngine):
             top_logprobs: Decoding for requests that leave it open. Without any limit, ``completions`` write at most 256
             tokens.
         stream: Stream answers, to know when their first token came (``Response.timing.first_token_seconds``).
+        scoring: How log-probabilities of given text are asked for: ``echo`` on completions, or ``prompt_logprobs``
+            (vLLM's), on completions and chat.
         extra_body: Further fields of every request's body.
     """
 
-    transient_fields: ClassVar[frozenset[str]] = HTTPEngine.transient_fields | {"stream"}
+    transient_fields: ClassVar[frozenset[str]] = HTTPEngine.transient_fields | {"stream", "scoring"}
 
     model: str
     base_url: str | None = None
@@ -55,7 +61,10 @@ class OpenAIEngine(HTTPEngine):
     logprobs: Annotated[bool | None, NON_POSITIONAL] = None
     top_logprobs: Annotated[int | None, NON_POSITIONAL] = None
     stream: Annotated[bool, NON_POSITIONAL] = False
+    scoring: Annotated[Literal["echo", "prompt_logprobs"], NON_POSITIONAL] = "echo"
     extra_body: Annotated[dict[str, Any] | None, NON_POSITIONAL] = None
+
+    _listed_model: str = ""
 
     def prepare(self) -> None:
         """Work out the address, and whether the endpoint can score."""
@@ -64,11 +73,25 @@ class OpenAIEngine(HTTPEngine):
         address, login = split_login(self._address())
         self._login = self._login or login
         self._url = normal_url(checked_address(with_http(address), self._address_source()))
-        object.__setattr__(self, "can_score", self.endpoint == "completions")
+        object.__setattr__(self, "can_score", self.endpoint == "completions" or self.scores_chats)
+
+    def verify(self) -> None:
+        """Check that one answer is asked for, and that whoever runs the model can be told how hard it is to think.
+
+        Raises:
+            ValidationError: Several are.
+            UsageError: He cannot.
+        """
+        super().verify()
+        refuse_several(self.extra_body, "extra_body")
+        if self.thinking is not None:
+            self._thinking_order()
 
     def _take_login(self) -> None:
         """Take the name and password out of ``base_url``: they are sent, and nowhere written."""
-        if self.base_url:
+        if self.base_url is not None:
+            if not self.base_url.strip():  # an empty variable of a shell must not lead to somebody else's server
+                checked_address(self.base_url)
             clean, login = split_login(self.base_url)
             if login is not None:
                 object.__setattr__(self, "base_url", clean)
@@ -77,8 +100,9 @@ class OpenAIEngine(HTTPEngine):
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "base_url" and not self._preparing:
             object.__setattr__(self, "_login", None)
+            object.__setattr__(self, "_listed_model", "")
         super().__setattr__(name, value)
-        if name in ("base_url", "endpoint") and not self._preparing:
+        if name in ("base_url", "endpoint", "scoring") and not self._preparing:
             self.prepare()
 
     @property
@@ -91,27 +115,82 @@ class OpenAIEngine(HTTPEngine):
         """Whether the server is reached as services are: by https."""
         return self._url.startswith("https:")
 
+    @property
+    def scores_chats(self) -> bool:
+        """Whether the server is asked for log-probabilities of messages."""
+        return self.scoring == "prompt_logprobs" and self.endpoint != "completions"
+
+    @property
+    def label(self) -> str:
+        """The model's name; the server's address before it has said which model it has."""
+        return self.model or self._listed_model or self._url
+
+    def named_model(self) -> str:
+        """Return the model's name; where none was given, the server is asked once.
+
+        Raises:
+            NotAllowedError: A file says where the server is, and nobody allowed to ask it.
+            EngineError: The server does not say which model it has.
+        """
+        if not (self.model or self._listed_model):
+            self.act()
+            self._listed_model = first_model(*self._list_of_models(), self.connect_timeout)
+        return self.model or self._listed_model
+
+    def _list_of_models(self) -> tuple[str, Mapping[str, str]]:
+        """Return the address below which the server lists its models, and the headers that say who asks."""
+        return self._url, self._headers()
+
     def identity_values(self) -> dict[str, Any]:
-        """Return what decides the answers; the address in full."""
-        return {**super().identity_values(), "base_url": self._url}
+        """Return what decides the answers; the address in full, and the name of the model that it has."""
+        return {**super().identity_values(), "base_url": self._url, "model": self.named_model()}
 
     def generate(self, requests: Iterable[Generate]) -> Answers:
         """Answer generation requests, ``max_concurrency`` at once."""
         return self._run(requests, self._protocol().generate)
 
     def score(self, requests: Iterable[Score]) -> Answers:
-        """Answer requests for log-likelihoods, by echo on the completions endpoint.
+        """Answer requests for log-likelihoods, by echo on the completions endpoint or as :attr:`scoring` says.
 
         Raises:
-            UnsupportedRequestError: ``endpoint`` is not ``completions``.
+            UnsupportedRequestError: ``endpoint`` is not ``completions``, and ``scoring`` is ``echo``.
         """
-        if self.endpoint != "completions":
+        if not self.can_score:
             return super().score(requests)
         return self._run(requests, self._protocol().score)
 
     def _protocol(self) -> ProviderProtocol:
-        options = {"is_chat": self.endpoint != "completions", "stream": self.stream}
-        return OpenAIProtocol(self._url, self.model, self.decoding_defaults(), options=options)
+        options = {"is_chat": self.endpoint != "completions", "stream": self.stream, "scoring": self.scoring}
+        return OpenAIProtocol(
+            self._url, self.named_model(), self.decoding_defaults(), options=options, thinking=self._thinking()
+        )
+
+    def _thinking(self) -> Thinking:
+        """Return what the user says of the model's thoughts, in the words of whoever runs it.
+
+        Raises:
+            UsageError: There are no words for it.
+        """
+        order = self._thinking_order()
+        return Thinking(self.marks, order.allowance, self.wants_thoughts, order.body, order.drop)
+
+    def _thinking_order(self) -> ThinkingOrder:
+        if self.thinking is not None and self.endpoint == "completions":
+            raise UsageError(
+                f"thinking={self.thinking} cannot be said on the completions endpoint",
+                why="it lays no prompts out, so that nobody tells the model",
+                hint="use endpoint=chat, or leave thinking out and let the prompt say it",
+            )
+        return thinking_order(self._words_of(), self.served_name, self.thinking, self.thinking_tokens)
+
+    def _words_of(self) -> str:
+        """Return the provider whose words the server understands."""
+        return provider_at(self._url)
+
+    @property
+    def served_name(self) -> str:
+        """What the server calls the model."""
+        return self.model
 
     def _address(self) -> str:
         return self.base_url or next((os.environ[name] for name in _URL_VARIABLES if os.environ.get(name)), DEFAULT_URL)

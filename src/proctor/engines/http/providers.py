@@ -42,6 +42,22 @@ class Quirk(Struct, frozen=True):
     options: Mapping[str, Any]
 
 
+class ThinkingWords(Struct, frozen=True, forbid_unknown_fields=True):
+    """How a provider is told how hard some of its models are to think.
+
+    Attributes:
+        levels: From our levels to fields of the body; ``{tokens}`` stands for the allowance.
+        models: Which models, as a regular expression over the provider's names.
+        tokens: The allowance of a level where the user gives none, for models that want a number.
+        drop: Parts of a decoding that the models do not take while they think.
+    """
+
+    levels: Mapping[str, Mapping[str, Any]]
+    models: str = ""
+    tokens: Mapping[str, int] = field(default_factory=dict)
+    drop: tuple[str, ...] = ()
+
+
 class Provider(Struct, frozen=True, forbid_unknown_fields=True):
     """An entry of the table.
 
@@ -61,6 +77,7 @@ class Provider(Struct, frozen=True, forbid_unknown_fields=True):
         port: Port of an address that names neither scheme nor port.
         fields: Fields of every body that come from the environment; one of them is needed.
         options, quirks: For the protocol.
+        thinking: How its models are told how hard to think; the first entry that knows a model counts.
         rename: Fields of the body that are called otherwise here.
         has_n: Whether one request may ask for several answers.
         policy: Data that it may see by default.
@@ -78,7 +95,9 @@ class Provider(Struct, frozen=True, forbid_unknown_fields=True):
     url_variables: tuple[str, ...] = ()
     variables: Mapping[str, Variable] = field(default_factory=dict)
     query: str = ""
-    protocol: Literal["openai", "anthropic", "bedrock", "ollama", "text_generation", "replicate"] = "openai"
+    protocol: Literal["openai", "anthropic", "bedrock", "ollama", "text_generation", "replicate", "native_generate"] = (
+        "openai"
+    )
     auth: str = "bearer"
     headers: Mapping[str, str] = field(default_factory=dict)
     key_variables: tuple[str, ...] = ()
@@ -87,6 +106,7 @@ class Provider(Struct, frozen=True, forbid_unknown_fields=True):
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     quirks: tuple[Quirk, ...] = ()
+    thinking: tuple[ThinkingWords, ...] = ()
     rename: Mapping[str, str] = field(default_factory=dict)
     has_n: bool = True
     policy: tuple[str, ...] = ("public",)

@@ -25,12 +25,12 @@ from proctor.engines.http.provider_errors import (
 from proctor.engines.http.rate_limits import Pacing
 from proctor.engines.http.retry import RetryPolicy, is_retried, retry_after_seconds
 from proctor.engines.http.transport import EVENT_STREAM, Reply, Transport, TransportError
-from proctor.ir import Failure, Response, Timing, Usage
+from proctor.ir import FILTERED, Failure, Response, Timing, Usage, is_filtered_end
 from proctor.secrets import redacted
 
 T = TypeVar("T")
-_Outcome = tuple[T | Failure, float | None, float | None]
-"""What came of an attempt, how long the server asks to wait, and when the first token of a stream came."""
+_Outcome = tuple[T | Failure, float | None, Reply | None]
+"""What came of an attempt, how long the server asks to wait, and the reply that was read: when its pieces came."""
 Authorize = Callable[[Transport, str, bytes], Awaitable[Mapping[str, str]]]
 """From a URL and the body that is about to be posted to further headers; may post itself to get a token."""
 _NO_CREDIT = "the account behind the API key has no credit left, or its quota is used up"
@@ -155,11 +155,12 @@ class Caller:
                 deadline += loop.time() - arrived  # the time-out is for the server, not for our own limits
             started, clock = time.time(), loop.time()
             seconds = min(self._policy.attempt_seconds, deadline - clock)
-            outcome, retry_after, first = await self._paced(url, content, seconds, parse, is_stream)
+            outcome, retry_after, reply = await self._paced(url, content, seconds, parse, is_stream)
             attempt += 1
             if not isinstance(outcome, Failure):
                 self._succeeded, self._unanswered = True, 0
-                return outcome, Timing(started, loop.time() - clock, first)
+                first, pieces = (reply.first_token_seconds, reply.piece_seconds) if reply is not None else (None, ())
+                return outcome, Timing(started, loop.time() - clock, first, pieces)
             wait = self._policy.wait_seconds(content, attempt - 1, retry_after)
             if self._is_over(outcome, attempt) or loop.time() + wait >= deadline:
                 raise CallError(self._conclude(outcome, attempt))
@@ -192,7 +193,7 @@ class Caller:
             return Failure(error.kind, _sentence(url, str(error), _TRANSPORT_HINT.get(error.kind, ""))), None, None
         if reply.status >= HTTPStatus.MULTIPLE_CHOICES:
             return failure_of(url, reply), retry_after_seconds(reply.headers), None
-        return self._read(url, reply, parse), None, reply.first_token_seconds
+        return self._read(url, reply, parse), None, reply
 
     def _read(self, url: str, reply: Reply, parse: Callable[[bytes], T]) -> T | Failure:
         """Return what a reply says; whatever a parser stumbles over in it is a failure.
@@ -242,29 +243,6 @@ class Caller:
         return self._unanswered >= self._policy.patience
 
 
-FILTERED = "content_filter"
-"""The kind of a failure that says that the model, or a filter before or behind it, refused to answer."""
-FILTER_REASONS = frozenset(
-    {
-        "content_filter",
-        "content_filtered",
-        "guardrail_intervened",
-        "refusal",
-        "safety",
-        "image_safety",
-        "prohibited_content",
-        "blocklist",
-        "spii",
-        "recitation",
-        "model_armor",
-        "sensitive",
-        "moderation",
-        "moderated",
-        "content_moderation",
-    }
-)
-"""Reasons to end an answer, in small letters, with which services say that it was refused or filtered: OpenAI, Azure;
-Anthropic; Bedrock; Gemini (``SAFETY`` to ``MODEL_ARMOR``); Zhipu (``sensitive``); BAM (``moderation``)."""
 _MOST_TOKENS = 10**9
 """No request reads or writes as many tokens: a larger count, or one below zero, is no count."""
 
@@ -277,7 +255,8 @@ def check_response(response: Response) -> None:
         ReplyError: It counts tokens as nobody can, or a log-probability is not a number.
     """
     usage = response.usage
-    if not (0 <= usage.prompt_tokens <= _MOST_TOKENS and 0 <= usage.completion_tokens <= _MOST_TOKENS):
+    counts = (usage.prompt_tokens, usage.completion_tokens, usage.thinking_tokens, usage.cached_tokens)
+    if not all(0 <= count <= _MOST_TOKENS for count in counts):
         raise ReplyError("the reply counts a number of tokens that there cannot be")
     if any(token.log_probability != token.log_probability for tokens in response.tokens for token in tokens):
         raise ReplyError("a log-probability is not a number")
@@ -289,17 +268,9 @@ def check_response(response: Response) -> None:
             raise CallError(Failure(FILTERED, said, retryable=False), usage)
 
 
-_HARMLESS = frozenset({"", "stop", "length", "tool_calls"})  # nearly every answer ends so
-
-
 def _check_size(body: bytes) -> None:
     if len(body) > _MANY_BYTES and sum(map(body.count, (b",", b"[", b"{", b"\n"))) > _MOST_VALUES:
         raise ReplyError(f"the reply has more than {_MOST_VALUES:,} values")
-
-
-def is_filtered_end(reason: str) -> bool:
-    """Return whether a reason to end an answer says that it was refused or filtered (Google: ``content_filter: X``)."""
-    return reason not in _HARMLESS and reason[:80].lower().partition(":")[0].strip() in FILTER_REASONS
 
 
 def failure_of(url: str, reply: Reply) -> Failure:

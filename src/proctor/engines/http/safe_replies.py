@@ -32,12 +32,14 @@ async def answered_safely(answer: Callable[[], Awaitable[Response]]) -> Response
 
 def without_secrets(response: Response) -> Response:
     """Return a response without the secrets that are known; the same response where it has none."""
-    whole = "\n".join((*response.texts, *response.finish_reasons))
+    whole = "\n".join((*response.texts, *response.thoughts, *response.written, *response.finish_reasons))
     if _is_clean(whole) and (not response.tokens or _are_clean(response)):
         return response
     return structs.replace(
         response,
         texts=tuple(map(cleaned, response.texts)),
+        thoughts=tuple(map(cleaned, response.thoughts)),
+        written=tuple(map(cleaned, response.written)),
         finish_reasons=tuple(map(cleaned, response.finish_reasons)),
         tokens=tuple(map(_without, response.tokens)),
     )

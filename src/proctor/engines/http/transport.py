@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _LONGEST = 1000  # characters of what is wrong with a reply: some libraries quote it
 _OVERLAP = 64  # bytes that the mark of a first token may have in the chunk before
+_DECIMALS = 6  # of seconds: no clock of an operating system says more about a socket
 _MOST_HEADERS = 64  # that are kept prepared; more come only from servers that want every request signed
 
 
@@ -41,12 +42,14 @@ class Reply(NamedTuple):
 
     Attributes:
         first_token_seconds: When the first piece of a streamed answer came, in seconds after the request.
+        piece_seconds: When each of its events came, in seconds after the request.
     """
 
     status: int
     headers: Mapping[str, str]
     body: bytes
     first_token_seconds: float | None = None
+    piece_seconds: tuple[float, ...] = ()
 
 
 MOST_BYTES = 64 << 20
@@ -54,7 +57,7 @@ MOST_BYTES = 64 << 20
 
 EVENT_STREAM = "text/event-stream"
 """``Accept`` of a request whose answer is streamed."""
-_FIRST_TOKEN = re.compile(rb'"(?:content|text|reasoning_content)"\s*:\s*"[^"]')
+_FIRST_TOKEN = re.compile(rb'"(?:content|text|reasoning_content|reasoning|thinking)"\s*:\s*"[^"]')
 
 
 class TransportError(Exception):
@@ -112,11 +115,21 @@ class AiohttpTransport:
 
     async def post(self, url: str, body: bytes, headers: Mapping[str, str], timeout_seconds: float) -> Reply:
         """See :class:`Transport`."""
+        return await self._sent("POST", url, body, headers, timeout_seconds)
+
+    async def get(self, url: str, headers: Mapping[str, str], timeout_seconds: float) -> Reply:
+        """Return what is at an address; errors as in :meth:`post`."""
+        return await self._sent("GET", url, None, headers, timeout_seconds)
+
+    async def _sent(
+        self, method: str, url: str, body: bytes | None, headers: Mapping[str, str], timeout_seconds: float
+    ) -> Reply:
         target, proxy = self._target(url)
         errors = self._errors
         try:
             with self._deadlines.within(timeout_seconds):
-                posting = self._session.post(
+                posting = self._session.request(
+                    method,
                     target,
                     data=body,
                     headers=self._prepared(headers),
@@ -200,18 +213,39 @@ async def _read(posting: AbstractAsyncContextManager[ClientResponse]) -> Reply:
 
 
 async def _read_stream(posting: AbstractAsyncContextManager[ClientResponse]) -> Reply:
-    """Read a streamed answer to its end, and note when the first token came."""
+    """Read a streamed answer to its end, and note when the first token and each event came."""
     loop = asyncio.get_running_loop()
     sent, first, looked_at = loop.time(), None, 0
+    events = _Events()
     async with posting as reply:
         inflated = _Inflated(reply.headers.get("Content-Encoding", ""))
         async for chunk in reply.content.iter_any():
             inflated.add(chunk)
+            events.note(inflated.content, loop.time() - sent)
             if first is None:
                 if _FIRST_TOKEN.search(inflated.content, max(0, looked_at - _OVERLAP)):
                     first = loop.time() - sent
                 looked_at = len(inflated.content)
-        return Reply(reply.status, reply.headers, inflated.body(), first)
+        return Reply(reply.status, reply.headers, inflated.body(), first, tuple(events.seconds))
+
+
+class _Events:
+    """When the events of a stream came: the lines ``data: …`` before ``data: [DONE]``."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+        self._start = 0
+        self._is_done = False
+
+    def note(self, content: bytearray, seconds: float) -> None:
+        """Note what has come to its end since the last time."""
+        while not self._is_done and (end := content.find(b"\n", self._start)) >= 0:
+            if content.startswith(b"data:", self._start):
+                data = content[self._start + len(b"data:") : end].strip()
+                self._is_done = data == b"[DONE]"
+                if data and not self._is_done:
+                    self.seconds.append(round(seconds, _DECIMALS))
+            self._start = end + 1
 
 
 class _Inflated:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
+from msgspec import structs
 from pydantic import Field, model_validator
 
 from proctor.artifacts import NON_POSITIONAL
@@ -19,7 +20,10 @@ from proctor.engines.decoding import with_defaults
 from proctor.engines.encoder import Encoder, RefusedError, Scorable
 from proctor.engines.engine import Engine
 from proctor.engines.http.provider_errors import is_too_long
-from proctor.engines.model_places import model_effects
+from proctor.engines.model_places import model_effects, places_in
+from proctor.engines.template_thinking import template_options
+from proctor.engines.thinking_engine import ThinkingEngine
+from proctor.engines.thoughts import UNKNOWN, Opening, cut_at, heard, opening_of, special_marks, token_counter
 from proctor.engines.truncation import Truncate, fitted_prompt
 from proctor.engines.vllm.conversion import answer_of, refusal, scorables, score_of, total, windows
 from proctor.engines.vllm.failures import MEMORY_HINT, deaths, load_hint, refusals
@@ -48,7 +52,7 @@ _SAMPLING = (
 )
 
 
-class VLLMEngine(Engine):
+class VLLMEngine(ThinkingEngine):
     """A model that vLLM loads.
 
     Attributes:
@@ -76,6 +80,8 @@ class VLLMEngine(Engine):
         "max_length": "max_model_len",
         "max_gen_toks": "max_tokens",
         "lora_local_path": "peft",
+        "think_end_token": "think_end",
+        "enable_thinking": "thinking",
     }
 
     model: str
@@ -109,8 +115,8 @@ class VLLMEngine(Engine):
         return {**named, "llm_kwargs": {**loading, **named.get("llm_kwargs", {})}} if loading else named
 
     def effects(self) -> Iterable[Effect]:
-        """Return what it reads: the model, and its adapter."""
-        return model_effects((self.model, self.peft), self.author, self.label)
+        """Return what it reads: the model, its adapter, and what options name."""
+        return model_effects((self.model, self.peft, *places_in(self.llm_kwargs)), self.author, self.label)
 
     def decoding_defaults(self) -> Mapping[str, Any]:
         """Return the decoding that the fields ask for."""
@@ -144,27 +150,45 @@ class VLLMEngine(Engine):
         defaults = self.decoding_defaults()
         if defaults["max_tokens"]:  # a default must not make requests impossible that name no limit
             defaults = {**defaults, "max_tokens": min(defaults["max_tokens"], max(1, encoder.max_length // 2))}
+        shows_marks = special_marks(encoder.tokenizer, self.marks) is not None
         for position, request in enumerate(window):
-            decoding = with_defaults(request.decoding, defaults)
+            decoding = self.with_allowance(with_defaults(request.decoding, defaults))
             try:
-                [ids] = encoder.encode_prompts([encoder.text_of(request.prompt)])
+                text = encoder.text_of(request.prompt)
+                [ids] = encoder.encode_prompts([text])
                 ids = fitted_prompt(encoder, request.prompt, ids, decoding.max_tokens or 1, self.truncate)
-                asked.append(_Asked(position, list(ids), self._parameters(decoding), _repeats(decoding)))
+                opening = opening_of(text, self.marks)
+                sent = structs.replace(decoding, stop=()) if self._may_think(opening) else decoding
+                parameters = self._parameters(sent, shows_marks=shows_marks)
+                asked.append(_Asked(position, list(ids), parameters, _repeats(decoding), opening, decoding.stop))
             except RefusedError as error:
                 yield position, refusal(error)
         for each, output in self._answers(asked):
-            found = output if isinstance(output, Response) else answer_of(output, each.repeats)
+            found = output if isinstance(output, Response) else self._heard(answer_of(output, each.repeats), each)
             yield each.position, found
 
-    def _parameters(self, decoding: Decoding) -> Any:
+    def _may_think(self, opening: Opening) -> bool:
+        """Whether stop strings may come up in thoughts: vLLM would end these, so that they are looked for here."""
+        return opening.family is not None or (self.wants_thoughts and not opening.is_closed)
+
+    def _heard(self, response: Response, asked: _Asked) -> Response:
+        """Return a response whose texts are answers, which end at stop strings."""
+        count = token_counter(self._llm().get_tokenizer())
+        return cut_at(heard(response, self.marks, asked.opening, count), asked.stop)
+
+    def _parameters(self, decoding: Decoding, *, shows_marks: bool = False) -> Any:
         """Return vLLM's form of a decoding; what is open is left to vLLM.
+
+        Args:
+            decoding: How to write.
+            shows_marks: Whether marks of thoughts are special tokens, which vLLM leaves out by itself.
 
         Raises:
             RefusedError: vLLM does not take it.
         """
         from vllm import SamplingParams
 
-        given = dict(decoding.extra)
+        given = {**({"skip_special_tokens": False} if shows_marks else {}), **decoding.extra}
         given.pop("tools", None)
         top = given.pop("top_logprobs", None)
         if (wants := given.pop("logprobs", None)) not in (None, False):
@@ -299,17 +323,27 @@ class VLLMEngine(Engine):
                 f"vLLM reads '{self.model}' with a tokenizer of its own, {type(tokenizer).__name__}",
                 hint="load it with tokenizer_mode=hf (older vLLM: tokenizer_mode=auto)",
             )
-        return Encoder(tokenizer, length, chat_template=self.chat_template)
+        template = self.chat_template or getattr(tokenizer, "chat_template", None)
+        options = template_options(template, self.thinking, self.label)
+        return Encoder(tokenizer, length, chat_template=self.chat_template, chat_options=options)
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """One prompt for vLLM; ``repeats`` is how often its answer is wanted, where equal answers are asked for once."""
+    """One prompt for vLLM.
+
+    Attributes:
+        repeats: How often its answer is wanted, where equal answers are asked for once.
+        opening: What the prompt says of thoughts.
+        stop: Where the answer ends.
+    """
 
     position: int
     ids: list[int]
     parameters: Any
     repeats: int = 1
+    opening: Opening = UNKNOWN
+    stop: tuple[str, ...] = ()
 
 
 def _is_greedy(decoding: Decoding) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 from proctor.errors import ScoringError
 from proctor.scoring.evaluators.cases import Cases, Verdict, share
+from proctor.scoring.postprocessors.dapo import normalized as dapo_spelling
 from proctor.scoring.postprocessors.general import general
 from proctor.scoring.postprocessors.mathematics import boxed, is_equivalent_plain
 
@@ -65,6 +66,11 @@ def nearly_equal(cases: Cases) -> Verdict:
             return False
 
     return share([right(given, gold) for given, gold in cases.pairs()])
+
+
+def dapo(cases: Cases) -> Verdict:
+    """Share of predictions that are the reference in DAPO's spelling (``DAPOMathEvaluator``)."""
+    return share([given == dapo_spelling(gold) for given, gold in cases.pairs()])
 
 
 def keywords(cases: Cases) -> Verdict:

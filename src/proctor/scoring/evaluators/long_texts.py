@@ -340,3 +340,52 @@ def infinite_numbers(cases: Cases) -> Verdict:
         right = [one == other for one, other in zip(gold, numbers, strict=False)]
         marks.append(100.0 * (right.index(False) if False in right else len(right)))
     return mean(marks, described=False)
+
+
+# -- L-Eval ------------------------------------------------------------------------------------------------------
+
+_TOLD = ("will be", "of the code", "is", "would be", "the value of", "the result of", "printed")
+_SPELLING = ((",", ""), ("'", ""), ("\\", ""), (".0", ""), ("] [", "]["), ("[ [", "[["), ("] ]", "]]"))
+_MORE_WORDS = 3
+"""Words that an answer may have beyond those of the reference."""
+
+
+def code_output(cases: Cases) -> Verdict:
+    """Share of predictions whose last words are what the code prints (``CodeUEvaluator``)."""
+    marks = [
+        normalize_answer(_printed(given, gold)) == normalize_answer(_code_words(gold)) for given, gold in cases.pairs()
+    ]
+    return share(marks, details=False)
+
+
+def _code_words(text: str) -> str:
+    text = re.sub(r"\s+", " ", text)
+    for before, after in _SPELLING:
+        text = text.replace(before, after)
+    return text.strip()
+
+
+def _printed(given: str, gold: str) -> str:
+    count, said = len(gold.split()) + _MORE_WORDS, _code_words(given)
+    for words in _TOLD:
+        said = said.replace(words, "")
+    _, announced, rest = said.rpartition("the final output")
+    words = re.split(r"\s+", rest)
+    return " ".join(words[:count] if announced else words[-count:])
+
+
+def loyalty(cases: Cases) -> Verdict:
+    """Share of stories that are judged rightly as true or false, whatever is a fact (``SciFiEvaluator``)."""
+    marks = []
+    for given, gold in cases.pairs():
+        wanted = next((each for word in gold.lower().split() for each in ("true", "false") if each in word), "")
+        marks.append(bool(wanted) and _judged(given) == wanted)
+    return share(marks, details=False)
+
+
+def _judged(given: str) -> str:
+    words = (given or "").lower().split("[fact:", 1)[0].split()
+    alone = (word.strip(".,;:!") for word in words)
+    if found := next((word for word in alone if word in ("true", "false")), ""):
+        return found
+    return next((each for word in words for each in ("true", "false") if each in word), "")

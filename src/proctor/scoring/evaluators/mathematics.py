@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from proctor.errors import MissingExtraError, ScoringError
 from proctor.scoring.evaluators.cases import Cases, Verdict, share
-from proctor.scoring.postprocessors.mathematics import is_equivalent
+from proctor.scoring.postprocessors.mathematics import final_answer_boxed, is_equivalent
 
 
 def math(cases: Cases, version: str = "v1") -> Verdict:
@@ -22,6 +23,35 @@ def math(cases: Cases, version: str = "v1") -> Verdict:
     if version not in ("v1", "v2"):
         raise ScoringError(f"MATHEvaluator has no version '{version}'", hint="use v1 or v2")
     return share([is_equivalent(given, gold, version) for given, gold in cases.pairs()])
+
+
+def live_math(
+    cases: Cases,
+    model_name: str = "",
+    url: str | Sequence[str] = (),
+    use_extract_model: bool = False,
+    extract_url: Sequence[str] = (),
+    extract_model_name: str = "",
+) -> Verdict:
+    """Share of predictions whose box is the reference in another spelling (``LiveMathBenchEvaluator`` without a judge).
+
+    Raises:
+        ScoringError: The evaluator names a judge, or a model that takes answers out of words.
+    """
+    del extract_url, extract_model_name
+    if problem := live_math_problem(model_name, url, use_extract_model=use_extract_model):
+        raise ScoringError(problem, hint=LIVE_MATH_HINT)
+    return share([is_equivalent(final_answer_boxed(given), gold, "v2") for given, gold in cases.pairs()])
+
+
+def live_math_problem(model_name: str = "", url: str | Sequence[str] = (), *, use_extract_model: bool = False) -> str:
+    """Return why LiveMathBench's evaluator cannot be had with these arguments; empty where it can."""
+    if use_extract_model:
+        return "no model takes answers out of words here"
+    return "the evaluator's judge is not asked here" if model_name and url else ""
+
+
+LIVE_MATH_HINT = "say model_name='' and url=[] to grade by rules, or judge with a GenericLLMEvaluator"
 
 
 def math_verified(cases: Cases) -> Verdict:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -152,3 +153,22 @@ def _area(positive: Sequence[float], negative: Sequence[float]) -> float:
     ranks = (ends - (order[2] - 1) / 2)[order[1]]
     above = ranks[: len(positive)].sum() - len(positive) * (len(positive) + 1) / 2
     return float(above / (len(positive) * len(negative)))
+
+
+def tydiqa(cases: Cases) -> Verdict:
+    """Best exact match and F1 of words with an accepted answer, of the first line (``TydiQAEvaluator``), in percent."""
+    _wanted(cases)
+    exact, overlap = [], []
+    for given, golds in zip(cases.predictions, _references(cases), strict=True):
+        said = general(given.split("\n", 1)[0].lower())
+        wanted = [general(gold) for gold in golds]
+        exact.append(100.0 * (said in wanted))
+        overlap.append(100.0 * max(_shared_words(said, gold) for gold in wanted))
+    scores = {"exact_match": sum(exact) / len(exact), "f1": sum(overlap) / len(overlap)}
+    return Verdict(scores, {"exact_match": exact, "f1": overlap})
+
+
+def _shared_words(said: str, gold: str) -> float:
+    words, wanted = said.split(), gold.split()
+    shared = sum((Counter(words) & Counter(wanted)).values())
+    return 2 * shared / (len(words) + len(wanted)) if shared else 0.0

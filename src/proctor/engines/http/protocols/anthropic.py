@@ -17,6 +17,7 @@ from msgspec import Struct
 from proctor.engines.http.inline_media import split_data_url
 from proctor.engines.http.protocols.openai_shapes import call_text
 from proctor.engines.http.protocols.protocol import Post, ProviderProtocol
+from proctor.engines.http.protocols.reasoning import count_in
 from proctor.engines.http.protocols.tool_calls import calls_of, result_id
 from proctor.engines.http.retrying_client import ReplyError
 from proctor.ir import Decoding, Message, Prompt, Response, Usage, message_text
@@ -43,6 +44,7 @@ class _Block(Struct):
     text: str = ""
     name: str = ""
     input: Any = None
+    thinking: str | None = None
 
 
 class _Usage(Struct):
@@ -50,6 +52,7 @@ class _Usage(Struct):
     output_tokens: int = 0
     cache_read_input_tokens: int | None = None
     cache_creation_input_tokens: int | None = None
+    output_tokens_details: Any = None
 
 
 class _Reply(Struct):
@@ -66,13 +69,14 @@ class AnthropicProtocol(ProviderProtocol):
     """Messages."""
 
     takes_blank_stops: ClassVar[bool] = False
+    shows_thoughts: ClassVar[bool] = True
 
     def post(self, prompt: Prompt, decoding: Decoding) -> Post:
         """Return what to post; see :class:`ProviderProtocol`."""
         system, messages = split_system(prompt.messages)
         body: dict[str, Any] = {
             "model": self.model,
-            "max_tokens": decoding.max_tokens or _DEFAULT_MAX_TOKENS,
+            "max_tokens": decoding.max_tokens or _DEFAULT_MAX_TOKENS + self.thinking.allowance,
             "messages": [_message(message) for message in _trimmed(messages)],
         }
         if "temperature" not in self.drops:
@@ -115,12 +119,19 @@ def parse_messages(body: bytes) -> Response:
     text = "".join(block.text for block in reply.content if block.type == "text")
     if not reply.content and reply.stop_reason not in REASONS:
         raise ReplyError("the reply has no content")
+    thoughts = "".join(block.thinking or "" for block in reply.content if block.type == "thinking")
     usage = reply.usage or _Usage()
     cached = (usage.cache_read_input_tokens or 0) + (usage.cache_creation_input_tokens or 0)
     return Response(
         texts=(call_text([(call.name, call.input) for call in calls]) if calls else text,),
         finish_reasons=(REASONS.get(reply.stop_reason or "", reply.stop_reason or ""),),
-        usage=Usage(usage.input_tokens + cached, usage.output_tokens),
+        thoughts=(thoughts,) if thoughts else (),
+        usage=Usage(
+            usage.input_tokens + cached,
+            usage.output_tokens,
+            count_in(usage.output_tokens_details, "thinking_tokens", "reasoning_tokens"),
+            usage.cache_read_input_tokens or 0,
+        ),
     )
 
 

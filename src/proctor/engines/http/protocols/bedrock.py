@@ -32,9 +32,18 @@ class _ToolUse(Struct):
     input: Any = None
 
 
+class _ReasoningText(Struct):
+    text: str = ""
+
+
+class _Reasoning(Struct, rename="camel"):
+    reasoning_text: _ReasoningText | None = None
+
+
 class _Block(Struct):
     text: str = ""
     tool_use: _ToolUse | None = field(default=None, name="toolUse")
+    reasoning: _Reasoning | None = field(default=None, name="reasoningContent")
 
 
 class _Message(Struct):
@@ -66,6 +75,7 @@ class BedrockProtocol(ProviderProtocol):
     """Converse."""
 
     takes_blank_stops: ClassVar[bool] = False
+    shows_thoughts: ClassVar[bool] = True
 
     def post(self, prompt: Prompt, decoding: Decoding) -> Post:
         """Return what to post; see :class:`ProviderProtocol`."""
@@ -110,12 +120,15 @@ def parse_converse(body: bytes) -> Response:
     reply = _REPLY.decode(body)
     blocks = reply.output.message.content
     calls = [(block.tool_use.name, block.tool_use.input) for block in blocks if block.tool_use]
+    said = [block.reasoning.reasoning_text for block in blocks if block.reasoning]
+    thoughts = "".join(each.text for each in said if each)
     usage = reply.usage or _Usage()
     cached = (usage.cache_read_input_tokens or 0) + (usage.cache_write_input_tokens or 0)
     return Response(
         texts=(call_text(calls) if calls else "".join(block.text for block in blocks),),
         finish_reasons=(REASONS.get(reply.stop_reason, reply.stop_reason),),
-        usage=Usage(usage.input_tokens + cached, usage.output_tokens),
+        thoughts=(thoughts,) if thoughts else (),
+        usage=Usage(usage.input_tokens + cached, usage.output_tokens, 0, usage.cache_read_input_tokens or 0),
     )
 
 

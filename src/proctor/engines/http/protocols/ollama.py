@@ -34,7 +34,8 @@ class _Call(Struct):
 
 
 class _Message(Struct):
-    content: str = ""
+    content: str | None = ""
+    thinking: str | None = None
     tool_calls: list[_Call] | None = None
 
 
@@ -90,8 +91,9 @@ def parse_chat(body: bytes) -> Response:
     reply = _REPLY.decode(body)
     calls = [(call.function.name, call.function.arguments) for call in reply.message.tool_calls or ()]
     return Response(
-        texts=(call_text(calls) if calls else reply.message.content,),
+        texts=(call_text(calls) if calls else reply.message.content or "",),
         finish_reasons=(reply.done_reason or "",),
+        thoughts=(reply.message.thinking,) if reply.message.thinking else (),
         tokens=(tuple(map(_token, reply.logprobs)),) if reply.logprobs else (),
         usage=Usage(reply.prompt_eval_count or 0, reply.eval_count or 0),
     )

@@ -12,8 +12,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from proctor.engines.http.retrying_client import CallError, ReplyError, is_filtered_end
-from proctor.ir import Decoding, Failure, Message, Response, TokenLogProbability, Usage
+from proctor.engines.http.protocols.reasoning import Thinks, content_parts, count_in, first_of, thoughts_beside
+from proctor.engines.http.retrying_client import CallError, ReplyError
+from proctor.ir import Decoding, Failure, Message, Response, TokenLogProbability, Usage, is_filtered_end
 
 
 class _Function(Struct):
@@ -25,8 +26,8 @@ class _ToolCall(Struct):
     function: _Function
 
 
-class _Message(Struct):
-    content: str | list[dict[str, Any]] | None = None
+class _Message(Thinks):
+    content: str | list[Any] | None = None
     refusal: str | None = None
     tool_calls: list[_ToolCall] | None = None
 
@@ -72,6 +73,11 @@ class UsageReply(Struct):
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    total_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    prompt_cache_hit_tokens: int | None = None
+    completion_tokens_details: Any = None
+    prompt_tokens_details: Any = None
 
 
 class _ChatReply(Struct):
@@ -119,6 +125,8 @@ def decoding_body(decoding: Decoding, max_tokens_name: str = "max_tokens") -> di
     if decoding.count > 1:
         body["n"] = decoding.count
     body.update(decoding.extra)
+    if body["temperature"] is None:  # left to the server
+        del body["temperature"]
     return body
 
 
@@ -147,9 +155,11 @@ def parse_chat(body: bytes, count: int = 1) -> Response:
     """
     reply = _CHAT.decode(body)
     choices = _chosen(reply.choices, count)
+    thoughts = tuple([_thoughts(choice) for choice in choices])
     return Response(
         texts=tuple([_message_text(choice) for choice in choices]),
         finish_reasons=tuple([_reason(choice) for choice in choices]),
+        thoughts=thoughts if any(thoughts) else (),
         tokens=_tokens(choices),
         usage=usage_of(reply.usage),
     )
@@ -204,9 +214,13 @@ def _message_text(choice: _ChatChoice) -> str:
         return ""
     if message.tool_calls:
         return call_text([(call.function.name, call.function.arguments) for call in message.tool_calls])
-    if isinstance(message.content, list):
-        return "".join(str(part.get("text", "")) for part in message.content)
-    return message.content or ""
+    return content_parts(message.content)[0]
+
+
+def _thoughts(choice: _ChatChoice) -> str:
+    if (message := choice.message) is None:
+        return ""
+    return first_of(thoughts_beside(message)) or content_parts(message.content)[1]
 
 
 def call_text(calls: Sequence[tuple[str, Any]]) -> str:
@@ -222,10 +236,18 @@ def _arguments_text(arguments: Any) -> str:
 
 
 def usage_of(usage: UsageReply | None) -> Usage:
-    """Return how many tokens a server says it read and wrote; none where it does not say."""
+    """Return how many tokens a server says it read and wrote; none where it does not say.
+
+    Most services count thoughts among the tokens written; xAI counts them beside these.
+    """
     if usage is None:
         return Usage()
-    return Usage(usage.prompt_tokens or 0, usage.completion_tokens or 0)
+    read, written = usage.prompt_tokens or 0, usage.completion_tokens or 0
+    thought = count_in(usage.completion_tokens_details, "reasoning_tokens") or usage.reasoning_tokens or 0
+    if thought > written or (thought and usage.total_tokens == read + written + thought):
+        written += thought
+    cached = count_in(usage.prompt_tokens_details, "cached_tokens") or usage.prompt_cache_hit_tokens or 0
+    return Usage(read, written, thought, cached)
 
 
 def _token(token: _Token) -> TokenLogProbability:

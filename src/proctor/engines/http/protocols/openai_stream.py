@@ -18,6 +18,7 @@ from proctor.engines.http.protocols.openai_shapes import (
     tokens_of,
     usage_of,
 )
+from proctor.engines.http.protocols.reasoning import Thinks, content_parts, first_of, thoughts_beside
 from proctor.engines.http.retrying_client import ReplyError, SaidError
 from proctor.ir import Response, TokenLogProbability, Usage
 
@@ -34,8 +35,8 @@ class _Call(Struct):
     function: _Function | None = None
 
 
-class _Delta(Struct):
-    content: str | None = None
+class _Delta(Thinks):
+    content: str | list[Any] | None = None
     refusal: str | None = None
     tool_calls: list[_Call] | None = None
 
@@ -67,13 +68,19 @@ class _Answer:
 
     def __init__(self) -> None:
         self.pieces: list[str] = []
+        self.thoughts: dict[str, list[str]] = {}
+        self.thought_parts: list[str] = []
         self.reason = ""
         self.is_refused = False
         self.calls: dict[int, list[str]] = {}
         self.tokens: list[TokenLogProbability] = []
 
     def add(self, choice: _Choice) -> None:
-        self.pieces.append(choice.text or (choice.delta.content if choice.delta else None) or "")
+        answer, thoughts = content_parts(choice.delta.content if choice.delta else None)
+        self.pieces.append(choice.text or answer)
+        self.thought_parts.append(thoughts)
+        for place, words in thoughts_beside(choice.delta).items() if choice.delta else ():
+            self.thoughts.setdefault(place, []).append(words)
         self.is_refused = self.is_refused or bool(choice.delta and choice.delta.refusal)
         self.reason = REFUSAL if self.is_refused else choice.finish_reason or self.reason
         for call in (choice.delta.tool_calls if choice.delta else None) or ():
@@ -82,6 +89,11 @@ class _Answer:
                 known[0] += call.function.name or ""
                 known[1] += call.function.arguments or ""
         self.tokens += tokens_of(choice.logprobs)
+
+    def thought(self) -> str:
+        return first_of({place: "".join(pieces) for place, pieces in self.thoughts.items()}) or "".join(
+            self.thought_parts
+        )
 
     def words(self) -> str:
         if not self.calls:
@@ -119,8 +131,10 @@ def parse_stream(body: bytes, count: int = 1) -> Response:
         raise ReplyError(f"the server ended the answer with '{broken}'")
     if len(found) < count:
         raise FewerAnswersError(count, len(found))
+    thoughts = tuple(answer.thought() for answer in found)
     return Response(
         texts=tuple(answer.words() for answer in found),
+        thoughts=thoughts if any(thoughts) else (),
         finish_reasons=tuple(answer.reason for answer in found),
         tokens=tuple(tuple(answer.tokens) for answer in found) if any(answer.tokens for answer in found) else (),
         usage=usage,

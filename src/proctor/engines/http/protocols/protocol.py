@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 from msgspec import structs
 
 from proctor.engines.decoding import with_defaults
 from proctor.engines.http.inline_media import with_inline_media
-from proctor.engines.http.protocols.refused_fields import cut_at, refused_field, stop_limit
+from proctor.engines.http.protocols.refused_fields import refused_field, stop_limit
 from proctor.engines.http.retrying_client import Caller, CallError
+from proctor.engines.thoughts import Marks, cut_at, heard, marks_of, opening_of
 from proctor.ir import Decoding, Generate, Prompt, Response, Score, Timing, Usage
 from proctor.logs import get_logger
 
@@ -32,6 +33,26 @@ class Post(NamedTuple):
     is_stream: bool = False
 
 
+@dataclass(frozen=True)
+class Thinking:
+    """What a run says of a model's thoughts.
+
+    Attributes:
+        marks: What begins and ends them in a text.
+        allowance: Tokens for them, on top of what a request allows for the answer.
+        is_wanted: Whether the user says that the model thinks. Stop strings are then not sent: servers would end the
+            thoughts at them. They are looked for in the answer.
+        body: Fields of every body that say how hard to think, in the provider's words.
+        drop: Parts of a decoding that the model does not take while it thinks.
+    """
+
+    marks: Marks = field(default_factory=marks_of)
+    allowance: int = 0
+    is_wanted: bool = False
+    body: Mapping[str, Any] = field(default_factory=dict)
+    drop: frozenset[str] = frozenset()
+
+
 @dataclass
 class ProviderProtocol:
     """A protocol, and what a run needs to know of a server; made once for each run.
@@ -45,9 +66,11 @@ class ProviderProtocol:
         options: Quirks of the server. All protocols know ``drop`` (parts of a decoding that it does not take) and
             ``max_stops`` (the most stop strings that it takes: all are looked for in its answer); others are the
             protocol's own.
+        thinking: What the run says of the model's thoughts.
     """
 
     takes_blank_stops: ClassVar[bool] = True
+    shows_thoughts: ClassVar[bool] = False
 
     url: str
     model: str
@@ -55,6 +78,7 @@ class ProviderProtocol:
     query: str = ""
     has_n: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
+    thinking: Thinking = field(default_factory=Thinking)
     _last: tuple[Decoding, Decoding, tuple[str, ...]] | None = field(default=None, init=False)
 
     def post(self, prompt: Prompt, decoding: Decoding) -> Post:
@@ -62,9 +86,14 @@ class ProviderProtocol:
         raise CallError.of("engine", f"{type(self).__name__} cannot generate text for {prompt!r} with {decoding}")
 
     @property
+    def lays_out(self) -> bool:
+        """Whether the server puts a string into the model's chat template, as a message."""
+        return True
+
+    @property
     def drops(self) -> frozenset[str]:
         """Parts of a decoding that the model does not take."""
-        return frozenset(self.options.get("drop", ()))
+        return self.thinking.drop.union(self.options.get("drop", ()))
 
     async def generate(self, caller: Caller, request: Generate) -> Response:
         """Answer a request for text; raise :class:`CallError` where there is no answer.
@@ -84,8 +113,15 @@ class ProviderProtocol:
         prompt = inlined(request.prompt)
         if decoding.count > 1 and not self.has_n:
             parts = [await self.send(caller, self.post(prompt, each)) for each in singles(decoding)]
-            return cut_at(merged(parts), marks)
-        return cut_at(await self.send(caller, self.post(prompt, decoding)), marks)
+            return self._heard(merged(parts), request, marks)
+        return self._heard(await self.send(caller, self.post(prompt, decoding)), request, marks)
+
+    def _heard(self, response: Response, request: Generate, stops: tuple[str, ...]) -> Response:
+        """Return a response whose texts are answers, which end at stop strings that were not sent."""
+        marks = self.thinking.marks
+        opening = opening_of(request.prompt, marks, by_name=True, strings_are_messages=self.lays_out)
+        opening = replace(opening, is_shown=self.shows_thoughts)
+        return cut_at(heard(response, marks, opening), stops)
 
     def _learn(self, message: str) -> bool:
         """Return whether a refusal says what to leave out, and leave it out from now on."""
@@ -114,9 +150,7 @@ class ProviderProtocol:
         """Post, and return the response with its timing."""
         url = f"{self.url}{post.route}{self.query}"
         response, timing = await caller.call(url, post.body, post.parse, is_stream=post.is_stream)
-        return Response(
-            response.texts, response.scores, response.finish_reasons, response.tokens, response.usage, timing
-        )
+        return structs.replace(response, timing=timing)
 
     def decoding_of(self, request: Generate) -> Decoding:
         """Return the request's decoding with defaults, without what the model does not take.
@@ -130,15 +164,24 @@ class ProviderProtocol:
         if self._last is None or self._last[0] is not request.decoding:
             decoding, drops = with_defaults(request.decoding, self.defaults), self.drops
             stops = [mark for mark in decoding.stop if mark and (mark.strip() or self.takes_blank_stops)]
-            sent = () if "stop" in drops else tuple(stops[: self.options.get("max_stops")])
+            is_sent = "stop" not in drops and not self.thinking.is_wanted
+            sent = tuple(stops[: self.options.get("max_stops")]) if is_sent else ()
             left_out = {
                 name: None for name in ("top_p", "top_k") if name in drops and getattr(decoding, name) is not None
             }
             marks = () if sent == decoding.stop else tuple(mark for mark in decoding.stop if mark)
             if left_out or sent != decoding.stop:
                 decoding = structs.replace(decoding, stop=sent, **left_out)
+            decoding = self._for_thoughts(decoding)
             self._last = (request.decoding, decoding, marks)
         return self._last
+
+    def _for_thoughts(self, decoding: Decoding) -> Decoding:
+        """Return a decoding with room for thoughts, and with how hard to think."""
+        room, said = self.thinking.allowance, self.thinking.body
+        if room and decoding.max_tokens is not None:
+            decoding = structs.replace(decoding, max_tokens=decoding.max_tokens + room)
+        return structs.replace(decoding, extra={**said, **decoding.extra}) if said else decoding
 
 
 def inlined(prompt: Prompt) -> Prompt:
@@ -158,14 +201,13 @@ def singles(decoding: Decoding) -> list[Decoding]:
 def merged(parts: Iterable[Response]) -> Response:
     """Return the responses to the parts of one request as one response."""
     found = list(parts)
+    thoughts = tuple(text for part in found for text in part.thoughts or ("",) * len(part.texts))
     return Response(
         texts=tuple(text for part in found for text in part.texts),
         scores=tuple(score for part in found for score in part.scores),
         finish_reasons=tuple(reason for part in found for reason in part.finish_reasons),
+        thoughts=thoughts if any(thoughts) else (),
         tokens=tuple(tokens for part in found for tokens in part.tokens),
-        usage=Usage(
-            sum(part.usage.prompt_tokens for part in found),
-            sum(part.usage.completion_tokens for part in found),
-        ),
+        usage=sum((part.usage for part in found), Usage()),
         timing=Timing(found[0].timing.started, sum(part.timing.seconds for part in found)),
     )

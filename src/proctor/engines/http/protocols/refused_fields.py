@@ -8,11 +8,6 @@ permitted") and Groq ("property 'top_k' is unsupported"), as of November 2026.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-
-from msgspec import structs
-
-from proctor.ir import Response
 
 _NAME = r"[`'\"]?(max_tokens|maxTokens|temperature|top_p|topP|top_k|topK|stop|stop_sequences|stopSequences)[`'\"]?"
 _WORDINGS = tuple(
@@ -49,15 +44,3 @@ def stop_limit(message: str) -> int | None:
     """Return how many stop strings a server says that it takes (OpenAI: 4); ``None`` where it does not say so."""
     found = _STOP_LIMIT.search(message)
     return int(found[1]) if found else None
-
-
-def cut_at(response: Response, marks: Sequence[str]) -> Response:
-    """Return a response whose texts end where a stop string begins, for stop strings that were not sent."""
-    if not marks or response.failure is not None:
-        return response
-    texts = [min((text.partition(mark)[0] for mark in marks), key=len) for text in response.texts]
-    reasons = [
-        reason if cut == text else "stop"
-        for cut, text, reason in zip(texts, response.texts, response.finish_reasons, strict=True)
-    ]
-    return structs.replace(response, texts=tuple(texts), finish_reasons=tuple(reasons))

@@ -14,8 +14,8 @@ from msgspec import Struct
 
 from proctor.engines.http.protocols.anthropic import split_system
 from proctor.engines.http.protocols.protocol import Post, ProviderProtocol
-from proctor.engines.http.retrying_client import FILTERED, CallError, ReplyError
-from proctor.ir import Decoding, Failure, Prompt, Response, Usage, message_text
+from proctor.engines.http.retrying_client import CallError, ReplyError
+from proctor.ir import FILTERED, Decoding, Failure, Prompt, Response, Usage, message_text
 
 _REFUSED = re.compile(r"NSFW|flagged as sensitive|\(E005\)|content polic", re.IGNORECASE)
 """How models there say that a filter stopped them (E005: Replicate's number for it)."""

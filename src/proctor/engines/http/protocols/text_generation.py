@@ -57,6 +57,11 @@ _REPLY = msgspec.json.Decoder(_Reply)
 class TextGenerationProtocol(ProviderProtocol):
     """One string in, one string out."""
 
+    @property
+    def lays_out(self) -> bool:
+        """No: the model reads the string as it is."""
+        return False
+
     def post(self, prompt: Prompt, decoding: Decoding) -> Post:
         """Return what to post; see :class:`ProviderProtocol`."""
         if prompt.is_chat:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from itertools import product
 from typing import Any
@@ -206,3 +207,59 @@ def arc_prize(source: Source, split: str) -> list[Row]:
                 {"training_data": task["train"], "input_test_data": test["input"], "output_test_data": test["output"]}
             )
     return made
+
+
+_FIRST_FILE = "test.jsonl"
+_VERSIONS = 6
+"""Files of ``livecodebench/code_generation_lite``: each half year of problems adds one."""
+
+
+def livecodebench_release(source: Source, split: str) -> list[Row]:
+    """LiveCodeBench in AISBench: the files that a release has, as the dataset's own script chooses them."""
+    del split
+    folder, release = source.arguments["path"], str(source.arguments.get("release_version", "release_v1"))
+    return [row for name in _release_files(release) for row in source.rows(f"{folder}/{name}", _LINES)]
+
+
+def _release_files(release: str) -> list[str]:
+    names = [_FIRST_FILE, *(f"test{number}.jsonl" for number in range(2, _VERSIONS + 1))]
+    if release == "release_latest":
+        return names
+    match = re.fullmatch(r"release_v(?P<last>\d)|v(?P<first>\d)(?:_v(?P<end>\d))?", release)
+    if match is not None:
+        first = int(match["first"] or 1)
+        last = int(match["last"] or match["end"] or first)
+        if 0 < first <= last <= _VERSIONS:
+            return names[first - 1 : last]
+    raise DataError(
+        f"LiveCodeBench has no release '{release}'", hint="release_v1 to release_v6, release_latest, v4, v4_v6 …"
+    )
+
+
+def dapo(source: Source, split: str) -> list[Row]:
+    """DAPO's problems of mathematics: the user's words of each prompt, and the answer behind them."""
+    del split
+    path, name = str(source.arguments["path"]), source.arguments.get("file_name")
+    if not path.endswith(".parquet"):
+        there = [each for each in source.names(path) if each.endswith(".parquet")]
+        if not name and not there:
+            raise DataError(f"there is no parquet file in {path}", location=source.place)
+        path = f"{path}/{name or ('dapo-math-17k.parquet' if 'dapo-math-17k.parquet' in there else there[0])}"
+    return [_dapo_row(row) for row in source.rows(path)]
+
+
+def _dapo_row(row: Row) -> Row:
+    turns, gold = row.get("prompt"), row.get("reward_model")
+    if not isinstance(turns, list) or not turns or not isinstance(gold, dict) or "ground_truth" not in gold:
+        raise DataError("a row has no prompt or no answer", why=f"it has {', '.join(row)}")
+    first = turns[0].get("content", "") if isinstance(turns[0], dict) else str(turns[0])
+    asked = next(
+        (each.get("content", "") for each in turns if isinstance(each, dict) and each.get("role") == "user"), first
+    )
+    return {
+        "prompt": asked,
+        "answer": str(gold["ground_truth"]),
+        "data_source": row.get("data_source", "math_dapo"),
+        "ability": row.get("ability", "MATH"),
+        "extra_info": row.get("extra_info", {}),
+    }

@@ -1,0 +1,215 @@
+"""What AISBench's and OpenCompass' command lines ask for beside a run: ``--search``, ``--mode eval|judge|viz``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from proctor.cli.error_reporting import FAILURES, say
+from proctor.cli.exam_options import find_exams
+from proctor.cli.habits import Habits
+from proctor.errors import UnknownArtifactError, UsageError
+from proctor.recipes.options import LOOKED_UP, OPTIONS
+
+if TYPE_CHECKING:
+    from proctor.dialects.aisbench.work_dir import WorkDir
+    from proctor.recipes.exam import Exam
+
+WORK_DIR = Path("outputs/default")
+"""Where AISBench and OpenCompass work unless ``--work-dir`` says otherwise."""
+
+
+def search(models: Sequence[str], tasks: Sequence[str], summarizer: str | None, include_paths: Sequence[str]) -> int:
+    """Print the file behind each name; return the exit code.
+
+    Raises:
+        UsageError: No name is given.
+        UnknownArtifactError: A name is no config's.
+    """
+    import click
+
+    from proctor.dialects.aisbench.index import EXAMS, MODEL, SUMMARIZER, find_config
+
+    wanted = [("--models", name, (MODEL,)) for name in models] + [("--datasets", name, EXAMS) for name in tasks]
+    wanted += [("--summarizer", summarizer, (SUMMARIZER,))] if summarizer else []
+    if not wanted:
+        raise UsageError("--search looks for nothing", hint="add --models, --datasets or --summarizer")
+    missing = []
+    for option, name, kinds in wanted:
+        path = find_config(name, include_paths, kinds)
+        if path is None:
+            missing.append(name)
+        else:
+            click.echo(f"{option}\t{name}\t{path.resolve()}")
+    if missing:
+        hint = "proctor ls --from opencompass (or aisbench) lists the configs of an installed package"
+        raise UnknownArtifactError(f"there is no config {', '.join(missing)}", hint=hint)
+    return 0
+
+
+def look_back(
+    habits: Habits, names: Sequence[str], options: dict[str, Any], output: Path | None, **printed: bool
+) -> int:
+    """Grade or show what an earlier run of AISBench, OpenCompass or Proctor left in a work folder; ask no model.
+
+    Judges are asked what the response log does not have.
+
+    Args:
+        habits: The command line; its mode is ``eval``, ``judge`` or ``viz``.
+        names: The exams.
+        options: The options of exams.
+        output: The work folder.
+        printed: How to print results.
+    """
+    from proctor.dialects.aisbench.work_dir import PREDICTIONS, RESULTS, WorkDir
+
+    folder = output or WORK_DIR
+    if _is_own_run(folder) and (habits.mode == "viz" or not (folder / PREDICTIONS).is_dir()):
+        return _own_run(folder, habits.mode, **printed)
+    time = habits["--reuse"]
+    work = WorkDir.find(folder, time if isinstance(time, str) else None)
+    say(f"work folder: {work.path}")
+    if habits.mode == "viz":
+        results: Mapping[str, Any] = {model: work.results(model) for model in work.models(RESULTS)}
+        return _show_table(results, names, habits["--summarizer"], options)
+    given = {name: value for name, value in options.items() if name in _OF_EXAMS}
+    return _graded(work, find_exams(list(names), given), habits, names, options, **printed)
+
+
+_OF_EXAMS = frozenset({*OPTIONS, *LOOKED_UP, "trust_code"})
+
+
+def _is_own_run(folder: Path) -> bool:
+    from proctor.runs.stored_run import is_run
+
+    return is_run(folder)
+
+
+def _own_run(folder: Path, mode: str, *, every_score: bool, as_json: bool, allow_failures: bool) -> int:
+    """Print the scores of a run folder."""
+    from proctor.cli.console import console, print_json
+    from proctor.cli.tables import score_table
+    from proctor.results.summary import failure_notes, score_rows
+    from proctor.runs.stored_run import load_run
+
+    if mode != "viz":
+        raise UsageError(
+            f"{folder} is a run folder of Proctor",
+            hint=f"proctor run {folder} grades it again, and asks what is missing",
+        )
+    run = load_run(folder)
+    rows = list(score_rows(run.results, every_score=every_score))
+    if as_json:
+        print_json(run.results, indent=2)
+    else:
+        console().print(score_table(rows))
+    notes = failure_notes(rows)
+    for note in notes:
+        say(f"warning: {note}")
+    return FAILURES if notes and not allow_failures else 0
+
+
+def _graded(
+    work: WorkDir,
+    exams: Sequence[Exam],
+    habits: Habits,
+    names: Sequence[str],
+    options: dict[str, Any],
+    *,
+    every_score: bool,
+    as_json: bool,
+    allow_failures: bool,
+) -> int:
+    from proctor.cli.console import console, print_json
+    from proctor.cli.tables import score_table
+    from proctor.results.summary import failure_notes, score_rows
+
+    results = {model: _results(work, model, exams) for model in _models(work, habits, options)}
+    code = 0
+    for model, entries in results.items():
+        rows = list(score_rows(entries, every_score=every_score))
+        say(f"model {model}")
+        if not as_json:
+            console().print(score_table(rows))
+        for note in (notes := failure_notes(rows)):
+            say(f"warning: {note}")
+        code = FAILURES if notes and not allow_failures else code
+    if as_json:
+        print_json(results, indent=2)
+    else:
+        _show_table(results, names, habits["--summarizer"], options)
+    return code
+
+
+def _models(work: WorkDir, habits: Habits, options: Mapping[str, Any]) -> list[str]:
+    """Return the models to grade: those that the command line names, by the names that their folders have.
+
+    Raises:
+        UnknownArtifactError: One has no predictions.
+    """
+    from proctor.dialects.aisbench.models import find_models
+
+    there = work.models()
+    named = [*habits.models, *([options["model"]] if options.get("model") else [])]
+    if not named:
+        if not there:
+            raise UnknownArtifactError(f"{work.path} has no predictions", hint="--mode infer makes them")
+        return there
+    wanted = []
+    for name in named:
+        found = find_models(name) if name not in there else None
+        wanted += [each.partition("::")[2] for each, _ in found] if found else [name]
+    if missing := [name for name in wanted if name not in there]:
+        raise UnknownArtifactError(
+            f"{work.path} has no predictions of '{missing[0]}'", hint=f"there are {', '.join(there) or 'none'}"
+        )
+    return wanted
+
+
+def _results(work: WorkDir, model: str, exams: Sequence[Exam]) -> dict[str, dict[str, Any]]:
+    from proctor.dialects.aisbench.work_dir import grade_predictions
+    from proctor.running.judging import judges_through
+    from proctor.running.run import entry_of, group_entries
+
+    results: dict[str, dict[str, Any]] = {}
+    grades = {}
+    with judges_through(None):
+        for exam in exams:
+            predictions = work.predictions(model, exam.name)
+            if predictions is None:
+                say(f"warning: {work.path} has no predictions of '{model}' for '{exam.name}'")
+                continue
+            grades[exam.name], asked = grade_predictions(exam, predictions)
+            results[exam.name] = entry_of(grades[exam.name], asked)
+    if not results:
+        raise UnknownArtifactError(f"{work.path} has no predictions of '{model}' for these exams")
+    return results | group_entries([exam for exam in exams if exam.name in results], grades, results)
+
+
+def _show_table(
+    results: Mapping[str, Any], names: Sequence[str], summarizer: str | None, options: Mapping[str, Any]
+) -> int:
+    import click
+
+    from proctor.terminal_text import printable
+
+    table = summary_table(results, names, summarizer, options.get("include_paths") or ())
+    if table is None:
+        raise UnknownArtifactError("there is nothing to sum up", hint="name the datasets with --datasets or a config")
+    for note in table.notes:
+        say(f"note: {note}")
+    click.echo(printable(table.to_text()))
+    return 0
+
+
+def summary_table(
+    results: Mapping[str, Any], names: Sequence[str], summarizer: str | None, include_paths: Sequence[str]
+) -> Any:
+    """Return the table of a summarizer over the configs that names mean; ``None`` where they are no configs."""
+    from proctor.dialects.aisbench.resolve import configs_of
+    from proctor.dialects.aisbench.summary import named_summarizer, summary_of_datasets
+
+    chosen = named_summarizer(summarizer, include_paths) if summarizer else None
+    listed = [each.values for name in names for each in configs_of(name, include_paths)]
+    return summary_of_datasets(listed, results, chosen)

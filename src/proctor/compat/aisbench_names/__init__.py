@@ -1,0 +1,1 @@
+"""What programs import from AISBench beside prompts: its errors, registries, evaluators, post-processors."""

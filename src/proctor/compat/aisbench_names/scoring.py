@@ -1,0 +1,131 @@
+"""Evaluators and post-processors of AISBench and OpenCompass as programs call them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from proctor.dialects.aisbench.evaluators import evaluator, evaluator_names, is_known
+from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_names
+from proctor.dialects.aisbench.prompt_version import prompt_digest
+from proctor.dialects.aisbench.values import Reference
+from proctor.errors import UsageError
+from proctor.scoring.evaluators.cases import Cases, Verdict
+
+_TOPS = {"aisbench": "ais_bench.benchmark.datasets", "opencompass": "opencompass.datasets"}
+
+
+class BaseEvaluator:
+    """An evaluator: made with its arguments, it scores predictions.
+
+    Programs derive from it, and override :meth:`score`.
+    """
+
+    _kind: Reference | None = None
+
+    def __init__(self, **arguments: Any) -> None:
+        self._arguments = arguments
+
+    def score(
+        self, predictions: Sequence[Any], references: Sequence[Any], test_set: Any = None, **columns: Any
+    ) -> dict[str, Any]:
+        """Return scores by name, with ``details`` of single predictions where they are right or wrong.
+
+        Args:
+            predictions: After their post-processors.
+            references: The right answers.
+            test_set: The rows, for evaluators that look at them.
+            columns: Further columns of the answers (``ppl`` …).
+
+        Returns:
+            Scores by name; of predictions and references of different length ``{"error": …}``, as upstream.
+
+        Raises:
+            ScoringError: There is nothing to score.
+        """
+        if self._kind is None:
+            raise NotImplementedError("an evaluator of your own has a method 'score'")
+        if len(predictions) != len(references):
+            return {"error": f"there are {len(predictions)} predictions for {len(references)} references"}
+        rows = [dict(row) for row in test_set] if test_set is not None else [{} for _ in predictions]
+        project = "aisbench" if self._kind.name.startswith("ais_bench") else "opencompass"
+        cases = Cases(list(predictions), list(references), rows, (), columns, project)
+        verdict: Verdict = evaluator({"type": self._kind, **self._arguments})(cases)
+        pairs = zip(predictions, references, verdict.correct, strict=True) if verdict.correct else ()
+        details = [{"pred": given, "answer": gold, "correct": right} for given, gold, right in pairs]
+        return {**verdict.scores, **({"details": details} if details else {})}
+
+
+@cache
+def evaluator_class(name: str, project: str) -> type[BaseEvaluator] | None:
+    """Return the class of an evaluator by its name; ``None`` where there is none."""
+    kind = Reference(f"{_TOPS[project]}.{name}")
+    if not is_known({"type": kind}):
+        return None
+    return type(name, (BaseEvaluator,), {"_kind": kind, "__doc__": f"``{name}``, as Proctor computes it."})
+
+
+@cache
+def text_postprocessor(name: str, project: str = "aisbench") -> Callable[..., Any] | None:
+    """Return a post-processor as a function of a text and its arguments; ``None`` where there is none."""
+    if name not in postprocessor_names():
+        return None
+
+    def process(text: Any, **arguments: Any) -> Any:
+        return postprocessor({"type": name, **arguments}, project)(text, {})
+
+    process.__name__, process.__doc__ = name, f"``{name}``, as Proctor has it."
+    return process
+
+
+def get_prompt_hash(dataset_cfg: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> str:
+    """Return the digest of a dataset's prompt, whose first six digits tables show; of several datasets that of all."""
+    return prompt_digest(dataset_cfg)
+
+
+class _Named:
+    """A class that configs name; what it does is done by running them."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        name = type(self).__name__
+        raise UsageError(
+            f"'{name}' is not made by a program here", why="a config names it", hint="proctor run CONFIG.py --model …"
+        )
+
+
+INFERENCERS = (
+    "GenInferencer",
+    "PPLInferencer",
+    "MultiTurnGenInferencer",
+    "CLPInferencer",
+    "LLInferencer",
+    "ChatInferencer",
+)
+"""Inferencers that configs name; a program may put them in a config, but runs it with ``proctor run``."""
+
+
+def evaluators() -> list[str]:
+    """Return the names of evaluators that are classes upstream."""
+    return [name for name in evaluator_names() if name.endswith(("Evaluator", "evaluator")) or "Evaluator_" in name]
+
+
+def text_functions() -> list[str]:
+    """Return the names of post-processors that are functions upstream."""
+    table = json.loads(files("proctor.scoring.postprocessors").joinpath("postprocessors.json").read_bytes())
+    return [name for name in table if name.isidentifier()]
+
+
+def __getattr__(name: str) -> Any:
+    return _found(name, "aisbench")
+
+
+def _found(name: str, project: str) -> Any:
+    if name in INFERENCERS:
+        return type(name, (_Named,), {"__module__": f"{_TOPS[project].rpartition('.')[0]}.openicl.icl_inferencer"})
+    found = evaluator_class(name, project) or text_postprocessor(name, project)
+    if found is None:
+        raise AttributeError(name)
+    return found

@@ -1,0 +1,305 @@
+"""Work folders of AISBench and OpenCompass: the predictions and results that lie in them, read and written.
+
+``WORK/[TIME/]predictions/MODEL/DATASET.jsonl`` has a line for each answer (AISBench); OpenCompass writes ``.json``, an
+object by position, perhaps in parts (``DATASET_0.json`` …). ``results/MODEL/DATASET.json`` has the scores.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from proctor.dialects.aisbench.config import CHAT, CLP, TEXT_PPL
+from proctor.dialects.aisbench.exam import ConfigExam
+from proctor.dialects.aisbench.gradings import ConfigGrader, Reader, RecordedReader
+from proctor.errors import DataError, Location, UnknownArtifactError, UsageError, did_you_mean
+from proctor.foreign_text import parse_json
+from proctor.ir import Failure, Response
+from proctor.ir.question import Answered, Question
+from proctor.jsonable import jsonable, to_line
+from proctor.recipes.exam import Exam
+from proctor.safe_files import opened, read_bytes, subfolder, write_text, written
+from proctor.scoring.grade import Grade
+from proctor.scoring.groupings import GroupBy
+
+PREDICTIONS, RESULTS = "predictions", "results"
+_LATEST = "latest"
+_MOST_BYTES = 1 << 30
+"""Bytes of a file of OpenCompass' predictions, which is one JSON document."""
+_PART = re.compile(r"_(\d+)$")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkDir:
+    """A folder that AISBench or OpenCompass worked in.
+
+    Attributes:
+        path: The folder that has ``predictions`` or ``results``.
+    """
+
+    path: Path
+
+    @classmethod
+    def find(cls, path: Path, time: str | None = None) -> WorkDir:
+        """Return a work folder.
+
+        Args:
+            path: The folder itself, or the one above that has a folder for each time.
+            time: Which of them (``20260101_101500``); ``latest`` or nothing is the last one.
+
+        Raises:
+            UnknownArtifactError: There is none.
+        """
+        inner = sorted(each.name for each in path.iterdir() if _is_work(each)) if path.is_dir() else []
+        if time not in (None, _LATEST):
+            if time in inner:
+                return cls(path / str(time))
+            hint = did_you_mean(str(time), inner) or f"there are {', '.join(inner) or 'none'}"
+            raise UnknownArtifactError(f"{path} has no folder '{time}' with predictions or results", hint=hint)
+        if _is_work(path):
+            return cls(path)
+        if inner:
+            return cls(path / inner[-1])
+        raise UnknownArtifactError(
+            f"{path} is no folder of AISBench, OpenCompass or Proctor",
+            why="neither it nor a folder in it has predictions/ or results/",
+            hint="name it with --work-dir, and the time with --reuse",
+        )
+
+    def models(self, kind: str = PREDICTIONS) -> list[str]:
+        """Return the models that have predictions (or results)."""
+        folder = self.path / kind
+        return sorted(each.name for each in folder.iterdir() if each.is_dir()) if folder.is_dir() else []
+
+    def predictions(self, model: str, dataset: str) -> dict[int, Any] | None:
+        """Return what a model answered, by position; ``None`` where there is no file.
+
+        Raises:
+            DataError: A file cannot be read.
+        """
+        folder = self.path / PREDICTIONS / model
+        lines = folder / f"{dataset}.jsonl"
+        if lines.is_file():
+            return dict(_of_lines(lines))
+        whole = folder / f"{dataset}.json"
+        if whole.is_file():
+            return _of_document(whole)
+        parts = _parts(folder, dataset)
+        if not parts:
+            return None
+        joined: dict[int, Any] = {}
+        for part in parts:
+            start = len(joined)
+            joined.update({start + place: value for place, value in _of_document(part).items()})
+        return joined
+
+    def results(self, model: str) -> dict[str, dict[str, Any]]:
+        """Return the scores of a model by dataset, as its files have them.
+
+        Raises:
+            DataError: A file cannot be read.
+        """
+        folder = self.path / RESULTS / model
+        files = sorted(folder.glob("*.json")) if folder.is_dir() else []
+        return {file.stem: {key: value for key, value in _object(file).items() if key != "details"} for file in files}
+
+
+def _is_work(path: Path) -> bool:
+    return (path / PREDICTIONS).is_dir() or (path / RESULTS).is_dir()
+
+
+def _parts(folder: Path, dataset: str) -> list[Path]:
+    found = {}
+    for file in folder.glob(f"{_escaped(dataset)}_*.json") if folder.is_dir() else ():
+        if (match := _PART.search(file.stem)) and file.stem[: match.start()] == dataset:
+            found[int(match.group(1))] = file
+    return [found[place] for place in sorted(found)]
+
+
+def _escaped(name: str) -> str:
+    return re.sub(r"([*?\[])", r"[\1]", name)
+
+
+def _of_lines(path: Path) -> Iterator[tuple[int, Any]]:
+    with opened(path) as file:
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                place = Location(str(path), number)
+                row = _parsed(line, place)
+                if not isinstance(row, Mapping) or "prediction" not in row:
+                    raise DataError("the line has no prediction", location=place, hint="AISBench writes 'prediction'")
+                position = row.get("id", number - 1)
+                if not isinstance(position, int):
+                    raise DataError("the line's 'id' is not a position", location=place, why=f"it is {position!r}")
+                yield position, row["prediction"] if row.get("success", True) else _unanswered(row)
+
+
+def _unanswered(row: Mapping[str, Any]) -> Failure:
+    return Failure("engine", str(row.get("error_info") or "the request failed"), retryable=False)
+
+
+def _of_document(path: Path) -> dict[int, Any]:
+    found = _object(path)
+    if not all(key.isdigit() and isinstance(row, Mapping) and "prediction" in row for key, row in found.items()):
+        raise DataError("the file has no predictions by position", location=Location(str(path)))
+    return {int(key): found[key]["prediction"] for key in sorted(found, key=int)}
+
+
+def _object(path: Path) -> dict[str, Any]:
+    found = _parsed(read_bytes(path, _MOST_BYTES), Location(str(path)))
+    if not isinstance(found, dict):
+        raise DataError("the file is not a JSON object", location=Location(str(path)))
+    return found
+
+
+def _parsed(text: bytes, place: Location) -> Any:
+    try:
+        return parse_json(text.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise DataError("this is not JSON", location=place, why=str(error)) from None
+
+
+_UNREAD = {
+    CHAT: "they are turns of conversations, not answers",
+    CLP: "they are probabilities, not answers",
+    TEXT_PPL: "they are losses, not answers",
+}
+"""Kinds of requests whose predictions are not read back, with the reason."""
+
+# -- grading what was answered elsewhere -----------------------------------------------------------------------------
+
+
+def grade_predictions(exam: Exam, predictions: Mapping[int, Any]) -> tuple[Grade, int]:
+    """Return the grade of predictions that lie in a work folder, and how many instances the exam has.
+
+    An instance without a prediction is a failure; AISBench counts it as answered wrong.
+
+    Args:
+        exam: A dataset of a config.
+        predictions: By position among the rows after ``reader_cfg``, copies of ``n`` runs included.
+
+    Raises:
+        UsageError: The exam is not a dataset of a config, or its predictions have no place for single turns.
+    """
+    own = _config_of(exam)
+    if own.config.inferencer.kind in _UNREAD:
+        raise UsageError(f"predictions of '{exam.name}' cannot be graded", why=_UNREAD[own.config.inferencer.kind])
+    if own.config.count > 1 and (exam.selection.limit or exam.selection.places):
+        raise UsageError(f"'{exam.name}' asks every row {own.config.count} times", hint="leave the limit out")
+    reader = RecordedReader(own.config.reader.get("output_column"))
+    in_blocks, by = (lambda: own.rows.dataset.in_blocks), GroupBy.of(exam.options.group_by)
+    grader = ConfigGrader(own.config, own.options, in_blocks, by, reader=reader)
+    asked = list(_answered(exam.questions(), predictions, is_copied=own.config.count > 1))
+    return replace(exam, grader=grader).grade(asked), len(asked)
+
+
+def _answered(questions: Iterable[Question], predictions: Mapping[int, Any], *, is_copied: bool) -> Iterator[Answered]:
+    missing = Failure("missing", "the work folder has no prediction", retryable=False)
+    for place, question in zip(count(), questions):
+        found = predictions.get(place if is_copied else question.number, missing)
+        if isinstance(found, Failure):
+            yield Answered(question, (Response(failure=found),))
+        else:
+            texts = [str(each) for each in found] if isinstance(found, list) else [found]
+            yield Answered(question, (Response(texts=tuple(map(_text, texts))),))
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+# -- writing ---------------------------------------------------------------------------------------------------------
+
+
+_ROLES = {"user": "HUMAN", "assistant": "BOT", "system": "SYSTEM"}
+
+
+def prediction_lines(exam: Exam, items: Iterable[Answered]) -> Iterator[dict[str, Any]]:
+    """Yield AISBench's lines for answers in order: one for each, or one for each turn of a conversation.
+
+    Raises:
+        UsageError: The exam is not a dataset of a config.
+    """
+    own = _config_of(exam)
+    read = Reader(own.config.inferencer.kind, own.config.reader.get("output_column"))
+    for position, each in enumerate(items):
+        place = position if own.config.count > 1 else each.question.number
+        beginning = {"data_abbr": exam.name, "id": place}
+        if each.failure is not None:
+            yield {**beginning, "success": False, "error_info": each.failure.message}
+            continue
+        for turn, reading in enumerate(read(each)):
+            line = {**beginning, "success": True, "uuid": f"{place:032x}", "origin_prompt": _prompt(reading.prompt)}
+            gold = {} if reading.references is None else {"gold": jsonable(reading.references)}
+            turns = {"turn_id": turn} if own.config.inferencer.kind == CHAT else {}
+            yield {**line, "prediction": reading.value, **gold, **turns}
+
+
+def _prompt(source: Any) -> Any:
+    """Return a prompt as AISBench writes it: a text, or turns of its own roles."""
+    if isinstance(source, str):
+        return source
+    return [
+        {
+            "role": _ROLES.get(turn["role"], turn["role"]),
+            "prompt": turn.get("content"),
+            **{key: value for key, value in turn.items() if key not in ("role", "content")},
+        }
+        for turn in source
+    ]
+
+
+def _config_of(exam: Exam) -> ConfigExam:
+    if not isinstance(exam.own, ConfigExam):
+        raise UsageError(
+            f"'{exam.name}' is not a dataset of AISBench or OpenCompass",
+            hint="leave --output-format out, and name configs in --mode eval",
+        )
+    return exam.own
+
+
+def check_configs(exams: Iterable[Exam]) -> None:
+    """See to it that every exam is a dataset of a config.
+
+    Raises:
+        UsageError: One is not.
+    """
+    for exam in exams:
+        _config_of(exam)
+
+
+def write_predictions(folder: Path, model: str, exam: Exam, items: Iterable[Answered]) -> list[Path]:
+    """Write ``predictions/MODEL/DATASET.jsonl``, and ``…_failed.jsonl`` where something was not answered.
+
+    Returns:
+        The files.
+
+    Raises:
+        OSError: They cannot be written.
+    """
+    home = subfolder(folder, PREDICTIONS, model)
+    paths = [home / f"{exam.name}.jsonl", home / f"{exam.name}_failed.jsonl"]
+    with written(paths[0]) as answered, written(paths[1]) as failed:
+        counts = [0, 0]
+        for line in prediction_lines(exam, items):
+            counts[not line["success"]] += 1
+            (answered if line["success"] else failed).write(to_line(line) + b"\n")
+    if not counts[1]:
+        paths.pop().unlink()
+    return paths
+
+
+def write_results(folder: Path, model: str, dataset: str, scores: Mapping[str, float]) -> Path:
+    """Write ``results/MODEL/DATASET.json``, and return its path.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    path = subfolder(folder, RESULTS, model) / f"{dataset}.json"
+    write_text(path, json.dumps(dict(scores), indent=4, ensure_ascii=False))
+    return path

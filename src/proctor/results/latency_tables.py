@@ -1,0 +1,80 @@
+"""How long answers took, as tables: what ``results.json`` has under ``run.latency``.
+
+Names are AISBench's; :mod:`proctor.running.latency` has the formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+STATISTICS: Final = ("Average", "Min", "Max", "Median", "P75", "P90", "P99")
+"""What is said of each measure, in AISBench's order."""
+UNITS: Final[Mapping[str, str]] = {
+    "E2EL": "ms",
+    "TTFT": "ms",
+    "TPOT": "ms",
+    "ITL": "ms",
+    "InputTokens": "tokens",
+    "OutputTokens": "tokens",
+    "OutputTokenThroughput": "token/s",
+}
+"""The measures of single requests, and their units."""
+COMMON_UNITS: Final[Mapping[str, str]] = {
+    "Benchmark Duration": "ms",
+    "Request Throughput": "req/s",
+    **{f"{name} Token Throughput": "token/s" for name in ("Prefill", "Input", "Output", "Total")},
+}
+"""Units of the figures of a whole exam; the others are counts."""
+
+
+def latency_rows(latency: Mapping[str, Any]) -> list[list[str]]:
+    """Return the figures of runs as rows of a table, a header first: an exam and a measure a row.
+
+    Args:
+        latency: What ``results.json`` has under ``run.latency``.
+    """
+    header = ["task", "measure", *STATISTICS, "N", "unit"]
+    rows = []
+    for exam, found in latency.items():
+        measures = found.get("requests") if isinstance(found, Mapping) else None
+        for name, each in measures.items() if isinstance(measures, Mapping) else ():
+            if isinstance(each, Mapping):
+                rows.append([str(exam), str(name), *(_shown(each.get(key)) for key in header[2:])])
+    return [header, *rows]
+
+
+def common_rows(latency: Mapping[str, Any]) -> list[list[str]]:
+    """Return throughput and counts of runs as rows of a table, a header first: an exam and a figure a row."""
+    rows = []
+    for exam, found in latency.items():
+        common = found.get("common") if isinstance(found, Mapping) else None
+        for name, value in common.items() if isinstance(common, Mapping) else ():
+            rows.append([str(exam), str(name), _shown(value), COMMON_UNITS.get(str(name), "")])
+    return [["task", "figure", "value", "unit"], *rows]
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    return "" if value is None else str(value)
+
+
+def latency_markdown(runs: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return tables for documents and issues; empty where nothing was timed.
+
+    Args:
+        runs: By the name of the run, what its ``results.json`` has under ``run.latency``.
+    """
+    found = []
+    for table in (latency_rows, common_rows):
+        header, rows = table({})[0], [[run, *row] for run, each in runs.items() for row in table(each)[1:]]
+        if rows:
+            lines = [["run", *header], ["---"] * (len(header) + 1), *rows]
+            found.append("".join(_line(line) for line in lines))
+    return "".join(f"\n{table}" for table in found)
+
+
+def _line(cells: Sequence[str]) -> str:
+    escaped = (" ".join(cell.split()).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;") for cell in cells)
+    return f"| {' | '.join(escaped)} |\n"

@@ -1,0 +1,83 @@
+"""What is counted while answers pass on their way to the grader, and what all of them cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from proctor.ir import Usage
+from proctor.recipes.exam import Answered
+from proctor.recipes.fingerprint import FingerprintMaker
+from proctor.running.budget import Price, PriceTable
+from proctor.running.latency import Latency
+from proctor.scoring.endings import Endings
+
+_DIGITS = 6  # of dollars: a thousandth of what one short answer of the cheapest models costs
+
+
+class Tally:
+    """Counts answered items, their tokens and how they ended, as they pass.
+
+    Attributes:
+        count: Items so far.
+        usage: Their tokens.
+        endings: How their answers ended.
+        maker: Makes the fingerprint of what was asked.
+        latency: How long their answers took.
+    """
+
+    def __init__(self, items: Iterable[Answered]) -> None:
+        self._items = items
+        self.count = 0
+        self.usage = Usage()
+        self.endings = Endings()
+        self.maker = FingerprintMaker()
+        self.latency = Latency()
+
+    def __iter__(self) -> Iterator[Answered]:
+        for each in self._items:
+            self.count += 1
+            self.maker.add(each.question)
+            for response in each.responses:
+                self.usage += response.usage
+            self.endings.count(each)
+            self.latency.add(each.question.requests, each.responses)
+            yield each
+
+
+def cost_of(price: Price, table: PriceTable, every: Usage, asked: Usage) -> dict[str, Any]:
+    """Return what a run cost at list prices, as JSON-like data.
+
+    Thoughts and tokens read from a provider's cache have entries of their own, where there are some; both are part of
+    the whole.
+
+    Args:
+        price: What the model costs.
+        table: Where that is from.
+        every: The tokens of all answers, whenever they were given.
+        asked: Those of the answers that this run asked for.
+    """
+    found = {
+        "usd": round(price.cost(every), _DIGITS),
+        "usd_of_this_run": round(price.cost(asked), _DIGITS),
+        **_parts(price, every),
+        "usd_per_million_tokens": price.as_data(),
+        "prices_of": table.date,
+    }
+    return {**found, "source": table.source} if table.source else found
+
+
+def _parts(price: Price, usage: Usage) -> dict[str, Any]:
+    parts: dict[str, Any] = {}
+    if usage.thinking_tokens:
+        parts["usd_thinking"] = round(price.cost_of_thinking(usage), _DIGITS)
+    if usage.cached_tokens:
+        cached = price.cost_of_cached(usage)
+        parts["usd_cached"] = None if cached is None else round(cached, _DIGITS)
+        if cached is None:
+            parts["usd_is_at_most"] = True
+            parts["why"] = (
+                f"what {usage.cached_tokens:,} tokens from the provider's cache cost is not known: they are reckoned "
+                "as if they were not cached"
+            )
+    return parts

@@ -1,0 +1,205 @@
+"""How families of exams read what a judge said, and what they make of it (OpenCompass' ``dict_postprocessor``)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from proctor.scoring.evaluators.cases import Verdict, share
+
+Row = Mapping[str, Any]
+Report = Callable[[Sequence[str], Sequence[Row], Sequence[Any]], Verdict]
+"""Makes a verdict of judgements, with the rows and the right answers beside them."""
+
+
+def _letters(said: Sequence[str], letters: str, default: str) -> list[str]:
+    found = (re.search("|".join(letters), text) for text in said)
+    return [default if match is None else match.group() for match in found]
+
+
+def _marked(scores: dict[str, Any], marks: Sequence[bool], main: str, said: Sequence[str]) -> Verdict:
+    return Verdict(scores, {main: [100.0 * mark for mark in marks]}, list(marks), parsed=list(said), main=main)
+
+
+def attempts(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
+    """Shares of A (right), B (wrong) and C (not attempted), as SimpleQA's authors combine them; ``f1`` is a share."""
+    del rows, golds
+    grades = _letters(said, "ABC", "C")
+    right, tried = grades.count("A") / len(grades), (grades.count("A") + grades.count("B")) / len(grades)
+    given = right / tried if tried else 0.0
+    f1 = 2 * given * right / (given + right) if given + right else 0.0
+    scores = {"accuracy": 100 * right, "accuracy_given_attempted": 100 * given, "f1": f1}
+    return _marked(scores, [grade == "A" for grade in grades], "accuracy", said)
+
+
+def chinese_attempts(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
+    """As :func:`attempts`, as shares and under Chinese SimpleQA's names."""
+    verdict = attempts(said, rows, golds)
+    grades = _letters(said, "ABC", "C")
+    counts = {name: grades.count(letter) / len(grades) for name, letter in _CHINESE_NAMES.items()}
+    found = {**counts, "given_attempted_accuracy": verdict.scores["accuracy_given_attempted"] / 100}
+    marks = [float(grade == "A") for grade in grades]
+    return Verdict({**found, "F1": verdict.scores["f1"]}, {"correct": marks}, parsed=list(said), main="correct")
+
+
+_CHINESE_NAMES = {"correct": "A", "incorrect": "B", "not_attempted": "C"}
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """Accuracy of all, and of the rows that share a value: rounded to two decimals, as upstream.
+
+    Attributes:
+        prefix: Before the names of groups.
+        fields: Columns whose values are groups; of several in a tuple the values together.
+    """
+
+    prefix: str
+    fields: tuple[tuple[str, ...], ...]
+
+    def __call__(self, said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
+        """Return the verdict."""
+        del golds
+        marks = [grade == "A" for grade in _letters(said, "AB", "B")]
+        scores: dict[str, Any] = {"accuracy": round(100 * sum(marks) / len(marks), 2)}
+        scores |= {"total_correct": sum(marks), "total_count": len(marks)}
+        for names in self.fields:
+            groups: dict[str, list[bool]] = {}
+            for row, mark in zip(rows, marks, strict=True):
+                groups.setdefault("-".join(str(row.get(name, "unknown")) for name in names), []).append(mark)
+            scores |= {f"{self.prefix}-{name}": round(100 * sum(own) / len(own), 2) for name, own in groups.items()}
+        return _marked(scores, marks, "accuracy", said)
+
+
+_NUMBER = re.compile(r"[-+]?\d*\.\d+|\d+\.\d*|\d+")
+
+
+def absolute_error(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
+    """Mean absolute difference of the first number that the judge writes (else 0) and the right one."""
+    del rows
+    numbers = [float(match.group()) if (match := _NUMBER.search(text)) else 0.0 for text in said]
+    errors = [abs(number - float(gold or 0)) for number, gold in zip(numbers, golds, strict=True)]
+    return Verdict({"mae": sum(errors) / len(errors)}, {"mae": errors}, parsed=numbers, main="mae")
+
+
+_MARKED_NUMBER = re.compile(r"(?:<NUMBER>\s*|\\boxed\{)\s*(-?\d*\.?\d+)\s*(?:</NUMBER>|\})")
+
+
+def marked_number(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
+    """Mean of the last number from 0 to 1 that the judge marks, in percent with two decimals; without one it is 0."""
+    del rows, golds
+    points = [float(found[-1]) if (found := _MARKED_NUMBER.findall(text)) else 0.0 for text in said]
+    verdict = share(points, "final_score", details=False, parsed=list(said))
+    verdict.scores["final_score"] = round(verdict.scores["final_score"], 2)
+    return verdict
+
+
+_WHOLE_NUMBER = re.compile(r"^\s*[-+]?\d+\s*$|(?<!\d)\d+(?!\d)")
+_FULL_POINTS = 10
+
+
+def of_ten(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
+    """Mean of the first whole number that the judge writes, of ten, in percent; 0 without one (EESE)."""
+    del rows, golds
+    points = [int(match.group()) / _FULL_POINTS if (match := _WHOLE_NUMBER.search(text)) else 0.0 for text in said]
+    return share(points, "overall_score", details=False, parsed=list(said))
+
+
+_KINDS = {
+    "Question Correction": "QC", "Intentional Textual Flaws": "ITF", "Code without Comments": "CC",
+    "Counter-Conventional Formatting": "CCF", "Deliberately Incorrect Answers": "DIA", "Instructional Induction": "II",
+    "Mid-turn Instruction Modification": "MIM", "Counterfactual Answering": "CA",
+}  # fmt: skip
+_SCORE_PATTERNS = (
+    r'"answer_score"\s*:\s*"?([01])"?', r'answer_score\s*[:：]\s*"?([01])"?', r"【评分】\s*[:：]\s*([01])\s*分",  # noqa: RUF001
+    r"评分\s*[:：]\s*([01])\s*分",  # noqa: RUF001
+)  # fmt: skip
+
+
+def inverse_instructions(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
+    """Share of answers that the judge gives a 1, by language and kind of instruction (Inverse IFEval), in percent."""
+    del golds
+    points = [_answer_score(text) for text in said]
+    marks = [each == 1 for each in points]
+    unread = points.count(None)
+    scores: dict[str, Any] = {"accuracy": 100 * sum(marks) / len(marks), "correct_count": sum(marks)}
+    scores |= {"parse_error_count": unread, "parse_error_rate": 100 * unread / len(marks)}
+    groups: dict[str, list[bool]] = {}
+    for row, mark in zip(rows, marks, strict=True):
+        language, kind = row.get("language", ""), row.get("instruction_types", "")
+        short = _KINDS.get(kind, kind)
+        for name in (language, short, f"{language}_{short}" if language and short else ""):
+            if name:
+                groups.setdefault(name, []).append(mark)
+    scores |= {f"{name}_accuracy": 100 * sum(own) / len(own) for name, own in sorted(groups.items())}
+    return _marked(scores, marks, "accuracy", said)
+
+
+def _answer_score(text: str) -> int | None:
+    blocks = re.findall(r"```(?:json)?\s*([\s\S]*?)```", text, flags=re.IGNORECASE)
+    for block in [*blocks, *re.findall(r"\{[\s\S]*?answer_score[\s\S]*?\}", text)]:
+        try:
+            found = json.loads(block.strip())
+        except (ValueError, RecursionError):
+            continue
+        score = str(found.get("answer_score")).strip() if isinstance(found, Mapping) else ""
+        if score in ("0", "1"):
+            return int(score)
+    match = next((match for pattern in _SCORE_PATTERNS if (match := re.search(pattern, text))), None)
+    return None if match is None else int(match.group(1))
+
+
+def rubrics(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
+    """Share of answers whose ``Overall Score`` is 1, and by category (CL-bench), in percent."""
+    del golds
+    marks = [_overall(text) == 1 for text in said]
+    scores: dict[str, Any] = {"accuracy": 100 * sum(marks) / len(marks), "correct_count": sum(marks)}
+    scores["total_count"] = len(marks)
+    groups: dict[str, list[bool]] = {}
+    for row, mark in zip(rows, marks, strict=True):
+        category = row.get("context_category") or (row.get("metadata") or {}).get("context_category") or "Unknown"
+        groups.setdefault(str(category), []).append(mark)
+    scores |= {f"category_accuracy/{name}": 100 * sum(own) / len(own) for name, own in groups.items()}
+    return _marked(scores, marks, "accuracy", said)
+
+
+def _overall(text: str) -> int:
+    text = text.strip().removeprefix("```json").removeprefix("```").removesuffix("```").strip()
+    try:
+        found = json.loads(text)
+        if isinstance(found, Mapping) and "Overall Score" in found:
+            return int(found["Overall Score"])
+    except (ValueError, TypeError, RecursionError):
+        pass
+    patterns = (r'"?Overall Score"?\s*:\s*([01])', r"\b([01])\s*points?\b")
+    match = next((match for each in patterns if (match := re.search(each, text, re.IGNORECASE))), None)
+    return 0 if match is None else int(match.group(1))
+
+
+def truths(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
+    """Share of judgements that say TRUE, in percent (PEER)."""
+    del rows, golds
+    return share(["TRUE" in text.strip().upper() for text in said], parsed=list(said))
+
+
+REPORTS: Mapping[str, Report] = {
+    "simpleqa_postprocess": attempts,
+    "livereasonbench_postprocess": attempts,
+    "csimpleqa_postprocess": chinese_attempts,
+    "supergpqa_llmjudge_postprocess": Grouped(
+        "SuperGPQA", (("discipline",), ("discipline", "field"), ("discipline", "field", "subfield"))
+    ),
+    "medmcqa_llmjudge_postprocess": Grouped("medmcqa", (("subject_name",), ("choice_type",), ("topic_name",))),
+    "MedXpertQA_llmjudge_postprocess": Grouped("MedXpertQA", (("medical_task",), ("body_system",), ("question_type",))),
+    "medbullets_llmjudge_postprocess": Grouped("Medbullets", (("question_type",),)),
+    "numerical_llmjudge_postprocess": absolute_error,
+    "chem_exam_score_llmjudge_postprocess": marked_number,
+    "eese_score_postprocess_dict": of_ten,
+    "inverse_ifeval_judge_postprocess": inverse_instructions,
+    "clbench_llmjudge_postprocess": rubrics,
+    "peer_llm_judge_postprocess": truths,
+}
+"""Readers of judgements by the names that configs give them."""

@@ -1,0 +1,404 @@
+"""Evaluators of questions about pictures, films and sounds, as AISBench has them."""
+
+from __future__ import annotations
+
+import json
+import re
+import string
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from proctor.errors import ScoringError
+from proctor.scoring.evaluators.boxes import overlap, pixels
+from proctor.scoring.evaluators.cases import Cases, Verdict, share
+from proctor.scoring.postprocessors.general import read_literal
+from proctor.scoring.postprocessors.mathematics import boxed, is_equivalent, normalized
+from proctor.scoring.text_distance import levenshtein
+
+_LETTERS = string.ascii_uppercase
+_CHAT_END = "<|im_end|>"
+
+
+def _by_groups(marks: Sequence[float], groups: Sequence[Sequence[str]], main: str) -> Verdict:
+    """Return the share of right cases of each group in percent, in the order in which groups first come."""
+    if not marks:
+        raise ScoringError("there are no predictions to evaluate")
+    found: dict[str, list[float]] = {}
+    for mark, names in zip(marks, groups, strict=True):
+        for name in names:
+            found.setdefault(name, []).append(mark)
+    scores = {name: 100 * sum(each) / len(each) for name, each in found.items()}
+    return Verdict(scores, {main: [100.0 * mark for mark in marks]}, [bool(mark) for mark in marks], main=main)
+
+
+# -- options ---------------------------------------------------------------------------------------------------------
+
+_REFUSALS = (
+    "Sorry, I can't help with images of people yet.",
+    "I can't process this file.",
+    "I'm sorry, but without the image provided",
+    "Cannot determine the answer",
+)
+_SEPARATORS = str.maketrans(dict.fromkeys(".()[],:;!*#{}", " "))
+_LAST_WORDS = 5
+_NO_CHOICE = "Z"
+
+
+def inferred_option(answer: Any, choices: Mapping[str, Any]) -> str:
+    """Return the option that an answer means: by its letter, else by its words; empty where it means none or several.
+
+    The rules are VLMEvalKit's ``can_infer``: a letter among the last five words, alone of all letters; ``Z`` for a
+    model that refuses; else the one option whose words are in a short answer.
+    """
+    text = str(answer)
+    if "Failed to obtain answer via API" not in text:
+        if any(refusal in text for refusal in _REFUSALS):
+            return _NO_CHOICE
+        words = text.translate(_SEPARATORS).split()
+        named = [letter for letter in choices if letter in words]
+        if len(named) == 1 and words.index(named[0]) > len(words) - _LAST_WORDS:
+            return named[0]
+        if not named and _NO_CHOICE in words:
+            return _NO_CHOICE
+    lower, options = text.lower(), {letter: str(option).lower() for letter, option in choices.items()}
+    if len(lower) > 2 * sum(map(len, options.values())):
+        return ""
+    said = [letter for letter, option in options.items() if option in lower]
+    return said[0] if len(said) == 1 else ""
+
+
+def mmstar(cases: Cases) -> Verdict:
+    """Share of answers that mean the right option, and by category (``MMStarEvaluator``)."""
+    golds = cases.references
+    marks = [
+        inferred_option(given, json.loads(gold["choices"])) == gold["answer"]
+        for given, gold in zip(cases.predictions, golds, strict=True)
+    ]
+    return _by_groups(marks, [("Overall", str(gold["category"])) for gold in golds], "Overall")
+
+
+def mmmu_pro(cases: Cases, *, is_reasoned: bool = False) -> Verdict:
+    """Share of answers that mean the right option, and by category (``MMMUProEvaluator``, ``MMMUProCotEvaluator``).
+
+    Args:
+        cases: The answers; references are JSON of options, answer and category.
+        is_reasoned: Whether only the line that begins with ``Answer:`` is read, where there is one.
+    """
+    marks, groups = [], []
+    for given, gold in cases.pairs():
+        choices, answer, category = json.loads(gold)
+        said = given.replace(_CHAT_END, "")
+        marks.append(inferred_option(_answer_line(said) if is_reasoned else said, choices) == answer)
+        groups.append(("Overall", str(category)))
+    verdict = _by_groups(marks, groups, "Overall")
+    names = ["Overall", *sorted(name for name in verdict.scores if name != "Overall")]
+    verdict.scores = {name: verdict.scores[name] for name in names}
+    return verdict
+
+
+_ANSWER = "Answer:"
+
+
+def _answer_line(text: str) -> str:
+    lines = [line for each in text.strip().split("\n") if (line := each.strip()).startswith(_ANSWER)]
+    if len(lines) != 1:
+        return text
+    letters = {letter for letter in lines[0] if letter in _LETTERS}
+    # the A of "Answer" is a letter, too: upstream counts it
+    return letters.pop() if len(letters) == 1 else lines[0][len(_ANSWER) :]
+
+
+_CHOICE_LINE = re.compile(r"(?i)^ANSWER\s*:\s*([A-Za-z\d ,]+)\s*(?:$|\n|\.)", re.MULTILINE)
+_CHOICE_ANYWHERE = re.compile(r"(?i)ANSWER\s*:\s*([A-Za-z\d ,]+)(?:[^\w]|\n|$|\.)")
+_OPEN_ANSWER = re.compile(r"ANSWER:\s*(.*)")
+
+
+def mmmu(cases: Cases) -> Verdict:
+    """Share of right answers, by split, subject and subfield (``MMMUEvaluator``)."""
+    marks, groups = [], []
+    for given, reference in cases.pairs():
+        gold = reference if isinstance(reference, Mapping) else {"type": "open", "answer": reference}
+        split = gold.get("split") or "validation"
+        category = gold.get("category") or gold.get("subject") or "Unknown"
+        finer = gold.get("l2-category") or gold.get("subfield") or category
+        marks.append(_mmmu_right(given.replace(_CHAT_END, ""), gold))
+        groups.append([f"[{split}]: {name}" for name in ("Overall", category, finer)])
+    main = groups[0][0] if groups else ""
+    verdict = _by_groups(marks, groups, main)
+    verdict.scores = {name: verdict.scores[name] for name in sorted(verdict.scores, key=_mmmu_order)}
+    return verdict
+
+
+def _mmmu_right(said: str, gold: Mapping[str, Any]) -> bool:
+    wanted = str(gold.get("answer", "")).strip()
+    if gold.get("type") != "multiple-choice":
+        match = _OPEN_ANSWER.search(said)
+        return (match.group(1) if match else said).strip().lower() == wanted.lower()
+    choices = gold.get("choices") or {}
+    choices = json.loads(choices) if isinstance(choices, str) else choices
+    match = _CHOICE_LINE.search(said) or _CHOICE_ANYWHERE.search(said)
+    if match is None:
+        return next((letter for letter in reversed(said) if letter.isupper()), "") == wanted
+    named = match.group(1).strip().rstrip(".")
+    allowed = {_LETTERS[n] if n < len(_LETTERS) else str(n - len(_LETTERS) + 1) for n in range(len(choices))}
+    return (named if named in allowed else "") == wanted
+
+
+def _mmmu_order(name: str) -> tuple[int, int, str]:
+    task = name.split(": ", 1)[1]
+    first = 0 if name.startswith("[validation]") else 1 if name.startswith("[dev]") else 2
+    return first, task != "Overall", task
+
+
+_LETTER_LINE = re.compile(r"(?im)^ANSWER\s*:\s*([A-Z])\b")
+_ANSWER_LINE = re.compile(r"(?i)ANSWER\s*:\s*([^\n]+)")
+
+
+def mathvision(cases: Cases) -> Verdict:
+    """Share of right answers, options or formulas, by level and subject (``MathVisionEvaluator``)."""
+    marks, groups = [], []
+    for given, reference in cases.pairs():
+        gold = reference if isinstance(reference, Mapping) else {"type": "open", "answer": reference}
+        said = str(given).replace(_CHAT_END, "").strip()
+        if gold.get("type") == "mcq":
+            choices = json.loads(gold["choices"]) if isinstance(gold.get("choices"), str) else gold.get("choices", {})
+            match = _LETTER_LINE.search(said)
+            named = match.group(1) if match and match.group(1) in choices else inferred_option(said, choices)
+            marks.append(named == gold.get("answer"))
+        else:
+            marks.append(is_equivalent(_formula(said), str(gold.get("answer", "")), "v2"))
+        level = [] if gold.get("level") is None else [f"level {gold['level']}"]
+        groups.append(["Accuracy", *level, *([f"subject: {gold['subject']}"] if gold.get("subject") else [])])
+    return _by_groups(marks, groups, "Accuracy")
+
+
+def _formula(said: str) -> str:
+    if answer := boxed(said, double=True):
+        return normalized(answer)
+    if match := _ANSWER_LINE.search(said):
+        return normalized(match.group(1))
+    telling = (each for each in said.split(".") if re.search(r"final answer|answer is", each.lower()))
+    found = next(telling, None)
+    return said if found is None else normalized(found)
+
+
+_PREFIXES = (
+    "The best answer is", "The correct answer is", "The answer is", "The answer", "The best option is",
+    "The correct option is", "Best answer:", "Best option:", "Answer:", "Option:",
+)  # fmt: skip
+_MANY_WORDS = 10
+
+
+def videomme(cases: Cases) -> Verdict:
+    """Share of right options, by duration, domain, category and task (``VideoMMEEvaluator``)."""
+    marks, groups = [], []
+    for given, gold in cases.pairs():
+        marks.append((_first_letter(given) or _NO_CHOICE) == gold["answer"])
+        kinds = ["[overall]", *(f"[{name}: {gold[name]}]" for name in ("domain", "sub_category", "task_type"))]
+        groups.append([f"{span}{kind}" for span in (f"[duration: {gold['duration']}]", "[Overall]") for kind in kinds])
+    return _by_groups(marks, groups, "[Overall][overall]")
+
+
+def _first_letter(said: str) -> str:
+    text = said.strip()
+    for prefix in _PREFIXES:
+        text = text.replace(prefix, "")
+    match = re.search("[ABCD]", text)
+    return match[0] if match else ""
+
+
+def videobench(cases: Cases) -> Verdict:
+    """Share of answers in which the first letter of A to F is the right one (``VideoBenchEvaluator``)."""
+    return share(
+        [next((letter for letter in "ABCDEF" if letter in given), "") == gold for given, gold in _videos(cases)]
+    )
+
+
+def videobench_vita(cases: Cases) -> Verdict:
+    """As :func:`videobench`, of a letter that stands alone behind VITA's mark (``VideoBenchEvaluatorForVita``)."""
+    marks = []
+    for given, gold in _videos(cases):
+        match = re.search(r"\b([A-F])\b", given.split("☜")[-1].replace(_CHAT_END, "").strip())
+        marks.append((match.group(1) if match else "") == gold)
+    return share(marks)
+
+
+def _videos(cases: Cases) -> Iterable[tuple[str, str]]:
+    return ((given, gold["answer"] if isinstance(gold, Mapping) else gold) for given, gold in cases.pairs())
+
+
+_SOUNDS = {"A": "laughter", "B": "sigh", "C": "cough", "D": "throatclearing", "E": "sneeze", "F": "sniff"}
+
+
+def vocalsound(cases: Cases) -> Verdict:
+    """Share of answers whose first letter names the sound (``VocalSoundEvaluator``)."""
+    return share([(_SOUNDS.get(given[0], "") if given else given) == gold for given, gold in cases.pairs()])
+
+
+# -- words -----------------------------------------------------------------------------------------------------------
+
+_MARKED_ANSWER = re.compile(r"ANSWER:\s*(.*)")
+
+
+def realworldqa(cases: Cases) -> Verdict:
+    """Share of answers whose ``ANSWER:`` is the reference but for case (``RealworldQAEvaluator``)."""
+    marks = []
+    for given, reference in cases.pairs():
+        gold = reference.get("answer", "") if isinstance(reference, Mapping) else reference
+        match = _MARKED_ANSWER.search(given)
+        marks.append((match.group(1).strip() if match else "").lower() == gold.strip().lower())
+    return share(marks)
+
+
+_ALIKE = 0.5
+"""Similarity below which an answer counts as wrong (ANLS, Biten et al. 2019)."""
+
+
+def anls(cases: Cases) -> Verdict:
+    """Average normalised Levenshtein similarity to the nearest answer (``DocVQAEvaluator``, ``InfoVQAEvaluator``)."""
+    scores = []
+    for given, reference in cases.pairs():
+        golds = reference if isinstance(reference, list) else read_literal(reference)
+        said = given.replace(_CHAT_END, "").strip()
+        nearest = 1 - min(_unlike(str(gold), said) for gold in golds)
+        scores.append(nearest if nearest >= _ALIKE else 0.0)
+    return share(scores, "ANLS Acc", details=False)
+
+
+def _unlike(gold: str, said: str) -> float:
+    one, other = (" ".join(text.strip().lower().split()) for text in (gold, said))
+    length = max(len(gold.upper()), len(said.upper()))
+    return levenshtein(one, other) / length if length else 0.0
+
+
+_VQA_MARKS = ("☞", "☟", "☜", "<unk>", _CHAT_END, "<|endoftext|>")
+_VQA_PUNCTUATION = r""";/[]"{}()=+\_-><@`,?!"""
+_VQA_COMMA = re.compile(r"\d,\d")
+_VQA_PERIOD = re.compile(r"(?!<=\d)(\.)(?!\d)")
+_VQA_MOST_PERIODS = int(re.UNICODE)
+"""The official script passes a flag where the number of replacements belongs; so at most 32 dots go."""
+_VQA_NUMBERS = {"none": "0"} | {
+    word: str(number)
+    for number, word in enumerate("zero one two three four five six seven eight nine ten".split())  # noqa: SIM905
+}
+_AGREEING = 3
+"""People who must have given an answer for it to be right (Antol et al. 2015)."""
+
+
+@cache
+def _contractions() -> Mapping[str, str]:
+    found: dict[str, str] = json.loads(files(__package__).joinpath("vqa_contractions.json").read_bytes())
+    return found
+
+
+def _without_punctuation(text: str) -> str:
+    found, has_comma = text, _VQA_COMMA.search(text) is not None
+    for mark in _VQA_PUNCTUATION:
+        goes = mark + " " in text or " " + mark in text or has_comma
+        found = found.replace(mark, "" if goes else " ")
+    return _VQA_PERIOD.sub("", found, _VQA_MOST_PERIODS)
+
+
+def _vqa_words(text: str) -> str:
+    words = [_VQA_NUMBERS.get(word, word) for word in text.lower().split()]
+    return " ".join(_contractions().get(word, word) for word in words if word not in ("a", "an", "the"))
+
+
+def textvqa(cases: Cases) -> Verdict:
+    """Agreement with ten people's answers, of the official VQA script (``TEXTEvaluator``)."""
+    return _agreement(cases.predictions, cases.references)
+
+
+_GLM4V_BOX = re.compile(r"<\|begin_of_box\|>(.*?)<\|end_of_box\|>")
+
+
+def textvqa_glm4v(cases: Cases) -> Verdict:
+    """As :func:`textvqa`, of what stands in GLM-4V's box (``TEXTEvaluatorForGlm4v``)."""
+    found = [(given, _GLM4V_BOX.search(given)) for given in cases.predictions]
+    return _agreement([match.group(1).strip() if match else given for given, match in found], cases.references)
+
+
+def textvqa_vita(cases: Cases) -> Verdict:
+    """As :func:`textvqa`, of what follows VITA's marks (``TEXTEvaluatorForVita``)."""
+    return _agreement([_vita_answer(given) for given in cases.predictions], cases.references)
+
+
+def _vita_answer(text: str) -> str:
+    text = text.replace("\n", " ").replace("\t", " ").strip()
+    for mark in (_CHAT_END, "<|end_of_box|>", "<|begin_of_box|>", "<unk>"):
+        text = text.replace(mark, "")
+    text = text.strip()
+    for mark in "☜☞☟":
+        text = text.split(mark)[-1].strip()
+    return re.sub(r"^[!>\s]+", "", text).strip()
+
+
+def _agreement(predictions: Sequence[str], references: Sequence[Sequence[Mapping[str, Any]]]) -> Verdict:
+    shares = []
+    for given, gold in zip(predictions, references, strict=True):
+        said = given.replace("\n", " ").replace("\t", " ").strip()
+        for mark in _VQA_MARKS:
+            said = said.replace(mark, "")
+        said = _vqa_words(_without_punctuation(said))
+        answers = [dict(each) for each in gold]
+        if len({each["answer"] for each in answers}) > 1:
+            answers = [{**each, "answer": _without_punctuation(each["answer"])} for each in answers]
+        if not answers:
+            raise ScoringError("a question has no answers")
+        agreed = [
+            min(1, sum(other["answer"] == said for other in answers if other != each) / _AGREEING) for each in answers
+        ]
+        shares.append(sum(agreed) / len(agreed))
+    verdict = share(shares)
+    verdict.correct = [each > 0.5 for each in shares]  # noqa: PLR2004 - upstream's
+    return verdict
+
+
+# -- places ----------------------------------------------------------------------------------------------------------
+
+_FOUR_NUMBERS = re.compile(r"\[" + ",".join([r"\s*(-?\d+(?:\.\d+)?)\s*"] * 4) + r"\]")
+
+
+def box_of(text: str) -> list[float]:
+    """Return the first four numbers in brackets, four zeros where there are none (``refcoco_bbox_postprocess``)."""
+    match = _FOUR_NUMBERS.search(text.strip())
+    return [float(each) for each in match.groups()] if match else [0.0] * 4
+
+
+def boxes(  # noqa: PLR0917 - AISBench's arguments
+    cases: Cases,
+    iou_threshold: float = 0.5,
+    coord_scale: float = 1000.0,
+    reference_bbox_key: str = "bbox",
+    image_width_key: str = "image_width",
+    image_height_key: str = "image_height",
+    metric_prefix: str = "Accuracy",
+    clip_to_image: bool = True,
+    smart_resize_cfg: Mapping[str, Any] | None = None,
+) -> Verdict:
+    """Share of boxes that lie over the right one by enough (``BBoxIoUEvaluator``).
+
+    Args:
+        cases: Boxes as four numbers; references are JSON with the box in pixels and the picture's size.
+        iou_threshold: Least intersection over union.
+        coord_scale: Numbers that a side of the picture has.
+        reference_bbox_key, image_width_key, image_height_key: Where references say it.
+        metric_prefix: Name of the score, before the threshold.
+        clip_to_image: Whether boxes end where the picture does.
+        smart_resize_cfg: How the model's processor resizes pictures (Qwen's ``smart_resize``), where it does.
+    """
+    if unknown := set(smart_resize_cfg or {}) - {"factor", "min_pixels", "max_pixels"}:
+        raise ScoringError(f"smart_resize_cfg has no '{min(unknown)}'", hint="factor, min_pixels, max_pixels")
+
+    def right(given: Any, reference: Any) -> bool:
+        try:
+            gold = json.loads(reference) if isinstance(reference, str) else reference
+            size = float(gold[image_width_key]), float(gold[image_height_key])
+            box = pixels(given, size, coord_scale, smart_resize_cfg, clips=clip_to_image)
+            return overlap(box, [float(each) for each in gold[reference_bbox_key]]) >= iou_threshold
+        except (TypeError, ValueError, KeyError, IndexError, ZeroDivisionError):
+            return False
+
+    return share([right(given, gold) for given, gold in cases.pairs()], f"{metric_prefix}@{iou_threshold}")

@@ -1,0 +1,125 @@
+"""One text, split: whatever it holds, the pieces are the text."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proctor.engines.thoughts import marks_of, split
+from proctor.engines.thoughts.marks import families
+
+MARKS = marks_of("any-model")
+TOKENS = sorted({mark for each in families() for mark in (*each.start, *each.end, *each.tail)})
+texts = st.lists(st.one_of(st.sampled_from(TOKENS), st.text(max_size=6), st.sampled_from(["\n", " ", "`", "think"])))
+
+
+@given(texts.map("".join), st.sampled_from([None, *families()]), st.booleans())
+def test_the_pieces_are_the_text(text, opened, is_closed):
+    found = split(text, MARKS, opened, is_closed=is_closed)
+    assert "".join(piece for _, piece in found.pieces) == text
+    assert text.startswith("".join(piece for kind, piece in found.pieces if kind != "answer")[: found.start])
+    assert text[found.start :].startswith(found.answer)
+    assert not (found.is_open and found.answer)
+
+
+@given(texts.map("".join), st.sampled_from([each for each in families() if each.is_common]))
+def test_thoughts_between_marks_are_found_again(thought, family):
+    start, end = family.start[0], family.end[0]
+    plain = thought
+    for mark in TOKENS:
+        plain = plain.replace(mark, "")
+    plain = plain.replace("<", "").replace("[", "").replace("◁", "").replace("`", "")
+    found = split(f"{start}{plain}{end}answer", MARKS)
+    assert found.answer == "answer"
+    assert found.thoughts == ((plain.strip(),) if plain.strip() else ())
+
+
+@given(st.text(alphabet=st.characters(exclude_characters="<[◁")))
+def test_a_text_without_marks_is_an_answer(text):
+    found = split(text, MARKS)
+    assert (found.answer, found.thoughts, found.is_plain) == (text, (), True)
+
+
+@pytest.mark.parametrize(
+    "text, thoughts, answer",
+    [
+        ("<think>a</think>\n\npositive", ("a",), "positive"),
+        ("\n <think>\na\n</think>positive\n", ("a",), "positive\n"),
+        ("<think>\n\n</think>\n\npositive", (), "positive"),
+        ("a</think>positive", ("a",), "positive"),
+        ("</think>\n\npositive", (), "positive"),
+        ("<think>a</think><think>b</think>c", ("a", "b"), "c"),
+        ("<think>a</think> <think> opens thoughts", ("a",), "<think> opens thoughts"),
+        ("<think>the tag `</think>` ends them</think>yes", ("the tag `</think>` ends them",), "yes"),
+        ("<think>a</think>The tag </think> ends them.", ("a",), "The tag </think> ends them."),
+        ("<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b<|return|>", ("a",), "b"),
+        ("<|channel|>analysis a<|channel|>final b", ("a",), "b"),
+        ("<|channel|>final<|message|>b", (), "b"),
+        ("[THINK]a[/THINK]b", ("a",), "b"),
+        ("<seed:think>a</seed:think>b", ("a",), "b"),
+        ("◁think▷a◁/think▷b", ("a",), "b"),
+        ("<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>b<|END_RESPONSE|>", ("a",), "b"),
+    ],
+)
+def test_thoughts(text, thoughts, answer):
+    found = split(text, MARKS)
+    assert (found.thoughts, found.answer, found.is_open) == (thoughts, answer, False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The tag <think> opens and </think> closes.",
+        "Use `</think>` to close.",
+        'It is called "</think>" there.',
+        "`<think>`",
+        "Answer: <thinking>x</thinking>",
+        "x <|channel|>analysis",
+        "",
+    ],
+)
+def test_a_quoted_mark_stays_in_the_answer(text):
+    assert split(text, MARKS).pieces == (("answer", text),)
+
+
+@pytest.mark.parametrize("text", ["<think>", "<think>a", "  <thinking>a</think>", "<|channel|>analysis<|message|>a"])
+def test_thoughts_without_an_end(text):
+    found = split(text, MARKS)
+    assert (found.is_open, found.answer) == (True, "")
+
+
+def test_the_prompt_began_or_ended_the_thoughts():
+    think = MARKS.families[0]
+    assert split("a</think>b", MARKS, think).thoughts == ("a",)
+    assert split("<think>a</think>b", MARKS, think).thoughts == ("a",)
+    assert split("a", MARKS, think).is_open
+    assert split("a</think>b", MARKS, is_closed=True).answer == "a</think>b"
+    assert split("<think>a</think>b", MARKS, is_closed=True).answer == "b"
+
+
+def test_marks_of_the_users_own():
+    end_only = marks_of("m", None, "@@")
+    assert split("a@@b@@c", end_only, end_only.always).pieces[-1] == ("answer", "c")
+    both = marks_of("m", "[[", "]]")
+    assert (both.always, split("[[a]]b", both).answer, split("b", both).answer) == (None, "b", "b")
+    assert split("<think>a</think>b", both).answer == "b"
+    assert split("<reason>a</reason>b", marks_of("m", "<reason>")).answer == "b"
+
+
+@pytest.mark.parametrize(
+    "model, text",
+    [
+        ("ibm-granite/granite-3.2-8b", "Here is my thought process: a\nHere is my response: b"),
+        ("tencent/Hunyuan-A13B", "<think>\na\n</think>\n<answer>\nb\n</answer>"),
+    ],
+)
+def test_marks_by_the_name_of_a_model(model, text):
+    found = split(text, marks_of(model))
+    assert (found.thoughts, found.answer) == (("a",), "b")
+    assert split(text, marks_of("other")).answer != "b"
+
+
+def test_names_of_models_whose_template_begins_the_thoughts():
+    for name in ("deepseek-ai/DeepSeek-R1-Distill-Qwen-7B", "Qwen/QwQ-32B", "Qwen/Qwen3-30B-A3B-Thinking-2507"):
+        assert marks_of(name).template_opens is not None, name
+    for name in ("Qwen/Qwen3-8B", "meta-llama/Llama-3.1-8B", "deepseek-chat", "gpt-4o"):
+        assert marks_of(name).template_opens is None, name

@@ -1,0 +1,106 @@
+"""How long answers took: AISBench's measures of streamed answers; nothing is said that was not measured."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proctor.ir import Converse, Failure, Generate, Prompt, Response, Timing, Usage
+from proctor.results.latency_tables import STATISTICS
+from proctor.running.latency import Latency
+from proctor.testing.paced_server import PacedServer
+
+ASKED = [Generate(Prompt("q"))]
+
+
+def answer(started, pieces=(), *, seconds=None, read=10, written=4):
+    whole = seconds if seconds is not None else pieces[-1]
+    timing = Timing(started, whole, pieces[0] if pieces else None, tuple(pieces))
+    return Response(texts=("a",), usage=Usage(read, written), timing=timing)
+
+
+def summary(*answers, concurrency=None):
+    latency = Latency()
+    for each in answers:
+        latency.add(ASKED, [each])
+    return latency.summary(concurrency)
+
+
+def test_measures_of_two_streamed_requests():
+    found = summary(answer(100.0, (0.1, 0.2, 0.4)), answer(100.3, (0.3, 0.5, 0.9)), concurrency=2)
+    requests, common = found["requests"], found["common"]
+    assert (requests["TTFT"]["Average"], requests["TTFT"]["Max"]) == (200.0, 300.0)
+    assert requests["E2EL"]["Average"] == 650.0
+    assert requests["TPOT"]["Min"] == 100.0  # (400 - 100) / (4 - 1)
+    assert requests["ITL"] == {
+        "Average": 225.0, "Min": 100.0, "Max": 400.0, "Median": 200.0, "P75": 250.0, "P90": 340.0, "P99": 394.0, "N": 2,
+        "unit": "ms",
+    }  # fmt: skip
+    assert requests["OutputTokenThroughput"]["Max"] == 10.0
+    assert common["Benchmark Duration"] == pytest.approx(1200.0)
+    assert common["Concurrency"] == pytest.approx(1.3 / 1.2, abs=1e-4)
+    assert common["Prefill Token Throughput"] == 50.0
+    assert (common["Total Requests"], common["Max Concurrency"]) == (2, 2)
+
+
+def test_an_answer_that_was_not_streamed_has_no_first_token():
+    requests = summary(answer(1.0, seconds=2.0))["requests"]
+    assert requests["E2EL"]["Median"] == 2000.0
+    assert not {"TTFT", "TPOT", "ITL"} & set(requests)
+
+
+def test_tokens_that_nobody_counted_are_not_measured():
+    requests = summary(answer(1.0, (0.5, 1.0), read=0, written=0))["requests"]
+    assert set(requests) == {"E2EL", "TTFT", "ITL"}
+
+
+def test_failures_are_counted_and_conversations_are_named():
+    latency = Latency()
+    latency.add(ASKED, [Response(failure=Failure("timeout", "no answer"))])
+    assert latency.summary() == {}
+    latency.add([Converse(())], [answer(1.0, seconds=2.0)])
+    latency.add(ASKED, [answer(1.0, seconds=2.0)])
+    found = latency.summary()
+    assert found["requests"]["not timed"] == 1
+    assert (found["common"]["Failed Requests"], found["common"]["Total Requests"]) == (1, 2)
+
+
+def test_answers_of_several_runs_have_no_duration():
+    found = summary(answer(100.0, (0.1, 0.4)), answer(9_000.0, (0.1, 0.4)))
+    assert "several runs" in found["common"]["no duration"]
+    assert not {"Benchmark Duration", "Concurrency", "Request Throughput"} & set(found["common"])
+    assert found["requests"]["E2EL"]["N"] == 2
+
+
+@given(st.lists(st.lists(st.integers(1, 500_000), min_size=2, max_size=9), min_size=1, max_size=9))
+def test_gaps_have_the_statistics_that_numpy_gives(gaps):
+    answers = [answer(1.0, tuple(float(point) / 1e6 for point in np.cumsum(each))) for each in gaps]
+    found = summary(*answers)["requests"]["ITL"]
+    all_gaps = np.concatenate([each[1:] for each in gaps]) / 1000
+    wanted = [all_gaps.mean(), all_gaps.min(), all_gaps.max(), *np.percentile(all_gaps, [50, 75, 90, 99])]
+    assert [found[name] for name in STATISTICS] == pytest.approx(wanted, abs=1e-3)
+
+
+def test_a_run_has_the_times_of_a_server_with_known_pauses(tmp_path, monkeypatch):
+    from proctor.cli.__main__ import main
+
+    monkeypatch.setenv("PROCTOR_CACHE_DIR", str(tmp_path / "cache"))
+    with PacedServer([[0.05, 0.1, 0.02]]) as server:
+        model = f"model=m,base_url={server.url},stream=true,max_concurrency=1"
+        arguments = ["--tasks", "samples.arithmetic", "--limit", "3", "-o", str(tmp_path / "out")]
+        assert main(["run", "--model", "openai", "--model-args", model, *arguments]) == 0
+    run = json.loads((tmp_path / "out" / "results.json").read_text())["run"]
+    found = run["latency"]["samples.arithmetic"]["requests"]
+    assert 170 <= found["E2EL"]["Min"] <= 400
+    assert found["TTFT"]["Median"] < 50
+    assert 99 <= found["ITL"]["Max"] <= 300
+    assert found["OutputTokens"]["Average"] == 3
+    assert found["E2EL"]["N"] == 3
+    for name in ("report.md", "report.html"):
+        assert main(["report", str(tmp_path / "out"), "-o", str(tmp_path / name)]) == 0
+        text = (tmp_path / name).read_text()
+        assert all(word in text for word in ("TTFT", "P90", "Benchmark Duration", "token/s"))
