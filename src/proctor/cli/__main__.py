@@ -39,6 +39,7 @@ COMMANDS = {
     "compare": ("proctor.cli.compare", "Compare two runs, instance by instance."),
     "gate": ("proctor.cli.gate", "Pass or fail a model with as few questions as that takes."),
     "why": ("proctor.cli.why", "Say why two scores differ: rows, prompt, decoding, answer, extraction or metric."),
+    "same": ("proctor.cli.same", "Say whether two endpoints are the same model."),
     "export": ("proctor.cli.export", "Write a run as others want it: Every Eval Ever, .eval_results, inspect."),
     "import": ("proctor.cli.import_run", "Read a record of Every Eval Ever as a run folder."),
     "log": ("proctor.cli.log", "Look after the response log: list, show, export, thin out, check."),
