@@ -78,6 +78,7 @@ VALUES: Mapping[str, Any] = {
     "group_by": ("topic",),
     "repeats": 3,
     "reduce": ("best", "mean"),
+    "clusters": "topic",
     "template": "other",
 }
 """What each option is given as."""

@@ -205,6 +205,11 @@ _OPTIONS = [
         callback=lambda _context, _parameter, texts: _read_groupings(texts),
         help="Scores by the values of a field (or of several together); may be repeated.",
     ),
+    click.option(
+        "--clusters",
+        metavar="FIELD",
+        help="Questions with the same value of a field belong together: errors and intervals are of these clusters.",
+    ),
     click.option("--metadata", metavar="K=V,…", help="More metadata, for exams whose code reads it."),
     click.option("--predict-only", is_flag=True, default=None, help="Ask, but score nothing."),
     click.option("--chat-override", is_flag=True, default=None, help="Use what exams say for chat models."),

@@ -31,6 +31,7 @@ _OVERRIDES = (
     "group_by",
     "repeats",
     "reduce",
+    "clusters",
 )
 
 

@@ -42,6 +42,7 @@ class ExamOptions:
         repeats: How often each instance is asked about: separate answers, where the model draws them.
         reduce: What several answers come to: names of reducers (``mean``, ``majority``, ``best``, ``pass@4``,
             ``pass^4``, ``g-pass@4``), of which the first gives the main score.
+        clusters: The field whose values say which questions belong together; errors and intervals are of clusters.
         include_paths: More folders with exams.
     """
 
@@ -66,6 +67,7 @@ class ExamOptions:
     group_by: tuple[str | tuple[str, ...], ...] = ()
     repeats: int | None = None
     reduce: tuple[str, ...] = ()
+    clusters: str | None = None
     include_paths: tuple[str, ...] = ()
 
     def decode(self, base: Decoding) -> Decoding:
