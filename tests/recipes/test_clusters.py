@@ -44,10 +44,9 @@ def tasks(tmp_path, monkeypatch):
     )
 
 
-def entry(task, tmp_path, **options):
-    result = run_exams(
-        resolve_tasks([task], ExamOptions(**options)), ScriptedEngine(answer="yes"), log=tmp_path / "l.db"
-    )
+def entry(task, tmp_path, answer="yes", **options):
+    exams = resolve_tasks([task], ExamOptions(**options))
+    result = run_exams(exams, ScriptedEngine(answer=answer), log=tmp_path / "l.db")
     (found,) = result.results.values()
     return found
 

@@ -51,7 +51,7 @@ def _clustered(grade: Grade, keys: Sequence[Hashable], by: str) -> Grade:
         grade.metric_failures["clusters"] = Failure("scoring", why, retryable=False)
         return grade
     known = [(value, key) for value, key in zip(column.values, keys, strict=True) if value is not None]
-    found = two_level([value for value, _ in known], [key for _, key in known])
+    found = two_level([[value] for value, _ in known], [key for _, key in known])
     low, high = found.interval(whole=column.whole)
     is_known = found.freedom > 0
     bounds = (low * column.scale, high * column.scale) if is_known else (None, None)

@@ -295,7 +295,7 @@ def _groups(lists: Sequence[Sequence[dict[str, Any]]]) -> list[dict[str, Any]]:
         for name, value in flat.items():
             values = [group.get(name) for group in groups]
             if isinstance(value, float) and all(isinstance(each, float) for each in values):
-                flat[name] = math.fsum(values) / len(values)  # type: ignore[arg-type]
+                flat[name] = math.fsum(values) / len(values)
         found.append(flat)
     return found
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 
 from proctor.engines.engine import Engine
-from proctor.ir import Converse, Generate, Prompt, Request, Response
+from proctor.ir import Converse, Generate, Message, Prompt, Request, Response
 from proctor.recipes.exam import Exam, suited
 from proctor.results.comparison import detectable_difference, needed_instances
 from proctor.running.budget import Price, PriceTable, price_table
@@ -222,7 +222,7 @@ def _sent(request: Request) -> Iterator[Single]:
     if not isinstance(request, Converse):
         yield request
         return
-    messages = []
+    messages: list[Message] = []
     for turn in request.turns:
         if turn is None:
             yield Generate(Prompt(list(messages)), request.decoding)
