@@ -138,7 +138,7 @@ def class_exam(leaf: Leaf, options: ExamOptions) -> Exam:
         honours=class_honours(options),
         own=task,
     )
-    return repeated(exam)
+    return repeated(exam, is_known_to_write=True)
 
 
 class ClassRows:
