@@ -79,6 +79,7 @@ VALUES: Mapping[str, Any] = {
     "group_by": ("topic",),
     "repeats": 3,
     "reduce": ("best", "mean"),
+    "clusters": "topic",
     "template": "other",
     "truncated": "fail",
     "answers": "raw",

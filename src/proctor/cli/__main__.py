@@ -37,6 +37,7 @@ COMMANDS = {
     "view": ("proctor.cli.view", "Open the explorer and the run viewer in the browser."),
     "report": ("proctor.cli.report", "Write the scores of runs as HTML, Markdown, CSV or Parquet."),
     "compare": ("proctor.cli.compare", "Compare two runs, instance by instance."),
+    "plan": ("proctor.cli.plan", "Say what a run would take, and what its scores could show."),
     "gate": ("proctor.cli.gate", "Pass or fail a model with as few questions as that takes."),
     "why": ("proctor.cli.why", "Say why two scores differ: rows, prompt, decoding, answer, extraction or metric."),
     "same": ("proctor.cli.same", "Say whether two endpoints are the same model."),

@@ -225,6 +225,11 @@ _OPTIONS = [
         help="What is graded: the answer alone, or thoughts and their marks too, as the system does that an exam comes "
         "from.  [default: answer]",
     ),
+    click.option(
+        "--clusters",
+        metavar="FIELD",
+        help="Questions with the same value of a field belong together: errors and intervals are of these clusters.",
+    ),
     click.option("--metadata", metavar="K=V,…", help="More metadata, for exams whose code reads it."),
     click.option("--predict-only", is_flag=True, default=None, help="Ask, but score nothing."),
     click.option("--chat-override", is_flag=True, default=None, help="Use what exams say for chat models."),
