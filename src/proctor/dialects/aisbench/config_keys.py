@@ -267,7 +267,7 @@ def dataset_key_problems(values: Mapping[str, Any], arguments: Collection[str] |
             known = [*sorted({*(arguments or ()), *(taken.names if taken is not None else ())}), *sorted(DATASET_PARTS)]
             hint = did_you_mean(str(key), known) or f"it has {', '.join(known)}"
             yield Diagnostic(f"the dataset type knows no '{key}'", where, f"$.{key}", hint=hint)
-    if taken is not None and arguments is not None:
+    if taken is not None and arguments is not None and where is not None:  # a program may bring the rows itself
         for key in taken.needed:
             if key not in values and key in arguments:
                 yield Diagnostic(f"{short_name(kind)} needs '{key}'", where, "$", hint=f"{key}=…")
