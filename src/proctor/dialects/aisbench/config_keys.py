@@ -73,9 +73,7 @@ class Keys:
             else:
                 yield self._unread(key, what, place, where, taken)
 
-    def _unread(
-        self, key: str, what: str, place: str, where: Location | None, taken: Signature | None
-    ) -> Diagnostic:
+    def _unread(self, key: str, what: str, place: str, where: Location | None, taken: Signature | None) -> Diagnostic:
         if taken is not None and key in taken.names:
             return Diagnostic(
                 f"'{key}' of {what} cannot be honoured", where, place, "nothing here does what it asks for", self.hint
@@ -247,6 +245,7 @@ DATASET_IDLE: Reasons = {
 }
 """Arguments that configs give to dataset types whose rows do not depend on them."""
 
+
 def dataset_key_problems(values: Mapping[str, Any], arguments: Collection[str] | None) -> Iterator[Diagnostic]:
     """Yield keys of a dataset that are refused or unknown, and arguments of its type that are missing.
 
@@ -281,7 +280,7 @@ def _compares(values: Mapping[str, Any]) -> bool:
 
 
 def _is_lost(key: str, value: Any, taken: Signature | None) -> bool:
-    """Whether the class of a type reads an argument that nothing here reads, and it is not what the class has anyway."""
+    """Whether the class of a type reads an argument that nothing here reads, and it is not its default."""
     if taken is None or key in DATASET_IDLE:
         return False
     return key in taken.names and not _is_default(taken, key, value)
