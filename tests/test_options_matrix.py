@@ -77,11 +77,12 @@ VALUES: Mapping[str, Any] = {
     "keys": {"description": "Now:"},
     "group_by": ("topic",),
     "repeats": 3,
+    "reduce": ("best", "mean"),
     "template": "other",
 }
 """What each option is given as."""
 
-BESIDE: Mapping[str, Mapping[str, Any]] = {"chat_template_model": CHAT, "demos_as_turns": CHAT}
+BESIDE: Mapping[str, Mapping[str, Any]] = {"chat_template_model": CHAT, "demos_as_turns": CHAT, "reduce": {"repeats": 3}}
 
 
 # -- the dialects -------------------------------------------------------------------------------------------------
@@ -180,7 +181,7 @@ def _write_configs(folder: Path) -> str:
 DIALECTS: Mapping[str, Dialect] = {
     "unitxt": Dialect(
         _write_recipes,
-        exams={"choices_as_text": "choice.json", "repeats": "vote.json"},
+        exams={"choices_as_text": "choice.json"},
         values={"template": "templates.classification.multi_class.empty"},
         refused=frozenset({"chat_override", "metadata", "resamples", "keys"}),
     ),

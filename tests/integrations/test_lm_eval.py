@@ -71,6 +71,16 @@ def test_an_exam_is_asked_and_scored(task_class):
     assert task.higher_is_better() == {"score": True}
 
 
+def test_answers_are_scored_and_thoughts_are_not(task_class, caplog):
+    task = task_class({"task": "mine", "recipe": "samples.arithmetic", "limit": 4})
+    docs = task.test_docs()
+    task.fewshot_context(docs[0], num_fewshot=0, apply_chat_template=False)
+    texts = [f"<think>hm</think>{docs[n]['references'][0]}" if n else "<think>hm" for n in range(4)]
+    values = [task.process_results(doc, [text])["score"] for doc, text in zip(docs, texts, strict=True)]
+    assert task.aggregation()["score"](values) == 1.0
+    assert "1 of 4 answers are thoughts" in caplog.text
+
+
 def test_an_exam_of_choices(task_class, tmp_path, monkeypatch):
     (tmp_path / "t.jsonl").write_text('{"q": "Q", "a": 1}\n{"q": "R", "a": 0}\n')
     (tmp_path / "t.yaml").write_text(

@@ -10,9 +10,10 @@ from running_fakes import ToyEngine, ToyExam
 from proctor.engines import make_engine
 from proctor.engines.http.providers import providers
 from proctor.errors import UsageError
-from proctor.ir import Response, Usage
+from proctor.ir import Decoding, Generate, Prompt, Response, Usage
 from proctor.running import run_exams
 from proctor.running.budget import Allowance, Price, PriceTable, make_allowance, price_table
+from proctor.testing.server import FaultServer
 
 
 def test_the_table_that_comes_along_has_a_date_and_sane_prices():
@@ -121,25 +122,59 @@ def test_the_price_of_some_tokens():
     assert Price(2.5, 10.0).cost(Usage(1_000_000, 500_000)) == 7.5
 
 
-def answer(tokens: int) -> Response:
-    return Response(("a",), usage=Usage(tokens - 1, 1))
+def answer(tokens: int, prompt: int = 0) -> Response:
+    return Response(("a",), usage=Usage(prompt or tokens - 1, tokens - prompt if prompt else 1))
 
 
-def test_a_budget_reckons_with_what_is_on_its_way():
-    allowance = Allowance(max_tokens=100)
-    assert allowance.refuses(50) is None
-    for _ in range(5):
-        allowance.spend(answer(10))
-    assert allowance.refuses(4) is None
-    assert allowance.refuses(5) == "the budget of 100 tokens is used up (50 spent)"
+def request(text: str = "aaa", max_tokens: int | None = 5) -> Generate:
+    return Generate(Prompt(text), Decoding(max_tokens=max_tokens))
+
+
+def test_a_budget_holds_the_prompt_and_the_longest_answer_of_what_is_on_its_way():
+    allowance, engine = Allowance(max_tokens=100), ToyEngine()
+    first = allowance.claim(request(), engine)
+    assert first.held >= 1 + 5
+    allowance.settle(first, answer(10, prompt=8))
+    held = []
+    while (claim := allowance.claim(request(), engine)) is not None:
+        held.append(claim)
+    assert [each.held for each in held] == [13] * 6  # 8 tokens of prompt, as counted, and the longest answer
+    assert allowance.why.startswith("the budget of 100 tokens is used up (10 spent; the next prompt has about 8 tokens")
+    allowance.settle(held[0], answer(10, prompt=8))
+    assert allowance.tokens == 20  # and 5 x 13 are held: there is room for one more
+    assert allowance.claim(request(), engine) is not None
+    assert allowance.claim(request(), engine) is None
+
+
+def test_a_longer_prompt_costs_more():
+    allowance, engine = Allowance(max_tokens=100), ToyEngine()
+    assert allowance.claim(request("a" * 240), engine) is None
+    assert allowance.claim(request("a" * 100), engine) is not None
+
+
+def test_the_longest_answer_of_an_engine_counts_where_a_request_names_none():
+    class Long(ToyEngine):
+        def decoding_defaults(self):
+            return {"max_tokens": 90}
+
+    assert Allowance(max_tokens=100).claim(request(max_tokens=None), Long()) is None
+    assert Allowance(max_tokens=200).claim(request(max_tokens=None), Long()) is not None
+
+
+def test_an_engine_that_counts_nothing_is_reckoned_by_lengths():
+    allowance, engine = Allowance(max_tokens=100), ToyEngine()
+    claim = allowance.claim(request("a" * 90), engine)
+    allowance.settle(claim, Response(("b" * 30,)))
+    assert allowance.tokens == claim.prompt + 10
 
 
 def test_a_budget_in_dollars():
-    allowance = Allowance(max_usd=1.0, price=Price(1000.0, 1000.0))
-    allowance.spend(answer(400))
-    assert allowance.refuses(0) is None
-    allowance.spend(answer(400))
-    assert allowance.refuses(0) == "the budget of $1.00 is used up ($0.8000 spent)"
+    allowance, engine = Allowance(max_usd=1.0, price=Price(1000.0, 2000.0)), ToyEngine()
+    claim = allowance.claim(request(max_tokens=200), engine)
+    allowance.settle(claim, answer(500, prompt=300))
+    assert allowance.usd == pytest.approx(0.7)
+    assert allowance.claim(request(max_tokens=1), engine) is None
+    assert allowance.why.startswith("the budget of $1.00 is used up ($0.7000 spent")
 
 
 def test_no_limit_is_no_allowance():
@@ -177,6 +212,8 @@ def test_a_run_stays_within_its_tokens_and_goes_on_with_more(tmp_path):
     first = run_exams([exam], engine, log=tmp_path / "log.db", budget=Allowance(max_tokens=100))
     spent = sum(first.run["usage"]["a"].values())
     assert 80 < spent <= 100
+    assert first.stopped == first.run["stopped"]
+    assert "the budget of 100 tokens is used up" in first.stopped
     assert first.results["a"]["failure_kinds"] == {"budget": 100 - sum(engine.asked.values())}
     again = ToyEngine()
     second = run_exams([exam], again, log=tmp_path / "log.db")
@@ -196,3 +233,26 @@ def test_the_results_say_what_the_answers_cost(tmp_path):
         "prices_of": "2026-01-31",
     }
     assert "cost" not in run_exams([ToyExam("a", 5)], ToyEngine(), log=tmp_path / "log.db").run
+
+
+@pytest.mark.parametrize("concurrency, limit", [(1, None), (1, 8), (4, 8), (32, 8), (32, None)])
+def test_a_server_is_asked_no_more_than_the_budget_pays(tmp_path, concurrency, limit):
+    decoding = Decoding(max_tokens=limit)
+    exam = ToyExam("a", 300, lambda name, number: Generate(Prompt(f"{name} {number % 10} {number // 10}"), decoding))
+    with FaultServer() as server:
+        engine = make_engine("openai", {"model": "m", "base_url": server.url, "max_concurrency": concurrency})
+        result = run_exams([exam], engine, log=tmp_path / "log.db", budget=Allowance(max_tokens=400))
+        asked = server.statistics()["requests"]
+    spent = sum(result.run["usage"]["a"].values())
+    most = spent / asked
+    assert 400 - 2 * (most + 24) - (0 if limit else concurrency * most) <= spent
+    assert spent <= 400 + (0 if limit else concurrency * most)
+    assert result.results["a"]["failure_kinds"] == {"budget": 300 - asked}
+
+
+def test_a_budget_that_does_not_pay_for_one_request_asks_nothing(tmp_path):
+    engine = ToyEngine()
+    exam = ToyExam("a", 3, lambda name, number: Generate(Prompt(f"{name} {number}"), Decoding(max_tokens=500)))
+    result = run_exams([exam], engine, log=tmp_path / "log.db", budget=Allowance(max_tokens=100))
+    assert not engine.asked
+    assert "its answer may have 500" in result.stopped

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from running_fakes import ToyEngine, ToyExam, question, talk
 
+from proctor.engines.hf.hf_engine import HFEngine
 from proctor.engines.http.openai_engine import OpenAIEngine
 from proctor.engines.scripted import ScriptedEngine
 from proctor.ir import Answers, Decoding, Failure, Generate, Prompt, Response, Usage
@@ -116,6 +117,22 @@ def test_turns_carry_the_answer_only_unless_all_is_heard(tmp_path):
     assert graded(tmp_path, "closed", ExamOptions(), talk)[1] == 0
 
 
+def test_turns_carry_thoughts_where_the_user_says_that_the_model_wants_them(tmp_path):
+    asked = []
+
+    def answer(prompt):
+        asked.append(prompt.payload)
+        return "<think>hm</think>yes"
+
+    engine = ScriptedEngine(function=answer)
+    keeping = type("Keeping", (ScriptedEngine,), {"keeps_thoughts": property(lambda self: True)})(function=answer)
+    for each in (engine, keeping):
+        asked.clear()
+        run_exams([ToyExam("a", 1, talk)], each, log=tmp_path / f"{type(each).__name__}.db")
+        turn = {"role": "assistant", "content": "yes"}
+        assert asked[1][1] == (turn if each is engine else {**turn, "reasoning_content": "hm"})
+
+
 def test_a_conversation_ends_where_there_is_no_answer(tmp_path):
     failure, asked = graded(tmp_path, "open", ExamOptions(), talk)
     assert (failure.kind, asked) == ("thinking", 1)
@@ -150,6 +167,12 @@ def test_an_old_answer_of_a_model_whose_template_begins_its_thoughts():
     cut = listening(engine)(question("a", 0), said("I think that", "length"))
     assert cut.failure is not None
     assert cut.failure.kind == "thinking"
+    assert listening(engine)(question("a", 0), said("positive")).texts == ("positive",)
+
+
+def test_an_old_answer_whose_thoughts_were_cut_off_when_it_was_written(tmp_path):
+    """``hf`` filed what stood behind ``think_end_token``; logs of these engines have no mark, and no thoughts."""
+    engine = HFEngine(model=str(tmp_path), think_end_token="</think>")
     assert listening(engine)(question("a", 0), said("positive")).texts == ("positive",)
 
 

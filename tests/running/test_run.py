@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from running_fakes import Toy, ToyEngine, ToyExam, answer, choice, question, talk
@@ -12,6 +13,7 @@ from running_fakes import Toy, ToyEngine, ToyExam, answer, choice, question, tal
 from proctor.errors import EngineError, OutputError, PolicyError, RunInterruptedError, UsageError
 from proctor.ir import Failure, Response
 from proctor.running import ResponseLog, RunSpec, SilentObserver, run_exams
+from proctor.running.reckoning import Claim
 from proctor.scoring.grade import Grade
 
 MIXED = (question, choice, talk)
@@ -379,14 +381,17 @@ def test_an_observer_is_told_of_the_end_of_a_run_that_fails(tmp_path):
 
 
 class Purse:
+    why = "the purse is empty"
+
     def __init__(self, answers: int) -> None:
         self.left = answers
 
-    def spend(self, response: Response) -> None:
+    def claim(self, request: Any, engine: Any) -> Claim | None:
         self.left -= 1
+        return Claim(0, 0, 0) if self.left >= 0 else None
 
-    def refuses(self, in_flight: int) -> str | None:
-        return "the purse is empty" if self.left <= in_flight else None
+    def settle(self, claim: Claim, response: Response) -> None:
+        pass
 
 
 def test_a_budget_stops_asking_and_the_rest_is_failed_but_not_recorded(tmp_path):

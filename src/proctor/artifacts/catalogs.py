@@ -20,6 +20,7 @@ from typing import Any, Protocol
 from proctor.artifacts.names import is_name
 from proctor.errors import ArtifactError, Location, UnknownArtifactError, did_you_mean
 from proctor.foreign_text import NotAFileError, parse_json, read_source_text
+from proctor.packages import fetched_folder
 from proctor.plugins import exam_folders
 from proctor.safe_files import subfolder, write_text
 from proctor.settings import settings
@@ -162,7 +163,15 @@ def catalogs() -> list[Catalog]:
     paths = [path for path in str(settings.catalogs or "").split(":") if path]
     foreign = [path for path in os.environ.get("UNITXT_CATALOGS", "").split(":") if path]
     named: list[Catalog] = [_catalog_at(path) for path in reversed(foreign + paths)]
-    return [*named, *_registered, user_catalog(), builtin_catalog(), BROUGHT]
+    return [*named, *_registered, user_catalog(), builtin_catalog(), BROUGHT, *_fetched()]
+
+
+def _fetched() -> list[Catalog]:
+    """Return Unitxt's catalog, where ``proctor get unitxt`` fetched it: for what no other catalog has."""
+    folder = fetched_folder("unitxt")
+    return (
+        [] if folder is None or not (folder / "catalog").is_dir() else [_catalog_at(str(folder / "catalog"), "unitxt")]
+    )
 
 
 _MOST_LOOKS = 20  # unknown names of one artifact that are compared with all there are; each takes 20 ms

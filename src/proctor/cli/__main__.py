@@ -37,7 +37,9 @@ COMMANDS = {
     "view": ("proctor.cli.view", "Open the explorer and the run viewer in the browser."),
     "report": ("proctor.cli.report", "Write the scores of runs as HTML, Markdown, CSV or Parquet."),
     "compare": ("proctor.cli.compare", "Compare two runs, instance by instance."),
+    "gate": ("proctor.cli.gate", "Pass or fail a model with as few questions as that takes."),
     "log": ("proctor.cli.log", "Look after the response log: list, show, export, thin out, check."),
+    "get": ("proctor.cli.get", "Fetch the exams of lm-eval, OpenCompass, AISBench or Unitxt."),
     "doctor": ("proctor.cli.doctor", "Say what works on this machine, and how to install the rest."),
 }
 

@@ -15,6 +15,7 @@ import click
 
 from proctor.cli.commands import ProctorCommand
 from proctor.cli.error_reporting import FAILURES, wants_colour
+from proctor.packages import COLLECTIONS, fetched, package_folder, packages_folder
 from proctor.settings import settings
 from proctor.terminal_text import printable
 
@@ -57,6 +58,7 @@ def examine() -> dict[str, Any]:
         "engines": examine_engines(),
         "extras": extras,
         "prisons": examine_prisons(),
+        "collections": examine_collections(),
         "folders": folders,
         "problems": problems,
     }
@@ -113,6 +115,18 @@ def examine_torch() -> dict[str, Any]:
     }
 
 
+def examine_collections() -> dict[str, dict[str, Any]]:
+    """Return the exams of other systems: whether they are here, where, and the command that fetches them."""
+    found = {}
+    for name, each in COLLECTIONS.items():
+        folder, about = package_folder(each.module), fetched(each.module)
+        is_fetched = folder is not None and folder.is_relative_to(packages_folder())
+        version = about["version"] if is_fetched and about is not None else _version(each.package)
+        place = None if folder is None else str(folder)
+        found[name] = {"what": each.what, "path": place, "version": version, "get": f"proctor get {name}"}
+    return found
+
+
 def examine_folders() -> dict[str, dict[str, Any]]:
     """Return the folders that Proctor reads and writes, with what is wrong with them."""
     cache = Path(settings.cache_dir)
@@ -161,6 +175,10 @@ def _print(found: dict[str, Any]) -> None:
             missing = f"needs {', '.join(entry['missing'])}:  {entry['install']}" if entry["missing"] else ""
             _line(name, missing or entry.get("description", "installed"), entry["works"])
     _print_prisons(found["prisons"])
+    click.echo("\nExams of other systems")
+    for name, entry in found["collections"].items():
+        text = f"{entry['what']}, {entry['version']}  {entry['path']}" if entry["path"] else entry["get"]
+        _line(name, text, entry["path"] is not None)
     click.echo("\nFolders")
     for name, entry in found["folders"].items():
         count = f"{entry['datasets']} datasets" if "datasets" in entry else ""

@@ -8,6 +8,7 @@ code  meaning
 2     the command line, a task, a template or the data cannot mean anything; nothing was asked
 3     the model, the response log, the disk or a missing package stood in the way; what was
       answered is kept
+4     ``proctor gate`` alone: undecided, although everything was asked
 70    an error in Proctor itself
 130   interrupted (Ctrl-C); what was answered is kept
 141   whoever read the output stopped reading

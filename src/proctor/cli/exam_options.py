@@ -95,6 +95,10 @@ def _read_groupings(texts: Sequence[str]) -> tuple[str | tuple[str, ...], ...]:
     return tuple(names[0] if len(names) == 1 else names for names in groupings if names)
 
 
+def _names(text: str | None) -> tuple[str, ...] | None:
+    return None if text is None else tuple(name.strip() for name in text.split(",") if name.strip())
+
+
 def _read_grant(text: str) -> str:
     from proctor import effects
 
@@ -196,6 +200,13 @@ _OPTIONS = [
     ),
     click.option("--samples", metavar="JSON|FILE", help='Only these instances of exams: {"exam": [0, 3]}.'),
     click.option("--repeats", type=click.IntRange(min=1), metavar="N", help="Ask about each instance N times."),
+    click.option(
+        "--reduce",
+        metavar="NAME,…",
+        callback=lambda _context, _parameter, text: _names(text),
+        help="What N answers come to: mean, majority, best, pass@K, pass^K, g-pass@K. The first is the main score.  "
+        "[default: mean]",
+    ),
     click.option(
         "--group-by",
         multiple=True,

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from proctor.cli.error_reporting import FAILURES, say, show
 from proctor.cli.exam_options import say_what_has_no_effect
 
 if TYPE_CHECKING:
+    from proctor.cli.thresholds import Threshold
     from proctor.engines.engine import Engine
     from proctor.engines.engine_registry import Origin
     from proctor.recipes.exam import Exam
@@ -44,6 +45,7 @@ class Execution:
     ray_address: str | None
     output_format: str
     write_out: bool
+    fail_under: tuple[Threshold, ...] = ()
 
 
 def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) -> RunResult:
@@ -58,11 +60,17 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
     from proctor.running.budget import price_table
     from proctor.running.executors import distribute
     from proctor.running.exporting import ExportedRun
+    from proctor.running.precision import draw
     from proctor.running.progress import observer_for
     from proctor.running.progress_file import ProgressFileObserver
     from proctor.running.run import run_exams
 
     engine, exams = _prepared(spec, execution, origin)
+    if execution.fail_under:
+        from proctor.cli.thresholds import check_names
+
+        groups = [group.name for exam in exams for group in exam.groups]
+        check_names(execution.fail_under, [*(exam.name for exam in exams), *groups])
     folder = execution.output or default_output(spec, exams, engine)
     if execution.write_out:
         from proctor.cli.console import console
@@ -71,19 +79,23 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
         print_requests(exams, console(stderr=True))
     export = exporter(execution.output_format, exams)
     placed = distribute(engine, execution.executor, workers=execution.workers, address=execution.ray_address)
+    observer = ProgressFileObserver(observer_for(), folder)
+    asking: dict[str, Any] = {
+        "log": execution.log,
+        "retry_failed": execution.retry_failed,
+        "budget": _budget(engine, execution),
+        "prices": price_table(execution.prices) if execution.prices else None,
+    }
     with closing(placed):
+        if spec.precision is not None:
+            drawn = draw(exams, placed, spec.precision, seed=spec.seed, **asking)
+            exams = [each.part for each in drawn.samples.values()]
+            asking["samples"] = drawn.samples
         result = run_exams(
-            exams,
-            placed,
-            log=execution.log,
-            output=folder,
-            observer=ProgressFileObserver(observer_for(), folder),
-            log_samples=spec.log_samples,
-            spec=spec,
-            retry_failed=execution.retry_failed,
-            budget=_budget(engine, execution),
-            prices=price_table(execution.prices) if execution.prices else None,
+            exams, placed, output=folder, observer=observer, log_samples=spec.log_samples, spec=spec, **asking
         )
+        if spec.precision is not None and drawn.stopped is not None:
+            result = replace(result, stopped=drawn.stopped)
     for path in export(ExportedRun(result, exams, engine, execution.log, spec)):
         say(f"wrote {path}")
     return result
@@ -154,14 +166,30 @@ def default_output(spec: RunSpec, exams: list[Exam], engine: Engine) -> Path:
     return Path(RUNS) / f"{name}-{content_key('run', engine.identity, content)[:_DIGEST_DIGITS]}"
 
 
-def conclude(result: RunResult, *, allow_failures: bool, every_score: bool, as_json: bool) -> int:
+def conclude(
+    result: RunResult,
+    *,
+    allow_failures: bool,
+    every_score: bool,
+    as_json: bool,
+    thresholds: Sequence[Threshold] = (),
+) -> int:
     """Print the results of a run; return the exit code."""
     from proctor.cli.console import console, print_json
     from proctor.cli.tables import score_table
-    from proctor.results.summary import ending_notes, failure_notes, first_failures, score_rows
+    from proctor.results.summary import (
+        ending_notes,
+        failure_notes,
+        noise_notes,
+        sample_notes,
+        score_rows,
+    )
 
     rows = list(score_rows(result.results, every_score=every_score))
     endings = ending_notes(rows)
+    if result.stopped is not None:
+        say(f"stopped: {result.stopped}; not everything was asked, and the scores are of what was")
+        say("  hint: the same command with a larger budget goes on; a smaller max_tokens makes one request cost less")
     if as_json:
         print_json(result.results, indent=2)
         for note in endings:
@@ -170,23 +198,47 @@ def conclude(result: RunResult, *, allow_failures: bool, every_score: bool, as_j
         console().print(score_table(rows))
         for note in endings:
             show(note)
+    for note in [*sample_notes(result.results), *noise_notes(result.results)]:
+        say(note)
     say(f"run folder: {result.output}")
     if damaged := result.run.get("requests", {}).get("damaged"):
         say(f"warning: {damaged} damaged entries of the response log count as absent, and were asked again")
         say(f"  hint: proctor log verify --log {result.run['log']} says more")
-    notes = failure_notes(rows)
+    has_failed = _say_failures(result, failure_notes(rows))
+    is_broken = _say_broken(result)
+    too_low = _too_low(result, thresholds)
+    return FAILURES if result.stopped or is_broken or (has_failed and not allow_failures) else too_low
+
+
+def _say_failures(result: RunResult, notes: Sequence[str]) -> bool:
+    """Say which instances failed and why; return whether one did."""
+    from proctor.results.summary import first_failures
+
     for note in notes:
         say(f"warning: {note}")
     for kind, message in first_failures(result.grades.values()).items():
         say(f"  {kind}: {message}")
     if notes:
         say(f"samples.jsonl has the reasons; to ask again what failed: proctor run {result.output}")
+    return bool(notes)
+
+
+def _say_broken(result: RunResult) -> bool:
+    """Say which exams could not be graded; return whether one could not."""
     broken = [name for name, entry in result.results.items() if "error" in entry]
     for name in broken:
         say(f"warning: {name} could not be graded: {result.results[name]['error']}")
     if broken:
         say(f"its answers are kept; to grade again: proctor run {result.output}")
-    return FAILURES if broken or (notes and not allow_failures) else 0
+    return bool(broken)
+
+
+def _too_low(result: RunResult, thresholds: Sequence[Threshold]) -> int:
+    if not thresholds:
+        return 0
+    from proctor.cli.thresholds import verdict
+
+    return verdict(thresholds, result.results)
 
 
 @contextmanager

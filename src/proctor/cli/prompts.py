@@ -95,6 +95,7 @@ class RequestPrinter:
             "stop": ", ".join(map(_quoted, decoding.stop)),
             "max tokens": str(decoding.max_tokens or ""),
             "temperature": str(decoding.temperature or ""),
+            "instance": question.digest,
         }
         for name, value in facts.items():
             if value:

@@ -14,7 +14,8 @@ from proctor.errors import OutputError, UsageError
 if TYPE_CHECKING:
     from proctor.runs.stored_run import StoredRun
 
-FORMATS = {"html": ".html", "md": ".md", "csv": ".csv", "parquet": ".parquet"}
+FORMATS = {"html": ".html", "md": ".md", "csv": ".csv", "parquet": ".parquet", "latex": ".tex"}
+PIVOTS = ("md", "csv", "latex")
 
 
 @click.command("report", cls=ProctorCommand)
@@ -28,16 +29,22 @@ FORMATS = {"html": ".html", "md": ".md", "csv": ".csv", "parquet": ".parquet"}
 @click.option(
     "--samples", default=20, show_default=True, type=click.IntRange(0), help="Worst instances shown, per exam."
 )
-def command(runs: tuple[Path, ...], output: Path | None, form: str | None, samples: int) -> None:
-    """Write the scores of runs as HTML, Markdown, CSV or Parquet.
+@click.option("--pivot", is_flag=True, help="Tasks down, models across: for md, csv and latex.")
+def command(runs: tuple[Path, ...], output: Path | None, form: str | None, samples: int, pivot: bool) -> None:
+    """Write the scores of runs as HTML, Markdown, CSV, Parquet or LaTeX.
 
     The HTML file needs nothing else and opens from a mail; with several runs it compares each with the first.
     """
-    form = form or _form_of(output)
+    form = form or ("md" if pivot and output is None else _form_of(output))
+    if pivot and form not in PIVOTS:
+        raise UsageError(f"--pivot is not for {form}", hint=f"add --format {'|'.join(PIVOTS)}")
     output = output or Path(f"report{FORMATS[form]}")
     stored = [_load(path) for path in runs]
     try:
-        _write(stored, form, output, samples)
+        if pivot:
+            _write_pivot(stored, form, output)
+        else:
+            _write(stored, form, output, samples)
     except OSError as error:
         raise OutputError(f"{output} cannot be written", why=str(error)) from None
     say(f"report: {output}")
@@ -82,5 +89,17 @@ def _write(runs: list[StoredRun], form: str, output: Path, samples: int) -> None
         write_for_user(output, to_markdown(listed) + latency_markdown(times))
     elif form == "csv":
         write_for_user(output, to_csv(score_records(listed)))
+    elif form == "latex":
+        from proctor.results.pivot import scores_latex
+
+        write_for_user(output, scores_latex(listed))
     else:
         write_parquet(score_records(listed), output)
+
+
+def _write_pivot(runs: list[StoredRun], form: str, output: Path) -> None:
+    from proctor.results.pivot import PivotRun, pivot_csv, pivot_latex, pivot_markdown, pivot_of
+    from proctor.safe_files import write_for_user
+
+    write = {"md": pivot_markdown, "csv": pivot_csv, "latex": pivot_latex}[form]
+    write_for_user(output, write(pivot_of([PivotRun(run.path.name, run.model, run.results) for run in runs])))

@@ -49,6 +49,12 @@ from proctor.cli.run_options import changed_spec, origin_of_model, spec_of_optio
 @click.option(
     "--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A price table of your own."
 )
+@click.option(
+    "--precision",
+    type=float,
+    metavar="X",
+    help="Draw questions until the 95% interval of the main score is this near on either side: 0.02 is two points.",
+)
 @click.option("--executor", default="local", metavar="local|ray", help="Where the model runs.  [default: local]")
 @click.option("--workers", type=click.IntRange(min=1), help="Ray workers.  [default: one for each node]")
 @click.option("--ray-address", metavar="ADDRESS", help="A Ray cluster.  [default: start one here]")
@@ -56,6 +62,7 @@ from proctor.cli.run_options import changed_spec, origin_of_model, spec_of_optio
     "--output-format", metavar="NAME", default="proctor", help="lm-eval: its files too; or an exporter of a package."
 )
 @click.option("--write-out", is_flag=True, help="Print the first instance's requests before asking (proctor show).")
+@click.option("--fail-under", multiple=True, metavar="TASK=0.7", help="Exit with 1 where a main score is lower.")
 @click.option("--allow-failures", is_flag=True, help="Exit with 0 although instances failed.")
 @click.option("--every-score", is_flag=True, help="Print every score, not only the main one of each exam.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON instead of a table.")
@@ -72,8 +79,11 @@ def command(spec: Path | None, **options: Any) -> int:
     \b
     Options of AISBench and OpenCompass (--models, --datasets, --mode, --hf-path …) mean what they mean there.
     """  # noqa: D301 - click reads the control character
+    from proctor.cli.thresholds import parsed
+
     habits = current_habits()
     mine = {name: options.pop(name) for name in ("allow_failures", "every_score", "as_json")}
+    options["fail_under"] = parsed(options["fail_under"])
     execution = Execution(**{entry.name: options.pop(entry.name) for entry in fields(Execution)})
     options = read_options(options)
     options = _in_habit(habits, options)
@@ -111,7 +121,7 @@ def _run_one(
         if habits["--dry-run"]:
             return FAILURES if rehearse(wanted, execution, origin) and not printed["allow_failures"] else 0
         result = run_spec(wanted, execution, origin)
-    return conclude(result, **printed)
+    return conclude(result, thresholds=execution.fail_under, **printed)
 
 
 def _in_habit(habits: Habits, options: dict[str, Any]) -> dict[str, Any]:

@@ -126,7 +126,7 @@ def _run_all(
                 code = max(code, FAILURES if unusable and not printed["allow_failures"] else 0)
                 continue
             results[name] = run_spec(spec, here, origin)
-            code = max(code, conclude(results[name], **printed))
+            code = max(code, conclude(results[name], thresholds=execution.fail_under, **printed))
     return results, code
 
 

@@ -32,6 +32,7 @@ _OVERRIDES = (
     "repeats",
     "truncated",
     "answers",
+    "reduce",
 )
 
 
@@ -130,7 +131,11 @@ def changed_spec(spec: RunSpec, options: dict[str, Any]) -> RunSpec:
         changes["limit"] = limit
     if overrides:
         changes["overrides"] = {**spec.overrides, **overrides}
-    changes |= {name: options[name] for name in ("seed", "num_demos", "log_samples") if options[name] is not None}
+    changes |= {
+        name: options[name]
+        for name in ("seed", "num_demos", "precision", "log_samples")
+        if options.get(name) is not None
+    }
     if changes:
         changes |= {"exams": {}, "engine": ""}  # filled in anew: they belong to the spec before the change
     return replace(spec, **changes)

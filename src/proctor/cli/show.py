@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 @click.option("--skip", default=0, show_default=True, type=click.IntRange(min=0), help="Instances to skip first.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per request, exactly as it would be sent.")
 @click.option("--steps", is_flag=True, help="How rows become prompts: each step, with counts and one row.")
+@click.option("--fingerprint", is_flag=True, help="What the exam is made of, in digests; reads all of its rows.")
 @exam_options
-def command(tasks: tuple[str, ...], docs: int, skip: int, as_json: bool, steps: bool, **options: Any) -> None:
+def command(
+    tasks: tuple[str, ...], docs: int, skip: int, as_json: bool, steps: bool, fingerprint: bool, **options: Any
+) -> None:
     """Show the requests that would be sent, part by part.
 
     TASK is anything that `proctor run --tasks` takes: the name of an exam, a recipe (card=…,template=…), a file.
@@ -31,6 +34,9 @@ def command(tasks: tuple[str, ...], docs: int, skip: int, as_json: bool, steps: 
     exams = find_exams([name for text in tasks for name in split_names(text)], options)
     say_what_has_no_effect(exams)
     say_effects(exams)
+    if fingerprint:
+        _print_fingerprints(exams, as_json=as_json)
+        return
     if as_json:
         from proctor.cli.console import print_json
         from proctor.prompts.preview import request_records
@@ -46,6 +52,24 @@ def command(tasks: tuple[str, ...], docs: int, skip: int, as_json: bool, steps: 
     from proctor.cli.console import console
 
     print_requests(exams, console(), docs, skip)
+
+
+def _print_fingerprints(exams: Iterable[Exam], *, as_json: bool) -> None:
+    """Print the layers of each exam, all but the engine's: nobody is asked."""
+    from proctor.cli.console import console, print_json
+    from proctor.recipes.fingerprint import FingerprintMaker
+
+    for exam in exams:
+        maker = FingerprintMaker()
+        for question in exam.questions():
+            maker.add(question)
+        layers = {name: digest for name, digest in maker.made(exam.definition).to_dict().items() if digest}
+        if as_json:
+            print_json({"task": exam.name, **layers})
+            continue
+        console().print(exam.name, markup=False, highlight=False, soft_wrap=True)
+        for name, digest in layers.items():
+            console().print(f"  {name:<10} {digest}", markup=False, highlight=False)
 
 
 def print_requests(exams: Iterable[Exam], target: Console, docs: int = 1, skip: int = 0) -> None:

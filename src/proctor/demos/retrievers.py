@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self, overload
 
+from pydantic import Field
+
 from proctor.artifacts import NON_POSITIONAL
 from proctor.demos.samplers import Instance, Sampler, instance_stream
 from proctor.errors import DemosError
@@ -106,7 +108,7 @@ class Retriever(Sampler):
     is_random: ClassVar[bool] = False
     ice_separator: str = "\n"
     ice_eos_token: str = "\n"  # noqa: S105 - a text of prompts
-    ice_num: int = 1
+    ice_num: Annotated[int, Field(ge=0)] = 1
     fields: Annotated[list[str] | None, NON_POSITIONAL] = None
 
     @abstractmethod
@@ -153,7 +155,7 @@ class ZeroRetriever(Retriever):
 
     ice_separator: str = ""
     ice_eos_token: str = ""
-    ice_num: int = 0
+    ice_num: Annotated[int, Field(ge=0)] = 0
 
     def retrieve(self, index: Corpus, test: Corpus, label_prompts: LabelPrompts | None = None) -> Sequence[Positions]:
         """Return no positions for anybody."""
@@ -248,7 +250,7 @@ class RandomRetriever(Retriever):
 class SlidingWindowRetriever(Retriever):
     """The ``k`` rows before a test row; the first ones are shown the last rows of the index, too."""
 
-    k: int
+    k: Annotated[int, Field(ge=0)]
 
     def retrieve(self, index: Corpus, test: Corpus, label_prompts: LabelPrompts | None = None) -> Sequence[Positions]:
         """Return the window that ends before each test row's own position."""

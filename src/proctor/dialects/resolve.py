@@ -111,10 +111,13 @@ def _unknown(name: str, options: ExamOptions) -> UnknownArtifactError:
         why = "" if path.parent.is_dir() else f"there is no folder '{path.parent}' in {Path.cwd()}"
         hint = did_you_mean(str(path), near) or "paths start at the folder that proctor is called in"
         return UnknownArtifactError(f"there is no file '{path}'", why=why, hint=hint)
+    from proctor.dialects.known_names import where_to_get
     from proctor.dialects.listing import everything
 
     known = everything(kinds=("exam", "benchmark", "group", "tag", "suite"), include_paths=options.include_paths)
-    hint = did_you_mean(name, [entry.name for entry in known])
+    near = did_you_mean(name, [entry.name for entry in known])
+    elsewhere = where_to_get(name)
+    hint = elsewhere if " is an exam of " in elsewhere or not near else near
     missing = ", ".join(catalog.title for catalog in missing_catalogs())
     why = f"PROCTOR_CATALOGS names {missing}, and there is no such folder" if missing else ""
     return UnknownArtifactError(

@@ -13,6 +13,7 @@ from itertools import islice
 from msgspec import structs
 
 from proctor.engines.engine import Engine
+from proctor.engines.thoughts import turn_of
 from proctor.ir import Answers, Converse, Generate, Message, Prompt, Response, Timing, Usage
 
 WINDOW = 1024
@@ -35,7 +36,7 @@ def converse(engine: Engine, requests: Iterable[Converse], window: int = WINDOW)
 
 
 def _hold(engine: Engine, requests: Sequence[Converse]) -> Iterator[tuple[int, Response]]:
-    open_talks = {position: _Talk(request) for position, request in enumerate(requests)}
+    open_talks = {position: _Talk(request, engine.keeps_thoughts) for position, request in enumerate(requests)}
     while open_talks:
         for position in [position for position, talk in open_talks.items() if talk.is_over]:
             yield position, open_talks.pop(position).response()
@@ -47,7 +48,8 @@ def _hold(engine: Engine, requests: Sequence[Converse]) -> Iterator[tuple[int, R
 class _Talk:
     """One conversation and how far it is."""
 
-    def __init__(self, request: Converse) -> None:
+    def __init__(self, request: Converse, keeps_thoughts: bool) -> None:
+        self._keeps_thoughts = keeps_thoughts
         self._decoding = request.decoding
         self._turns = list(request.turns)
         self._replies: list[Response] = []
@@ -67,7 +69,7 @@ class _Talk:
         """Take the answer to :meth:`request`."""
         self._replies.append(reply)
         if reply.failure is None:
-            self._turns[self._turns.index(None)] = {"role": "assistant", "content": reply.text}
+            self._turns[self._turns.index(None)] = turn_of(reply, with_thoughts=self._keeps_thoughts)
 
     def response(self) -> Response:
         """Return the whole answer, or the failure that ended it."""

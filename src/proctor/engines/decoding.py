@@ -7,9 +7,33 @@ from typing import Any
 
 from msgspec import structs
 
+from proctor.errors import ValidationError
 from proctor.ir import Decoding
 
 _DEFAULT = Decoding()
+
+
+_SEVERAL = ("n", "num_return_sequences", "best_of", "candidate_count")
+"""With what services and transformers are asked for several answers to one request."""
+
+
+def refuse_several(parameters: Mapping[str, Any] | None, field: str) -> None:
+    """Refuse parameters that ask for several answers, of which all but the first would be thrown away.
+
+    Args:
+        parameters: What goes to a server or a library as it is.
+        field: The field of the engine that says them.
+
+    Raises:
+        ValidationError: One does.
+    """
+    for name in _SEVERAL:
+        if (value := (parameters or {}).get(name)) not in (None, 1):
+            raise ValidationError(
+                f"{field} asks for {name}={value}: several answers to one request, of which one would be graded",
+                path=f"$.{field}.{name}",
+                hint=f"--repeats {value} asks so often, and grades every answer",
+            )
 
 
 def with_defaults(decoding: Decoding, defaults: Mapping[str, Any]) -> Decoding:

@@ -63,8 +63,18 @@ class Engine(Predicting, Artifact):
         return False
 
     @property
+    def draws_alike(self) -> bool:
+        """Whether it draws equal answers to equal requests, so that repeats need seeds of their own."""
+        return False
+
+    @property
     def only_chats(self) -> bool:
         """Whether prompts reach the model as chat messages in any case: a text is then one message of the user's."""
+        return False
+
+    @property
+    def scores_chats(self) -> bool:
+        """Whether it gives the loss of chat messages, and not only of texts."""
         return False
 
     @property
@@ -83,6 +93,11 @@ class Engine(Predicting, Artifact):
         return False
 
     @property
+    def most_at_once(self) -> int:
+        """How many requests it works on at the same time, whatever it reads ahead; 1 where it cannot say."""
+        return 1
+
+    @property
     def policy(self) -> list[str] | None:
         """The classes of data that may be sent to this engine; ``None`` where all may."""
         return policy_of(self)
@@ -96,6 +111,11 @@ class Engine(Predicting, Artifact):
     def marks(self) -> Marks:
         """The marks with which the model begins and ends its thoughts, as its name tells."""
         return marks_of(self.label)
+
+    @property
+    def keeps_thoughts(self) -> bool:
+        """Whether the turns of a conversation carry the model's thoughts, too."""
+        return False
 
     def heard(self, response: Response, prompt: Prompt | None = None) -> Response:
         """Return a response whose texts are answers; what the model thought is put aside.

@@ -32,12 +32,15 @@ class ThinkingEngine(Engine):
         thinking_tokens: Tokens that the model may think, on top of what an exam allows for the answer.
         think_start, think_end: What begins and ends the model's thoughts, where the table of families does not know it.
             Only ``think_end`` means that every text begins with thoughts, up to its last ``think_end``.
+        thoughts_in_turns: Whether the model is shown what it thought in earlier turns of a conversation, under
+            ``reasoning_content``: for models whose chat template wants that (MiniMax-M2, Kimi-K2-Thinking, GLM-4.7).
     """
 
     thinking: Annotated[Level | None, NON_POSITIONAL, BeforeValidator(_level)] = None
     thinking_tokens: Annotated[int | None, NON_POSITIONAL, Field(ge=0)] = None
     think_start: Annotated[str | None, NON_POSITIONAL] = None
     think_end: Annotated[str | None, NON_POSITIONAL] = None
+    thoughts_in_turns: Annotated[bool, NON_POSITIONAL] = False
 
     @staticmethod
     def own_fields() -> tuple[str, ...]:
@@ -56,17 +59,25 @@ class ThinkingEngine(Engine):
                 raise ValidationError(f"{name} is empty", path=f"$.{name}", hint="leave it out, or give the mark")
 
     def identity_values(self) -> dict[str, Any]:
-        """Return what decides the answers; of thinking, what is said."""
+        """Return what decides the answers; of thinking, what is said.
+
+        Engines of older logs said nothing; and what earlier turns carry is in the requests.
+        """
         return {
             name: value
             for name, value in super().identity_values().items()
-            if value is not None or name not in _FIELDS  # engines of older logs did not have these
+            if name != "thoughts_in_turns" and (value is not None or name not in _FIELDS)
         }
 
     @property
     def marks(self) -> Marks:
         """The marks of the model's thoughts: the user's, then those that its name tells."""
         return marks_of(self.label, self.think_start, self.think_end)
+
+    @property
+    def keeps_thoughts(self) -> bool:
+        """Whether the turns of a conversation carry the model's thoughts, too: what the user says."""
+        return self.thoughts_in_turns
 
     @property
     def wants_thoughts(self) -> bool:

@@ -26,8 +26,9 @@ except ImportError:
     raise MissingExtraError.of("lm-eval", "lm-eval", "running exams inside lm-eval") from None
 
 from proctor.dialects.resolve import resolve_tasks
+from proctor.engines.thoughts import heard, marks_of
 from proctor.errors import UsageError
-from proctor.ir import Choose, Generate, Likelihood, Message, Prompt, Request, Response, Rolling, Scored
+from proctor.ir import THINKING, Choose, Generate, Likelihood, Message, Prompt, Request, Response, Rolling, Scored
 from proctor.logs import get_logger
 from proctor.recipes.exam import Answered, Exam, Question
 from proctor.recipes.options import ExamOptions
@@ -147,7 +148,10 @@ class ProctorTask(Task):  # type: ignore[misc]
         return {"score": True}
 
     def _score(self, values: Sequence[tuple[int, Sequence[Any]]]) -> float:
-        answered = [Answered(self._items[place], (_response(results),)) for place, results in values]
+        answered = [Answered(self._items[place], (heard(_response(results), marks_of()),)) for place, results in values]
+        if lost := sum(each.failure is not None and each.failure.kind == THINKING for each in answered):
+            message = "%s: %d of %d answers are thoughts without an answer, and are in no score: allow more tokens"
+            get_logger().warning(message, self._exam.name, lost, len(answered))
         return float(self._exam.grade(answered).scores["score"])
 
     def _item(self, doc: Mapping[str, Any]) -> Question:

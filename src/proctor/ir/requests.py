@@ -145,14 +145,18 @@ class Rolling(Struct, frozen=True):
     Attributes:
         from_start: Whether the first token counts too, after the model's beginning-of-text token. If not, every token
             but the first is predicted from those before it (the loss of a language model on the text).
+        messages: The chat messages whose words ``text`` is, where a server lays them out itself.
     """
 
     text: str
     from_start: bool = True
+    messages: tuple[Message, ...] = ()
 
     @property
     def key(self) -> str:
         """Content key."""
+        if self.messages:
+            return content_key("rolling", self.messages, "chat")
         return content_key("rolling", self.text) if self.from_start else content_key("rolling", self.text, "continued")
 
 

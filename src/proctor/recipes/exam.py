@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from proctor.effects import Author, Effect
 from proctor.effects import refusals as effects_refused
 from proctor.errors import DataError, Diagnostic, ProctorError
-from proctor.ir import Exchange, Failure, Prompt
+from proctor.ir import Exchange, Failure, Prompt, Request
 from proctor.ir.question import Answered, Ask, Question
+from proctor.recipes.answer_seeds import is_drawn, with_seeds
 from proctor.recipes.fingerprint import Definition, RowsDigest, instance_digest
 from proctor.recipes.graded_answers import Wanted, looks_for_thoughts
 from proctor.recipes.honours import Honours, refusals
@@ -46,10 +47,10 @@ __all__ = [
     "suited",
 ]
 
-Kind = Literal["generate", "choose", "likelihood", "rolling", "converse"]
+Kind = Literal["generate", "choose", "likelihood", "rolling", "rolling_chat", "converse"]
 """What an exam asks of a model; the first and the last need generation, the others log-probabilities."""
 
-NEED_SCORES: frozenset[Kind] = frozenset({"choose", "likelihood", "rolling"})
+NEED_SCORES: frozenset[Kind] = frozenset({"choose", "likelihood", "rolling", "rolling_chat"})
 
 Demos = tuple[Any, ...]
 """The demos of one prompt: positions in the pool, or demos that the row brings along."""
@@ -122,9 +123,17 @@ class Context:
 
     Attributes:
         fits: Whether a prompt is short enough for the model; ``None`` where that is not known or not asked for.
+        draws: Whether the model draws its answers where a request does not say so: the engine has a temperature.
+        reseeds: Whether the run gives answers their seeds, so that an exam need not.
     """
 
     fits: Callable[[Prompt], bool] | None = None
+    draws: bool = False
+    reseeds: bool = False
+
+    def gives_seed(self, request: Request) -> bool:
+        """Return whether the run gives the answer to a request its seed."""
+        return self.reseeds and is_drawn(request, draws=self.draws)
 
 
 class ScoredGroup(Protocol):
@@ -259,7 +268,8 @@ class Exam:
     def _asked(self) -> Iterator[tuple[Question, ProctorError | None]]:
         opened = self.opened
         demos_of = self.draw.bind(opened, self.options.seed)
-        ask = self.asker.compile(opened, self.context)
+        seed = self.options.seed
+        ask = self.asker.compile(opened, replace(self.context, reseeds=seed is not None))
         grouped_by = [name for names in GroupBy.of(self.options.group_by).asked for name in names]
         for each, row in chosen(opened, self.selection, self.name):
             if isinstance(row, Failure):
@@ -269,10 +279,16 @@ class Exam:
                 digest = instance_digest(row)  # before asking: templates may change fields
                 question = ask(each, row, demos_of(each, row))
                 values_of(question.instance, grouped_by)
+                question = question if seed is None else self._seeded(question, seed, each.repeat)
                 yield _identified(question, digest), None
             except ProctorError as error:
                 placed = error.within(f"{self.name}[{each.number}]")
                 yield _unusable(each, row, Failure("row", str(placed), retryable=False)), placed
+
+    def _seeded(self, question: Question, seed: int, repeat: int) -> Question:
+        """Return a question whose answers are drawn with the run's seed: another seed asks anew."""
+        requests = with_seeds(question.requests, seed, repeat, draws=self.context.draws)
+        return question if requests == question.requests else replace(question, requests=requests)
 
     def _empty(self) -> DataError:
         return DataError(
@@ -306,7 +322,10 @@ class Exam:
             exam = replace(exam.variants["text"](), groups=exam.groups, ceiling=exam.ceiling)
         if "messages" in exam.variants and engine.only_chats:
             exam = replace(exam.variants["messages"](), groups=exam.groups, ceiling=exam.ceiling)
-        return exam if exam.longest is None else replace(exam, context=_counting(engine, exam.longest))
+        context = Context(draws=bool(engine.decoding_defaults().get("temperature")))
+        if exam.longest is not None:
+            context = replace(context, fits=_counting(engine, exam.longest))
+        return exam if context == exam.context else replace(exam, context=context)
 
     # -- answers ----------------------------------------------------------------------------------------------
 
@@ -350,13 +369,20 @@ def _identified(question: Question, digest: str) -> Question:
     return question
 
 
-def _counting(engine: Engine, longest: int) -> Context:
-    return Context(lambda prompt: (engine.count_tokens(prompt) or 0) <= longest)
+def _counting(engine: Engine, longest: int) -> Callable[[Prompt], bool]:
+    return lambda prompt: (engine.count_tokens(prompt) or 0) <= longest
 
 
 def _lacking(exam: Exam, engine: Engine) -> Iterator[Diagnostic]:
     """Yield what an exam needs of an engine and does not get."""
-    if NEED_SCORES & exam.asker.kinds and not engine.can_score:
+    if "rolling_chat" in exam.asker.kinds and not engine.scores_chats:
+        yield Diagnostic(
+            f"'{engine.label}' cannot sit '{exam.name}'",
+            why="the exam compares losses of chat messages, and this engine gives none",
+            hint="ask a model that takes text (a base model, or a server's completions), a vLLM server with "
+            "scoring=prompt_logprobs, or the generate form of the exam (…_gen)",
+        )
+    elif NEED_SCORES & exam.asker.kinds and not engine.can_score:
         yield Diagnostic(
             f"'{engine.label}' cannot sit '{exam.name}'",
             why="the exam compares log-probabilities, and this engine gives none for text it did not write",

@@ -22,6 +22,7 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import lru_cache
 from hashlib import blake2b
 from operator import itemgetter
+from struct import unpack
 from typing import Any, Final
 
 import msgspec
@@ -36,7 +37,8 @@ INSTANCE_BYTES: Final = 8
 LAYER_BYTES: Final = 6
 """Of a layer's digest: people compare them by eye, and nobody holds a million runs side by side."""
 
-_WRAP: Final = 1 << 64  # sums of digests wrap here: their order does not count, how often each occurs does
+_WRAP: Final = 1 << 64  # sums of digests of eight bytes wrap here
+_BLOCK: Final = 1_024  # digests that are added up at once: a few kilobytes, and hardly any time for each
 
 _MOST_DECODINGS: Final = 10_000
 """Distinct decodings that are remembered: exams have one or a few; where each row has its own, each counts as met."""
@@ -232,19 +234,48 @@ class Definition:
     held: Mapping[str, object] = field(default_factory=dict)
 
 
+class _Sum:
+    """A sum of digests of eight bytes: their order does not count, how often each occurs does."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._total = 0
+        self._parts: list[bytes] = []
+
+    def add(self, digest: bytes) -> None:
+        """Count a digest in."""
+        self._parts.append(digest)
+        if len(self._parts) >= _BLOCK:
+            self._settle()
+
+    def _settle(self) -> None:
+        self.count += len(self._parts)
+        self._total = (self._total + sum(unpack(f">{len(self._parts)}Q", b"".join(self._parts)))) % _WRAP
+        self._parts.clear()
+
+    def digest(self, count: int | None = None) -> str:
+        """Return the digest of the sum; with ``count`` in place of how many digests there were."""
+        self._settle()
+        return digest_of([self.count if count is None else count, self._total])
+
+
 class RowsDigest:
     """The layers ``data`` and ``rows`` of instances that pass."""
 
     def __init__(self) -> None:
         self._order = blake2b(digest_size=LAYER_BYTES)
-        self._sum = self._count = 0
+        self._sum = _Sum()
+        self._count = 0
 
     def add(self, digest: str) -> None:
         """Count an instance in by its digest; empty where its row could not be read."""
         self._count += 1
-        self._order.update(digest.encode() or b"-")
         if digest:
-            self._sum += int(digest, 16)
+            raw = bytes.fromhex(digest)
+            self._order.update(raw)
+            self._sum.add(raw)
+        else:
+            self._order.update(b"-")
 
     @property
     def in_order(self) -> str:
@@ -254,7 +285,7 @@ class RowsDigest:
     @property
     def as_set(self) -> str:
         """The instances whatever their order; how often each occurs counts."""
-        return digest_of([self._count, self._sum % _WRAP])
+        return self._sum.digest(self._count)
 
 
 class FingerprintMaker:
@@ -262,7 +293,8 @@ class FingerprintMaker:
 
     def __init__(self) -> None:
         self._rows = RowsDigest()
-        self._prompts = self._decodings = self._asked = 0
+        self._prompts = _Sum()
+        self._decodings = 0
         self._known: set[int] = set()
         self._last: Decoding | None = None
 
@@ -270,8 +302,7 @@ class FingerprintMaker:
         """Count a question in; a row that could not be used counts by what is known of it."""
         self._rows.add(question.digest)
         for request in question.requests:
-            self._prompts += _number_of(_shown(request))
-            self._asked += 1
+            self._prompts.add(blake2b(_shown(request), digest_size=INSTANCE_BYTES).digest())
             if isinstance(request, (Generate, Converse)) and request.decoding is not self._last:
                 self._last = request.decoding
                 self._add_decoding(request.decoding)
@@ -300,7 +331,7 @@ class FingerprintMaker:
         return Fingerprint(
             data=self._rows.in_order,
             rows=self._rows.as_set,
-            prompts=digest_of([self._asked, self._prompts % _WRAP]),
+            prompts=self._prompts.digest(),
             decoding=digest_of(self._decodings % _WRAP),
             extraction="" if known.extraction is None else digest_of(known.extraction),
             metrics="" if known.metrics is None else digest_of(known.metrics),
@@ -332,7 +363,3 @@ def _words_of_pairs(request: Choose | Likelihood) -> bytes:
 def _words(prompt: Prompt) -> bytes:
     payload = prompt.payload
     return payload.encode("utf-8", "surrogatepass") if isinstance(payload, str) else _encoded(payload)
-
-
-def _number_of(data: bytes) -> int:
-    return int.from_bytes(blake2b(data, digest_size=INSTANCE_BYTES).digest())

@@ -74,6 +74,13 @@ def without_effect(exam: str, honours: Honours, options: ExamOptions) -> Iterato
             yield f"{flag_of(name)} has {found.how.replace(':', f' on {exam}:', 1)}"
 
 
+def reduces(options: ExamOptions) -> Honoured | Refused:
+    """Return the entry of ``reduce`` for an exam that is asked as often as ``repeats`` says."""
+    if options.repeats is None:
+        return Refused("each question is answered once", "add --repeats N")
+    return Honoured("what the answers to a question come to; the first reducer gives the main score")
+
+
 def flag_of(name: str) -> str:
     """Return an option as the command line spells it."""
     return f"--{_FLAGS.get(name, name).replace('_', '-')}"

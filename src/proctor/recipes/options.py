@@ -50,6 +50,8 @@ class ExamOptions:
         truncated: Whether an answer that was cut off is scored as it stands, as the systems do that exams come from,
             or is a failure. ``None`` scores it.
         answers: Whether thoughts are graded, too: what the system that an exam comes from would see. ``None`` does not.
+        reduce: What several answers come to: names of reducers (``mean``, ``majority``, ``best``, ``pass@4``,
+            ``pass^4``, ``g-pass@4``), of which the first gives the main score.
         include_paths: More folders with exams.
     """
 
@@ -75,6 +77,7 @@ class ExamOptions:
     repeats: int | None = None
     truncated: Truncated | None = None
     answers: Answers | None = None
+    reduce: tuple[str, ...] = ()
     include_paths: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

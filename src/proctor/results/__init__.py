@@ -9,6 +9,7 @@ from proctor.lazy import lazily
 if TYPE_CHECKING:
     from proctor.results.comparison import Comparison, compare
     from proctor.results.evaluate import EvaluationResults, post_process
+    from proctor.results.file_schemas import schema_of
     from proctor.results.row_scoring import evaluate_frame
     from proctor.results.scores import GlobalScores, GroupsScores, InstanceScores, SubsetsScores
     from proctor.results.summary import ScoreRow, score_rows
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "comparison": ("Comparison", "compare"),
     "evaluate": ("EvaluationResults", "post_process"),
+    "file_schemas": ("schema_of",),
     "row_scoring": ("evaluate_frame",),
     "scores": ("GlobalScores", "GroupsScores", "InstanceScores", "SubsetsScores"),
     "summary": ("ScoreRow", "score_rows"),
@@ -32,6 +34,7 @@ __all__ = [
     "compare",
     "evaluate_frame",
     "post_process",
+    "schema_of",
     "score_rows",
 ]
 

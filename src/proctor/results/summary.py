@@ -9,7 +9,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from proctor.scoring.endings import ALIKE, COUNTED
-from proctor.scoring.flat import COUNT, FAILED, UNIT, main_of, read_flat
+from proctor.scoring.flat import COUNT, FAILED, UNIT, is_beside_scores, main_of, read_flat
 from proctor.scoring.score import Score, Unit
 
 if TYPE_CHECKING:
@@ -65,6 +65,8 @@ class ScoreRow:
 def score_rows(results: Mapping[str, Mapping[str, Any]], *, every_score: bool = False) -> Iterator[ScoreRow]:
     """Yield the main score of each exam, in the order of ``results``; with ``every_score`` all others after it.
 
+    Counts and standard errors say something of scores, and are none.
+
     Args:
         results: What ``results.json`` has under ``results``.
         every_score: Whether to list the other scores too.
@@ -74,7 +76,7 @@ def score_rows(results: Mapping[str, Mapping[str, Any]], *, every_score: bool = 
         yield _row(task, main, entry, is_main=True)
         if every_score:
             for score in read_flat(entry):
-                if score.name != main.name:
+                if score.name != main.name and not is_beside_scores(score.name, score.value):
                     yield _row(task, score, entry, is_main=False)
 
 
@@ -201,3 +203,36 @@ def endings_in_words(counts: Mapping[str, int], alike: Mapping[str, Any]) -> Ite
         yield f"all {answers} answers are equal: {alike['equal']!r}"
     if isinstance(option := alike.get("option"), int):
         yield f"all {answers} answers are equal: option {option + 1} was the likeliest every time"
+
+
+def noise_notes(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return a sentence on each exam that was answered several times: whose noise it has, what halves its interval."""
+    return [f"{task}: {said}" for task, entry in results.items() if (said := _noise(entry.get("repeats")))]
+
+
+def _noise(levels: object) -> str:
+    if not isinstance(levels, Mapping) or "halved_by" not in levels:
+        return ""
+    halved = levels["halved_by"]
+    more = f"{halved['instances']} questions would halve the interval"
+    if "answer_noise" not in levels:
+        return f"a standard error of {shown(levels['stderr'])}; {more}"
+    share = f"{shown(levels['question_noise'])} from questions, {shown(levels['answer_noise'])} from answers"
+    said = f"a standard error of {shown(levels['stderr'])} ({share})"
+    if halved["repeats"] is None:
+        return f"{said}; no number of repeats would halve the interval, {more}"
+    return f"{said}; --repeats {halved['repeats']} would halve the interval, or {more}"
+
+
+def sample_notes(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return a sentence on each exam of which some questions were asked: how many, how chosen, how near it is."""
+    return [f"{task}: {said}" for task, entry in results.items() if (said := _sampled(entry.get("sample")))]
+
+
+def _sampled(sample: object) -> str:
+    if not isinstance(sample, Mapping):
+        return ""
+    how = f"{sample['asked']:,} of {sample['of']:,} questions were asked, chosen {sample['chosen']}"
+    near = f"within {sample['precision']:g} of the score on all"
+    end = near if sample["reached"] else f"not yet {near}"
+    return f"{how} (seed {sample['seed']}); the interval is {end}"

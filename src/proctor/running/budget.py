@@ -13,12 +13,18 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
 
 from proctor.errors import Location, UsageError
-from proctor.ir import Response, Usage
+from proctor.ir import Generate, Response, Score, Usage
+from proctor.running.reckoning import Claim, Reckoner
+
+if TYPE_CHECKING:
+    from proctor.engines.engine import Engine
 
 _MILLION = 1_000_000  # prices are given for a million tokens
 _REGION = re.compile(r"^(us|us-gov|eu|apac|jp|au|ca|global)\.(?=[a-z0-9]+\.)")
@@ -134,13 +140,15 @@ def price_table(path: Path | None = None) -> PriceTable:
 class Allowance:
     """What a run may spend; a :class:`~proctor.running.execute.Budget`.
 
-    What is on its way is reckoned at the mean of what came back, so that a run ends within its means and not a
-    hundred requests beyond them. The first requests are sent before anybody knows what they cost.
+    Before a request is sent, its prompt and its longest answer are held, so that a run never uses more: what is on its
+    way counts as spent until it is back. Where nobody knows how long an answer may be, it is reckoned with the longest
+    one so far, and no more requests are on their way than the engine really works on; the overrun is then theirs.
 
     Attributes:
         max_tokens: Tokens read and written together; ``None`` for no limit.
         max_usd: US dollars; needs ``price``.
         price: What the model costs.
+        why: Why the last request was refused.
     """
 
     max_tokens: int | None = None
@@ -148,18 +156,22 @@ class Allowance:
     price: Price | None = None
     tokens: int = field(default=0, init=False)
     usd: float = field(default=0.0, init=False)
-    answers: int = field(default=0, init=False)
+    why: str = field(default="", init=False)
+    _held_tokens: int = field(default=0, init=False, repr=False)
+    _held_usd: float = field(default=0.0, init=False, repr=False)
+    _lock: Lock = field(default_factory=Lock, init=False, repr=False, compare=False)
+    _own: ModelAllowance = field(init=False, repr=False, compare=False)
 
-    def spend(self, response: Response) -> None:
-        """Count what an answer cost."""
-        self.spend_at(self.price, response)
+    def __post_init__(self) -> None:
+        self._own = ModelAllowance(self, self.price)
 
-    def spend_at(self, price: Price | None, response: Response) -> None:
-        """Count what an answer cost at a price."""
-        self.answers += 1
-        self.tokens += response.usage.prompt_tokens + response.usage.completion_tokens
-        if price is not None:
-            self.usd += price.cost(response.usage)
+    def claim(self, request: Generate | Score, engine: Engine) -> Claim | None:
+        """Return what is held for a request; ``None`` where it is too much while others are on their way."""
+        return self._own.claim(request, engine)
+
+    def settle(self, claim: Claim, response: Response) -> None:
+        """Count what an answer cost instead of what was held for it."""
+        self._own.settle(claim, response)
 
     def of_model(self, model: str, prices: PriceTable | None = None) -> ModelAllowance:
         """Return this allowance for another model (a judge), which draws on the same means at its own price.
@@ -173,30 +185,72 @@ class Allowance:
             raise _unknown_price(model, table)
         return ModelAllowance(self, price)
 
-    def refuses(self, in_flight: int) -> str | None:
-        """Return why another request is too much while ``in_flight`` are on their way, or ``None``."""
-        factor = (self.answers + in_flight + 1) / self.answers if self.answers else 1.0
-        if self.max_tokens is not None and self.tokens * factor > self.max_tokens:
-            return f"the budget of {self.max_tokens:,} tokens is used up ({self.tokens:,} spent)"
-        if self.max_usd is not None and self.usd * factor > self.max_usd:
-            return f"the budget of ${self.max_usd:,.2f} is used up (${self.usd:,.4f} spent)"
-        return None
+    def hold(self, claim: Claim, price: Price | None) -> Claim | None:
+        """Hold tokens and dollars for a request, or say in :attr:`why` why there are not enough."""
+        wanted = claim._replace(
+            held=claim.prompt + (claim.answer or 0), usd=0.0 if price is None else price.cost(claim.usage)
+        )
+        with self._lock:
+            if self.max_tokens is not None and self.tokens + self._held_tokens + wanted.held > self.max_tokens:
+                self.why = _used_up(f"{self.max_tokens:,} tokens", f"{self.tokens:,}", wanted)
+                return None
+            if self.max_usd is not None and self.usd + self._held_usd + wanted.usd > self.max_usd:
+                self.why = _used_up(f"${self.max_usd:,.2f}", f"${self.usd:,.4f}", wanted)
+                return None
+            self._held_tokens += wanted.held
+            self._held_usd += wanted.usd
+        return wanted
+
+    def spend(self, claim: Claim, usage: Usage, price: Price | None) -> None:
+        """Count what came back in place of what was held."""
+        with self._lock:
+            self._held_tokens -= claim.held
+            self._held_usd -= claim.usd
+            self.tokens += usage.prompt_tokens + usage.completion_tokens
+            if price is not None:
+                self.usd += price.cost(usage)
 
 
-@dataclass(frozen=True, slots=True)
+def _used_up(budget: str, spent: str, wanted: Claim) -> str:
+    may = f"the next prompt has about {wanted.prompt:,} tokens, and its answer may have {wanted.answer or 0:,}"
+    return f"the budget of {budget} is used up ({spent} spent; {may})"
+
+
 class ModelAllowance:
-    """A share in an allowance, for a model with a price of its own; a :class:`~proctor.running.execute.Budget`."""
+    """A share in an allowance, for a model with a price of its own; a :class:`~proctor.running.execute.Budget`.
 
-    whole: Allowance
-    price: Price | None
+    Args:
+        whole: The allowance.
+        price: What the model costs.
+    """
 
-    def spend(self, response: Response) -> None:
-        """Count what an answer cost."""
-        self.whole.spend_at(self.price, response)
+    def __init__(self, whole: Allowance, price: Price | None) -> None:
+        self.price = price
+        self._whole = whole
+        self._reckoner = Reckoner()
+        self._open = 0
 
-    def refuses(self, in_flight: int) -> str | None:
-        """Return why another request is too much while ``in_flight`` are on their way, or ``None``."""
-        return self.whole.refuses(in_flight)
+    @property
+    def why(self) -> str:
+        """Why the last request was refused."""
+        return self._whole.why
+
+    def claim(self, request: Generate | Score, engine: Engine) -> Claim | None:
+        """Return what is held for a request; ``None`` where it is too much while others are on their way."""
+        claim = self._reckoner.claim(request, engine)
+        if claim.answer is None:
+            known = self._reckoner.longest
+            if self._open >= (1 if known is None else engine.most_at_once):
+                return None
+            claim = claim._replace(answer=known or 1)
+        held = self._whole.hold(claim, self.price)
+        self._open += held is not None
+        return held
+
+    def settle(self, claim: Claim, response: Response) -> None:
+        """Count what an answer cost instead of what was held for it."""
+        self._open -= 1
+        self._whole.spend(claim, self._reckoner.usage(claim, response), self.price)
 
 
 def make_allowance(

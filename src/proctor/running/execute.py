@@ -5,14 +5,19 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Protocol
 
+from msgspec import structs
+
 from proctor.data.policy import POLICY_FIELD, check_policy, classes_of
+from proctor.engines.decoding import with_defaults
 from proctor.engines.engine import Engine
 from proctor.errors import EngineError
 from proctor.ir import Answers, Choose, Converse, Failure, Generate, Pair, Prompt, Request, Response, Rolling
+from proctor.recipes.answer_seeds import derived_seed
 from proctor.recipes.exam import NEED_SCORES, Exam, Question
 from proctor.running.budget import PriceTable
 from proctor.running.listening import listening
@@ -21,6 +26,8 @@ from proctor.running.log_writer import LogWriter
 from proctor.running.plan import Filed, Kind, Single, Step, Wanted, batches, kind_of, steps_of, wanted
 from proctor.running.progress import Observer, Progress
 from proctor.running.question_spool import QuestionSpool
+from proctor.running.reckoning import Claim
+from proctor.running.sampled import Sampled
 
 _COUNTING_SECONDS = 1.0
 """So long may nobody be asked yet, for a total on the screen."""
@@ -35,13 +42,21 @@ _NO_ANSWER = Failure("engine", "the engine ended without answering this request"
 
 
 class Budget(Protocol):
-    """A limit on what a run may spend. It is told of every answer before the next request is sent."""
+    """A limit on what a run may spend. Whatever is sent was claimed before, and is settled when it is back."""
 
-    def spend(self, response: Response) -> None:
-        """Count what an answer cost."""
+    @property
+    def why(self) -> str:
+        """Why the last request was refused."""
 
-    def refuses(self, in_flight: int) -> str | None:
-        """Return why another request is too much while ``in_flight`` are on their way, or ``None``."""
+    def claim(self, request: Single, engine: Engine) -> Claim | None:
+        """Return what a request may cost, which is held from now on.
+
+        ``None`` where that is too much while others are on their way; the request is then asked about once more when
+        these are back, and where none is on its way the run has used up its budget.
+        """
+
+    def settle(self, claim: Claim, response: Response) -> None:
+        """Count what an answer cost instead of what was held for it."""
 
 
 @dataclass(slots=True)
@@ -57,6 +72,7 @@ class Session:
         budget: What may be spent.
         prices: What models cost, where it is not the table that comes with Proctor.
         spool: Takes the questions that are asked, for whoever grades them.
+        samples: How questions were drawn, by exams that are samples of larger ones.
         stopped: Why the budget ended the run early, if it did.
         progress: The counts so far.
     """
@@ -69,6 +85,7 @@ class Session:
     budget: Budget | None = None
     prices: PriceTable | None = None
     spool: QuestionSpool | None = None
+    samples: Mapping[str, Sampled] = field(default_factory=dict)
     stopped: str | None = None
     progress: Progress = field(default_factory=lambda: Progress(started=time.monotonic()))
 
@@ -136,6 +153,22 @@ def _size_of(request: Request) -> int:
     return _SIZE_OF_OTHERS
 
 
+def _drawn_again(step: Step, engine: Engine) -> Single:
+    """Return what is sent for a step: repeats have seeds of their own where an engine would draw equal answers.
+
+    The answer is filed under the request as the exam makes it, with the number of the repeat.
+    """
+    request, repeat = step.request, step.key.repeat
+    if not repeat or not isinstance(request, Generate):
+        return request
+    decoding = with_defaults(request.decoding, engine.decoding_defaults())
+    if not decoding.temperature or (decoding.seed is None and not engine.draws_alike):
+        return request
+    return structs.replace(
+        request, decoding=structs.replace(request.decoding, seed=derived_seed(decoding.seed, repeat))
+    )
+
+
 def _first_kind(exam: Exam) -> Kind:
     return "score" if exam.asker.kinds <= NEED_SCORES else "generate"
 
@@ -143,6 +176,15 @@ def _first_kind(exam: Exam) -> Kind:
 def _round(kind: Kind, asking: _Asking, todo: list[Exam], pending: dict[Kind, list[Exam]]) -> None:
     """Put one stream of requests to the engine; exams that need another round are put into ``pending``."""
     stream = _Stream(kind, asking, todo)
+    _leg(kind, asking, stream)
+    while stream.resume():  # the budget had to know what the requests on their way cost
+        _leg(kind, asking, stream)
+    for again, exams in stream.again.items():
+        pending[again].extend(exams)
+
+
+def _leg(kind: Kind, asking: _Asking, stream: _Stream) -> None:
+    """Let the engine answer what the stream gives it until it ends, or pauses for the budget."""
     engine = asking.session.engine
     answers: Answers = engine.generate(stream) if kind == "generate" else engine.score(stream)  # type: ignore[arg-type]
     try:
@@ -153,8 +195,6 @@ def _round(kind: Kind, asking: _Asking, todo: list[Exam], pending: dict[Kind, li
             answers.close()
     stream.check()
     asking.file_unanswered()
-    for again, exams in stream.again.items():
-        pending[again].extend(exams)
 
 
 class _Asking:
@@ -165,7 +205,7 @@ class _Asking:
         self.filed = Filed(session.log, session.number, with_failures=not session.retry_failed)
         self._writer = writer
         self._lock = threading.Lock()
-        self._sent: dict[int, Key] = {}
+        self._sent: dict[int, tuple[Key, Claim | None]] = {}
         self._on_the_way: set[Key] = set()
         self._failed: set[Key] = set()
         self._count = 0
@@ -221,12 +261,25 @@ class _Asking:
                     fresh.append(step)
         return fresh
 
-    def send(self, step: Step) -> None:
-        """Give a step the next position."""
+    def send(self, step: Step) -> bool:
+        """Give a step the next position; return whether the budget allows it now.
+
+        Where it does not and nothing is on its way, the budget has ended the run.
+        """
+        session, claim = self.session, None
+        if session.budget is not None:
+            claim = session.budget.claim(step.request, session.engine)
+            if claim is None:
+                with self._lock:
+                    is_last_word = not self._sent
+                if is_last_word:
+                    session.stopped = session.budget.why
+                return False
         with self._lock:
-            self._sent[self._count] = step.key
+            self._sent[self._count] = step.key, claim
             self._count += 1
-        self.session.progress.asked += 1
+        session.progress.asked += 1
+        return True
 
     def start_round(self) -> None:
         """Begin to count positions from zero."""
@@ -240,45 +293,38 @@ class _Asking:
                 check_policy(self._policy, {POLICY_FIELD: classes}, self.session.engine.label)
             self._has_warned |= not classes
 
-    def may_send(self) -> bool:
-        """Whether the budget allows another request."""
-        session = self.session
-        if session.stopped is None and session.budget is not None:
-            session.stopped = session.budget.refuses(len(self._sent))
-        return session.stopped is None
-
     def file(self, position: int, response: Response) -> None:
         """Store an answer and count it."""
         with self._lock:
-            key = self._sent.pop(position, None)
-        if key is None:
+            sent = self._sent.pop(position, None)
+        if sent is None:
             raise EngineError(
                 f"the engine '{self.session.engine.label}' answered request {position}, which is not open",
                 why="it was never asked or has been answered before",
                 hint="this is a fault of the engine; every answer so far is kept",
             )
-        self._settle(key, response)
+        self._settle(*sent, response)
 
     def file_unanswered(self) -> None:
         """Record a failure for every request that the engine left open."""
         with self._lock:
             left, self._sent = list(self._sent.values()), {}
-        for key in left:
-            self._settle(key, Response(failure=_NO_ANSWER))
+        for sent in left:
+            self._settle(*sent, Response(failure=_NO_ANSWER))
 
     def drop_unsent(self) -> None:
         """Forget requests that were planned and never read."""
         with self._lock:
-            self._on_the_way.intersection_update(self._sent.values())
+            self._on_the_way.intersection_update([key for key, _ in self._sent.values()])
 
-    def _settle(self, key: Key, response: Response) -> None:
+    def _settle(self, key: Key, claim: Claim | None, response: Response) -> None:
         self._writer.put(key, response)
         with self._lock:
             if response.failure is not None:
                 self._failed.add(key)
             self._on_the_way.discard(key)
-        if self.session.budget is not None:
-            self.session.budget.spend(response)
+        if self.session.budget is not None and claim is not None:
+            self.session.budget.settle(claim, response)
         self.session.progress.count(response)
         self.session.observer.asking(self.session.progress)
 
@@ -295,18 +341,30 @@ class _Stream:
         self._kind = kind
         self._other: Kind = "score" if kind == "generate" else "generate"
         self._asking = asking
-        self._exams = exams
         self._error: BaseException | None = None
         self._ended = False
         asking.start_round()
+        self._left: Iterator[Step] = (step for exam in exams for steps in self._steps(exam) for step in steps)
+        self._held: Step | None = None
         self._iterator = self._requests()
 
     def __iter__(self) -> Iterator[Single]:
         return self._iterator
 
+    def resume(self) -> bool:
+        """Go on where the budget made the stream pause; return whether there is anything to go on with."""
+        if self._held is None or self._asking.session.stopped is not None:
+            return False
+        self._left = chain([self._held], self._left)
+        self._held, self._ended = None, False
+        self._asking.start_round()
+        self._iterator = self._requests()
+        return True
+
     def check(self) -> None:
         """Raise what went wrong while reading the exams."""
-        self._asking.drop_unsent()
+        if self._held is None or self._asking.session.stopped is not None:
+            self._asking.drop_unsent()
         if self._error is not None:
             raise self._error
         if not self._ended:
@@ -317,14 +375,11 @@ class _Stream:
 
     def _requests(self) -> Iterator[Single]:
         try:
-            for exam in self._exams:
-                for steps in self._steps(exam):
-                    for step in steps:
-                        if not self._asking.may_send():
-                            self._ended = True
-                            return
-                        self._asking.send(step)
-                        yield step.request
+            for step in self._left:
+                if not self._asking.send(step):
+                    self._held = step
+                    break
+                yield _drawn_again(step, self._asking.session.engine)
             self._ended = True
         except Exception as error:  # noqa: BLE001 - kept for check()
             self._error = error

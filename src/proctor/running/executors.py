@@ -111,6 +111,11 @@ class RayEngine(Engine):
         return self.engine.marks
 
     @property
+    def keeps_thoughts(self) -> bool:
+        """Whether turns carry thoughts, as the engine that the workers run has it."""
+        return self.engine.keeps_thoughts
+
+    @property
     def price_name(self) -> str:
         """What price tables call the engine that the workers run."""
         return self.engine.price_name

@@ -220,6 +220,7 @@ def _beginning(exam: str, answered: Answered) -> dict[str, Any]:
         "usage": sum([response.usage for response in responses], Usage()).as_data(),
         "timing": _timing(responses),
         "failure": answered.failure,
+        "schema_version": SCHEMA_VERSION,
     }
 
 
@@ -276,7 +277,7 @@ def _prompts(request: Request) -> list[Any]:
         case Choose() | Likelihood():
             return [_payload(pair.context) for pair in request.pairs]
         case Rolling():
-            return [request.text]
+            return [list(request.messages) if request.messages else request.text]
         case Converse():
             return [list(request.turns)]
 

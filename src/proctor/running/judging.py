@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from proctor.running.budget import PriceTable
     from proctor.running.execute import Budget
     from proctor.running.log import Key, ResponseLog
+    from proctor.running.reckoning import Claim
 
 Watch = Callable[[str, Progress], None]
 _NO_ANSWER = Failure("engine", "the engine ended without answering this request")
@@ -61,6 +62,9 @@ class Judging:
         budget: Stops asking when it is used up; what was not asked is then a failure.
         prices: What models cost, where it is not the table that comes with Proctor.
         watch: Is told a judge's name and counts after each answer.
+
+    Attributes:
+        stopped: Why the budget ended the judging early, if it did.
     """
 
     def __init__(
@@ -73,6 +77,7 @@ class Judging:
         watch: Watch | None = None,
     ) -> None:
         self.counts: dict[str, JudgeCounts] = defaultdict(JudgeCounts)
+        self.stopped: str | None = None
         self._where = log
         self._open: ResponseLog | None = None
         self._files = ExitStack()
@@ -83,8 +88,10 @@ class Judging:
 
     def ask(self, engine: KnownAnswerer, requests: Iterable[Generate]) -> Answers:
         """Yield the answer to each request; an engine that predicts in a way of its own is asked without the log."""
-        if not isinstance(engine, Engine) or type(engine).infer is not Engine.infer:
+        if not isinstance(engine, Engine):
             return engine.generate(requests)
+        if type(engine).infer is not Engine.infer:
+            return ((position, engine.heard(response)) for position, response in engine.generate(requests))
         return self.answer(engine, requests)
 
     def summary(self) -> dict[str, dict[str, int]]:
@@ -105,7 +112,8 @@ class Judging:
         if engine.answers_in_order:  # an answer belongs to its place, and could not be found again
             in_order = list(requests)
             progress = Progress(total=len(in_order), started=time.monotonic())
-            yield from self._counted(engine, engine.generate(in_order), progress)
+            for position, response in self._counted(engine, engine.generate(in_order), progress):
+                yield position, engine.heard(response)
             return
         from proctor.running.listening import listening
         from proctor.running.log import Key
@@ -132,27 +140,35 @@ class Judging:
         """Ask what is wanted, and file each answer as it comes."""
         from proctor.running.log_writer import LogWriter
 
-        sent: list[Key] = []
         found: dict[Key, Response] = {}
         budget = self._budget_of(engine)
-        refused: str | None = None
+        left = deque(wanted.items())
+        sent: list[tuple[Key, Claim | None]] = []
 
         def sending() -> Iterator[Generate]:
-            nonlocal refused
-            for key, request in wanted.items():
-                if budget is not None and (refused := budget.refuses(len(sent) - len(found))) is not None:
+            while left:
+                key, request = left[0]
+                claim = None if budget is None else budget.claim(request, engine)
+                if budget is not None and claim is None:
                     return
-                sent.append(key)
+                left.popleft()
+                sent.append((key, claim))
                 yield request
 
         with LogWriter(self._log(), number) as writer:
-            for position, response in self._counted(engine, engine.generate(sending()), progress):
-                found[sent[position]] = response
-                writer.put(sent[position], response)
-                if budget is not None:
-                    budget.spend(response)
-        if refused is not None:
-            unasked = Response(failure=Failure("budget", refused))
+            before = len(left) + 1
+            while 0 < len(left) < before:  # the budget may have to know what those on their way cost
+                before = len(left)
+                sent.clear()
+                for position, response in self._counted(engine, engine.generate(sending()), progress):
+                    key, claim = sent[position]
+                    found[key] = response
+                    writer.put(key, response)
+                    if budget is not None and claim is not None:
+                        budget.settle(claim, response)
+        if budget is not None and left:
+            self.stopped = budget.why
+            unasked = Response(failure=Failure("budget", budget.why))
             return {key: found.get(key, unasked) for key in wanted}
         return found
 

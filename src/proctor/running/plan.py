@@ -12,9 +12,10 @@ from typing import Literal, TypeVar
 
 from msgspec import Struct, structs
 
+from proctor.engines.thoughts import turn_of
 from proctor.ir import Converse, Failure, Generate, Prompt, Request, Response, Score, Timing, Usage, content_key
 from proctor.recipes.exam import Answered, Question
-from proctor.running.listening import Listening
+from proctor.running.listening import AS_FILED, Listening
 from proctor.running.log import Key, ResponseLog
 
 Kind = Literal["generate", "score"]
@@ -89,11 +90,11 @@ class Filed:
         hear: What is made of what is filed; see :mod:`proctor.running.listening`.
     """
 
-    def __init__(self, log: ResponseLog, engine: int, *, with_failures: bool, hear: Listening | None = None) -> None:
+    def __init__(self, log: ResponseLog, engine: int, *, with_failures: bool, hear: Listening = AS_FILED) -> None:
         self._log = log
         self._engine = engine
         self._with_failures = with_failures
-        self._hear = hear or (lambda request, response: response)
+        self._hear = hear
 
     def heard_by(self, hear: Listening) -> Filed:
         """Return the same answers, heard in another way."""
@@ -112,7 +113,7 @@ class Filed:
         plain = [entry for entry in requests if not isinstance(entry.request, Converse)]
         known = self.known([entry.key for entry in plain])
         steps = [Step(entry.request, entry.key) for entry in plain if entry.key not in known]  # type: ignore[arg-type]
-        talks = [_Talk(entry.request, entry.key.repeat) for entry in requests if isinstance(entry.request, Converse)]
+        talks = [self._talk(entry.request, entry) for entry in requests if isinstance(entry.request, Converse)]
         self._advance(talks)
         return steps + [step for talk in talks if (step := talk.step) is not None]
 
@@ -120,7 +121,7 @@ class Filed:
         """Return the response to each request; ``None`` where there is none."""
         plain = self.responses([entry.key for entry in requests if not isinstance(entry.request, Converse)])
         talks = {
-            place: _Talk(entry.request, entry.key.repeat)
+            place: self._talk(entry.request, entry)
             for place, entry in enumerate(requests)
             if isinstance(entry.request, Converse)
         }
@@ -133,6 +134,9 @@ class Filed:
             else None
             for place, entry in enumerate(requests)
         ]
+
+    def _talk(self, request: Converse, entry: Wanted) -> _Talk:
+        return _Talk(request, entry.key.repeat, self._hear.keeps_thoughts)
 
     def _advance(self, talks: list[_Talk]) -> None:
         active = talks
@@ -147,7 +151,8 @@ class Filed:
 class _Talk:
     """A conversation, as far as its answers are known."""
 
-    def __init__(self, request: Converse, repeat: int) -> None:
+    def __init__(self, request: Converse, repeat: int, keeps_thoughts: bool) -> None:
+        self._keeps_thoughts = keeps_thoughts
         self._request = request
         self._repeat = repeat
         self._replies: list[Response] = []
@@ -189,7 +194,7 @@ class _Talk:
             if turn is not None:
                 messages.append(turn)
             elif (reply := next(replies, None)) is not None:
-                messages.append({"role": "assistant", "content": reply.text})
+                messages.append(turn_of(reply, with_thoughts=self._keeps_thoughts))
             else:
                 break
         request = Generate(Prompt(messages), self._request.decoding)

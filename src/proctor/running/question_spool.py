@@ -234,7 +234,7 @@ class _Shared:
             case Likelihood():
                 packed = "likelihood", request.context.payload, request.continuation
             case Rolling():
-                packed = "rolling", request.text, request.from_start
+                packed = "rolling", request.text, request.from_start, request.messages
             case Converse():
                 packed = "converse", request.turns, self._number(request.decoding)
         if not is_plain(packed):
@@ -249,8 +249,8 @@ class _Shared:
                 return Choose(tuple(Pair(Prompt(context), words) for context, words in pairs))
             case ("likelihood", payload, words):
                 return Likelihood(Prompt(payload), words)
-            case ("rolling", text, from_start):
-                return Rolling(text, from_start)
+            case ("rolling", text, from_start, messages):
+                return Rolling(text, from_start, tuple(messages))
             case (_, turns, number):
                 return Converse(turns, self._decoding(number))
         raise ValueError(packed)

@@ -33,6 +33,7 @@ from proctor.running.log import ResponseLog
 from proctor.running.plan import Filed, answered_blocks, blocks_of
 from proctor.running.progress import Observer, SilentObserver
 from proctor.running.question_spool import QuestionSpool
+from proctor.running.sampled import Sampled
 from proctor.running.spec import RunSpec
 from proctor.scoring.flat import DIRECTION, units_of
 from proctor.scoring.grade import Grade
@@ -52,12 +53,14 @@ class RunResult:
         run: Time, machine, versions, engine, tokens: what may differ between equal runs.
         grades: By exam: everything scoring knows, instance by instance.
         output: The run folder, where one was asked for.
+        stopped: Why the budget ended the run before everything was asked; ``None`` where it did not.
     """
 
     results: dict[str, dict[str, Any]]
     run: dict[str, Any]
     grades: dict[str, Grade]
     output: Path | None = None
+    stopped: str | None = None
 
 
 def run_exams(
@@ -73,6 +76,7 @@ def run_exams(
     retry_failed: bool = True,
     budget: Budget | None = None,
     prices: PriceTable | None = None,
+    samples: Mapping[str, Sampled] | None = None,
 ) -> RunResult:
     """Let an engine sit exams.
 
@@ -92,6 +96,7 @@ def run_exams(
         retry_failed: Ask again what failed in an earlier run. If not, recorded failures stand.
         budget: Stops asking when it is used up; what was not asked is then a failure in the results.
         prices: What models cost, where it is not the table that comes with Proctor.
+        samples: How the exams' questions were drawn, by their names, where they are samples of larger exams.
 
     Raises:
         RunInterruptedError: The user stopped the run; it says how to go on.
@@ -112,7 +117,9 @@ def run_exams(
             folder.check_rows(exams)
         number = open_log.engine_number(engine.identity, engine.label, without_secrets(engine.identity_values()))
         spool = stack.enter_context(QuestionSpool())
-        session = Session(engine, open_log, number, observer, retry_failed, budget, prices, spool)
+        session = Session(
+            engine, open_log, number, observer, retry_failed, budget, prices, spool, samples=samples or {}
+        )
         stack.enter_context(_interruptible(session, folder))
         observer.started([exam.name for exam in exams], engine.label)
         stack.callback(observer.finished)
@@ -194,11 +201,14 @@ def _conclude(
     run = _circumstances(session, grading.usage, began)
     if judged := judging.summary():
         run["judges"] = judged
+    stopped = session.stopped or judging.stopped
+    if stopped is not None:
+        run["stopped"] = stopped
     if grading.latency:
         run["latency"] = grading.latency
     if folder is not None:
         folder.write_results(results, run)
-    return RunResult(results, run, grades, folder.path if folder is not None else None)
+    return RunResult(results, run, grades, folder.path if folder is not None else None, stopped)
 
 
 class _Grading:
@@ -240,6 +250,8 @@ class _Grading:
                 **entry_of(grade, tally.count, tally.endings.as_data()),
                 FINGERPRINT: fingerprint.to_dict(),
             }
+            if (sample := self._session.samples.get(exam.name)) is not None:
+                self.results[exam.name] = sample.entry(self.results[exam.name])
             self._session.observer.graded(exam.name, grade)
         if exam.variant:
             self.results[exam.name]["variant"] = exam.variant

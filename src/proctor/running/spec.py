@@ -45,6 +45,7 @@ class RunSpec:
         seed: Seed of every random stream.
         num_demos: Solved instances in each prompt, where it replaces the exam's own number.
         overrides: Further settings of the recipes, by name.
+        precision: How near the bounds of the main scores' intervals are to be; questions are drawn until they are.
         log_samples: Whether ``samples.jsonl`` is written.
         engine: Identity of the engine: filled in by the run.
         exams: What each exam was, by name: filled in by the run, compared when it is repeated.
@@ -60,6 +61,7 @@ class RunSpec:
     seed: int | None = None
     num_demos: int | None = None
     overrides: dict[str, Any] = field(default_factory=dict)
+    precision: float | None = None
     log_samples: bool = True
     engine: str = ""
     exams: dict[str, Any] = field(default_factory=dict)

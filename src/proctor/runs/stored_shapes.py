@@ -50,6 +50,7 @@ _ENTRY: dict[str, Check] = {
     "num_of_instances": is_count,
     "num_of_failures": is_count,
     "score_name": _is_text,
+    "fingerprint": _is_mapping_of(_is_text),
     "failure_kinds": _is_mapping_of(is_count),
     "metric_failures": _is_mapping_of(_is_text),
     "answers": is_count,

@@ -6,6 +6,7 @@ read back in one place only: :func:`read_flat`, for operators that get and retur
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -192,6 +193,22 @@ def _is_companion(name: str, flat: Mapping[str, Any], *, in_file: bool) -> bool:
         base.endswith(end) and f"{base.removesuffix(end)}{rest}" in flat
         for end, base, rest in (("_stderr", head, comma + grading), ("_n", name, ""))
     )
+
+
+_ERRORS = re.compile(r"(^|_)(stderr|std_?err(or)?|standard_error)$")
+_COUNTS = re.compile(r"(^|_)(count|counts|total|n)$|^(num|n|total)_|^sample_len$")
+
+
+def is_beside_scores(name: str, value: object) -> bool:
+    """Whether an entry is a standard error or a count, by its name: numbers that say something of scores.
+
+    Args:
+        name: Of the entry; a grading behind a comma does not count.
+        value: Of the entry; a count is a whole number.
+    """
+    plain = name.partition(",")[0].lower()
+    is_whole = isinstance(value, int | float) and float(value).is_integer()
+    return _ERRORS.search(plain) is not None or (is_whole and _COUNTS.search(plain) is not None)
 
 
 def _is_number(value: object) -> bool:

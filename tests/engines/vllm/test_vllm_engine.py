@@ -73,6 +73,7 @@ class LLM:
     calls = []
     error = VLLMError
     dies = None
+    says = None
     tokenizer = Tokenizer
 
     def __init__(self, *arguments, **options):
@@ -115,7 +116,7 @@ class LLM:
         text = "".join(map(chr, ids))
         written = {
             "index": 0,
-            "text": f"re: {text}" if parameters.detokenize else "",
+            "text": (LLM.says or f"re: {text}") if parameters.detokenize else "",
             "token_ids": [65],
             "finish_reason": "abort" if "abort" in text else "stop",
             "logprobs": None if parameters.logprobs is None else [{65: entry(65)}],
@@ -393,3 +394,40 @@ def test_a_vllm_that_cannot_be_imported_says_why(monkeypatch, tmp_path, asked):
     engine = VLLMEngine(model="m")
     with pytest.raises(EngineError, match=r"libcuda\.so\.1"):
         list(engine.generate([asked]) if isinstance(asked, Generate) else engine.score([asked]))
+
+
+class MarkedTokenizer(Tokenizer):
+    """One whose marks of thoughts are special tokens."""
+
+    all_special_tokens = ("<think>", "</think>")
+
+
+def thought(engine, monkeypatch, says, prompt="why?<think>", **decoding):
+    monkeypatch.setattr(LLM, "says", says)
+    [(_, response)] = list(engine.generate([Generate(Prompt(prompt), Decoding(**decoding))]))
+    return response, LLM.calls[-1][1][0]
+
+
+def test_thoughts_that_the_prompt_began(engine, monkeypatch):
+    response, parameters = thought(engine, monkeypatch, "hm\nhm</think>yes\nmore", stop=("\n",))
+    assert (response.texts, response.thoughts, response.finish_reasons) == (("yes",), ("hm\nhm",), ("stop",))
+    assert parameters.stop == []
+    lost, _ = thought(engine, monkeypatch, "hm")
+    assert (lost.failure.kind, lost.thoughts) == ("thinking", ("hm",))
+    _, plain = thought(engine, monkeypatch, "yes", "why?", stop=("\n",))
+    assert plain.stop == ["\n"]
+
+
+def test_an_allowance_and_marks_that_are_special_tokens(engine, monkeypatch):
+    _, parameters = thought(engine, monkeypatch, "yes", "why?", max_tokens=4)
+    assert (parameters.max_tokens, parameters.skip_special_tokens) == (4, None)
+    monkeypatch.setattr(LLM, "tokenizer", MarkedTokenizer)
+    roomy = VLLMEngine(model="m", thinking_tokens=10)
+    response, parameters = thought(roomy, monkeypatch, "<think>hm</think>yes", "why?", max_tokens=4)
+    assert (response.texts, response.usage.thinking_tokens) == (("yes",), 1)
+    assert (parameters.max_tokens, parameters.skip_special_tokens) == (14, False)
+
+
+def test_how_lm_eval_calls_the_arguments():
+    given = VLLMEngine(pretrained="m", think_end_token="</think>", enable_thinking=False)
+    assert (given.think_end, given.thinking) == ("</think>", "off")

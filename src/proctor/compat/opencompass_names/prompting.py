@@ -61,7 +61,10 @@ class BaseRetriever:
 
     def retrieve(self) -> list[list[int]]:
         """Return the positions of the examples of every test row."""
-        text = field_text(self.dataset_reader.input_columns)
+
+        def text(row: Any) -> str:  # only retrievers that compare rows read them
+            return field_text(self.dataset_reader.input_columns)(row)
+
         index, test = Corpus(self.index_ds, text), Corpus(self.test_ds, text)
         return [list(each) for each in self.retriever.retrieve(index, test, self._label_prompts())]
 

@@ -117,7 +117,8 @@ class ConfigAsker:
         """What is asked of a model."""
         own = self.config.inferencer
         if own.kind == PPL:
-            return frozenset({"rolling" if own.normalizing is None else "likelihood"})
+            losses: Kind = "rolling_chat" if self.options.as_messages else "rolling"
+            return frozenset({losses if own.normalizing is None else "likelihood"})
         if own.kind == CHAT:
             return frozenset({"converse" if own.mode == "every" else "generate"})
         return frozenset({_KINDS[own.kind]})
@@ -128,7 +129,7 @@ class ConfigAsker:
         Raises:
             ProctorError: A template or a retriever cannot be built, or the prompts cannot be asked so.
         """
-        asking = RowAsker(self.config, self.options, self.prompts.over(opened.pool), context.fits)
+        asking = RowAsker(self.config, self.options, self.prompts.over(opened.pool), context)
 
         def ask(each: Ask, row: Row, demos: Demos) -> Question:
             return asking.ask(row, demos, each)
@@ -163,13 +164,15 @@ class RowAsker:
         config: The dataset.
         options: What the run changes.
         builder: Makes the prompts.
-        fits: Whether a prompt is short enough; its last examples are dropped until it is, as upstream does it.
+        context: What is known of who is asked. Where it says that a prompt is too long, its last examples are dropped
+            until it fits, as upstream does it.
     """
 
     def __init__(
-        self, config: DatasetConfig, options: DatasetOptions, builder: PromptBuilder, fits: Fits | None = None
+        self, config: DatasetConfig, options: DatasetOptions, builder: PromptBuilder, context: Context | None = None
     ) -> None:
-        self._fits = fits
+        self._context = context or Context()
+        self._fits = self._context.fits
         self._inferencer = config.inferencer
         self._builder = builder
         self._output: str | None = config.reader.get("output_column")
@@ -201,7 +204,9 @@ class RowAsker:
                 why=f"its columns are {', '.join(map(repr, row))}",
             )
         asked = self._ask(row, demos)
-        requests = asked.requests if not ask.repeat else tuple(_again(each, ask.repeat) for each in asked.requests)
+        requests = asked.requests
+        if ask.repeat:
+            requests = tuple(each if self._context.gives_seed(each) else _again(each, ask.repeat) for each in requests)
         exchange = Exchange(
             question=(turn("user", asked.text),),
             references=reference_texts(asked.gold),
@@ -229,7 +234,9 @@ class RowAsker:
         requests: list[Request] = []
         for label in self.labels:
             if normalizing is None:
-                requests.append(Rolling(self._labelled(row, demos, label).text, from_start=False))
+                prompt = self._shortened(row, demos, label)
+                messages = tuple(prompt.messages) if prompt.is_chat else ()
+                requests.append(Rolling(prompt.text, from_start=False, messages=messages))
                 continue
             context, answer = self._builder.split(row, demos, label)
             requests += [Likelihood(Prompt(context), answer), Likelihood(Prompt(normalizing), answer)]
@@ -252,15 +259,19 @@ class RowAsker:
             requests.append(Likelihood(Prompt(context), continuation))
         return AskedRow(_first_text(requests), tuple(requests), self._gold(row), self.labels)
 
-    def _labelled(self, row: Row, demos: Sequence[int], label: Any) -> Prompt:
+    def _shortened(self, row: Row, demos: Sequence[int], label: Any) -> Prompt:
         prompt = self._builder.labelled(row, demos, label)
         while demos and self._fits is not None and not self._fits(prompt):
             demos = demos[:-1]
             prompt = self._builder.labelled(row, demos, label)
+        return prompt
+
+    def _labelled(self, row: Row, demos: Sequence[int], label: Any) -> Prompt:
+        prompt = self._shortened(row, demos, label)
         if prompt.is_chat:
             raise DataError(
-                "likelihoods are of texts, not of chat messages",
-                hint="leave --apply-chat-template out, or choose the config that lets the model write (…_gen)",
+                "likelihoods of a continuation are of texts, not of chat messages",
+                hint="ask a model that takes text, or choose the config that lets the model write (…_gen)",
             )
         return prompt
 

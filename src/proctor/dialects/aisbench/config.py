@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from proctor.dialects.aisbench.components import RETRIEVERS, TEMPLATES, build_retriever, build_template
 from proctor.dialects.aisbench.config_keys import dataset_key_problems, part_problems, without_effect
-from proctor.dialects.aisbench.datasets import type_arguments
-from proctor.dialects.aisbench.evaluators import RECORDED_ONLY
-from proctor.dialects.aisbench.values import ConfigDict, location_of, short_name
+from proctor.dialects.aisbench.datasets import Replicas, type_arguments
+from proctor.dialects.aisbench.datasets.dataset_specs import spec_names
+from proctor.dialects.aisbench.datasets.reader import range_problems
+from proctor.dialects.aisbench.evaluators import RECORDED_ONLY, evaluation_slips
+from proctor.dialects.aisbench.judge_inference import judge_of
+from proctor.dialects.aisbench.signatures import known_names, project_named, signature_of
+from proctor.dialects.aisbench.template_keys import template_problems
+from proctor.dialects.aisbench.values import (
+    ConfigDict,
+    Reference,
+    abbr_of,
+    dotted_name,
+    location_of,
+    short_name,
+)
 from proctor.errors import Diagnostic, Location, ProctorError, ValidationError, did_you_mean
 
 GENERATE, PPL, LL, CLP, CHAT, TEXT_PPL = "gen", "ppl", "ll", "clp", "chat", "text_ppl"
@@ -42,7 +54,6 @@ _ELSEWHERE: Mapping[str, str] = {
     "SWCELossInferencer": "it measures texts in sliding windows",
 }
 CHAT_MODES = ("last", "every", "every_with_gt")
-_ABBR = re.compile(r"/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +112,37 @@ class DatasetConfig:
     def evaluation(self) -> Mapping[str, Any]:
         """Evaluator and post-processors."""
         found: Mapping[str, Any] = self.values.get("eval_cfg") or {}
-        return found
+        judge = found.get("evaluator")
+        if not isinstance(judge, Mapping) or short_name(judge.get("type", "")) != "LMEvaluator":
+            return found
+        told = {
+            key: self.values[key] for key in ("mode", "infer_order", "given_pred", "base_models") if key in self.values
+        }
+        compared = ConfigDict({**judge, "of_dataset": {"abbr": self.abbr, **told}}, location=location_of(judge))
+        return ConfigDict({**found, "evaluator": compared}, location=location_of(found))
+
+    @property
+    def project(self) -> str:
+        """Whose rules are meant: ``aisbench`` where its type or its inferencer is AISBench's, else ``opencompass``."""
+        named = (self.values.get("type"), (self.inference.get("inferencer") or {}).get("type"))
+        return "aisbench" if "aisbench" in map(project_named, named) else "opencompass"
+
+    def sampled(self, times: int) -> DatasetConfig:
+        """Return the dataset with each row asked about as often as the model says (``num_return_sequences``).
+
+        Raises:
+            ValidationError: The dataset says another number of runs.
+        """
+        own = self.values.get("n", times)
+        if own != times:
+            raise ValidationError(
+                f"'{self.abbr}' is to be asked {own} times (n), and {times} times (the model's num_return_sequences)",
+                location=self.location,
+                path="$.n",
+                hint="say one of them",
+            )
+        values = ConfigDict({"k": times, **self.values, "n": times}, location=self.location)
+        return replace(self, values=values, count=times)
 
     def repeated(self, times: int) -> DatasetConfig:
         """Return the dataset with each row asked about ``times`` times."""
@@ -112,25 +153,12 @@ class DatasetConfig:
     def without_effect(self) -> dict[str, str]:
         """Keys that have no effect here, by path, each with the reason."""
         found = without_effect(self.values, self.inferencer.kind, type_arguments(self.values.get("type")))
+        if _is_comparison(self.evaluation.get("evaluator")):
+            for key in ("mode", "infer_order", "given_pred"):
+                found.pop(f"$.{key}", None)
         judge = self.evaluation.get("evaluator")
         name = short_name(judge.get("type", "")) if isinstance(judge, Mapping) else ""
         return found | ({"$.eval_cfg.evaluator": RECORDED_ONLY[name]} if name in RECORDED_ONLY else {})
-
-
-def abbr_of(values: Mapping[str, Any]) -> str:
-    """Return the name of a dataset: ``abbr``, else made of path and name as upstream makes it."""
-    if values.get("abbr"):
-        return str(values["abbr"])
-    parts = [str(values[key]) for key in ("path", "name") if values.get(key)]
-    return _ABBR.sub("_", "_".join(parts)) or short_name(values.get("type", "dataset"))
-
-
-def model_abbr_of(values: Mapping[str, Any]) -> str:
-    """Return the name of a model: ``abbr``, else its type and the end of its path."""
-    if values.get("abbr"):
-        return str(values["abbr"])
-    ending = "_".join(str(values.get("path") or values.get("model") or "").rstrip("/").split("/")[-2:])
-    return f"{short_name(values.get('type', 'model'))}_{ending}".rstrip("_")
 
 
 def dataset_config(values: Mapping[str, Any]) -> DatasetConfig:
@@ -163,12 +191,110 @@ def _problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
     reader, inference = values.get("reader_cfg"), values.get("infer_cfg")
     if isinstance(reader, Mapping):
         yield from _reader_problems(reader)
+        yield from range_problems(reader, location_of(reader))
     if isinstance(inference, Mapping):
         yield from _inference_problems(inference)
+        yield from _word_problems(inference, _columns(reader))
     if "type" in values:
+        yield from _type_problems(values["type"], where)
         yield from dataset_key_problems(values, type_arguments(values["type"]))
+    yield from _run_problems(values)
     if isinstance(reader, Mapping) and isinstance(inference, Mapping):
         yield from part_problems(values, _kind_of(inference))
+    yield from _scoring_problems(values)
+
+
+def _type_problems(kind: Any, where: Location | None) -> Iterator[Diagnostic]:
+    """Yield a dataset type that neither package has, where it is nearly one that they have."""
+    if not isinstance(kind, Reference | str) or type_arguments(kind) is not None or signature_of("datasets", kind):
+        return
+    name, project = short_name(kind), project_named(kind, "opencompass")
+    if name in spec_names() or ("." in dotted_name(kind) and not project_named(kind)):
+        return
+    if hint := did_you_mean(name, {*known_names(project, "datasets"), *spec_names()}):
+        yield Diagnostic(f"there is no dataset type '{name}'", where, "$.type", hint=hint)
+
+
+def _run_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    try:
+        Replicas.of(values)
+    except ProctorError as error:
+        yield from (each.at(path="$.n") for each in error.diagnostics)
+
+
+def _scoring_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    evaluation = values.get("eval_cfg")
+    if evaluation is not None and not isinstance(evaluation, Mapping):
+        yield Diagnostic(
+            "eval_cfg is not a dictionary", location_of(values), "$.eval_cfg", f"it is {_shown(evaluation)}"
+        )
+    elif evaluation:
+        if (judge := evaluation.get("evaluator")) is not None and not isinstance(judge, Mapping):
+            place, path = location_of(evaluation), "$.eval_cfg.evaluator"
+            why, hint = f"it is {_shown(judge)}", "evaluator=dict(type=…)"
+            yield Diagnostic("the evaluator is not a dictionary", place, path, why, hint)
+        yield from evaluation_slips({key: each for key, each in evaluation.items() if not _is_comparison(each)})
+    if values.get("judge_infer_cfg") and (judge := judge_of(values)) is not None:
+        yield from judge.problems()
+
+
+def _is_comparison(part: Any) -> bool:
+    """Whether a part of ``eval_cfg`` is a judge of pairs, whose problems the whole dataset tells."""
+    return isinstance(part, Mapping) and short_name(part.get("type", "")) == "LMEvaluator"
+
+
+def _columns(reader: Any) -> list[str]:
+    if not isinstance(reader, Mapping):
+        return []
+    columns = reader.get("input_columns") or ()
+    if not isinstance(columns, str | Sequence):
+        return []
+    named = columns.split() if isinstance(columns, str) else [each for each in columns if isinstance(each, str)]
+    output = reader.get("output_column")
+    return [*named, output] if isinstance(output, str) else named
+
+
+def _word_problems(inference: Mapping[str, Any], columns: Sequence[str]) -> Iterator[Diagnostic]:
+    """Yield what is wrong with templates and retriever, and where they do not go together."""
+    count = 0
+    for name in ("ice_template", "prompt_template"):
+        part = inference.get(name)
+        if isinstance(part, Mapping):
+            found = list(template_problems(part, f"$.infer_cfg.{name}", columns))
+            if not found and short_name(part.get("type", "")) in (*TEMPLATES, ""):
+                found = list(_failing(lambda part=part, name=name: build_template(part, f"$.infer_cfg.{name}")))
+            count += len(found)
+            yield from found
+    retriever = inference.get("retriever")
+    if not isinstance(retriever, Mapping):
+        return
+    name = short_name(retriever.get("type", ""))
+    if name not in RETRIEVERS:
+        if (hint := did_you_mean(name, RETRIEVERS)) and signature_of("retrievers", retriever.get("type")) is None:
+            path = "$.infer_cfg.retriever.type"
+            yield Diagnostic(f"Proctor has no retriever '{name}'", location_of(retriever), path, hint=hint)
+        return
+    found = list(_failing(lambda: build_retriever(retriever)))
+    ids = retriever.get("fix_id_list")
+    if not found and isinstance(ids, list | tuple) and any(isinstance(each, int) and each < 0 for each in ids):
+        path, why = "$.infer_cfg.retriever.fix_id_list", f"it is {_shown(ids)}"
+        found = [Diagnostic("fix_id_list has positions from 0 on", location_of(retriever), path, why)]
+    yield from found
+    if not found and not count and name != "ZeroRetriever":
+        yield from _failing(lambda: _fitting(inference))
+
+
+def _fitting(inference: Mapping[str, Any]) -> None:
+    from proctor.dialects.aisbench.prompts import PromptBuilder  # it is made of what is checked here
+
+    PromptBuilder(inference, {"input_columns": []})
+
+
+def _failing(make: Callable[[], object]) -> Iterator[Diagnostic]:
+    try:
+        make()
+    except ProctorError as error:
+        yield from error.diagnostics
 
 
 def _kind_of(inference: Mapping[str, Any]) -> str:
@@ -246,10 +372,18 @@ def _inferencer_problems(inferencer: Mapping[str, Any]) -> Iterator[Diagnostic]:
         yield Diagnostic(f"there is no infer_mode {mode!r}", path=f"{path}.infer_mode", location=where, hint=hint)
     for key in ("max_out_len", "max_seq_len"):
         value = inferencer.get(key)
-        if value is not None and (not isinstance(value, int) or value <= 0):
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value <= 0):
             yield Diagnostic(
                 f"{key} is a number of tokens", path=f"{path}.{key}", location=where, why=f"it is {value!r}"
             )
+    stop, labels = inferencer.get("stopping_criteria"), inferencer.get("labels")
+    if stop is not None and not (
+        isinstance(stop, str) or (isinstance(stop, list | tuple) and all(isinstance(each, str) for each in stop))
+    ):
+        why = f"it is {_shown(stop)}"
+        yield Diagnostic("stopping_criteria is a list of texts", where, f"{path}.stopping_criteria", why)
+    if labels is not None and not isinstance(labels, list | tuple):
+        yield Diagnostic("labels is a list", where, f"{path}.labels", f"it is {_shown(labels)}")
 
 
 def _inferencer(values: Mapping[str, Any]) -> Inferencer:
@@ -260,10 +394,17 @@ def _inferencer(values: Mapping[str, Any]) -> Inferencer:
         values.get("max_out_len"),
         (stop,) if isinstance(stop, str) else tuple(stop),
         tuple(labels) if labels else None,
-        values.get("normalizing_str"),
-        values.get("infer_mode", "last"),
+        None if project_named(values["type"]) == "aisbench" else values.get("normalizing_str"),
+        values.get("infer_mode") or _own_mode(values["type"]),
         values.get("max_seq_len"),
     )
+
+
+def _own_mode(kind: Any) -> str:
+    """Return which turns of a conversation a class lets the model take by itself: AISBench's takes every turn."""
+    found = signature_of("inferencers", kind)
+    own = found.defaults.get("infer_mode") if found is not None else None
+    return own if isinstance(own, str) else "last"
 
 
 def checked(datasets: Sequence[Mapping[str, Any]]) -> list[DatasetConfig]:

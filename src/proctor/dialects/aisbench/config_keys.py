@@ -10,8 +10,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from proctor.dialects.aisbench.values import location_of
-from proctor.errors import Diagnostic, did_you_mean
+from proctor.dialects.aisbench.signatures import ELSEWHERE, Signature, project_named, signature_of
+from proctor.dialects.aisbench.values import location_of, short_name
+from proctor.errors import Diagnostic, Location, did_you_mean
 
 Reasons = Mapping[str, str]
 
@@ -50,10 +51,89 @@ class Keys:
                 hint = did_you_mean(str(key), self.used) or f"it has {', '.join(sorted(self.used))}"
                 yield Diagnostic(f"{what} knows no '{key}'", where, f"{path}.{key}", hint=hint)
 
+    def of_class(
+        self, values: Mapping[str, Any], what: str, path: str, taken: Signature | None
+    ) -> Iterator[Diagnostic]:
+        """Yield keys of a class's dictionary that are refused, or that the class does not take.
+
+        Args:
+            values: The dictionary.
+            what: How messages call the class.
+            path: Where it is in the dataset or model.
+            taken: What the class takes; ``None`` where that is not known.
+        """
+        where = location_of(values)
+        for key, value in values.items():
+            place = f"{path}.{key}"
+            if key in self.refused:
+                yield Diagnostic(f"'{key}' of {what} cannot be honoured", where, place, self.refused[key], self.hint)
+            elif taken is None or taken.is_open or key in taken.names:
+                if key not in self.used and key not in self.idle and not _is_default(taken, key, value):
+                    yield self._unread(key, what, place, where, taken)
+            else:
+                yield self._unread(key, what, place, where, taken)
+
+    def _unread(self, key: str, what: str, place: str, where: Location | None, taken: Signature | None) -> Diagnostic:
+        if taken is not None and key in taken.names:
+            return Diagnostic(
+                f"'{key}' of {what} cannot be honoured", where, place, "nothing here does what it asks for", self.hint
+            )
+        known = sorted(self.used | self.idle.keys() if taken is None or taken.is_open else taken.names)
+        return Diagnostic(
+            f"{what} knows no '{key}'", where, place, hint=did_you_mean(key, known) or f"it has {', '.join(known)}"
+        )
+
+    def idle_of_class(self, values: Mapping[str, Any], path: str, taken: Signature | None) -> dict[str, str]:
+        """Return the keys of a class's dictionary that have no effect here, with the reasons."""
+        return self.without_effect(values, path) | {
+            f"{path}.{key}": _BY_ITSELF
+            for key, value in values.items()
+            if key not in self.used and key not in self.idle and _is_default(taken, key, value)
+        }
+
     def without_effect(self, values: Mapping[str, Any], path: str) -> dict[str, str]:
         """Return the keys of a dictionary that have no effect here, with the reasons."""
         return {f"{path}.{key}": self.idle[key] for key in values if key in self.idle}
 
+
+_BY_ITSELF = "it is what upstream has without it"
+
+
+def _is_default(taken: Signature | None, key: str, value: Any) -> bool:
+    """Whether a value is the one that the class has without it: saying it changes nothing."""
+    if taken is None or key not in taken.defaults:
+        return False
+    default = taken.defaults[key]
+    return default is not ELSEWHERE and type(value) is type(default) and value == default
+
+
+def value_problem(
+    values: Mapping[str, Any],
+    key: str,
+    rule: tuple[tuple[type, ...], float | None, float | None, str],
+    path: str,
+    where: Location | None,
+) -> Iterator[Diagnostic]:
+    """Yield a value that is of the wrong type, too small or too large; ``None`` is taken for left out.
+
+    Args:
+        values: The dictionary.
+        key: The key of the value.
+        rule: Types, least, most, and what it is in words.
+        path: Where the value is.
+        where: Where the dictionary was written.
+    """
+    value = values.get(key)
+    if value is None:
+        return
+    kinds, least, most, what = rule
+    fits = isinstance(value, kinds) and not (isinstance(value, bool) and bool not in kinds)
+    if not fits or (least is not None and value < least) or (most is not None and value > most):
+        yield Diagnostic(f"'{key}' is {what}", where, path, f"it is {value!r}"[:LONGEST_SHOWN])
+
+
+LONGEST_SHOWN = 120
+"""Characters of a value that a message shows."""
 
 _RECORDED = "every answer is kept in the response log"
 _BATCHES = "engines choose their batches themselves"
@@ -131,38 +211,89 @@ INFERENCERS: Mapping[str, Keys] = {
 }
 """By what an inferencer asks."""
 
-DATASET_PARTS = frozenset({"type", "abbr", "reader_cfg", "infer_cfg", "eval_cfg", "k", "n"})
+_UNREAD = {
+    "max_out_len": "AISBench's inferencers read none; max_out_len of the model counts where it says one",
+    "max_seq_len": "AISBench's inferencers read none; max_seq_len of the model counts",
+    "normalizing_str": "AISBench's inferencers read none",
+    "stopping_criteria": "AISBench sends none; stop in the model's generation_kwargs is sent",
+}
+"""What inferencers of AISBench take and drop."""
+
+
+def inferencer_keys(kind: str, inferencer: Mapping[str, Any]) -> Keys:
+    """Return what may stand in an inferencer.
+
+    Args:
+        kind: What it asks.
+        inferencer: It.
+    """
+    known = INFERENCERS[kind]
+    if project_named(inferencer.get("type")) != "aisbench":
+        return known
+    idle = {key: why for key, why in _UNREAD.items() if key in known.used}
+    return Keys(known.used - idle.keys(), {**known.idle, **idle}, known.refused)
+
+
+DATASET_PARTS = frozenset({"type", "abbr", "reader_cfg", "infer_cfg", "judge_infer_cfg", "eval_cfg", "k", "n"})
 """Keys of a dataset that are not arguments of its type."""
 
 _PAIRS = "OpenCompass' comparisons of several models read it; an evaluator of single answers does not"
 _SAME_ROWS = "the dataset type takes it, and its rows are the same whatever it is"
+_OF_PAIRS = ("mode", "base_models", "given_pred", "infer_order", "summarizer")
 DATASET_IDLE: Reasons = {
-    **dict.fromkeys(("mode", "base_models", "given_pred", "infer_order", "summarizer"), _PAIRS),
+    **dict.fromkeys(_OF_PAIRS, _PAIRS),
     **dict.fromkeys(("name", "setting_name", "local_mode", "prompt_mode", "cate"), _SAME_ROWS),
 }
 """Arguments that configs give to dataset types whose rows do not depend on them."""
 
-DATASET_REFUSED: Reasons = {
-    "judge_infer_cfg": "another model judges the answers, in a task of AISBench's own; a GenericLLMEvaluator in "
-    "eval_cfg does so here",
-}
-
 
 def dataset_key_problems(values: Mapping[str, Any], arguments: Collection[str] | None) -> Iterator[Diagnostic]:
-    """Yield keys of a dataset that are refused or unknown.
+    """Yield keys of a dataset that are refused or unknown, and arguments of its type that are missing.
 
     Args:
         values: The dataset.
-        arguments: What its type reads; ``None`` where that is not known, so that everything is taken.
+        arguments: What its type reads here; ``None`` where that is not known.
     """
-    where = location_of(values)
-    for key in values:
-        if key in DATASET_REFUSED:
-            yield Diagnostic(f"'{key}' cannot be honoured", where, f"$.{key}", DATASET_REFUSED[key])
-        elif arguments is not None and key not in (*DATASET_PARTS, *arguments, *DATASET_IDLE):
-            known = [*sorted(arguments), *sorted(DATASET_PARTS)]
+    where, kind = location_of(values), values.get("type")
+    taken = signature_of("datasets", kind)
+    compared = _OF_PAIRS if _compares(values) else ()
+    for key, value in values.items():
+        if key in DATASET_PARTS or key in compared or (arguments is not None and key in arguments):
+            continue
+        if arguments is not None and _is_lost(key, value, taken):
+            why = "the class reads it, and the rows here are made without it"
+            yield Diagnostic(f"'{key}' of {short_name(kind)} cannot be honoured", where, f"$.{key}", why, "take it out")
+        elif not _is_argument(key, arguments, taken):
+            known = [*sorted({*(arguments or ()), *(taken.names if taken is not None else ())}), *sorted(DATASET_PARTS)]
             hint = did_you_mean(str(key), known) or f"it has {', '.join(known)}"
             yield Diagnostic(f"the dataset type knows no '{key}'", where, f"$.{key}", hint=hint)
+    if taken is not None and arguments is not None:
+        for key in taken.needed:
+            if key not in values and key in arguments:
+                yield Diagnostic(f"{short_name(kind)} needs '{key}'", where, "$", hint=f"{key}=…")
+
+
+def _compares(values: Mapping[str, Any]) -> bool:
+    """Whether a dataset is scored by a judge of pairs, who reads some of its keys whatever its type is."""
+    evaluation = values.get("eval_cfg")
+    judge = evaluation.get("evaluator") if isinstance(evaluation, Mapping) else None
+    return isinstance(judge, Mapping) and short_name(judge.get("type", "")) == "LMEvaluator"
+
+
+def _is_lost(key: str, value: Any, taken: Signature | None) -> bool:
+    """Whether the class of a type reads an argument that nothing here reads, and it is not what the class has anyway."""
+    if taken is None or key in DATASET_IDLE:
+        return False
+    return key in taken.names and not _is_default(taken, key, value)
+
+
+def _is_argument(key: str, arguments: Collection[str] | None, taken: Signature | None) -> bool:
+    """Whether a dataset type takes an argument: what is read here, what its class takes, what does not matter."""
+    if arguments is None and (taken is None or taken.is_open):
+        return True
+    if key in (arguments or ()) or (taken is not None and key in taken.names):
+        return True
+    return key in DATASET_IDLE and (taken is None or taken.is_open)
 
 
 def part_problems(values: Mapping[str, Any], kind: str) -> Iterator[Diagnostic]:
@@ -186,7 +317,8 @@ def without_effect(values: Mapping[str, Any], kind: str, arguments: Collection[s
     """
     found: dict[str, str] = {}
     if arguments is not None:
-        found |= {f"$.{key}": DATASET_IDLE[key] for key in values if key in DATASET_IDLE and key not in arguments}
+        unread = [key for key in values if key not in arguments and key not in DATASET_PARTS]
+        found |= {f"$.{key}": DATASET_IDLE.get(key, _SAME_ROWS) for key in unread}
     for keys, part, _, path in _parts(values, kind):
         found |= keys.without_effect(part, path)
     retriever = values["infer_cfg"].get("retriever") or {}
@@ -202,85 +334,6 @@ def _parts(values: Mapping[str, Any], kind: str) -> Iterator[tuple[Keys, Mapping
         (EVALUATION, values.get("eval_cfg"), "eval_cfg", "$.eval_cfg"),
     ]
     if kind:
-        listed.append((INFERENCERS[kind], inference.get("inferencer"), "the inferencer", "$.infer_cfg.inferencer"))
+        inferencer = inference.get("inferencer") or {}
+        listed.append((inferencer_keys(kind, inferencer), inferencer, "the inferencer", "$.infer_cfg.inferencer"))
     return (each for each in listed if isinstance(each[1], Mapping))
-
-
-# -- models -------------------------------------------------------------------------------------------------------
-
-_RETRIES = "engines try again by themselves"
-_ENGINES = "it belongs to the engine that upstream runs the model with"
-_LENGTH = "prompts that are too long lose demos, and are said to be too long where that does not help"
-_FASTCHAT = "FastChat's templates are not here; write the same as a meta_template"
-
-_MODEL_USED = """type abbr path model batch_size max_out_len max_seq_len model_kwargs gen_config generation_kwargs
-        tokenizer_path peft_path meta_template stop_words end_str pred_postprocessor key api_key query_per_second
-        openai_api_base base_url url host_ip host_port enable_ssl extra_body openai_extra_kwargs claude_extra_kwargs
-        temperature top_p top_k seed max_completion_tokens"""
-
-MODEL_KEYS = Keys(
-    frozenset(_MODEL_USED.split()),
-    {
-        **dict.fromkeys(("retry", "timeout", "status_code_mappings", "http_client_cfg"), _RETRIES),
-        **dict.fromkeys(("engine_config", "backend", "tokenizer_kwargs", "peft_kwargs", "num_extra_tokens"), _ENGINES),
-        **dict.fromkeys(("mode", "drop_middle"), _LENGTH),
-        **dict.fromkeys(("run_cfg", "sync_rank", "max_workers", "concurrency"), "engines take what the machine has"),
-        **dict.fromkeys(("request_rate", "use_timestamp", "traffic_cfg"), "this is how AISBench measures speed"),
-        **dict.fromkeys(("hf_cache_dir", "ms_cache_dir"), "models are looked for where settings say"),
-        **dict.fromkeys(("rpm_verbose", "verbose", "attr"), "it changes what upstream prints or reports"),
-        **dict.fromkeys(("stream", "stream_chunk_size", "finish_reason_confirm"), "answers are the same in pieces"),
-        "batch_padding": "answers do not depend on the batch",
-        "pad_token_id": "answers do not depend on the batch",
-        "tokenizer_only": "nothing but the tokenizer is loaded where nobody is asked",
-        "trust_remote_code": "code of a model runs only for users who say so themselves",
-        "extract_pred_after_decode": "answers never begin with their prompt here",
-        "think_tag": "thoughts are kept apart from answers",
-        "logprobs": "log-probabilities are asked for where an exam needs them",
-        "top_logprobs": "log-probabilities are asked for where an exam needs them",
-        "returns_tool_calls": "no tools are called",
-    },
-    {
-        "fastchat_template": _FASTCHAT,
-        "use_fastchat_template": _FASTCHAT,
-        "lora_path": "the weights beside the model would be left out",
-        "min_out_len": "engines here have no least number of tokens",
-        "thinking": "Claude's own thoughts are asked for with --model-args",
-        "chat_template_kwargs": "the chat template would be another one; extra_body of a server takes them",
-        "org": "the key says whose account it is",
-        "openai_proxy_url": "proxies are set for the whole machine (HTTPS_PROXY)",
-        "extra_headers": "headers are set with --model-args",
-        "image_format": "images are sent as they are",
-        "image_min_edge": "images are sent as they are",
-    },
-    "take it out, or choose the engine yourself: --model NAME --model-args K=V",
-)
-
-GENERATION_REFUSED: Reasons = {
-    "num_return_sequences": "several answers to one row are asked for by n=… of the dataset",
-    "n": "several answers to one row are asked for by n=… of the dataset",
-    "num_beams": "engines here do not search with beams",
-    "ignore_eos": "answers would not end where the model ends them",
-}
-"""Arguments of generation that would change the answers and that engines are not told; harmless where they are off."""
-
-_OFF = (None, False, 0, 1)  # 1 is "off" for beams and numbers of answers, 0 and False for the rest
-
-
-def model_key_problems(values: Mapping[str, Any], generation: Mapping[str, Any]) -> Iterator[Diagnostic]:
-    """Yield keys of a model that are refused or unknown; what is switched off is taken.
-
-    Args:
-        values: The model.
-        generation: How it generates: ``gen_config`` and its like.
-    """
-    on = {key: value for key, value in values.items() if key not in MODEL_KEYS.refused or not _is_off(value)}
-    where = location_of(values)
-    for problem in MODEL_KEYS.problems(on, "the model", "$"):
-        yield problem.at(where, "$")
-    for key, why in GENERATION_REFUSED.items():
-        if key in generation and not _is_off(generation[key]):
-            yield Diagnostic(f"'{key}' of the model cannot be honoured", where, f"$.generation_kwargs.{key}", why)
-
-
-def _is_off(value: Any) -> bool:
-    return value in _OFF or value in ("", "auto", {}, [])

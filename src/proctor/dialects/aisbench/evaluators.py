@@ -9,8 +9,9 @@ from itertools import repeat
 from typing import Any
 
 from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_problems, project_of
+from proctor.dialects.aisbench.signatures import Signature, signature
 from proctor.dialects.aisbench.trusted_evaluators import class_evaluator, evaluator_class
-from proctor.dialects.aisbench.values import as_data, dotted_name, location_of
+from proctor.dialects.aisbench.values import as_data, dotted_name, location_of, short_name
 from proctor.errors import Diagnostic, Location, MissingExtraError, ProctorError, ScoringError, did_you_mean
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict
@@ -44,7 +45,6 @@ _ELSEWHERE = {
     "OmniDocBench": "it compares pages by rendering their formulas with LaTeX",
     "BFCL": "it runs the functions that the model calls",
     "LMMJudge": "it judges pictures that models made",
-    "LM": "it compares models in pairs or by many rules; see docs/judges.md for judges of Proctor's own",
 }
 
 
@@ -323,6 +323,38 @@ def _judge_problems(entry: MetricEntry, config: Mapping[str, Any]) -> Iterator[D
     yield from judge_problems(entry.name, config)
 
 
+def evaluation_slips(eval_cfg: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    """Yield what is misspelt in an ``eval_cfg``: names that are nearly known, arguments that an evaluator lacks.
+
+    What is named rightly and cannot be computed here is not among them: its prompts can be looked at all the same.
+    """
+    named = {
+        "$.eval_cfg.evaluator": ("evaluators", eval_cfg.get("evaluator")),
+        **{f"$.eval_cfg.{key}": ("postprocessors", eval_cfg.get(key)) for key in _PROCESSORS},
+    }
+    for problem in evaluation_problems(eval_cfg):
+        kind, part = named[problem.path]
+        taken = _upstreams(kind, part)
+        if taken is None:
+            if problem.hint.startswith("did you mean") or "argument" in problem.what:
+                yield problem
+        elif "argument" in problem.what and not taken.is_open and not part.keys() <= {*_OUTSIDE, *taken.names}:
+            yield problem
+
+
+_PROCESSORS = ("pred_postprocessor", "dataset_postprocessor")
+_OUTSIDE = ("type", "pred_postprocessor")
+
+
+def _upstreams(kind: str, part: Any) -> Signature | None:
+    """Return what upstream's class or function of a part takes; ``None`` where neither package has it."""
+    name = short_name(part["type"]) if isinstance(part, Mapping) and "type" in part else ""
+    if name.strip("0123456789_") != name:  # upstream makes classes with numbers at their ends in loops
+        return Signature(is_open=True)
+    found = (signature(project, kind, name) for project in ("opencompass", "aisbench"))
+    return next((each for each in found if each is not None), None)
+
+
 def evaluation_problems(eval_cfg: Mapping[str, Any]) -> Iterator[Diagnostic]:
     """Yield what is wrong with the names and arguments in an ``eval_cfg``, on whatever machine it is run.
 
@@ -338,7 +370,7 @@ def evaluation_problems(eval_cfg: Mapping[str, Any]) -> Iterator[Diagnostic]:
             check_arguments(entry, _arguments(config))
     except ProctorError as error:
         yield from (each.at(location_of(config), "$.eval_cfg.evaluator") for each in error.diagnostics)
-    for key in ("pred_postprocessor", "dataset_postprocessor"):
+    for key in _PROCESSORS:
         each = eval_cfg.get(key)
         if isinstance(each, Mapping) and each and not _is_own(each.get("type")):
             try:

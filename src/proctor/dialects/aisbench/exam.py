@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from proctor.dialects.aisbench.asker import ConfigAsker, Prompts, RetrieverDraw, RowAsker
-from proctor.dialects.aisbench.config import GENERATE, DatasetConfig
+from proctor.dialects.aisbench.config import GENERATE, PPL, DatasetConfig
 from proctor.dialects.aisbench.datasets import DatasetRows
 from proctor.dialects.aisbench.datasets.files import path_effects
 from proctor.dialects.aisbench.definition import definition_of
 from proctor.dialects.aisbench.gradings import ConfigGrader
 from proctor.dialects.aisbench.honours import honours_of, own_seed
+from proctor.dialects.aisbench.judge_inference import judge_of
 from proctor.dialects.aisbench.judges import evaluation_effects
-from proctor.dialects.aisbench.options import DatasetOptions, dataset_options
+from proctor.dialects.aisbench.options import DatasetOptions, dataset_options, sends_stops
 from proctor.dialects.aisbench.prompts import PromptBuilder
 from proctor.dialects.aisbench.rows import ConfigRows
 from proctor.dialects.aisbench.values import as_data
-from proctor.effects import author_of_file
-from proctor.recipes.exam import Exam
+from proctor.effects import Effect, author_of_file
+from proctor.errors import ProctorError
+from proctor.recipes.exam import Exam, Grader
 from proctor.recipes.options import ExamOptions
+from proctor.recipes.repeats import CopiesGrader
 from proctor.scoring.groupings import GroupBy
 
 
@@ -72,7 +76,10 @@ def dataset_exam(
     """
     given = options or ExamOptions()
     changed = changed if changed is not None else dataset_options(given)
-    config = config if given.repeats is None else config.repeated(given.repeats)
+    if given.repeats is not None:
+        config = config.repeated(given.repeats)
+    elif changed.repeats > 1:
+        config = config.sampled(changed.repeats)
     return _exam(config, given, changed, ConfigRows(config, rows))
 
 
@@ -91,7 +98,7 @@ def _exam(config: DatasetConfig, given: ExamOptions, options: DatasetOptions, ro
         honours=honours_of(config, given, options),
         longest=config.inferencer.max_seq_len or options.max_seq_len,
         variants=_variants(config, given, options, rows),
-        effects=lambda: [*path_effects(config.values, config.location), *evaluation_effects(config.evaluation)],
+        effects=lambda: _effects(config),
         author=author_of_file(config.location.file) if config.location and config.location.file else None,
         own_seed=own_seed(config, options),
         own=ConfigExam(config, given, options, rows, prompts),
@@ -99,17 +106,39 @@ def _exam(config: DatasetConfig, given: ExamOptions, options: DatasetOptions, ro
     )
 
 
-def _grader(config: DatasetConfig, given: ExamOptions, options: DatasetOptions, rows: ConfigRows) -> ConfigGrader:
+def _effects(config: DatasetConfig) -> list[Effect]:
+    """Return what a dataset does besides being an exam; what is wrong with its judge is said by its grader."""
+    found = [*path_effects(config.values, config.location), *evaluation_effects(config.evaluation)]
+    if (judge := judge_of(config.values)) is not None:
+        with suppress(ProctorError):
+            found += judge.effects()
+    return list(dict.fromkeys(found))
+
+
+def _grader(config: DatasetConfig, given: ExamOptions, options: DatasetOptions, rows: ConfigRows) -> Grader:
     by = GroupBy.of(given.group_by)
-    return ConfigGrader(config, options, lambda: rows.dataset.in_blocks, by, is_scored=not given.predict_only)
+    grader = ConfigGrader(config, options, lambda: rows.dataset.in_blocks, by, is_scored=not given.predict_only)
+    if config.count < _SEVERAL or (given.repeats is None and not given.reduce):
+        return grader
+    return CopiesGrader(grader, config.count, given.reduce, lambda: rows.dataset.in_blocks)
+
+
+_SEVERAL = 2  # answers to each row: one has nothing to be reduced
 
 
 def _variants(
     config: DatasetConfig, given: ExamOptions, options: DatasetOptions, rows: ConfigRows
 ) -> Mapping[str, Callable[[], Exam]]:
-    if config.inferencer.kind != GENERATE or options.as_messages:
+    if config.inferencer.kind == PPL and config.inferencer.normalizing is None and not options.as_messages:
+        return {"messages": lambda: _exam(config, given, replace(options, as_messages=True), rows)}
+    if config.inferencer.kind != GENERATE or (options.as_messages and not _loses_stops(config, options)):
         return {}
-    return {"messages": lambda: _exam(config, given, replace(options, as_messages=True), rows)}
+    stops = options.takes_stops or False  # services get none, whose only form is chat
+    return {"messages": lambda: _exam(config, given, replace(options, as_messages=True, takes_stops=stops), rows)}
+
+
+def _loses_stops(config: DatasetConfig, options: DatasetOptions) -> bool:
+    return options.takes_stops is None and bool(config.inferencer.stop) and sends_stops(config, options)
 
 
 def _description(config: DatasetConfig) -> str:

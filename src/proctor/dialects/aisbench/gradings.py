@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, TEXT_PPL, DatasetConfig
@@ -20,6 +20,7 @@ from proctor.dialects.aisbench.evaluators import (
     reads_rows,
     unit_of,
 )
+from proctor.dialects.aisbench.judge_inference import judge_of
 from proctor.dialects.aisbench.options import DatasetOptions
 from proctor.errors import Diagnostic
 from proctor.ir import Failure, Prompt, Request, Response, Rolling
@@ -67,6 +68,8 @@ class ConfigGrader:
         """Yield what can be known before anybody is asked: evaluators and post-processors that there are not."""
         if self._is_scored:
             yield from grading_problems(self._config.evaluation, self._model_postprocessor)
+            if (judge := judge_of(self._config.values)) is not None:
+                yield from judge.problems()
 
     def grade(self, answered: Iterable[Answered]) -> Grade:
         """Turn responses into predictions and scores; what could not be answered is a failure, not a wrong answer."""
@@ -81,14 +84,23 @@ class ConfigGrader:
         """The grader of the core; made on first use, since its evaluator may be code."""
         config = self._config
         output = config.reader.get("output_column")
-        read = self._reader or Reader(config.inferencer.kind, output)
+        read = self._reader or Reader(config.inferencer.kind, output, config.project)
         if not self._is_scored:
             return ExamGrader([Grading("", read, [_Golds(output)])])
-        steps: list[Step] = [_Golds(output), PostProcessing(config.evaluation, self._model_postprocessor)]
+        judge = judge_of(config.values)
+        steps: list[Step] = [_Golds(output), *([judge] if judge is not None else [])]
+        steps.append(PostProcessing(config.evaluation, self._model_postprocessor))
         runs = (config.values.get("k", 1), config.count)
         kind = config.inferencer.kind
         column = "ppl" if kind == TEXT_PPL else ""
-        scorer = EvaluatorScorer(config.evaluation, runs, self._in_blocks, has_turns=kind == CHAT, column=column)
+        scorer = EvaluatorScorer(
+            config.evaluation,
+            runs,
+            self._in_blocks,
+            has_turns=kind == CHAT,
+            is_judged=judge is not None,
+            column=column,
+        )
         return ExamGrader([Grading("", read, steps, [scorer])], group_by=self._group_by)
 
 
@@ -101,11 +113,14 @@ class Reader:
     Args:
         kind: What the inferencer asks.
         output: The column of the right answer.
+        project: Whose rule for losses counts.
     """
 
-    def __init__(self, kind: str, output: str | None) -> None:
+    def __init__(self, kind: str, output: str | None, project: str = "opencompass") -> None:
         self.output = output
         self._read = None if kind == CHAT else _READ[kind]
+        if kind == PPL and project == "aisbench":
+            self._read = partial(_least_perplexed, first_token=0)
 
     def __call__(self, answered: Answered) -> Sequence[Reading]:
         """Return what was answered: one thing, or one for each turn of a conversation."""
@@ -152,10 +167,13 @@ def _generated(each: Answered, labels: Sequence[Any]) -> Any:
     return list(texts) if len(texts) > 1 else texts[0] if texts else ""
 
 
-def _least_perplexed(each: Answered, labels: Sequence[Any]) -> Any:
-    """Return the label whose prompt has the least loss per token; of equals, the first."""
+def _least_perplexed(each: Answered, labels: Sequence[Any], first_token: int = 1) -> Any:
+    """Return the label whose prompt has the least loss per token; of equals, the first.
+
+    OpenCompass counts the first token, which has no loss, among the tokens; AISBench does not.
+    """
     if isinstance(each.question.requests[0], Rolling):
-        losses = [_loss(response, first_token=1) for response in each.responses]
+        losses = [_loss(response, first_token) for response in each.responses]
     else:
         pairs = zip(each.responses[::2], each.responses[1::2], strict=True)
         losses = [_loss(answer) - _loss(alone) for answer, alone in pairs]
@@ -261,6 +279,7 @@ class EvaluatorScorer:
         runs: ``k`` and ``n`` of the dataset.
         in_blocks: Whether the copies of all rows stand behind each other.
         has_turns: Whether several readings belong to one row: the turns of a conversation.
+        is_judged: Whether a judge reads the rows first.
         column: Under which name evaluators find what was measured; empty where answers are predictions.
     """
 
@@ -268,6 +287,7 @@ class EvaluatorScorer:
     runs: tuple[int | Sequence[int], int]
     in_blocks: Callable[[], bool]
     has_turns: bool = False
+    is_judged: bool = False
     column: str = ""
 
     @property
@@ -283,7 +303,7 @@ class EvaluatorScorer:
     def needs(self) -> frozenset[Need]:
         """Whole rows where the evaluator, a post-processor of references or several runs look at them."""
         rows = reads_rows(self._evaluator) or self.evaluation.get("dataset_postprocessor") or self.runs[1] > 1
-        found: list[Need] = ["fields"] if rows or self.has_turns else []
+        found: list[Need] = ["fields"] if rows or self.has_turns or self.is_judged else []
         return frozenset([*found, "prompts"] if is_class(self._evaluator) else found)
 
     def check(self) -> Iterator[Diagnostic]:

@@ -10,11 +10,11 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 
 from proctor.errors import UsageError
 from proctor.foreign_text import read_head
+from proctor.packages import package_folder
 from proctor.settings import settings
 
 DATASET, MODEL, SUMMARIZER, COLLECTION = "dataset", "model", "summarizer", "collection"
@@ -98,14 +98,9 @@ def find_config(name: str, include_paths: Iterable[str] = (), kinds: Collection[
 def _installed() -> Iterator[tuple[str, str]]:
     for source, place in _PACKAGES:
         package, _, below = place.partition("/")
-        try:
-            spec = find_spec(package)
-        except (ImportError, ValueError):
-            continue
-        for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
-            if (configs := Path(folder) / below).is_dir():
-                yield source, str(configs)
-                break
+        folder = package_folder(package)
+        if folder is not None and (configs := folder / below).is_dir():
+            yield source, str(configs)
 
 
 def _stamped(folder: str) -> tuple[str, int]:

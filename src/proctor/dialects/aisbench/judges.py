@@ -145,7 +145,7 @@ def evaluation_effects(config: Any) -> list[Effect]:
     for key, value in config.items():
         if key == "judge_cfg" and isinstance(value, Mapping) and value:
             with suppress(ProctorError):
-                found += effects_of(_engine(model_config(value), value))
+                found += effects_of(judge_engine(model_config(value), value))
         elif key != "judge_cfg":
             found += evaluation_effects(value)
     return list(dict.fromkeys(found))
@@ -160,11 +160,17 @@ def judge_problems(name: str, config: Mapping[str, Any]) -> Iterator[Diagnostic]
     """
     if name == "CascadeEvaluator":
         config = config.get("llm_evaluator") or {}
+    elif name == "LMEvaluator":
+        from proctor.dialects.aisbench.pair_judges import pair_problems  # it asks as judges here do
+
+        yield from pair_problems(config, config.get("of_dataset") or {})
     elif name == "GenericLLMEvaluator":
         yield from _problems_of(lambda: _reader(config.get("dict_postprocessor")))
     else:
         return
-    yield from _problems_of(lambda: _builder(config.get("prompt_template") or {}, _judge(config.get("judge_cfg"))))
+    yield from _problems_of(
+        lambda: judge_builder(config.get("prompt_template") or {}, judge_of_config(config.get("judge_cfg")))
+    )
 
 
 def _problems_of(make: Callable[[], object]) -> Iterator[Diagnostic]:
@@ -192,14 +198,18 @@ def _judgements(cases: Cases, prompt_template: Mapping[str, Any], judge_cfg: Map
     """Return what the judge says of each case, after its own post-processor; a failure where it says nothing."""
     if not len(cases.predictions):
         return []
-    judge = _judge(judge_cfg)
-    answers = ask(_engine(judge, judge_cfg), _questions(cases, prompt_template, judge))
+    judge = judge_of_config(judge_cfg)
+    said = words_of(judge_engine(judge, judge_cfg), _questions(cases, prompt_template, judge))
     clean = postprocessor(judge.postprocessor, cases.project)
-    said = [answer.prediction for answer in answers]
     return [each if isinstance(each, Failure) else clean(each) for each in said]
 
 
-def _judge(config: Mapping[str, Any] | None) -> ModelConfig:
+def judge_of_config(config: Mapping[str, Any] | None) -> ModelConfig:
+    """Return the judge that a config names; where it names none, the one that the user's variables name.
+
+    Raises:
+        ScoringError: Neither names one.
+    """
     if config:
         return model_config(config)
     if not os.environ.get(_MODEL):
@@ -212,22 +222,50 @@ def _judge(config: Mapping[str, Any] | None) -> ModelConfig:
     return ModelConfig(os.environ[_MODEL], "openai", given, as_messages=True)
 
 
-def _engine(judge: ModelConfig, config: Mapping[str, Any] | None) -> Engine:
-    """Return the judge's engine, writing as the config says where the engine can be told so.
+def judge_engine(judge: ModelConfig, config: Mapping[str, Any] | None) -> Engine:
+    """Return the judge's engine, writing as the config says.
 
     Args:
         judge: The judge.
         config: What the config says of it; where it says nothing, the user's own variables do.
+
+    Raises:
+        ScoringError: The engine cannot be told how to write.
     """
     origin = Origin(author_of_config(config), is_config=True) if config else Origin()
     engine = make_engine(judge.engine, judge.args, origin)
-    wanted = {**judge.decoding, **({"max_tokens": judge.max_out_len} if judge.max_out_len else {})}
-    known = {name: value for name, value in wanted.items() if name in type(engine).model_fields}
-    return make_engine(engine, known, Origin(origin.author)) if known else engine
+    told = _told(judge, set(type(engine).model_fields), engine)
+    return make_engine(engine, told, Origin(origin.author)) if told else engine
+
+
+def _told(judge: ModelConfig, known: set[str], engine: Engine) -> dict[str, Any]:
+    """Return the fields of an engine that say how a judge is to write; what has no field goes with the request."""
+    limit = next((name for name in ("max_tokens", "max_new_tokens") if name in known), "max_tokens")
+    wanted: dict[str, Any] = {limit: judge.max_out_len, **judge.decoding}
+    extra = dict(wanted.pop("extra", {}))
+    if judge.stop:
+        wanted["stop"] = [*judge.stop, *wanted.get("stop", ())]
+    if "temperature" in wanted and wanted["temperature"] is None:  # left to the server
+        extra["temperature"] = wanted.pop("temperature")
+    extra |= {name: value for name, value in wanted.items() if name not in known and value is not None}
+    told = {name: value for name, value in wanted.items() if name in known and value is not None}
+    rest = next((name for name in ("extra_body", "generation_kwargs") if name in known), None)
+    if extra and rest is not None:
+        return {**told, rest: {**(getattr(engine, rest) or {}), **extra}}
+    if extra:
+        raise ScoringError(
+            f"the judge '{judge.abbr}' cannot be told {', '.join(extra)}", hint="take it out of its config"
+        )
+    return told
+
+
+def words_of(engine: Engine, prompts: Sequence[JudgePrompt]) -> list[Any]:
+    """Return what a judge says to each prompt; a failure where it says nothing."""
+    return [answer.prediction for answer in ask(engine, prompts)]
 
 
 def _questions(cases: Cases, template: Mapping[str, Any], judge: ModelConfig) -> list[JudgePrompt]:
-    builder = _builder(template, judge)
+    builder = judge_builder(template, judge)
     rows = cases.rows or [{}] * len(cases.predictions)
     asked = [
         {**row, "prediction": given, "obj_gold": gold, "reference": gold}
@@ -237,7 +275,7 @@ def _questions(cases: Cases, template: Mapping[str, Any], judge: ModelConfig) ->
     return [JudgePrompt([*prompt.messages] if prompt.is_chat else prompt.text) for prompt in prompts]
 
 
-def _builder(template: Mapping[str, Any], judge: ModelConfig) -> PromptBuilder:
+def judge_builder(template: Mapping[str, Any], judge: ModelConfig) -> PromptBuilder:
     """Return what makes the judge's prompts.
 
     Raises:

@@ -10,21 +10,28 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.aisbench.config import model_abbr_of
-from proctor.dialects.aisbench.config_keys import GENERATION_REFUSED, MODEL_KEYS, model_key_problems
 from proctor.dialects.aisbench.index import COLLECTION, MODEL, find_config
+from proctor.dialects.aisbench.model_keys import (
+    LIMITS,
+    model_idle,
+    model_key_problems,
+    model_signature,
+    project_of_model,
+)
 from proctor.dialects.aisbench.reader import models_of, read_config
-from proctor.dialects.aisbench.values import as_data, location_of, short_name
+from proctor.dialects.aisbench.values import as_data, location_of, model_abbr_of, short_name
 from proctor.effects import Author, author, author_of_file, author_of_rows
 from proctor.errors import UnknownArtifactError, UsageError, ValidationError, did_you_mean
 
 _KEY_FROM_ENVIRONMENT = "ENV"
 _SAMPLING = {"temperature", "top_p", "top_k", "seed"}
-_RENAMED = {"max_new_tokens": "max_tokens", "max_out_len": "max_tokens", "max_completion_tokens": "max_tokens"}
-_EXTRA = ("gen_config", "generation_kwargs", "openai_extra_kwargs", "claude_extra_kwargs")
+_EXTRA = ("gen_config", "generation_kwargs", "sample_kwargs", "openai_extra_kwargs", "claude_extra_kwargs")
 """Where models say how they write; of equal keys the last one counts."""
-_NOT_DECODING = {"do_sample", "max_tokens", *GENERATION_REFUSED}
-"""``do_sample`` decides what else counts; tokens have a place of their own; refused keys get here switched off."""
+_SWITCHED_OFF = {"num_beams", "use_beam_search", "best_of", "n", "ignore_eos"}
+"""What a model may say of its writing only where it means nothing; what it means is refused before."""
+_REPEATS = "num_return_sequences"
+_LEAST_RATE = 0.001  # requests in a second: below it AISBench takes a rate for none (tasks/utils.py)
+_RETRIES = 8  # of engines behind HTTP, by themselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +50,10 @@ class ModelConfig:
         stop: Texts that end an answer.
         postprocessor: What is done to its answers first.
         notes: What is different here from what the config says.
+        without_effect: Keys that have no effect here, by path, each with the reason.
+        repeats: How often every row is asked about (AISBench's ``num_return_sequences``).
+        takes_stops: Whether upstream gives it the texts that end an answer according to the dataset.
+        own_limit: Whether its ``max_out_len`` comes before the dataset's, as in AISBench, which reads no other.
     """
 
     abbr: str
@@ -56,6 +67,10 @@ class ModelConfig:
     stop: tuple[str, ...] = ()
     postprocessor: Mapping[str, Any] | None = None
     notes: tuple[str, ...] = ()
+    without_effect: Mapping[str, str] = field(default_factory=dict)
+    repeats: int = 1
+    takes_stops: bool = True
+    own_limit: bool = False
 
 
 @cache
@@ -75,24 +90,13 @@ def model_config(values: Mapping[str, Any]) -> ModelConfig:
     name, abbr = short_name(values.get("type", "")), model_abbr_of(values)
     entry = model_types().get(name)
     if entry is None:
-        raise UsageError(
-            f"the model '{abbr}' is a {name}, for which there is no engine",
-            location=location_of(values),
-            why=f"there are engines for {', '.join(model_types())}",
-            hint=f"{did_you_mean(name, model_types())} or choose the engine yourself: --model NAME".removeprefix(
-                " or "
-            ),
-        )
+        raise _unknown_type(name, abbr, values)
+    family, is_aisbench = _family(entry), project_of_model(values.get("type")) == "aisbench"
     generation = {key: value for part in _EXTRA for key, value in _mapping(values, part).items()}
-    if problems := list(model_key_problems(values, generation)):
+    if problems := list(model_key_problems(values, family, generation)):
         raise ValidationError(problems)
-    notes = []
-    if idle := MODEL_KEYS.without_effect(values, "$"):
-        listed = ", ".join(f"{path.removeprefix('$.')} ({why})" for path, why in idle.items())
-        notes.append(f"'{abbr}' says what has no effect here: {listed}")
-    if "instead_of" in entry:
-        notes.append(f"'{abbr}' is asked through {entry['engine']} instead of {entry['instead_of']}")
     stop = [*_texts(values.get("stop_words")), *_texts(values.get("end_str"))]
+    idle = model_idle(values, family, generation)
     return ModelConfig(
         abbr,
         entry["engine"],
@@ -100,12 +104,53 @@ def model_config(values: Mapping[str, Any]) -> ModelConfig:
         bool(entry.get("messages")),
         meta_template_of(values),
         values.get("max_seq_len"),
-        values.get("max_out_len"),
-        dict(_decoding(values, generation)),
+        values.get("max_out_len") or (_default_limit(values) if is_aisbench else None),
+        dict(_decoding(values, generation, family, counts=not is_aisbench)),
         tuple(dict.fromkeys(stop)),
         values.get("pred_postprocessor"),
-        tuple(notes),
+        tuple(_notes(abbr, entry, idle)),
+        idle,
+        generation.get(_REPEATS, 1) if is_aisbench else 1,
+        not is_aisbench and family in ("hf", "vllm"),
+        is_aisbench,
     )
+
+
+def _family(entry: Mapping[str, Any]) -> str:
+    return str(entry.get("family") or entry["engine"])
+
+
+def _unknown_type(name: str, abbr: str, values: Mapping[str, Any]) -> UsageError:
+    if name in _ELSEWHERE:
+        why, hint = _ELSEWHERE[name], "leave the model out, or choose another"
+    else:
+        why = f"there are engines for {', '.join(model_types())}"
+        hint = f"{did_you_mean(name, model_types())} or choose the engine yourself: --model NAME".removeprefix(" or ")
+    return UsageError(
+        f"the model '{abbr}' is a {name}, for which there is no engine",
+        location=location_of(values),
+        path="$.type",
+        why=why,
+        hint=hint,
+    )
+
+
+_ELSEWHERE = {"QwenImageEditModel": "it makes pictures, and exams here read what is written"}
+
+
+def _notes(abbr: str, entry: Mapping[str, Any], idle: Mapping[str, str]) -> Iterator[str]:
+    if idle:
+        listed = ", ".join(f"{path.removeprefix('$.')} ({why})" for path, why in idle.items())
+        yield f"'{abbr}' says what has no effect here: {listed}"
+    if "instead_of" in entry:
+        yield f"'{abbr}' is asked through {entry['engine']} instead of {entry['instead_of']}"
+
+
+def _default_limit(values: Mapping[str, Any]) -> int | None:
+    """Return the tokens of an answer where a model of AISBench's says nothing."""
+    found = model_signature(values.get("type"))
+    limit = found.defaults.get("max_out_len") if found is not None else None
+    return limit if isinstance(limit, int) else None
 
 
 def author_of_config(values: Mapping[str, Any]) -> Author | None:
@@ -131,18 +176,48 @@ def meta_template_of(values: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return found if isinstance(found, Mapping) else None
 
 
-def _decoding(values: Mapping[str, Any], generation: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _decoding(
+    values: Mapping[str, Any], generation: Mapping[str, Any], family: str, *, counts: bool
+) -> Iterator[tuple[str, Any]]:
+    """Yield how a model is to write, by the names of :class:`~proctor.ir.Decoding` and of the engine."""
+    if family == "server":
+        yield from _of_server(generation)
+        return
     samples = generation.get("do_sample")
     for key, value in {**{key: values[key] for key in _SAMPLING if key in values}, **generation}.items():
-        name = _RENAMED.get(key, key)
-        if value is None or name in _NOT_DECODING:
+        if family == "api" and key in ("max_tokens", "max_completion_tokens") and value:
+            yield "max_tokens", value  # what the server is told in any case
             continue
-        if not (name in _SAMPLING and samples is False):
-            yield name, value
+        if value is None or key in (*LIMITS, "max_completion_tokens", "do_sample", _REPEATS):
+            continue
+        if key in _SWITCHED_OFF and not (key == "ignore_eos" and family == "vllm" and value):
+            continue
+        if not (key in _SAMPLING and samples is False):
+            yield key, value
+    if counts and generation.get(_REPEATS, 1) > 1:
+        yield "count", generation[_REPEATS]
+
+
+def _of_server(generation: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield what AISBench puts in the body of a request: everything, and no temperature where none is said."""
+    if generation.get("temperature") is None:
+        yield "temperature", None
+    extra = {}
+    for key, value in generation.items():
+        if key in (*LIMITS, _REPEATS, "n", "best_of") or value is None:
+            continue
+        if key == "stop":
+            yield key, tuple(_texts(value))
+        elif key in _SAMPLING:
+            yield key, value
+        else:
+            extra[key] = as_data(value)
+    if extra:
+        yield "extra", extra
 
 
 def _args(values: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
-    maker = {"hf": _hf_args, "vllm": _vllm_args}.get(entry["engine"], _api_args)
+    maker = {"hf": _hf_args, "vllm": _vllm_args, "server": _server_args}.get(_family(entry), _api_args)
     return {**maker(values, entry), **entry.get("args", {})}
 
 
@@ -159,6 +234,8 @@ def _hf_args(values: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, A
         args["batch_size"] = values["batch_size"]
     if dtype := model_kwargs.pop("torch_dtype", None):
         args["dtype"] = str(dtype).removeprefix("torch.")
+    if vision := _mapping(values, "vision_kwargs"):
+        args["processor_kwargs"] = as_data(vision)
     for name in ("device_map", "attn_implementation", "load_in_8bit", "load_in_4bit"):
         if name in model_kwargs:
             args[name] = model_kwargs.pop(name)
@@ -175,38 +252,63 @@ def _vllm_args(values: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str,
     }
     if values.get("max_seq_len"):
         known["max_model_len"] = values["max_seq_len"]
+    if vision := _mapping(values, "vision_kwargs"):
+        kwargs["mm_processor_kwargs"] = {**kwargs.get("mm_processor_kwargs", {}), **vision}
     return {"model": _path(values), **known, **({"llm_kwargs": kwargs} if kwargs else {})}
 
 
 def _api_args(values: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
+    del entry
     args: dict[str, Any] = {"model": _path(values)}
-    key = values.get("key") or values.get("api_key")
+    key = values.get("key")
     if isinstance(key, str) and key != _KEY_FROM_ENVIRONMENT:
         args["api_key"] = key
-    base = values.get("openai_api_base") or values.get("url")
+    base = values.get("openai_api_base") or values.get("base_url")
     if isinstance(base, list | tuple):
         base = base[0] if base else None
-    if not base and entry.get("server"):
-        scheme = "https" if values.get("enable_ssl") else "http"
-        base = f"{scheme}://{values.get('host_ip', 'localhost')}:{values.get('host_port', 8080)}/v1"
     if base:
         args["base_url"] = str(base).removesuffix("/").removesuffix("/chat/completions").removesuffix("/completions")
     if isinstance(rate := values.get("query_per_second"), int | float) and rate > 0:
         args["requests_per_minute"] = rate * 60
-    if isinstance(values.get("batch_size"), int) and entry.get("server"):
-        args["max_concurrency"] = values["batch_size"]
     if isinstance(extra := values.get("extra_body"), Mapping):
         args["extra_body"] = dict(extra)
     return args
 
 
+def _server_args(values: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what AISBench knows of a server: where it is, which model it has (an empty one is asked for)."""
+    named = values.get("model") or values.get("model_name") or ""
+    if not named and entry.get("nameless"):
+        named = model_abbr_of(values)
+    args: dict[str, Any] = {"model": named, "base_url": _address(values)}
+    if values.get("api_key"):
+        args["api_key"] = values["api_key"]
+    if values.get("stream"):
+        args["stream"] = True
+    if (rate := values.get("request_rate") or 0) >= _LEAST_RATE:
+        args["requests_per_minute"] = rate * 60
+    if (retry := values.get("retry") or 0) - 1 > _RETRIES:  # the first of them is not another attempt
+        args["max_retries"] = retry - 1
+    args["max_concurrency"] = values.get("batch_size") or 1
+    return args
+
+
+def _address(values: Mapping[str, Any]) -> str:
+    scheme = "https" if values.get("enable_ssl") else "http"
+    if url := str(values.get("url") or "").strip():
+        return (url if "://" in url else f"{scheme}://{url}").rstrip("/")
+    host = str(values.get("host_ip") or "localhost")
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{values.get('host_port') or 8080}"
+
+
 def _path(values: Mapping[str, Any]) -> str:
-    found = values.get("path") or values.get("model")
+    found = values.get("path")
     if not isinstance(found, str) or not found:
         raise UsageError(
             f"the model '{model_abbr_of(values)}' names no model",
             location=location_of(values),
-            hint="fill in path='…' (or model='…' for a server)",
+            path="$.path",
+            hint="fill in path='…'",
         )
     return found
 

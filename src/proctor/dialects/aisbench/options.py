@@ -34,6 +34,10 @@ class DatasetOptions:
         decoding: Fields of :class:`~proctor.ir.Decoding` that replace everything else.
         stop: Texts that end an answer of this model.
         model_postprocessor: What is done to this model's answers before the dataset's own post-processing.
+        repeats: How often every row is asked about, where the model says so.
+        takes_stops: Whether upstream gives the model the texts that end an answer according to the dataset;
+            ``None`` where no model is named.
+        own_limit: Whether the model's ``max_out_len`` comes before the dataset's.
     """
 
     num_demos: int | None = None
@@ -45,6 +49,9 @@ class DatasetOptions:
     decoding: Mapping[str, Any] = field(default_factory=dict)
     stop: tuple[str, ...] = ()
     model_postprocessor: Mapping[str, Any] | None = None
+    repeats: int = 1
+    takes_stops: bool | None = None
+    own_limit: bool = False
 
     def postprocessor_of(self, dataset: str) -> Mapping[str, Any] | None:
         """Return what is done to this model's answers to a dataset first; models may say it by patterns of names."""
@@ -65,6 +72,7 @@ class DatasetOptions:
             "decoding": dict(self.decoding) or None,
             "stop": list(self.stop) or None,
             "model_postprocessor": self.model_postprocessor,
+            "repeats": self.repeats if self.repeats > 1 else None,
         }
         return {key: as_data(value) for key, value in changed.items() if value is not None}
 
@@ -87,6 +95,9 @@ def dataset_options(options: ExamOptions) -> DatasetOptions:
         decoding={**(model.decoding if model is not None else {}), **options.decoding},
         stop=model.stop if model is not None else (),
         model_postprocessor=model.postprocessor if model is not None else None,
+        repeats=model.repeats if model is not None else 1,
+        takes_stops=model.takes_stops if model is not None else None,
+        own_limit=model is not None and model.own_limit,
     )
 
 
@@ -111,21 +122,34 @@ def model_of(text: str | None) -> ModelConfig | None:
 def decoding_of(config: DatasetConfig, options: DatasetOptions) -> Callable[[int | None], Decoding]:
     """Return a function from a row's own limit of tokens to how the model is to write.
 
-    The row's limit comes first, then the dataset's, then the model's; what the command line says replaces them all.
+    The row's limit comes first, then the dataset's, then the model's (with models of AISBench the model's, since its
+    inferencers read none); what the command line says replaces them all.
     """
     own = config.inferencer
     given = {_GENERATION_NAMES.get(key, key): value for key, value in options.decoding.items()}
+    if given.get("temperature", 0.0) is None:  # left to the server
+        given["extra"] = {**given.get("extra", {}), "temperature": given.pop("temperature")}
     override = ExamOptions(decoding=given)
     known: dict[int | None, Decoding] = {}
+    limits = (own.max_out_len, options.max_out_len)
+    usual = next(filter(None, reversed(limits) if options.own_limit else limits), DEFAULT_MAX_TOKENS)
+    stop = (*(own.stop if sends_stops(config, options) else ()), *options.stop)
 
     def decode(limit: int | None) -> Decoding:
         if limit not in known:
-            tokens = limit or own.max_out_len or options.max_out_len or DEFAULT_MAX_TOKENS
-            base = Decoding(max_tokens=tokens, stop=(*own.stop, *options.stop))
+            base = Decoding(max_tokens=limit or usual, stop=stop)
             known[limit] = override.decode(base)
         return known[limit]
 
     return decode
+
+
+def sends_stops(config: DatasetConfig, options: DatasetOptions) -> bool:
+    """Return whether the dataset's ``stopping_criteria`` reach the model: never in AISBench, which sends none.
+
+    In OpenCompass they reach models that run where it runs, and no service.
+    """
+    return config.project != "aisbench" and options.takes_stops is not False
 
 
 def changed_inference(inference: Mapping[str, Any], options: DatasetOptions) -> Mapping[str, Any]:

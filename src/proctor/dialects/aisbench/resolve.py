@@ -13,15 +13,24 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.aisbench.config import DatasetConfig, abbr_of, checked, dataset_config
+from proctor.dialects.aisbench.config import DatasetConfig, checked, dataset_config
 from proctor.dialects.aisbench.datasets.custom import custom_dataset
 from proctor.dialects.aisbench.exam import dataset_exam
+from proctor.dialects.aisbench.file_keys import file_problems, filled
 from proctor.dialects.aisbench.index import DATASET, EXAMS, config_entries, find_config
 from proctor.dialects.aisbench.options import dataset_options
 from proctor.dialects.aisbench.reader import datasets_of, read_config, summarizer_of
 from proctor.dialects.aisbench.summary import SummaryGroup, summary_groups
-from proctor.dialects.aisbench.values import location_of
-from proctor.errors import Location, MissingFieldError, ProctorError, UnknownArtifactError, UsageError, did_you_mean
+from proctor.dialects.aisbench.values import abbr_of, location_of
+from proctor.errors import (
+    Location,
+    MissingFieldError,
+    ProctorError,
+    UnknownArtifactError,
+    UsageError,
+    ValidationError,
+    did_you_mean,
+)
 from proctor.logs import get_logger
 from proctor.recipes.exam import Exam, add_groups
 from proctor.recipes.options import ExamOptions
@@ -56,14 +65,19 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
     return list(exams.values())
 
 
-def _own_dataset(path: str, listed: str) -> dict[str, Any]:
+def _own_dataset(path: str, listed: str, project: str) -> dict[str, Any]:
     """Return the dataset config of ``rows.jsonl[data_type=qa,project=aisbench]``.
+
+    Args:
+        path: The file.
+        listed: What stands in brackets.
+        project: Whose prompt is meant where nothing says it.
 
     Raises:
         UsageError: A part is unknown.
     """
     parts = {part.partition("=")[0]: part.partition("=")[2] for part in listed.split(",") if part}
-    project = parts.pop("project", "opencompass")
+    project = parts.pop("project", project)
     if unknown := [name for name in parts if name not in _OWN_PARTS]:
         raise UsageError(
             f"a file of rows has no '{unknown[0]}'", hint=did_you_mean(unknown[0], _OWN_PARTS) or ", ".join(_OWN_PARTS)
@@ -79,7 +93,8 @@ def _exam_of_file(path: str, options: ExamOptions, listed: str = "") -> Exam:
     Raises:
         DataError: It lacks the columns that are asked, or those that answers are compared with.
     """
-    config = dataset_config(_own_dataset(path, listed))
+    changed = dataset_options(options)
+    config = dataset_config(_own_dataset(path, listed, "aisbench" if changed.own_limit else "opencompass"))
     if config.reader.get("output_column") is None and not options.predict_only:
         columns = ", ".join(f"'{name}'" for name in config.reader["input_columns"])
         raise MissingFieldError(
@@ -88,7 +103,7 @@ def _exam_of_file(path: str, options: ExamOptions, listed: str = "") -> Exam:
             why=f"its columns are {columns}",
             hint="rename the column with the answers; to record what the model says and score nothing: --predict-only",
         )
-    return dataset_exam(config, options)
+    return dataset_exam(config, options, changed)
 
 
 def _paths(base: str, include_paths: Sequence[str]) -> list[Path] | None:
@@ -128,7 +143,9 @@ def exams_of_config(path: Path, wanted: str, options: ExamOptions) -> list[Exam]
         ProctorError: The file cannot be read, has no such dataset, or datasets have problems: all of them at once.
     """
     values = read_config(path)
-    found = datasets_of(values)
+    if problems := list(file_problems(values)):
+        raise ValidationError(problems)
+    found = [filled(each, values) for each in datasets_of(values)]
     chosen = [each for each in found if not wanted or fnmatchcase(abbr_of(each), wanted)]
     if not chosen:
         raise _nothing(path, wanted, found)
@@ -184,5 +201,6 @@ def configs_of(name: str, include_paths: Sequence[str] = ()) -> list[DatasetConf
     paths = _paths(base, include_paths)
     if not paths:
         raise UnknownArtifactError(f"there is no config '{base}'", hint="proctor ls --from opencompass lists them")
-    found = [each for path in paths for each in datasets_of(read_config(path))]
+    read = [read_config(path) for path in paths]
+    found = [filled(each, values) for values in read for each in datasets_of(values)]
     return checked([each for each in found if not wanted or fnmatchcase(abbr_of(each), wanted)])

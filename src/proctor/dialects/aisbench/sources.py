@@ -6,11 +6,11 @@ import ast
 import os
 import sys
 import warnings
-from importlib.util import find_spec
 from pathlib import Path
 
 from proctor.dialects.aisbench.values import ConfigFileError
 from proctor.errors import Location
+from proctor.packages import package_folder
 from proctor.safe_python.budget import RefusalError
 from proctor.safe_python.files import read_source
 from proctor.safe_python.scope import SourceFile
@@ -149,7 +149,7 @@ def base_path(module: SourceFile, node: ast.ImportFrom) -> Path:
 
 
 def _package_folders(path: Path, package: str) -> list[Path]:
-    """Return where a package may lie: around the file, in named folders, where it is installed. Nothing is imported."""
+    """Return where a package may lie: around the file, in named folders, installed, fetched. Nothing is imported."""
     folders = [folder for folder in path.parents if folder.name == package]
     folders += [folder / package for folder in path.parents if (folder / package).is_dir()]
     for named in filter(None, (settings.config_dirs or "").split(os.pathsep)):
@@ -157,12 +157,8 @@ def _package_folders(path: Path, package: str) -> list[Path]:
         folder = absolute(Path(named))
         if below is not None and folder.as_posix().endswith(f"{package}/{below}"):
             folders.append(folder.parents[below.count("/")])
-    try:
-        spec = find_spec(package)
-    except (ImportError, ValueError):
-        spec = None
-    if spec is not None:
-        folders += map(Path, spec.submodule_search_locations or ())
+    if (found := package_folder(package)) is not None:
+        folders.append(found)
     return folders
 
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.aisbench.config import abbr_of
 from proctor.dialects.aisbench.index import SUMMARIZER, config_entries, find_config
 from proctor.dialects.aisbench.prompt_version import mode_of, prompt_version
 from proctor.dialects.aisbench.reader import datasets_of, read_config, summarizer_of
-from proctor.dialects.aisbench.values import short_name
+from proctor.dialects.aisbench.values import abbr_of, short_name
 from proctor.errors import DataError, ScoringError, UnknownArtifactError, did_you_mean
 from proctor.results.tables import simple_table
 from proctor.safe_python import compile_expression

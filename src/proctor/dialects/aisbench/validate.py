@@ -9,7 +9,9 @@ from typing import Any
 from proctor.dialects.aisbench.components import build_retriever, build_template
 from proctor.dialects.aisbench.config import dataset_config
 from proctor.dialects.aisbench.evaluators import evaluation_problems
+from proctor.dialects.aisbench.file_keys import custom_problems, file_problems, is_custom
 from proctor.dialects.aisbench.models import model_config
+from proctor.dialects.aisbench.pair_judges import pair_problems
 from proctor.dialects.aisbench.reader import datasets_of, models_of, read_config
 from proctor.errors import Diagnostic, ProctorError
 from proctor.foreign_text import read_head
@@ -49,8 +51,9 @@ def _problems(file: Path) -> Iterator[Diagnostic]:
     except ProctorError as error:
         yield from error.diagnostics
         return
+    yield from file_problems(values)
     for dataset in datasets:
-        yield from _dataset_problems(dataset)
+        yield from custom_problems(dataset) if is_custom(dataset) else _dataset_problems(dataset)
     for model in models:
         try:
             model_config(model)
@@ -64,7 +67,7 @@ def _dataset_problems(dataset: Mapping[str, Any]) -> Iterator[Diagnostic]:
     except ProctorError as error:
         yield from error.diagnostics
         return
-    inference = config.inference
+    inference = config.inference  # what is named rightly, and is not here
     for name in ("ice_template", "prompt_template"):
         try:
             build_template(inference.get(name), f"$.infer_cfg.{name}")
@@ -75,3 +78,6 @@ def _dataset_problems(dataset: Mapping[str, Any]) -> Iterator[Diagnostic]:
     except ProctorError as error:
         yield from error.diagnostics
     yield from evaluation_problems(config.evaluation)
+    judge = config.evaluation.get("evaluator") or {}
+    if isinstance(judge, Mapping) and "of_dataset" in judge:
+        yield from pair_problems(judge, judge["of_dataset"])

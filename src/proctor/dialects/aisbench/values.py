@@ -14,9 +14,11 @@ __all__ = [
     "ConfigFunction",
     "InheritedDict",
     "Reference",
+    "abbr_of",
     "as_data",
     "dotted_name",
     "location_of",
+    "model_abbr_of",
     "short_name",
 ]
 
@@ -58,3 +60,19 @@ def as_data(value: Any) -> Any:
         return value
     name = getattr(value, "__qualname__", None)
     return f"{value.__module__}.{name}" if name else repr(value)
+
+
+def abbr_of(values: Mapping[str, Any]) -> str:
+    """Return the name of a dataset: ``abbr``, else made of path and name as upstream makes it."""
+    if values.get("abbr"):
+        return str(values["abbr"])
+    parts = [str(values[key]) for key in ("path", "name") if values.get(key)]
+    return "_".join(parts).replace("/", "_") or short_name(values.get("type", "dataset"))
+
+
+def model_abbr_of(values: Mapping[str, Any]) -> str:
+    """Return the name of a model: ``abbr``, else its type and the end of its path."""
+    if values.get("abbr"):
+        return str(values["abbr"])
+    ending = "_".join(str(values.get("path") or values.get("model") or "").rstrip("/").split("/")[-2:])
+    return f"{short_name(values.get('type', 'model'))}_{ending}".rstrip("_")

@@ -15,11 +15,12 @@ from proctor.dialects.lm_eval.documents import TaskDocuments
 from proctor.dialects.lm_eval.gradings import TaskGrader
 from proctor.dialects.lm_eval.honours import task_honours
 from proctor.dialects.lm_eval.metric_list import metric_effects
-from proctor.dialects.lm_eval.prepared import PreparedTask, with_options
+from proctor.dialects.lm_eval.prepared import PreparedTask, takes_repeats, with_options
 from proctor.dialects.lm_eval.rows import TaskDraw, TaskRows
 from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
 from proctor.recipes.exam import Exam
 from proctor.recipes.options import ExamOptions
+from proctor.recipes.repeats import repeated
 
 
 def task_exam(
@@ -51,7 +52,7 @@ def task_exam(
     changed = with_options(asked_as_text(config, documents) if is_text else config, chosen)
     documents = documents or TaskDocuments(changed)
     task = PreparedTask(name, changed, chosen, documents, AS_TEXT if is_text else "", has_chat_override)
-    return Exam(
+    exam = Exam(
         name=name,
         description=_description(changed),
         dialect="lm_eval",
@@ -70,6 +71,7 @@ def task_exam(
         own=task,
         define=lambda: definition_of(changed),
     )
+    return exam if takes_repeats(config) else repeated(exam)
 
 
 def task_of(exam: Exam) -> PreparedTask | None:

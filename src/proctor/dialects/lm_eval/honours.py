@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from proctor.dialects.lm_eval.prepared import PreparedTask
-from proctor.recipes.honours import NO_EFFECT, Honoured, Honours, Refused, no_effect
+from proctor.dialects.lm_eval.prepared import PreparedTask, takes_repeats
+from proctor.recipes.honours import NO_EFFECT, Honoured, Honours, Refused, no_effect, reduces
 from proctor.recipes.options import OPTIONS, ExamOptions
 
 Entry = Honoured | Refused
@@ -27,7 +27,8 @@ _HOW = {
     "predict_only": "the only score is 'bypass'",
     "template": "one of the task's templates, or any template by its name",
     "keys": "keys of the task file; mappings are merged",
-    "repeats": "separate answers to each document, instead of what the task says",
+    "repeats": "separate answers to each document, instead of what the task says; where no filter and no metric takes "
+    "several, each is graded by itself",
     "resamples": "resamples behind the standard errors of corpus metrics",
     "metadata": "reaches the Python that makes the dataset",
     "group_by": "columns of the documents",
@@ -44,6 +45,7 @@ def class_honours(options: ExamOptions) -> Honours:
     """Return what a task that is a Python class honours: an entry for every option."""
     entries: dict[str, Entry] = {name: Honoured(_HOW.get(name, "")) for name in OPTIONS}
     entries.update({name: Refused(why) for name, why in _CLASS_REFUSES.items() if name in OPTIONS})
+    entries["reduce"] = reduces(options)
     entries["demos_as_turns"] = _turns(options)
     entries.update(_chats(options))
     entries["limit"] = entries["samples"] = Honoured("the class selects its documents itself")
@@ -56,7 +58,6 @@ def class_honours(options: ExamOptions) -> Honours:
 _CLASS_REFUSES = {
     "template": "a Python class makes its own prompts",
     "decoding": "a Python class says itself how answers are generated",
-    "repeats": "a Python class says itself how often it asks",
     "chat_override": "a Python class has no chat_override",
     "group_by": "a Python class scores all its documents at once",
 }
@@ -74,6 +75,11 @@ def _entries(task: PreparedTask) -> Iterator[tuple[str, Entry]]:
         yield "repeats", no_effect("log-probabilities do not vary")
         for name in ("truncated", "answers"):
             yield name, no_effect(f"a task of output_type {kind} writes nothing")
+        yield "reduce", no_effect("log-probabilities do not vary")
+    elif takes_repeats(task.config):
+        yield "reduce", Refused("a filter or a metric of the task makes one answer of several already")
+    else:
+        yield "reduce", reduces(task.options)
     if kind != "multiple_choice" and not task.variant:
         yield "choices_as_text", no_effect(f"a task of output_type {kind} compares no choices")
     if kind == "loglikelihood_rolling":

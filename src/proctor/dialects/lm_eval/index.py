@@ -10,7 +10,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ import msgspec
 
 from proctor.effects import is_confined
 from proctor.errors import NotAllowedError, ProctorError, UsageError
+from proctor.packages import package_folder
 from proctor.safe_files import written
 from proctor.settings import settings
 
@@ -105,16 +105,10 @@ class TaskIndex:
 
 
 def installed_tasks() -> Path | None:
-    """Return the task folder of the installed ``lm_eval`` package, which is not imported; ``None`` without one."""
-    try:
-        spec = find_spec("lm_eval")
-    except (ImportError, ValueError):
-        return None
-    for place in (spec.submodule_search_locations or ()) if spec is not None else ():
-        folder = Path(place) / "tasks"
-        if folder.is_dir():
-            return folder
-    return None
+    """Return the task folder of ``lm_eval``, installed or fetched, which is not imported; ``None`` without one."""
+    package = package_folder("lm_eval")
+    folder = None if package is None else package / "tasks"
+    return folder if folder is not None and folder.is_dir() else None
 
 
 def build_index(include_paths: Iterable[str | Path] = (), *, installed: bool = True) -> TaskIndex:

@@ -17,6 +17,7 @@ from proctor.dialects.lm_eval.prompts import ChatOptions
 from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
 from proctor.dialects.lm_eval.task_fields import TaskFields, compiled_fields
 from proctor.recipes.options import ExamOptions
+from proctor.scoring.repeats import OF_REPEATS
 from proctor.scoring.standard_errors import BOOTSTRAP_RESAMPLES
 
 Document = Mapping[str, Any]
@@ -107,13 +108,25 @@ class PreparedTask:
         return str(find_text(spec, self.documents.columns(), "doc_to_decontamination_query", positions=False)(doc))
 
 
+def takes_repeats(config: TaskConfig) -> bool:
+    """Return whether a filter or a metric of a task makes one answer, or one score, of several answers."""
+    steps = [step for pipeline in config.filter_list or () for step in pipeline.get("filter") or ()]
+    names = {str(step.get("function")) for step in steps if isinstance(step, Mapping)}
+    metrics = [str(each.get("metric")) for each in config.metric_list or () if isinstance(each, Mapping)]
+    return bool(names & _OF_SEVERAL) or any(name.partition("@")[0] in OF_REPEATS for name in metrics)
+
+
+_OF_SEVERAL = frozenset({"majority_vote", "take_first_k", "custom"})
+"""Filters that see several answers and keep or weigh more than the first."""
+
+
 def with_options(config: TaskConfig, options: ExamOptions) -> TaskConfig:
     """Return a task with the keys that options of a run replace."""
     changed = copy(config)
     if options.decoding and config.output_type == "generate_until":
         changed.generation_kwargs = {**(config.generation_kwargs or {}), **generation_arguments(options.decoding)}
     if options.repeats is not None:
-        changed.repeats = options.repeats
+        changed.repeats = options.repeats if takes_repeats(config) else 1
     if options.predict_only:
         changed.metric_list = [{"metric": "bypass"}]
         changed.process_results = None

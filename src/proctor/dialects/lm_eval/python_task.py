@@ -42,6 +42,7 @@ from proctor.ir import (
 from proctor.ir.question import Answered, Ask, Question
 from proctor.recipes.exam import Context, Demos, Exam, Kind
 from proctor.recipes.options import ExamOptions
+from proctor.recipes.repeats import repeated
 from proctor.recipes.selection import Opened, Selection
 from proctor.scoring.aggregations import bypass, mean
 from proctor.scoring.grade import Grade
@@ -125,7 +126,7 @@ def class_exam(leaf: Leaf, options: ExamOptions) -> Exam:
     spec = leaf.values["class"]
     values = {key: value for key, value in leaf.values.items() if key != "class"}
     task = PythonTask(leaf.name, _class_of(spec, leaf), spec, values, options)
-    return Exam(
+    exam = Exam(
         name=leaf.name,
         description=f"the Python class {task.kind.__name__} of lm-eval's",
         dialect="lm_eval",
@@ -137,6 +138,7 @@ def class_exam(leaf: Leaf, options: ExamOptions) -> Exam:
         honours=class_honours(options),
         own=task,
     )
+    return repeated(exam)
 
 
 class ClassRows:

@@ -9,7 +9,7 @@ from proctor.formats import Format
 from proctor.formats.chat import ChatAPIFormat
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Decoding
-from proctor.recipes.honours import Honoured, Honours, Refused, all_honoured, no_effect
+from proctor.recipes.honours import Honoured, Honours, Refused, all_honoured, no_effect, reduces
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.recipe import DatasetRecipe, default_format
 
@@ -56,7 +56,8 @@ def honours_of(recipe: DatasetRecipe, changed: DatasetRecipe, options: ExamOptio
         "truncated": no_effect(_WRITES_NOTHING) if compares else Honoured("for answers that were cut off"),
         "answers": no_effect(_WRITES_NOTHING) if compares else Honoured("for models that think"),
         "choices_as_text": Honoured() if recipe.request == "choose" else no_effect("it compares no choices"),
-        "repeats": _repeats(changed, options),
+        "repeats": _repeats(changed),
+        "reduce": _reduce(changed, options),
         "model_config": Honoured("limits and stop words of the model"),
         "chat_override": Refused("a recipe says nothing of its own for chat models"),
         "metadata": Refused("no code of a recipe reads metadata"),
@@ -72,15 +73,20 @@ def _unless(refused: bool, why: str, hint: str = "leave the option out for this 
     return Refused(why, hint) if refused else Honoured()
 
 
-def _repeats(recipe: DatasetRecipe, options: ExamOptions) -> Honoured | Refused:
+def _repeats(recipe: DatasetRecipe) -> Honoured | Refused:
     if recipe.request == "choose":
-        return Refused("it compares log-probabilities, which do not vary")
-    if options.repeats is None or takes_repeats(recipe):
+        return no_effect("it compares log-probabilities, which do not vary")
+    if takes_repeats(recipe):
         return Honoured("all answers go to the processor or metric that takes several")
-    return Refused(
-        "nothing of the recipe makes one answer of several",
-        "NAME[postprocessors=[…,majority_vote]] or NAME[metrics=[pass@k]]",
-    )
+    return Honoured("each repeat is graded by itself, and --reduce makes one score of them")
+
+
+def _reduce(recipe: DatasetRecipe, options: ExamOptions) -> Honoured | Refused:
+    if recipe.request == "choose":
+        return no_effect("it compares log-probabilities, which do not vary")
+    if takes_repeats(recipe):
+        return Refused("a processor or metric of the recipe makes one answer of several already")
+    return reduces(options)
 
 
 def _turns(form: Format) -> Honoured | Refused:

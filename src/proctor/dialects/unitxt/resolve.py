@@ -12,7 +12,7 @@ from proctor.dialects.unitxt.asker import RecipeAsker
 from proctor.dialects.unitxt.definition import definition_of
 from proctor.dialects.unitxt.gradings import recipe_grader
 from proctor.dialects.unitxt.options import decoding_of, honours_of, longest_of, with_options
-from proctor.dialects.unitxt.repeats import over_repeats
+from proctor.dialects.unitxt.repeats import over_repeats, takes_repeats
 from proctor.dialects.unitxt.rows import RecipeDraw, RecipeRows
 from proctor.errors import DataError
 from proctor.recipes.benchmark import Benchmark
@@ -21,6 +21,7 @@ from proctor.recipes.group_scores import BenchmarkScores
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.pipeline import Pipeline
 from proctor.recipes.recipe import DatasetRecipe, Recipe
+from proctor.recipes.repeats import repeated
 from proctor.settings import settings
 
 AS_TEXT = "choices as text (the choice is written, no log-probabilities are compared)"
@@ -73,17 +74,17 @@ def exam_of(name: str, recipe: DatasetRecipe, options: ExamOptions | None = None
 
 def _made(name: str, recipe: DatasetRecipe, options: ExamOptions, ceiling: int | None) -> Exam:
     pipeline = recipe.compile()
-    grader = recipe_grader(recipe)
-    if options.repeats is not None:
+    grader, native = recipe_grader(recipe), takes_repeats(recipe)
+    if options.repeats is not None and native:
         grader = over_repeats(grader)
-    return Exam(
+    exam = Exam(
         name=name,
         description=recipe.description or (recipe.card.description if recipe.card else None) or "",
         dialect="unitxt",
         source=_source(recipe, options),
         rows=RecipeRows(name, pipeline, recipe.split, options.seed),
         draw=RecipeDraw(pipeline.draw) if pipeline.plan.most_demos else NoDemos(),
-        asker=_asker(name, recipe, pipeline, options),
+        asker=_asker(name, recipe, pipeline, options, repeats=options.repeats or 1 if native else 1),
         grader=grader.without_scorers() if options.predict_only else grader,
         options=options,
         ceiling=ceiling,
@@ -94,6 +95,7 @@ def _made(name: str, recipe: DatasetRecipe, options: ExamOptions, ceiling: int |
         own=recipe,
         define=lambda: definition_of(recipe),
     )
+    return exam if native else repeated(exam)
 
 
 def _source(recipe: DatasetRecipe, options: ExamOptions) -> dict[str, object]:
@@ -101,7 +103,7 @@ def _source(recipe: DatasetRecipe, options: ExamOptions) -> dict[str, object]:
     return {"recipe": recipe.to_dict(), "split": recipe.split, "options": changed}
 
 
-def _asker(name: str, recipe: DatasetRecipe, pipeline: Pipeline, options: ExamOptions) -> RecipeAsker:
+def _asker(name: str, recipe: DatasetRecipe, pipeline: Pipeline, options: ExamOptions, *, repeats: int) -> RecipeAsker:
     return RecipeAsker(
         name=name,
         prompts=pipeline.prompts,
@@ -109,7 +111,7 @@ def _asker(name: str, recipe: DatasetRecipe, pipeline: Pipeline, options: ExamOp
         request=recipe.request,
         decoding=decoding_of(recipe, options),
         seed=options.seed,
-        repeats=options.repeats or 1,
+        repeats=repeats,
         needed=tuple(name for each in recipe.group_by for name in ([each] if isinstance(each, str) else each)),
     )
 

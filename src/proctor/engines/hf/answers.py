@@ -20,7 +20,7 @@ from proctor.engines.hf.packed_scoring import can_pack, score_packed
 from proctor.engines.hf.padded_scoring import score_batch
 from proctor.engines.hf.pictures import encode_pictures, has_pictures
 from proctor.engines.hf.prefix_plan import Limits
-from proctor.engines.thoughts import UNKNOWN, Marks, Opening, cut_at, heard, opening_of
+from proctor.engines.thoughts import UNKNOWN, Marks, Opening, cut_at, heard, opening_of, token_counter
 from proctor.engines.truncation import Truncate, fitted_pair, fitted_prompt
 from proctor.ir import (
     Answers,
@@ -60,9 +60,8 @@ class Options(Protocol):
     share_prefixes: bool
     truncate: Truncate
 
-    @property
-    def marks(self) -> Marks:
-        """The marks of the model's thoughts."""
+    def marks_for(self, tokenizer: Any) -> Marks:
+        """Return the marks of the model's thoughts."""
 
     def with_allowance(self, decoding: Decoding) -> Decoding:
         """Return how to decode so that there is room for thoughts, too."""
@@ -117,7 +116,7 @@ class _Job:
 
     def response(self, marks: Marks, tokenizer: Any) -> Response:
         """Return the answers, which begin behind the thoughts and end at stop strings."""
-        response = heard(self._written(), marks, self.opening, lambda text: len(tokenizer.encode(text)))
+        response = heard(self._written(), marks, self.opening, token_counter(tokenizer))
         return cut_at(response, self.decoding.stop)
 
     def _written(self) -> Response:
@@ -137,7 +136,7 @@ class Writer:
     def __init__(self, engine: Options, loaded: LoadedModel, encoder: Encoder) -> None:
         self._engine, self._loaded, self._encoder = engine, loaded, encoder
         self._budget = budget_of(engine, loaded)
-        self._marks = engine.marks
+        self._marks = engine.marks_for(loaded.tokenizer)
         self._defaults = dict(engine.decoding_defaults())
         # A default must not make requests impossible that name no limit.
         limits = (self._defaults.get("max_tokens") or engine.max_new_tokens, max(1, encoder.max_length // 2))

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 from pydantic import model_validator
 
 from proctor.effects import Effect
+from proctor.engines.decoding import refuse_several
 from proctor.engines.encoder import Encoder
 from proctor.engines.engine import Engine
 from proctor.engines.hf.loading import Family, LoadedModel, ModelSource, load_model
@@ -55,9 +56,10 @@ class HFEngine(ThinkingEngine):
         truncate: What to do with a prompt that is too long: ``left`` drops its beginning (as lm-eval does), ``demos``
             drops whole demonstrations, the first ones first, ``none`` drops nothing. Where it is still too long, the
             answer is a failure that says by how many tokens.
-        think_end_token: What lm-eval calls ``think_end``.
+        think_end_token: What lm-eval calls ``think_end``: the text, or the number of the token.
         generation_kwargs: Parameters of ``generate`` beside those named here (``num_beams``, ``repetition_penalty`` …).
         model_kwargs: Everything else that ``from_pretrained`` takes (``quantization_config`` …).
+        processor_kwargs: How pictures are read (``min_pixels``, ``max_pixels`` …).
     """
 
     model: str
@@ -80,7 +82,7 @@ class HFEngine(ThinkingEngine):
     chat_template: str | None = None
     chat_template_args: dict[str, Any] = {}
     enable_thinking: bool | None = None
-    think_end_token: str | None = None
+    think_end_token: str | int | None = None
     temperature: float | None = None
     top_p: float | None = None
     top_k: int | None = None
@@ -93,6 +95,7 @@ class HFEngine(ThinkingEngine):
     load_in_8bit: bool = False
     load_in_4bit: bool = False
     model_kwargs: dict[str, Any] = {}
+    processor_kwargs: dict[str, Any] = {}
 
     transient_fields: ClassVar[frozenset[str]] = Engine.transient_fields | {
         "device",
@@ -126,6 +129,7 @@ class HFEngine(ThinkingEngine):
     def verify(self) -> None:
         """Check the batch size, and what is said of thinking."""
         super().verify()
+        refuse_several(self.generation_kwargs, "generation_kwargs")
         if self.think_end_token is not None and self.think_end not in (None, self.think_end_token):
             raise ValidationError("think_end and think_end_token are one argument", path="$.think_end_token")
         if self.enable_thinking is not None and self.thinking is not None:
@@ -149,7 +153,14 @@ class HFEngine(ThinkingEngine):
     @property
     def marks(self) -> Marks:
         """The marks of the model's thoughts: the user's, then those that its name tells."""
-        return marks_of(self.label, self.think_start, self.think_end or self.think_end_token or None)
+        named = None if str(self.think_end_token).isdigit() else str(self.think_end_token or "")
+        return marks_of(self.label, self.think_start, self.think_end or named or None)
+
+    def marks_for(self, tokenizer: Any) -> Marks:
+        """Return the marks, where ``think_end_token`` is the number of a token, too."""
+        if not str(self.think_end_token).isdigit():
+            return self.marks
+        return marks_of(self.label, self.think_start, str(tokenizer.decode([int(self.think_end_token or 0)])))
 
     # -- requests ---------------------------------------------------------------------------------------------
 
@@ -180,6 +191,11 @@ class HFEngine(ThinkingEngine):
                     why=f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}",
                     hint="an unsuitable tokenizer, dtype or device is the usual reason",
                 ) from error
+
+    @property
+    def draws_alike(self) -> bool:
+        """Sampling depends on seed and prompt only."""
+        return True
 
     def decoding_defaults(self) -> Mapping[str, Any]:
         """Return the decoding that the fields ask for."""
@@ -230,7 +246,15 @@ class HFEngine(ThinkingEngine):
             trust_remote_code=self.trust_remote_code,
             reorder_weights=self.reorder_weights,
             options=self._load_options(),
+            processor_options=self.processor_kwargs,
         )
+
+    def identity_values(self) -> dict[str, Any]:
+        """Return what decides the answers; how pictures are read only where somebody says so."""
+        values = super().identity_values()
+        if not self.processor_kwargs:
+            del values["processor_kwargs"]
+        return values
 
     def _load_options(self) -> dict[str, Any]:
         options = dict(self.model_kwargs)

@@ -41,6 +41,7 @@ class ModelSource:
         device_map: Passed on; spreads a model over several devices.
         reorder_weights: Whether a float32 model on the CPU is made faster; see :mod:`.onednn_weights`.
         options: Passed on to the model class (``attn_implementation``, ``quantization_config`` …).
+        processor_options: Passed on to what turns pictures into tensors.
     """
 
     name: str
@@ -57,6 +58,7 @@ class ModelSource:
     trust_remote_code: bool = False
     reorder_weights: bool = True
     options: dict[str, Any] = field(default_factory=dict)
+    processor_options: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -170,7 +172,7 @@ def _tokenizer(source: ModelSource, place: str, family: Family, shared: dict[str
     own = {} if source.add_bos_token is None else {"add_bos_token": source.add_bos_token}
     processor = None
     if family == "image-text":
-        processor = transformers.AutoProcessor.from_pretrained(place, **shared)
+        processor = transformers.AutoProcessor.from_pretrained(place, **shared, **source.processor_options)
         tokenizer = processor.tokenizer
     else:
         tokenizer = transformers.AutoTokenizer.from_pretrained(place, **shared, **own)

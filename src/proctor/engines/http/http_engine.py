@@ -207,6 +207,11 @@ class HTTPEngine(ThinkingEngine):
 
         return answer_in_background(requests, opening, workers, new_loop=self._new_loop or asyncio.new_event_loop)
 
+    @property
+    def most_at_once(self) -> int:
+        """Requests in flight at once."""
+        return self._workers()
+
     def _workers(self) -> int:
         return AUTO_MOST if self.max_concurrency == "auto" else self.max_concurrency
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field
 
 from proctor.artifacts import NON_POSITIONAL
+from proctor.engines.decoding import refuse_several
 from proctor.engines.http.addresses import checked_address, split_login
 from proctor.engines.http.http_engine import HTTPEngine
 from proctor.engines.http.protocols.openai import OpenAIProtocol
 from proctor.engines.http.protocols.protocol import ProviderProtocol, Thinking
+from proctor.engines.http.served_models import first_model
 from proctor.engines.http.thinking_words import ThinkingOrder, provider_at, thinking_order
 from proctor.errors import UsageError
 from proctor.ir import Answers, Generate, Score
@@ -29,7 +31,7 @@ class OpenAIEngine(HTTPEngine):
     """A model behind an OpenAI-compatible server.
 
     Attributes:
-        model: Name of the model, as the server knows it.
+        model: Name of the model, as the server knows it; an empty one is the first that the server lists.
         base_url: Address of the server, with or without ``/v1`` and a trailing slash; by default ``OPENAI_BASE_URL``,
             or OpenAI itself.
         endpoint: ``chat`` sends messages, ``completions`` one string. ``auto`` is ``chat``: a string prompt becomes
@@ -38,10 +40,12 @@ class OpenAIEngine(HTTPEngine):
             top_logprobs: Decoding for requests that leave it open. Without any limit, ``completions`` write at most 256
             tokens.
         stream: Stream answers, to know when their first token came (``Response.timing.first_token_seconds``).
+        scoring: How log-probabilities of given text are asked for: ``echo`` on completions, or ``prompt_logprobs``
+            (vLLM's), on completions and chat.
         extra_body: Further fields of every request's body.
     """
 
-    transient_fields: ClassVar[frozenset[str]] = HTTPEngine.transient_fields | {"stream"}
+    transient_fields: ClassVar[frozenset[str]] = HTTPEngine.transient_fields | {"stream", "scoring"}
 
     model: str
     base_url: str | None = None
@@ -57,7 +61,10 @@ class OpenAIEngine(HTTPEngine):
     logprobs: Annotated[bool | None, NON_POSITIONAL] = None
     top_logprobs: Annotated[int | None, NON_POSITIONAL] = None
     stream: Annotated[bool, NON_POSITIONAL] = False
+    scoring: Annotated[Literal["echo", "prompt_logprobs"], NON_POSITIONAL] = "echo"
     extra_body: Annotated[dict[str, Any] | None, NON_POSITIONAL] = None
+
+    _listed_model: str = ""
 
     def prepare(self) -> None:
         """Work out the address, and whether the endpoint can score."""
@@ -66,15 +73,17 @@ class OpenAIEngine(HTTPEngine):
         address, login = split_login(self._address())
         self._login = self._login or login
         self._url = normal_url(checked_address(with_http(address), self._address_source()))
-        object.__setattr__(self, "can_score", self.endpoint == "completions")
+        object.__setattr__(self, "can_score", self.endpoint == "completions" or self.scores_chats)
 
     def verify(self) -> None:
-        """Check that whoever runs the model can be told how hard it is to think.
+        """Check that one answer is asked for, and that whoever runs the model can be told how hard it is to think.
 
         Raises:
+            ValidationError: Several are.
             UsageError: He cannot.
         """
         super().verify()
+        refuse_several(self.extra_body, "extra_body")
         if self.thinking is not None:
             self._thinking_order()
 
@@ -91,8 +100,9 @@ class OpenAIEngine(HTTPEngine):
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "base_url" and not self._preparing:
             object.__setattr__(self, "_login", None)
+            object.__setattr__(self, "_listed_model", "")
         super().__setattr__(name, value)
-        if name in ("base_url", "endpoint") and not self._preparing:
+        if name in ("base_url", "endpoint", "scoring") and not self._preparing:
             self.prepare()
 
     @property
@@ -105,28 +115,54 @@ class OpenAIEngine(HTTPEngine):
         """Whether the server is reached as services are: by https."""
         return self._url.startswith("https:")
 
+    @property
+    def scores_chats(self) -> bool:
+        """Whether the server is asked for log-probabilities of messages."""
+        return self.scoring == "prompt_logprobs" and self.endpoint != "completions"
+
+    @property
+    def label(self) -> str:
+        """The model's name; the server's address before it has said which model it has."""
+        return self.model or self._listed_model or self._url
+
+    def named_model(self) -> str:
+        """Return the model's name; where none was given, the server is asked once.
+
+        Raises:
+            NotAllowedError: A file says where the server is, and nobody allowed to ask it.
+            EngineError: The server does not say which model it has.
+        """
+        if not (self.model or self._listed_model):
+            self.act()
+            self._listed_model = first_model(*self._list_of_models(), self.connect_timeout)
+        return self.model or self._listed_model
+
+    def _list_of_models(self) -> tuple[str, Mapping[str, str]]:
+        """Return the address below which the server lists its models, and the headers that say who asks."""
+        return self._url, self._headers()
+
     def identity_values(self) -> dict[str, Any]:
-        """Return what decides the answers; the address in full."""
-        return {**super().identity_values(), "base_url": self._url}
+        """Return what decides the answers; the address in full, and the name of the model that it has."""
+        return {**super().identity_values(), "base_url": self._url, "model": self.named_model()}
 
     def generate(self, requests: Iterable[Generate]) -> Answers:
         """Answer generation requests, ``max_concurrency`` at once."""
         return self._run(requests, self._protocol().generate)
 
     def score(self, requests: Iterable[Score]) -> Answers:
-        """Answer requests for log-likelihoods, by echo on the completions endpoint.
+        """Answer requests for log-likelihoods, by echo on the completions endpoint or as :attr:`scoring` says.
 
         Raises:
-            UnsupportedRequestError: ``endpoint`` is not ``completions``.
+            UnsupportedRequestError: ``endpoint`` is not ``completions``, and ``scoring`` is ``echo``.
         """
-        if self.endpoint != "completions":
+        if not self.can_score:
             return super().score(requests)
         return self._run(requests, self._protocol().score)
 
     def _protocol(self) -> ProviderProtocol:
-        options = {"is_chat": self.endpoint != "completions", "stream": self.stream}
+        options = {"is_chat": self.endpoint != "completions", "stream": self.stream, "scoring": self.scoring}
         return OpenAIProtocol(
-            self._url, self.model, self.decoding_defaults(), options=options, thinking=self._thinking()
+            self._url, self.named_model(), self.decoding_defaults(), options=options, thinking=self._thinking()
         )
 
     def _thinking(self) -> Thinking:

@@ -11,11 +11,13 @@ from pydantic import Field
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.effects import Effect, written_by
+from proctor.engines.decoding import refuse_several
 from proctor.engines.engine import Engine
 from proctor.engines.http.addresses import checked_address
 from proctor.engines.http.openai_engine import OpenAIEngine, normal_url, with_http
 from proctor.engines.http.protocols.anthropic import AnthropicProtocol
 from proctor.engines.http.protocols.bedrock import BedrockProtocol
+from proctor.engines.http.protocols.native_generate import NativeGenerateProtocol
 from proctor.engines.http.protocols.ollama import OllamaProtocol
 from proctor.engines.http.protocols.openai import OpenAIProtocol
 from proctor.engines.http.protocols.protocol import ProviderProtocol
@@ -31,6 +33,7 @@ from proctor.ir import Answers, Generate, Score
 PROTOCOLS: dict[str, type[ProviderProtocol]] = {
     "anthropic": AnthropicProtocol,
     "bedrock": BedrockProtocol,
+    "native_generate": NativeGenerateProtocol,
     "ollama": OllamaProtocol,
     "openai": OpenAIProtocol,
     "replicate": ReplicateProtocol,
@@ -70,9 +73,8 @@ class ProviderEngine(OpenAIEngine):
         super(OpenAIEngine, self).prepare()
         self._take_login()
         self._url = normal_url(_checked(self.base_url)) if self.base_url else ""
-        object.__setattr__(self, "can_score", self.endpoint == "completions")
-        if self.provider is not None:
-            provider_named(self.provider)
+        native = self.provider is not None and provider_named(self.provider)[1].protocol == "native_generate"
+        object.__setattr__(self, "can_score", (self.endpoint == "completions" or self.scores_chats) and not native)
 
     @property
     def policy(self) -> list[str] | None:
@@ -82,13 +84,25 @@ class ProviderEngine(OpenAIEngine):
     @property
     def served_model(self) -> str:
         """The provider's name of the model."""
-        return provider_named(self.provider)[1].model_name(self.model)
+        return provider_named(self.provider)[1].model_name(self.model or self._listed_model)
+
+    def _list_of_models(self) -> tuple[str, Mapping[str, str]]:
+        name, provider = provider_named(self.provider)
+        found = connection_to(name, provider, "", self._said_of_server(), self._may_send)
+        return normal_url(found.url), found.headers
+
+    @property
+    def only_chats(self) -> bool:
+        """Whether prompts go to the model as messages: never where the server takes one string."""
+        if self.provider is not None and (entry := provider_named(self.provider)[1]).protocol == "native_generate":
+            return bool(entry.options.get("parts"))
+        return super().only_chats
 
     @property
     def price_name(self) -> str:
         """The provider, and its name of the model."""
         name, provider = provider_named(self.provider)
-        return f"{name}/{provider.model_name(self.model)}"
+        return f"{name}/{provider.model_name(self.label)}"
 
     @property
     def is_billed(self) -> bool:
@@ -98,6 +112,7 @@ class ProviderEngine(OpenAIEngine):
     def identity_values(self) -> dict[str, Any]:
         """Return what decides the answers: provider, its name of the model, decoding."""
         name, _ = provider_named(self.provider)
+        self.named_model()
         own = self._adapted()
         return {**super(ProviderEngine, own).identity_values(), "provider": name, "model": self.served_model}
 
@@ -151,6 +166,7 @@ class ProviderEngine(OpenAIEngine):
 
     def _protocol(self) -> ProviderProtocol:
         name, provider = provider_named(self.provider)
+        self.named_model()
         connection = self._connection()
         options = self._options()
         if connection.fields:
@@ -182,6 +198,7 @@ class ProviderEngine(OpenAIEngine):
     def verify(self) -> None:
         """Check what is said of thinking, where the provider is known already; errors as in :class:`OpenAIEngine`."""
         if self.provider is None:
+            refuse_several(self.extra_body, "extra_body")
             super(OpenAIEngine, self).verify()
         else:
             super().verify()

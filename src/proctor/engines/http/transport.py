@@ -115,11 +115,21 @@ class AiohttpTransport:
 
     async def post(self, url: str, body: bytes, headers: Mapping[str, str], timeout_seconds: float) -> Reply:
         """See :class:`Transport`."""
+        return await self._sent("POST", url, body, headers, timeout_seconds)
+
+    async def get(self, url: str, headers: Mapping[str, str], timeout_seconds: float) -> Reply:
+        """Return what is at an address; errors as in :meth:`post`."""
+        return await self._sent("GET", url, None, headers, timeout_seconds)
+
+    async def _sent(
+        self, method: str, url: str, body: bytes | None, headers: Mapping[str, str], timeout_seconds: float
+    ) -> Reply:
         target, proxy = self._target(url)
         errors = self._errors
         try:
             with self._deadlines.within(timeout_seconds):
-                posting = self._session.post(
+                posting = self._session.request(
+                    method,
                     target,
                     data=body,
                     headers=self._prepared(headers),

@@ -6,7 +6,16 @@ and whatever was recorded before there was such a thing passes it on its way out
 
 from __future__ import annotations
 
-from proctor.engines.thoughts.hearing import UNKNOWN, Opening, as_written, cut_at, heard, opening_of
+from proctor.engines.thoughts.hearing import (
+    UNKNOWN,
+    Opening,
+    as_written,
+    cut_at,
+    heard,
+    opening_of,
+    token_counter,
+    turn_of,
+)
 from proctor.engines.thoughts.marks import Family, Marks, marks_of, special_marks
 from proctor.engines.thoughts.splitting import Split, split
 
@@ -23,4 +32,6 @@ __all__ = [
     "opening_of",
     "special_marks",
     "split",
+    "token_counter",
+    "turn_of",
 ]

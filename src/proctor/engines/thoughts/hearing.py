@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from msgspec import structs
 
 from proctor.engines.thoughts.marks import Family, Marks
 from proctor.engines.thoughts.splitting import Split, split
-from proctor.ir import THINKING, Failure, Prompt, Response, TokenLogProbability, is_cut_off
+from proctor.ir import THINKING, Failure, Message, Prompt, Response, TokenLogProbability, is_cut_off
 
 _LOOKED_AT = 64  # characters at the end of a prompt in which a mark is looked for: the longest has 52
 _LONGEST_REASON = 80  # characters of what a server says why an answer ended, in a message
@@ -51,9 +52,9 @@ def opening_of(
     """
     is_string = isinstance(prompt, str) or not (prompt.is_chat or strings_are_messages)
     end = _continued(prompt, is_string=is_string).rstrip()[-_LOOKED_AT:]
-    for family in marks.families if end else ():
+    for family in marks.families if end.endswith(marks.all_marks) else ():
         if any(end.endswith(mark) for mark in family.start):
-            return Opening(family)
+            return Opening(marks.always or family)
         if any(end.endswith(mark) for mark in family.end):
             return Opening(is_closed=True)
     if marks.always is not None:
@@ -215,6 +216,22 @@ def cut_at(response: Response, stops: Sequence[str]) -> Response:
         reason if cut == text else "stop" for cut, text, reason in zip(texts, response.texts, known, strict=True)
     ]
     return structs.replace(response, texts=tuple(texts), finish_reasons=tuple(reasons))
+
+
+def turn_of(reply: Response, *, with_thoughts: bool = False) -> Message:
+    """Return what the model said as a turn of a conversation: its answer.
+
+    Args:
+        reply: What it said.
+        with_thoughts: Whether its thoughts go along, under the name that chat templates and servers have for them.
+    """
+    thoughts = reply.thoughts[0] if with_thoughts and reply.thoughts else ""
+    return {"role": "assistant", "content": reply.text, **({"reasoning_content": thoughts} if thoughts else {})}
+
+
+def token_counter(tokenizer: Any) -> Callable[[str], int]:
+    """Return what counts tokens of a text, for :func:`heard`."""
+    return lambda text: len(tokenizer([text], add_special_tokens=False)["input_ids"][0])
 
 
 def _before(text: str, stops: Sequence[str]) -> str:

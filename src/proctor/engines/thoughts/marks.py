@@ -64,6 +64,11 @@ class Marks:
         """The family in whose thoughts every text begins: the user named their end, and no beginning."""
         return self.own if self.own is not None and self.own.opens else None
 
+    @cached_property
+    def of_the_table(self) -> Marks:
+        """These marks without those that the user described."""
+        return Marks(tuple(family for family in self.families if family.name != OWN))
+
     @property
     def template_opens(self) -> Family | None:
         """The family whose thoughts the model's chat template begins, as its name tells."""
@@ -72,12 +77,22 @@ class Marks:
     @cached_property
     def any_mark(self) -> re.Pattern[str]:
         """A pattern that finds the first mark of any family."""
-        return either(tuple(mark for family in self.families for mark in (*family.start, *family.end)))
+        return either(self.all_marks)
 
     @cached_property
-    def all_marks(self) -> frozenset[str]:
+    def any_start(self) -> re.Pattern[str]:
+        """A pattern that finds the first beginning of any family."""
+        return either(tuple(self.family_of_start))
+
+    @cached_property
+    def family_of_start(self) -> dict[str, Family]:
+        """Whose thoughts a mark begins; of families that share it, the best."""
+        return {mark: family for family in reversed(self.families) for mark in family.start}
+
+    @cached_property
+    def all_marks(self) -> tuple[str, ...]:
         """Every mark that begins or ends thoughts."""
-        return frozenset(mark for each in self.families for mark in (*each.start, *each.end))
+        return tuple(dict.fromkeys(mark for each in self.families for mark in (*each.start, *each.end)))
 
 
 @cache

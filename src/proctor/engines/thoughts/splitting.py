@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
+from itertools import islice
 from typing import Literal, NamedTuple
 
 from proctor.engines.thoughts.marks import Family, Marks, either
@@ -11,6 +13,9 @@ from proctor.engines.thoughts.marks import Family, Marks, either
 Kind = Literal["mark", "thought", "answer"]
 _QUOTES = "`'\"\u201c\u201d\u2018\u2019\u00ab\u00bb"
 """A mark between two of these is talked about, not meant."""
+_MOST_PIECES = 3000
+"""Pieces of thoughts at the beginning of a text: models that think in turns have tens. What a stranger's server sends
+beyond them is taken for the answer, so that no reply takes minutes."""
 _BLANKS = re.compile(r"\s*")
 
 
@@ -69,9 +74,9 @@ def split(text: str, marks: Marks, opened: Family | None = None, *, is_closed: b
     if family is None:
         begun = _begins(text, 0, marks)
         family = begun[0] if begun else None if is_closed else _ended_without_beginning(text, marks)
-    while family is not None:
-        begun = _begins(text, position, Marks((family,))) if family.start else None
-        inside = begun[1] if begun else position
+    while family is not None and len(pieces) < _MOST_PIECES:
+        own = either(family.start).match(text, _behind_blanks(text, position)) if family.start else None
+        inside = own.end() if own else position
         end = _end(text, inside, family)
         if end is None and pieces:  # a second beginning that never ends: the answer talks about it
             break
@@ -90,13 +95,13 @@ def split(text: str, marks: Marks, opened: Family | None = None, *, is_closed: b
 
 def _begins(text: str, position: int, marks: Marks) -> tuple[Family, int] | None:
     """Return whose thoughts begin at a place, blanks left out, and where the mark of their beginning ends."""
+    found = marks.any_start.match(text, _behind_blanks(text, position))
+    return (marks.family_of_start[found[0]], found.end()) if found else None
+
+
+def _behind_blanks(text: str, position: int) -> int:
     blanks = _BLANKS.match(text, position)
-    place = blanks.end() if blanks else position
-    for family in marks.families:
-        for mark in family.start:
-            if text.startswith(mark, place):
-                return family, place + len(mark)
-    return None
+    return blanks.end() if blanks else position
 
 
 def _ended_without_beginning(text: str, marks: Marks) -> Family | None:
@@ -109,12 +114,11 @@ def _ended_without_beginning(text: str, marks: Marks) -> Family | None:
 
 def _end(text: str, position: int, family: Family) -> tuple[int, int] | None:
     """Return where the mark that ends thoughts begins, and where it ends, with the blanks behind it."""
-    found = list(_ends(text, position, family))
-    if not found:
+    found = deque(_ends(text, position, family), 1) if family.ends_at_last else islice(_ends(text, position, family), 1)
+    start, end = next(iter(found), (-1, -1))
+    if start < 0:
         return None
-    start, end = found[-1] if family.ends_at_last else found[0]
-    blanks = _BLANKS.match(text, end)
-    return start, blanks.end() if blanks else end
+    return start, _behind_blanks(text, end)
 
 
 def _ends(text: str, position: int, family: Family) -> Iterator[tuple[int, int]]:

@@ -23,7 +23,7 @@ from proctor.engines.http.provider_errors import is_too_long
 from proctor.engines.model_places import model_effects, places_in
 from proctor.engines.template_thinking import template_options
 from proctor.engines.thinking_engine import ThinkingEngine
-from proctor.engines.thoughts import UNKNOWN, Opening, cut_at, heard, opening_of, special_marks
+from proctor.engines.thoughts import UNKNOWN, Opening, cut_at, heard, opening_of, special_marks, token_counter
 from proctor.engines.truncation import Truncate, fitted_prompt
 from proctor.engines.vllm.conversion import answer_of, refusal, scorables, score_of, total, windows
 from proctor.engines.vllm.failures import MEMORY_HINT, deaths, load_hint, refusals
@@ -80,6 +80,8 @@ class VLLMEngine(ThinkingEngine):
         "max_length": "max_model_len",
         "max_gen_toks": "max_tokens",
         "lora_local_path": "peft",
+        "think_end_token": "think_end",
+        "enable_thinking": "thinking",
     }
 
     model: str
@@ -171,9 +173,8 @@ class VLLMEngine(ThinkingEngine):
 
     def _heard(self, response: Response, asked: _Asked) -> Response:
         """Return a response whose texts are answers, which end at stop strings."""
-        tokenizer = self._llm().get_tokenizer()
-        found = heard(response, self.marks, asked.opening, lambda text: len(tokenizer.encode(text)))
-        return cut_at(found, asked.stop)
+        count = token_counter(self._llm().get_tokenizer())
+        return cut_at(heard(response, self.marks, asked.opening, count), asked.stop)
 
     def _parameters(self, decoding: Decoding, *, shows_marks: bool = False) -> Any:
         """Return vLLM's form of a decoding; what is open is left to vLLM.

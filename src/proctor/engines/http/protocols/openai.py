@@ -17,6 +17,7 @@ from typing import Any
 from msgspec import structs
 
 from proctor.engines.http.protocols.openai_echo import ECHO, BoundaryError, parse_context, parse_echo
+from proctor.engines.http.protocols.openai_prompt_scores import parse_prompt_scores
 from proctor.engines.http.protocols.openai_shapes import (
     FewerAnswersError,
     chat_messages,
@@ -89,6 +90,10 @@ class OpenAIProtocol(ProviderProtocol):
 
     async def score(self, caller: Caller, request: Score) -> Response:
         """Answer a request for log-likelihoods by echo; see :class:`ProviderProtocol`."""
+        if isinstance(request, Rolling) and self.options.get("scoring") == "prompt_logprobs":
+            return await self.send(caller, self._prompt_scores(request))
+        if self.options.get("is_chat", True) and self.options.get("scoring") == "prompt_logprobs":
+            raise CallError.of("engine", "a chat service gives losses of whole conversations only")
         texts = [("", request.text)] if isinstance(request, Rolling) else [_words(pair) for pair in request.pairs]
         skips_first = isinstance(request, Rolling) and not request.from_start
         parts = []
@@ -107,6 +112,14 @@ class OpenAIProtocol(ProviderProtocol):
     async def _echo(self, caller: Caller, text: str, parse: Callable[[bytes], Response]) -> Response:
         body = {"model": self.model, "prompt": text, **ECHO, **self.defaults.get("extra", {})}
         return await self.send(caller, Post("/completions", body, parse))
+
+    def _prompt_scores(self, request: Rolling) -> Post:
+        """Return what to post for the log-probabilities of a prompt's own tokens; one token is written, and unread."""
+        body = {**self._names(), "max_tokens": 1, "prompt_logprobs": 0, **self.defaults.get("extra", {})}
+        if not self.options.get("is_chat", True):
+            return Post("/completions", {**body, "prompt": request.text}, parse_prompt_scores)
+        messages = request.messages or ({"role": "user", "content": request.text},)
+        return Post("/chat/completions", {**body, "messages": chat_messages(messages)}, parse_prompt_scores)
 
     def _body(self, decoding: Decoding) -> dict[str, Any]:
         """Return the part of a body that requests with this decoding share."""

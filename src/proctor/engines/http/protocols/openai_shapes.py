@@ -125,6 +125,8 @@ def decoding_body(decoding: Decoding, max_tokens_name: str = "max_tokens") -> di
     if decoding.count > 1:
         body["n"] = decoding.count
     body.update(decoding.extra)
+    if body["temperature"] is None:  # left to the server
+        del body["temperature"]
     return body
 
 

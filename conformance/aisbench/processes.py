@@ -1,0 +1,155 @@
+"""Runs the real ``ais_bench`` process and Proctor on the same configs against one recording server, and compares.
+
+Usage: ``python -m conformance.aisbench.processes [NAME ...] [--keep FOLDER]``. Needs an environment with AISBench
+(``AISBENCH_PYTHON``). Compared: the bodies of all requests as sets (Proctor asks nobody the same twice), and scores. Differences that are
+meant stand in :func:`explained`, each with its reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from conformance.aisbench.process_configs import RUNS, config, write_rows
+from conformance.aisbench.recording_server import RecordingServer
+
+PYTHON = os.environ.get("AISBENCH_PYTHON", "/tmp/env-conf/aisbench/bin/python")  # noqa: S108
+_PATIENCE_SECONDS = 1_500  # a process of theirs takes a minute to import, and some seconds for each dataset
+
+EXPLAINED = {
+    "stream": "AISBench says 'stream: false', which is what a server does without it",
+    "num_return_sequences": "AISBench leaves it in the body, where no server reads it",
+    "seed": "AISBench sends one body several times; here repeats have seeds of their own, so that the log tells them apart",
+    "id": "AISBench numbers Triton's requests at random",
+    "prompt_logprobs": "of a request for losses AISBench reads nothing that is written; here one token is asked for",
+    "pass@, cons@": "AISBench 3.1 groups the details of runs, run after run, with rows that stand repeated one by one "
+    "(icl_base_evaluator.py: group() makes resample_details and does not use them), so that several rows are one",
+    "stop": "a text and a list with this text mean the same",
+}
+
+
+def plain(body: dict[str, Any], repeats: bool) -> str:
+    """Return a body without what is explained."""
+    found = {key: value for key, value in body.items() if key not in ("num_return_sequences", "id")}
+    if found.get("stream") is False:
+        del found["stream"]
+    if repeats:
+        found.pop("seed", None)
+    if "prompt_logprobs" in found:  # nothing that is written is read
+        found = {key: found[key] for key in ("model", "messages", "prompt", "prompt_logprobs") if key in found}
+    if isinstance(found.get("stop"), str):
+        found["stop"] = [found["stop"]]
+    return json.dumps(found, sort_keys=True)
+
+
+def asked_by_aisbench(text: str, folder: Path, server: RecordingServer) -> list[tuple[str, dict[str, Any]]]:
+    """Return what AISBench asks; its results are in the folder ``theirs``."""
+    (folder / "config.py").write_text(text, encoding="utf-8")
+    driver = str(Path(__file__).with_name("forked_process.py"))
+    command = [PYTHON, driver, "config.py", "--debug", "-w", "theirs", "--num-warmups", "0"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=_PATIENCE_SECONDS, check=False)  # noqa: S603
+    (folder / "theirs.log").write_text(done.stdout + done.stderr, encoding="utf-8")
+    return taken(server)
+
+
+def asked_by_proctor(text: str, folder: Path, server: RecordingServer) -> list[tuple[str, dict[str, Any]]]:
+    """Return what Proctor asks; its results are in the folder ``ours``."""
+    (folder / "config.py").write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "proctor", "run", "config.py", "--output", "ours"]
+    environment = {**os.environ, "PROCTOR_CACHE_DIR": str(folder / "cache")}
+    done = subprocess.run(  # noqa: S603
+        command, cwd=folder, capture_output=True, text=True, timeout=_PATIENCE_SECONDS, check=False, env=environment
+    )
+    (folder / "ours.log").write_text(done.stdout + done.stderr, encoding="utf-8")
+    return taken(server)
+
+
+def taken(server: RecordingServer) -> list[tuple[str, dict[str, Any]]]:
+    """Return what the server was asked since the last time."""
+    found = list(server.requests)
+    server.requests.clear()
+    return found
+
+
+def their_scores(folder: Path) -> dict[tuple[str, str], dict[str, float]]:
+    """Return AISBench's scores by model and dataset; of judged datasets by the dataset's own name."""
+    found = {}
+    for path in folder.glob("theirs/*/results/*/*.json"):
+        values = json.loads(path.read_text(encoding="utf-8"))
+        numbers = {key: float(value) for key, value in values.items() if isinstance(value, int | float)}
+        found[path.parent.name, path.stem.removesuffix("-judge")] = numbers
+    return found
+
+
+def our_scores(folder: Path) -> dict[tuple[str, str], dict[str, float]]:
+    """Return Proctor's scores by model and dataset."""
+    found = {}
+    for path in folder.glob("ours/**/results.json"):
+        values = json.loads(path.read_text(encoding="utf-8"))
+        model = path.parent.name if path.parent.name != "ours" else ""
+        for name, scores in values["results"].items():
+            numbers = {key: float(value) for key, value in scores.items() if isinstance(value, int | float)}
+            found[model, name] = numbers
+    return found
+
+
+def differences(name: str, folder: Path) -> Iterator[str]:
+    """Yield what is different in one config, after running both."""
+    write_rows(folder)
+    with RecordingServer() as server:
+        text = config(name, folder, server.port)
+        theirs = asked_by_aisbench(text, folder, server)
+        ours = asked_by_proctor(text, folder, server)
+    repeats = name == "repeats" or "n=2" in text
+    first = {(path, plain(body, repeats)) for path, body in theirs}
+    second = {(path, plain(body, repeats)) for path, body in ours}
+    print(f"{name}: {len(theirs)} requests of AISBench's, {len(first)} of them different; {len(ours)} of Proctor's")
+    yield from (f"{name}: only AISBench asks {path} {body[:300]}" for path, body in sorted(first - second))
+    yield from (f"{name}: only Proctor asks {path} {body[:300]}" for path, body in sorted(second - first))
+    yield from _score_differences(name, folder)
+
+
+def _score_differences(name: str, folder: Path) -> Iterator[str]:
+    theirs, ours = their_scores(folder), our_scores(folder)
+    alone = len({model for model, _ in theirs}) == 1
+    compared = 0
+    for (model, dataset), scores in sorted(theirs.items()):
+        own = ours.get(("" if alone else model, dataset), ours.get((model, dataset)))
+        if own is None:
+            yield f"{name}: Proctor has no scores of {model}/{dataset}, AISBench has {scores}"
+            continue
+        for metric, value in scores.items():
+            if metric.startswith(("pass@", "cons@")):
+                continue
+            compared += 1
+            if metric not in own or abs(own[metric] - value) > 1e-6:  # noqa: PLR2004 - numbers are the same or not
+                yield f"{name}: {model}/{dataset} {metric} is {value} in AISBench, {own.get(metric)} here"
+    print(f"{name}: {len(theirs)} datasets with scores of AISBench's, {compared} numbers compared")
+
+
+def main() -> None:
+    """Run and compare the configs that are named, or all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", default=list(RUNS))
+    parser.add_argument("--keep", type=Path)
+    options = parser.parse_args()
+    found = []
+    for name in options.names:
+        folder = (options.keep or Path(tempfile.mkdtemp())) / name
+        folder.mkdir(parents=True, exist_ok=True)
+        for each in differences(name, folder):
+            print("  " + each)
+            found.append(each)
+    print(f"{len(found)} unexplained")
+    sys.exit(bool(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+"""A server on loopback that writes down every request, with answers that are a pure function of the request.
+
+It speaks what AISBench's model classes speak: chat and completions (streamed or not, with ``prompt_logprobs``),
+text-generation-inference, Triton, MindIE and VITA, and lists one model. It imports nothing of Proctor's, so that it
+runs in AISBench's environment, too.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from hashlib import blake2b
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+MODEL = "served-model"
+_SUM = re.compile(r"(\d+)\s*\+\s*(\d+)")
+
+
+def words_of(body: dict[str, Any]) -> str:
+    """Return the words of a request."""
+    if "messages" in body:
+        return "\n".join(_content(each.get("content")) for each in body["messages"])
+    for name in ("prompt", "inputs", "text_input"):
+        if name in body:
+            return _content(body[name])
+    return ""
+
+
+def _content(value: Any) -> str:
+    if isinstance(value, list):
+        return "".join(str(part.get("text") or "") for part in value if isinstance(part, dict))
+    return "" if value is None else str(value)
+
+
+def answer_to(words: str) -> str:
+    """Return what the model says: sums are right unless they are odd; a judge says whether gold and answer agree."""
+    if (gold := re.search(r"<Gold Target Begin>: \s*(.*?)\s*<", words)) is not None:
+        given = re.search(r"<Predicted Answer Begin>: \s*(.*?)\s*<Predicted End>", words, re.DOTALL)
+        numbers = re.findall(r"\d+", given.group(1)) if given else []
+        return "A" if numbers and numbers[-1] == gold.group(1) else "I choose B"
+    if found := _SUM.findall(words):
+        total = sum(map(int, found[-1]))
+        return f"The answer is \\boxed{{{total if total % 4 else total + 1}}}. I choose A"
+    return f"answer {blake2b(words.encode(), digest_size=4).hexdigest()}"
+
+
+def log_probability(token: str, place: int) -> float:
+    """Return the log-probability of a token: between -5 and 0, by digest."""
+    return -(blake2b(f"{place}:{token}".encode(), digest_size=2).digest()[0] / 51)
+
+
+def prompt_log_probabilities(words: str) -> list[Any]:
+    """Return what vLLM gives with ``prompt_logprobs``: nothing for the first token, one entry for each other."""
+    tokens = re.findall(r"\s*\S+", words) or [""]
+    return [None, *({str(place): {"logprob": log_probability(token, place), "rank": 1, "decoded_token": token}}
+                    for place, token in enumerate(tokens[1:], 1))]  # fmt: skip
+
+
+class RecordingServer:
+    """The server, in a thread. A context manager.
+
+    Attributes:
+        requests: Path and body of every request, in the order of arrival.
+    """
+
+    def __init__(self) -> None:
+        self.requests: list[tuple[str, dict[str, Any]]] = []
+        recorded = self.requests
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *arguments: Any) -> None:
+                """Say nothing."""
+
+            def do_GET(self) -> None:
+                self._send(json.dumps({"object": "list", "data": [{"id": MODEL}]}).encode(), "application/json")
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
+                recorded.append((self.path, body))
+                pieces = list(reply_to(self.path, body))
+                if len(pieces) == 1 and not _streams(self.path, body):
+                    self._send(pieces[0], "application/json")
+                else:
+                    self._send(b"".join(pieces), "text/event-stream")
+
+            def _send(self, data: bytes, kind: str) -> None:
+                self.send_response(200)
+                self.send_header("Content-Type", kind)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.port = self._server.server_address[1]
+
+    def __enter__(self) -> RecordingServer:
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def _streams(path: str, body: dict[str, Any]) -> bool:
+    return bool(body.get("stream")) or path.endswith("generate_stream")
+
+
+def _event(data: dict[str, Any]) -> bytes:
+    return b"data: " + json.dumps(data).encode() + b"\n\n"
+
+
+def reply_to(path: str, body: dict[str, Any]) -> Iterator[bytes]:
+    """Yield the pieces of the reply to a request."""
+    words = words_of(body)
+    text = answer_to(words)
+    halves = [text[: len(text) // 2], text[len(text) // 2 :]]
+    usage = {"prompt_tokens": len(words.split()), "completion_tokens": len(text.split())}
+    if path.endswith(("/chat/completions", "/v1/completions")):
+        yield from _openai(path, body, words, text, halves, usage)
+    elif path.endswith("/generate_stream") and "/v2/" in path:
+        yield from (_event({"text_output": half}) for half in halves)
+    elif "/v2/" in path:
+        yield json.dumps({"text_output": text}).encode()
+    elif path.endswith(("/infer", "/generate_stream")):
+        yield _event({"generated_text": None})
+        yield _event({"generated_text": text})
+    elif isinstance(body.get("prompt"), list):
+        yield json.dumps({"text": [text]}).encode()
+    else:
+        yield json.dumps({"generated_text": text}).encode()
+
+
+def _openai(
+    path: str, body: dict[str, Any], words: str, text: str, halves: list[str], usage: dict[str, int]
+) -> Iterator[bytes]:
+    is_chat = path.endswith("/chat/completions")
+    if body.get("stream"):
+        for half in halves:
+            part = {"delta": {"content": half}} if is_chat else {"text": half}
+            yield _event({"choices": [{"index": 0, **part}]})
+        end = {"delta": {}} if is_chat else {"text": ""}
+        yield _event({"choices": [{"index": 0, **end, "finish_reason": "stop"}], "usage": usage})
+        yield b"data: [DONE]\n\n"
+        return
+    part = {"message": {"role": "assistant", "content": text}} if is_chat else {"text": text}
+    reply: dict[str, Any] = {"choices": [{"index": 0, "finish_reason": "stop", **part}], "usage": usage}
+    if "prompt_logprobs" in body:
+        (reply if is_chat else reply["choices"][0])["prompt_logprobs"] = prompt_log_probabilities(words)
+    yield json.dumps(reply).encode()

@@ -1,0 +1,232 @@
+"""``proctor gate``: is a model no worse than a baseline? Decided with as few questions as that takes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from proctor.cli.commands import ProctorCommand
+from proctor.cli.error_reporting import say, show
+from proctor.cli.exam_options import exam_options, read_options, say_what_has_no_effect
+from proctor.cli.execution import Execution, run_spec, terminated_like_ctrl_c
+from proctor.cli.run_options import origin_of_model, spec_of_options
+from proctor.errors import OutputError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from proctor.engines.engine import Engine
+    from proctor.recipes.exam import Exam
+    from proctor.running.baselines import Baseline
+    from proctor.running.gate import GateResult, GateRules
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command("gate", cls=ProctorCommand)
+@click.option(
+    "--baseline", type=click.Path(exists=True, path_type=Path), metavar="RUN|FILE", help="What to compare with."
+)
+@click.option("--baseline-model", metavar="LABEL", help="Whose answers count, where the baseline is a response log.")
+@click.option("--margin", type=float, metavar="X", help="How much worse it may be, as a share: 0.03 is three points.")
+@click.option("--at-least", type=float, metavar="X", help="Instead of a baseline: the score to have, as a share.")
+@click.option("--level", type=float, default=0.95, show_default=True, help="One less the chance of a wrong verdict.")
+@click.option(
+    "--changed",
+    multiple=True,
+    type=click.Choice(["rows", "prompts", "decoding", "extraction", "metrics"]),
+    help="A layer of the exam that may differ from the baseline's: the change that you gate. May be repeated.",
+)
+@click.option(
+    "--instance-scores", is_flag=True, help="Gate on the mean of instances where the exam's score is not that."
+)
+@click.option("--save-baseline", type=_FILE, metavar="FILE", help="Write the scores of --baseline, or of the model.")
+@click.option("--junit", type=_FILE, metavar="FILE", help="Write the verdicts as JUnit XML.")
+@click.option("--model", "-m", metavar="MODEL", help="Who is asked (proctor doctor lists them).")
+@click.option("--tasks", "-t", multiple=True, metavar="NAME,…", help="Exams, suites, recipes, files (see proctor ls).")
+@click.option("--model-args", "-a", multiple=True, metavar="K=V,…", help="model=m,base_url=http://127.0.0.1:8000/v1 …")
+@click.option("--batch-size", metavar="N", help="Short for --model-args batch_size=N.")
+@click.option("--device", metavar="NAME", help="Short for --model-args device=NAME.")
+@click.option("--max-concurrency", metavar="N", help="Short for --model-args max_concurrency=N.")
+@click.option("--truncate", metavar="demos|left|none", help="Prompts that are too long: --model-args truncate=….")
+@click.option("--log", "--use-cache", "log", type=_FILE, help="The response log.")
+@click.option("--retry-failed/--keep-failed", default=True, show_default=True, help="Ask again what failed before.")
+@click.option("--budget-tokens", type=click.IntRange(min=1), metavar="N", help="Stop before more tokens are used.")
+@click.option(
+    "--budget-usd", type=click.FloatRange(min=0, min_open=True), metavar="X", help="Stop before it costs more."
+)
+@click.option(
+    "--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A price table of your own."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON.")
+@exam_options
+def command(**options: Any) -> int:
+    """Pass or fail a model: no worse than a baseline by more than a margin, or at least a score.
+
+    Questions are asked in a seeded random order until the verdict is certain. Exit code 0: passed. 1: failed.
+    4: undecided, although everything was asked (or the budget ended). A gate that was killed goes on when it is started
+    again.
+
+    \b
+    proctor gate --baseline runs/main --model smollm2 --tasks samples --margin 0.03
+    proctor gate --at-least 0.7 --model smollm2 --tasks samples
+    proctor gate --save-baseline baseline.json --model smollm2 --tasks samples
+    """  # noqa: D301 - click reads the control character
+    mine = {name: options.pop(name) for name in _MINE}
+    rules = _rules(mine, options.get("seed"))
+    if mine["baseline"] is None and rules.at_least is None and mine["save_baseline"] is None:
+        raise UsageError(
+            "a gate needs a baseline", hint="--baseline RUN|FILE, --at-least 0.7, or --save-baseline FILE to make one"
+        )
+    if mine["save_baseline"] is not None:
+        with terminated_like_ctrl_c():
+            return _save(mine, read_options(options), rules)
+    with terminated_like_ctrl_c():
+        result = _gate(mine, read_options(options), rules)
+    return _told(result, mine)
+
+
+_MINE = (
+    *("baseline", "baseline_model", "margin", "at_least", "level", "changed", "instance_scores", "save_baseline"),
+    *("junit", "as_json", "log", "retry_failed", "budget_tokens", "budget_usd", "prices"),
+)
+
+
+def _rules(mine: dict[str, Any], seed: int | None) -> GateRules:
+    from proctor.running.gate import GateRules
+
+    if mine["at_least"] is not None and (mine["baseline"] is not None or mine["margin"] is not None):
+        raise UsageError("--at-least stands instead of a baseline", hint="give --at-least, or --baseline with --margin")
+    return GateRules(
+        margin=0.03 if mine["margin"] is None else mine["margin"],
+        at_least=mine["at_least"],
+        level=mine["level"],
+        seed=seed,
+        instance_scores=mine["instance_scores"],
+        changed=frozenset(mine["changed"]),
+    )
+
+
+def _exams(options: dict[str, Any]) -> tuple[Engine, list[Exam]]:
+    from proctor.dialects.run_file import exams_of_spec
+    from proctor.engines.engine_registry import make_engine
+    from proctor.recipes.exam import suited
+    from proctor.recipes.permissions import admit
+    from proctor.settings import settings
+
+    if options.pop("trust_code", None):
+        settings.trust_code = True
+    spec = spec_of_options({**options, "log_samples": None})
+    engine = make_engine(spec.model, spec.model_args, origin_of_model(options))
+    found = exams_of_spec(spec)
+    admit(found, engine)
+    exams = suited(found, engine)
+    say_what_has_no_effect(exams)
+    return engine, exams
+
+
+def _gate(mine: dict[str, Any], options: dict[str, Any], rules: GateRules) -> GateResult:
+    from contextlib import closing
+
+    from proctor.running.budget import make_allowance, price_table
+    from proctor.running.gate import run_gate
+    from proctor.running.progress import observer_for
+
+    engine, exams = _exams(options)
+    prices = price_table(mine["prices"]) if mine["prices"] else None
+    budget = make_allowance(
+        engine.price_name, tokens=mine["budget_tokens"], usd=mine["budget_usd"], prices=mine["prices"]
+    )
+    with closing(engine):
+        return run_gate(
+            exams,
+            engine,
+            None if mine["baseline"] is None else _baseline(mine, exams),
+            rules,
+            log=mine["log"],
+            observer=observer_for(),
+            budget=budget,
+            prices=prices,
+            retry_failed=mine["retry_failed"],
+        )
+
+
+def _baseline(mine: dict[str, Any], exams: Sequence[Exam]) -> Baseline:
+    from proctor.running.baselines import is_log, load_baseline
+    from proctor.running.gate import baseline_of_log
+
+    path: Path = mine["baseline"]
+    if is_log(path):
+        return baseline_of_log(path, exams, mine["baseline_model"])
+    if mine["baseline_model"] is not None:
+        raise UsageError("--baseline-model chooses a model of a response log", hint=f"{path} is not one; leave it out")
+    return load_baseline(path)
+
+
+def _save(mine: dict[str, Any], options: dict[str, Any], rules: GateRules) -> int:
+    """Write the scores of a baseline that is there, or of a run that is made now; return the exit code."""
+    from proctor.running.baselines import load_baseline, save_baseline
+
+    if rules.at_least is not None or mine["junit"] is not None:
+        raise UsageError("--save-baseline decides nothing", hint="make the baseline first, then gate with it")
+    if mine["baseline"] is not None and not options["tasks"]:
+        found = load_baseline(mine["baseline"])
+    else:
+        found = _measured(mine, options)
+    lacking = [f"{name} ({each.failed})" for name, each in found.exams.items() if each.failed]
+    if lacking:
+        raise UsageError(
+            "a baseline has a score for every instance", why=f"instances without one: {', '.join(lacking)}",
+            hint="type the same command again: what failed is asked again",
+        )  # fmt: skip
+    if not found.exams:
+        raise UsageError(f"{found.source} has no scores", hint="a run with --log-samples has them")
+    save_baseline(found, mine["save_baseline"])
+    count = sum(len(each.scores) for each in found.exams.values())
+    say(f"wrote {mine['save_baseline']}: {count:,} scores of {', '.join(found.exams)}")
+    return 0
+
+
+def _measured(mine: dict[str, Any], options: dict[str, Any]) -> Baseline:
+    """Let the model sit the whole exams, and return its scores."""
+    from tempfile import TemporaryDirectory
+
+    from proctor.running.baselines import load_baseline
+
+    if mine["baseline"] is not None:
+        _, exams = _exams(options)
+        return _baseline(mine, exams)
+    trust = options.pop("trust_code", None)
+    spec = replace(spec_of_options({**options, "log_samples": None}), log_samples=True)
+    with TemporaryDirectory(prefix="proctor-") as folder:
+        execution = Execution(
+            Path(folder) / "run", mine["log"], mine["retry_failed"], trust, mine["budget_tokens"], mine["budget_usd"],
+            mine["prices"], "local", None, None, "proctor", write_out=False,
+        )  # fmt: skip
+        result = run_spec(spec, execution, origin_of_model(options))
+        if result.stopped is not None:
+            raise UsageError(f"no baseline was written: {result.stopped}", hint="the same command with a larger budget")
+        return replace(load_baseline(Path(folder) / "run"), source=str(mine["save_baseline"]))
+
+
+def _told(result: GateResult, mine: dict[str, Any]) -> int:
+    """Print and write what a gate says; return the exit code."""
+    from proctor.cli.console import print_json
+    from proctor.running.gate_report import EXIT_CODES, as_data, junit_xml, paragraph
+    from proctor.safe_files import write_for_user
+
+    if result.stopped is not None:
+        say(f"stopped: {result.stopped}")
+    if mine["as_json"]:
+        print_json(as_data(result), indent=2)
+    else:
+        show(paragraph(result))
+    if mine["junit"] is not None:
+        try:
+            write_for_user(mine["junit"], junit_xml(result))
+        except OSError as error:
+            raise OutputError(f"{mine['junit']} cannot be written", why=str(error)) from error
+    return EXIT_CODES[result.verdict]

@@ -1,0 +1,165 @@
+"""``judge_infer_cfg``: another model reads every answer, and what it says is scored in place of the answer.
+
+AISBench does so in a task of its own after the candidate's: the rows of the dataset with the answer as the column
+``model_answer`` go through the judge's template to the judge, and the ``eval_cfg`` scores the judge's words. Here the
+judge is asked through the response log, as every judge is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
+from proctor.artifacts.effects_of import effects_of
+from proctor.dialects.aisbench.components import build_retriever, build_template
+from proctor.dialects.aisbench.config_keys import INFERENCE, INFERENCERS, READER, Keys
+from proctor.dialects.aisbench.judges import judge_engine, words_of
+from proctor.dialects.aisbench.models import ModelConfig, model_config
+from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_problems
+from proctor.dialects.aisbench.prompts import PromptBuilder
+from proctor.dialects.aisbench.values import ConfigDict, location_of, short_name
+from proctor.effects import Effect
+from proctor.errors import Diagnostic, ProctorError, did_you_mean
+from proctor.formats.meta_template import MetaTemplate
+from proctor.ir import Failure
+from proctor.scoring.grade import Columns
+from proctor.scoring.grading import Scope
+from proctor.scoring.judges.judge_client import JudgePrompt
+
+ANSWER = "model_answer"
+"""The column of the answer in the judge's template, as AISBench names it."""
+_ID = "model_pred_uuid"
+"""The output column of AISBench's judges: which answer it was. It is masked in prompts."""
+_PATH = "$.judge_infer_cfg"
+_ROW_TYPES = ("LLMJudgeDataset", "Aime2025JDGDataset", "HLEJGDataset")
+"""Dataset types whose rows are those of the exam with the answer beside them."""
+_PARTS = frozenset({"judge_reader_cfg", "judge_model", "judge_dataset_type"})
+_KEYS = Keys(frozenset(INFERENCE.used | _PARTS), INFERENCE.idle)
+
+
+@dataclass(frozen=True)
+class JudgeInference:
+    """The judge of a dataset, as a step between answers and post-processors.
+
+    Attributes:
+        values: The ``judge_infer_cfg``.
+        project: Whose post-processors are meant.
+    """
+
+    values: Mapping[str, Any]
+    project: str = "aisbench"
+
+    name = "judge_infer_cfg"
+    scope: Scope = "column"
+
+    @cached_property
+    def judge(self) -> ModelConfig:
+        """The model that judges.
+
+        Raises:
+            ProctorError: It has no engine here, or its keys cannot be honoured.
+        """
+        return model_config(self._part("judge_model"))
+
+    def process(self, columns: Columns) -> Columns:
+        """Return columns with the judge's words in place of the answers; failed answers stay failures.
+
+        Raises:
+            ProctorError: The judge cannot be asked.
+        """
+        answers, rows = columns.predictions, columns.all_fields()
+        asked = [place for place, answer in enumerate(answers) if not isinstance(answer, Failure)]
+        if not asked:
+            return columns
+        builder = self._builder()
+        prompts = [_prompt(builder, rows[place], answers[place]) for place in asked]
+        said = words_of(judge_engine(self.judge, self._part("judge_model")), prompts)
+        clean = postprocessor(self.judge.postprocessor, self.project)
+        found: list[Any] = list(answers)
+        for place, words in zip(asked, said, strict=True):
+            found[place] = words if isinstance(words, Failure) else clean(words)
+        return replace(columns, predictions=found)
+
+    def problems(self) -> Iterator[Diagnostic]:
+        """Yield what is wrong with it that the file alone can tell."""
+        where = location_of(self.values)
+        for key in ("judge_model", "prompt_template"):
+            if not isinstance(self.values.get(key), Mapping):
+                yield Diagnostic(f"judge_infer_cfg needs {key}=dict(…)", where, _PATH)
+        yield from _KEYS.problems(self.values, "judge_infer_cfg", _PATH)
+        yield from READER.problems(self._part("judge_reader_cfg"), "judge_reader_cfg", f"{_PATH}.judge_reader_cfg")
+        yield from self._row_problems()
+        yield from self._inferencer_problems()
+        for part in ("prompt_template", "ice_template"):
+            yield from _tried(partial(build_template, self.values.get(part), f"{_PATH}.{part}"))
+        yield from _tried(partial(build_retriever, self.values.get("retriever"), f"{_PATH}.retriever"))
+        if isinstance(self.values.get("judge_model"), Mapping):
+            yield from _tried(lambda: self.judge, f"{_PATH}.judge_model")
+            clean = self._part("judge_model").get("pred_postprocessor")
+            yield from postprocessor_problems(clean, self.project)
+
+    def effects(self) -> list[Effect]:
+        """Return what asking the judge does.
+
+        Raises:
+            ProctorError: It cannot be asked.
+        """
+        return list(effects_of(judge_engine(self.judge, self._part("judge_model"))))
+
+    def _part(self, key: str) -> Mapping[str, Any]:
+        found = self.values.get(key)
+        return found if isinstance(found, Mapping) else {}
+
+    def _row_problems(self) -> Iterator[Diagnostic]:
+        kind = self.values.get("judge_dataset_type")
+        if kind is None or (name := short_name(kind)) in _ROW_TYPES:
+            return
+        yield Diagnostic(
+            f"the judge's rows cannot be made by '{name}' here",
+            location_of(self.values),
+            f"{_PATH}.judge_dataset_type",
+            "its class would have to run",
+            did_you_mean(name, _ROW_TYPES) or "LLMJudgeDataset gives the exam's rows with the answer beside them",
+        )
+
+    def _inferencer_problems(self) -> Iterator[Diagnostic]:
+        inferencer, path = self._part("inferencer"), f"{_PATH}.inferencer"
+        if (name := short_name(inferencer.get("type", "GenInferencer"))) != "GenInferencer":
+            yield Diagnostic(
+                f"a judge cannot be asked by '{name}'", location_of(inferencer), path, hint="use GenInferencer"
+            )
+        else:
+            yield from INFERENCERS["gen"].problems(inferencer, "the judge's inferencer", path)
+
+    def _builder(self) -> PromptBuilder:
+        reader = {"input_columns": [ANSWER], "output_column": _ID, **self._part("judge_reader_cfg")}
+        parts = {"retriever": {"type": "ZeroRetriever"}, "inferencer": {"type": "GenInferencer"}}
+        own = {key: self.values[key] for key in INFERENCE.used & self.values.keys()}
+        layout = self.judge.meta_template
+        return PromptBuilder(
+            ConfigDict({**parts, **own}, location=location_of(self.values)),
+            reader,
+            meta_template=None if layout is None else MetaTemplate.from_config(layout),
+            as_messages=self.judge.as_messages,
+        )
+
+
+def judge_of(values: Mapping[str, Any]) -> JudgeInference | None:
+    """Return the judge of a dataset of a config, ``None`` where it has none."""
+    found = values.get("judge_infer_cfg")
+    return JudgeInference(found) if isinstance(found, Mapping) and found else None
+
+
+def _prompt(builder: PromptBuilder, row: Mapping[str, Any], answer: Any) -> JudgePrompt:
+    prompt = builder.generate({**row, ANSWER: answer, _ID: ""})
+    return JudgePrompt([*prompt.messages] if prompt.is_chat else prompt.text)
+
+
+def _tried(make: Callable[[], object], path: str = "") -> Iterator[Diagnostic]:
+    try:
+        make()
+    except ProctorError as error:
+        for each in error.diagnostics:
+            yield replace(each, path=path + each.path.removeprefix("$")) if path else each

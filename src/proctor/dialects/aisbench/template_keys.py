@@ -1,0 +1,131 @@
+"""What the file alone can tell about a template of a config: keys of turns, texts in place of turns, misspelt columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from proctor.dialects.aisbench.config_keys import LONGEST_SHOWN
+from proctor.dialects.aisbench.values import location_of, short_name
+from proctor.errors import Diagnostic, Location, did_you_mean
+
+_SECTIONS = ("begin", "round", "end")
+_TURN = ("role", "fallback_role", "prompt", "prompt_mm", "begin", "end", "generate", "api_role")
+_WORDS = ("prompt", "prompt_mm")
+_ROLES = ("HUMAN", "BOT", "SYSTEM", "TOOL")
+"""The roles of upstream's own meta templates; others belong to a model's meta template, or have a fallback_role."""
+_TEXTS = ("PromptTemplate", "MultiTurnPromptTemplate", "MMPromptTemplate")
+_NAME = re.compile(r"\{([A-Za-z_]\w{3,})\}")
+"""What a text has in braces; shorter names are too near to each other to be taken for misspelt ones."""
+
+
+def template_problems(config: Mapping[str, Any], path: str, columns: Sequence[str]) -> Iterator[Diagnostic]:
+    """Yield what is wrong with the words of a template.
+
+    Args:
+        config: ``dict(type=PromptTemplate, template=…)``; other types are not looked at.
+        path: Where it is in the dataset.
+        columns: The columns that ``reader_cfg`` names.
+    """
+    if short_name(config.get("type", "")) not in _TEXTS or "template" not in config:
+        return
+    own, where, place = config["template"], location_of(config), f"{path}.template"
+    if not isinstance(own, str | Mapping):
+        yield Diagnostic("a template is a text or a dictionary", where, place, f"it is {own!r}"[:LONGEST_SHOWN])
+        return
+    token = config.get("ice_token")
+    parts = {place: own} if isinstance(own, str) or _is_dialogue(own) else {f"{place}.{k}": v for k, v in own.items()}
+    for at, part in parts.items():
+        if isinstance(part, Mapping):
+            yield from _dialogue_problems(part, at, token, location_of(part) or where)
+        elif isinstance(part, list):
+            hint = did_you_mean(at.rpartition(".")[2], _SECTIONS)
+            yield Diagnostic(
+                f"a dialogue knows no '{at.rpartition('.')[2]}'",
+                where,
+                at,
+                hint=hint or f"it has {', '.join(_SECTIONS)}",
+            )
+    yield from _column_problems(_texts(own), columns, place, where)
+
+
+def _is_dialogue(own: Mapping[str, Any]) -> bool:
+    """Whether a dictionary is meant as a dialogue, rather than as a map from labels."""
+    return own.keys() <= set(_SECTIONS) or any(isinstance(own.get(each), list) for each in _SECTIONS)
+
+
+def _dialogue_problems(
+    dialogue: Mapping[str, Any], path: str, token: Any, where: Location | None
+) -> Iterator[Diagnostic]:
+    for section, content in dialogue.items():
+        if section not in _SECTIONS:
+            hint = did_you_mean(str(section), _SECTIONS) or f"it has {', '.join(_SECTIONS)}"
+            yield Diagnostic(f"a dialogue knows no '{section}'", where, f"{path}.{section}", hint=hint)
+            continue
+        for number, turn in enumerate(content if isinstance(content, list) else [content]):
+            at = f"{path}.{section}[{number}]"
+            if isinstance(turn, Mapping):
+                yield from _turn_problems(turn, at, location_of(turn) or where)
+            elif section == "round" and isinstance(turn, str) and turn != token:
+                yield Diagnostic(
+                    "a turn of a round is a text",
+                    where,
+                    at,
+                    f"it is {turn!r}"[:LONGEST_SHOWN],
+                    "dict(role='HUMAN', prompt=…)",
+                )
+
+
+def _turn_problems(turn: Mapping[str, Any], path: str, where: Location | None) -> Iterator[Diagnostic]:
+    unknown = [key for key in turn if key not in _TURN]
+    for key in unknown:
+        hint = did_you_mean(str(key), _TURN) or f"it has {', '.join(_TURN)}"
+        yield Diagnostic(f"a turn knows no '{key}'", where, f"{path}.{key}", hint=hint)
+    if not unknown and not any(key in turn for key in _WORDS):
+        yield Diagnostic(
+            f"a turn has no prompt, so that it says nothing: {_keys(turn)}", where, path, hint="prompt='…'"
+        )
+    for key in ("role", "fallback_role"):
+        role = turn.get(key)
+        if isinstance(role, str) and role not in _ROLES and "fallback_role" not in turn and role.upper() != "SYSTEM":
+            if hint := did_you_mean(role.upper(), _ROLES):
+                yield Diagnostic(f"there is no role '{role}'", where, f"{path}.{key}", hint=hint)
+
+
+def _keys(turn: Mapping[str, Any]) -> str:
+    return f"it has {', '.join(map(str, turn)) or 'nothing'}"
+
+
+def _column_problems(
+    texts: Iterable[str], columns: Sequence[str], path: str, where: Location | None
+) -> Iterator[Diagnostic]:
+    """Yield names in braces that are not a column but nearly one; others stay as they are, as upstream leaves them."""
+    named = dict.fromkeys(name for text in texts for name in _NAME.findall(text))
+    for name in named:
+        if name not in columns and (near := [each for each in columns if _is_slip(name, each)]):
+            hint = f"did you mean '{near[0]}'?"
+            yield Diagnostic(f"the template names '{{{name}}}', which is not a column", where, path, hint=hint)
+
+
+def _is_slip(name: str, column: str) -> bool:
+    """Whether one word is the other with one letter more or less, another one, or two of them changed about."""
+    if name.strip("0123456789") != name or column.strip("0123456789") != column or abs(len(name) - len(column)) > 1:
+        return False
+    if name.lower() == column.lower() or sorted(name) == sorted(column):
+        return name != column
+    if len(name) == len(column):
+        return sum(a != b for a, b in zip(name, column, strict=True)) == 1
+    short, long = sorted((name, column), key=len)
+    return not long.startswith(short) and any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
+
+
+def _texts(part: Any) -> Iterator[str]:
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, Mapping):
+        for value in part.values():
+            yield from _texts(value)
+    elif isinstance(part, list):
+        for value in part:
+            yield from _texts(value)

@@ -1,0 +1,371 @@
+"""Several answers to each question (``--repeats N``), for the exams of every dialect.
+
+Where an exam itself makes one answer of several (a vote among its text functions, a ``pass@k`` among its metrics), it
+is asked as it says. Every other exam is asked N times over, each time graded as it always is, and reducers
+(:mod:`proctor.scoring.reducers`) make one score of N; copies of rows, which configs have (``n``), are reduced alike.
+The interval then knows the noise of questions and that of answers (:mod:`proctor.statistics.two_level`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from msgspec import structs
+
+from proctor.errors import Diagnostic, ScoringError, UsageError
+from proctor.ir import Failure
+from proctor.ir.question import Answered, Ask, Question
+from proctor.recipes.exam import NEED_SCORES, Asker, Context, Demos, Exam, Grader, Kind
+from proctor.recipes.selection import Opened, Row
+from proctor.scoring.evaluators.runs import replica_positions
+from proctor.scoring.flat import HIGH, LOW
+from proctor.scoring.grade import Grade
+from proctor.scoring.main_column import MainColumn, main_column
+from proctor.scoring.reducers import Reducer, reducers
+from proctor.scoring.score import Score
+from proctor.statistics.two_level import TwoLevel, two_level
+
+
+def repeated(exam: Exam) -> Exam:
+    """Return an exam that is asked and graded as often as its options say; one that writes nothing as it is."""
+    count = exam.options.repeats
+    if count is None or not exam.asker.kinds - NEED_SCORES:
+        return exam
+    names = exam.options.reduce
+    return replace(exam, asker=RepeatedAsker(exam.asker, count), grader=RepeatsGrader(exam.grader, count, names))
+
+
+@dataclass(frozen=True)
+class RepeatedAsker:
+    """An asker that asks everything several times."""
+
+    base: Asker
+    count: int
+
+    @property
+    def kinds(self) -> frozenset[Kind]:
+        """What is asked of a model."""
+        return self.base.kinds
+
+    def compile(self, opened: Opened, context: Context) -> Callable[[Ask, Row, Demos], Question]:
+        """Return a function from a row and its demos to a question; errors as of the asker."""
+        ask = self.base.compile(opened, context)
+
+        def again(place: Ask, row: Row, demos: Demos) -> Question:
+            question = ask(place, row, demos)
+            return replace(question, requests=question.requests * self.count)
+
+        return again
+
+
+# -- grading --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RepeatsGrader:
+    """Grades each repeat as the exam always does, and makes one score of all.
+
+    Attributes:
+        base: The exam's own grader.
+        count: Answers to each question.
+        names: Names of the reducers; the first one gives the main score.
+    """
+
+    base: Grader
+    count: int
+    names: tuple[str, ...] = ()
+
+    def check(self) -> Iterator[Diagnostic]:
+        """Yield what can be known before anybody is asked."""
+        yield from self.base.check()
+        yield from _reducer_problems(self.names, self.count)
+
+    def grade(self, answered: Iterable[Answered]) -> Grade:
+        """Turn responses into predictions and scores; reads ``answered`` once."""
+        everything = list(answered)
+        parts = [self.base.grade(_nth(each, number, self.count) for each in everything) for number in range(self.count)]
+        return _united(parts, reducers(self.names, self.count))
+
+
+def _reducer_problems(names: Sequence[str], count: int) -> Iterator[Diagnostic]:
+    try:
+        reducers(names, count)
+    except UsageError as error:
+        yield from error.diagnostics
+
+
+def _nth(answered: Answered, number: int, count: int) -> Answered:
+    """Return one repeat of a question; where one of its answers has failed, all of them have."""
+    question, size = answered.question, len(answered.question.requests) // count
+    where = slice(number * size, (number + 1) * size)
+    responses = answered.responses[where]
+    if answered.failure is not None:
+        responses = tuple(structs.replace(each, failure=answered.failure) for each in responses)
+    return Answered(replace(question, requests=question.requests[where]), responses)
+
+
+def _united(parts: Sequence[Grade], chosen: Sequence[Reducer]) -> Grade:
+    """Return one grade of the grades of all repeats."""
+    first = parts[0]
+    united = Grade(
+        dict(first.scores),
+        {name: _mean_column([part.instance_scores.get(name, ()) for part in parts]) for name in first.instance_scores},
+        _side_by_side([part.predictions for part in parts]),
+        _side_by_side([part.processed_predictions for part in parts]),
+        first.processed_references,
+        {place: failure for part in reversed(parts) for place, failure in part.failures.items()},
+        {name: failure for part in reversed(parts) for name, failure in part.metric_failures.items()},
+        [_mean_score([part.table[place] for part in parts]) for place in range(len(first.table))]
+        if all([each.name for each in part.table] == [each.name for each in first.table] for part in parts)
+        else list(first.table),
+        first.main,
+    )
+    _relist(united, parts)
+    columns = [main_column(part) for part in parts]
+    if first.main is None or any(each is None for each in columns):
+        return united
+    known = [each for each in columns if each is not None]
+    if not any(each.is_mean for each in known):
+        return _of_corpus(united, chosen)
+    rows = _rows([each.values for each in known])
+    predictions = {place: [part.processed_predictions[place] for part in parts] for place in rows}
+    return reduced(united, first.main, known[0], rows, predictions, chosen)
+
+
+def _of_corpus(grade: Grade, chosen: Sequence[Reducer]) -> Grade:
+    for each in chosen:
+        if each.family != "mean":
+            why = "the score is of all answers together; a single answer has none that could be reduced"
+            grade.metric_failures[each.name] = Failure("scoring", why, retryable=False)
+    return grade
+
+
+def _rows(columns: Sequence[Sequence[float | None]]) -> dict[int, list[float]]:
+    """Return the scores of the questions of which every answer has one, by place."""
+    found = {}
+    for place, values in enumerate(zip(*columns, strict=True)):
+        scores = [value for value in values if value is not None]
+        if len(scores) == len(columns):
+            found[place] = scores
+    return found
+
+
+def reduced(
+    grade: Grade,
+    main: Score,
+    column: MainColumn,
+    rows: Mapping[int, Sequence[float]],
+    predictions: Mapping[int, Sequence[Any]],
+    chosen: Sequence[Reducer],
+) -> Grade:
+    """Add what reducers make of the scores of repeats to a grade; the first gives the main score.
+
+    Args:
+        grade: The grade of all repeats.
+        main: The score that is reduced.
+        column: How its instances are scored.
+        rows: Scores of each question's answers, by the question's place.
+        predictions: What they were read as.
+        chosen: The reducers.
+    """
+    if not rows:
+        return grade
+    summary: dict[str, Any] = {}
+    scores: list[Score] = []
+    for each in chosen:
+        try:
+            values = _reduced_values(each, column, rows, predictions)
+        except ScoringError as error:
+            grade.metric_failures[each.name] = Failure("scoring", str(error), retryable=False)
+            continue
+        table = [rows[place] for place in rows] if each.family == "mean" else [[value] for value in values]
+        found = two_level(table)
+        low, high = found.interval(whole=column.whole)
+        name = main.name if each.family == "mean" else f"{main.name}:{each.name}"
+        scores.append(_scored(main, name, found, (low, high), column.scale))
+        if each.family == "mean":
+            summary = summary_of(found, column.scale)
+    _list(grade, scores)
+    grade.scores["repeats"] = summary or summary_of(two_level(list(rows.values())), column.scale)
+    return grade
+
+
+def _reduced_values(
+    how: Reducer, column: MainColumn, rows: Mapping[int, Sequence[float]], predictions: Mapping[int, Sequence[Any]]
+) -> list[float]:
+    whole = column.whole or 1.0
+    if how.needs_right_or_wrong and any(score not in (0.0, whole) for scores in rows.values() for score in scores):
+        raise ScoringError(
+            f"'{how.name}' is of answers that are right or wrong, and here they are right to some degree",
+            hint="reduce by mean, best or majority",
+        )
+    return [how.of(scores, predictions.get(place, scores), whole) for place, scores in rows.items()]
+
+
+def _scored(main: Score, name: str, found: TwoLevel, bounds: tuple[float, float], scale: float) -> Score:
+    known = not math.isnan(bounds[0])
+    return replace(
+        main,
+        name=name,
+        value=found.mean * scale,
+        low=bounds[0] * scale if known else None,
+        high=bounds[1] * scale if known else None,
+        stderr=found.error * scale if known else None,
+        n=found.n,
+    )
+
+
+def summary_of(found: TwoLevel, scale: float = 1.0) -> dict[str, Any]:
+    """Return the two levels of noise as JSON-like data, with what would halve the interval.
+
+    ``question_noise`` and ``answer_noise`` are the standard errors that each brings to the mean; their squares add up.
+    ``halved_by`` has the number of ``repeats`` (``None`` where no number is enough) and of ``instances``.
+    """
+    summary: dict[str, Any] = {"instances": found.n, "repeats": found.k, "stderr": found.error * scale}
+    if found.omega2 is not None and found.sigma2 is not None:
+        summary["question_noise"] = math.sqrt(found.omega2 / found.n) * scale
+        summary["answer_noise"] = math.sqrt(found.sigma2 / (found.n * found.k)) * scale
+    if found.error > 0:
+        summary["halved_by"] = {
+            "repeats": found.repeats_for(found.error / 2),
+            "instances": found.questions_for(found.error / 2),
+        }
+    return summary
+
+
+def _list(grade: Grade, scores: Sequence[Score]) -> None:
+    """Put scores into a grade's table and flat view; the first one is the main score."""
+    if not scores:
+        return
+    by_name = {score.name: score for score in scores}
+    kept = [by_name.pop(score.name, score) for score in grade.table]
+    grade.table = [*kept, *by_name.values()]
+    grade.main = scores[0]
+    for score in scores:
+        _put(grade.scores, score, score.name)
+        _put_error(grade.scores, score)
+    _put(grade.scores, scores[0], "score")
+    grade.scores["score_name"] = scores[0].name
+
+
+def _put(flat: dict[str, Any], score: Score, name: str) -> None:
+    flat[name] = score.value
+    for end, bound in ((LOW, score.low), (HIGH, score.high)):
+        if bound is None:
+            flat.pop(f"{name}{end}", None)
+        else:
+            flat[f"{name}{end}"] = bound
+
+
+def _put_error(flat: dict[str, Any], score: Score) -> None:
+    """List the standard error where the dialect lists one (lm-eval: ``acc_stderr,none``)."""
+    if (name := _error_name(score.name)) in flat:
+        flat[name] = score.stderr
+
+
+def _error_name(name: str) -> str:
+    head, comma, grading = name.partition(",")
+    return f"{head}_stderr{comma}{grading}"
+
+
+def _relist(grade: Grade, parts: Sequence[Grade]) -> None:
+    """Let the flat view have the means of all repeats; bounds and errors of single repeats are taken out."""
+    flat = grade.scores
+    for name, value in list(flat.items()):
+        values = [part.scores.get(name) for part in parts]
+        if name.endswith((LOW, HIGH)) or "_stderr" in name:
+            del flat[name]
+        elif isinstance(value, float) and all(isinstance(each, float) for each in values):
+            flat[name] = math.fsum(values) / len(values)  # type: ignore[arg-type]
+        elif name == "groups":
+            flat[name] = _groups([part.scores[name] for part in parts])
+    for score in grade.table:
+        if (name := _error_name(score.name)) in parts[0].scores:
+            flat[name] = score.stderr if score.stderr is not None else "N/A"
+
+
+def _groups(lists: Sequence[Sequence[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Return the scores of groups as means of all repeats, without the intervals of single ones."""
+    found = []
+    for groups in zip(*lists, strict=True):
+        flat = {name: value for name, value in groups[0].items() if not name.endswith((LOW, HIGH))}
+        for name, value in flat.items():
+            values = [group.get(name) for group in groups]
+            if isinstance(value, float) and all(isinstance(each, float) for each in values):
+                flat[name] = math.fsum(values) / len(values)  # type: ignore[arg-type]
+        found.append(flat)
+    return found
+
+
+def _mean_score(scores: Sequence[Score]) -> Score:
+    """Return the mean of a score over repeats; its interval is not known from theirs."""
+    numbers = [score.number for score in scores]
+    if any(number is None for number in numbers):
+        return replace(scores[0], low=None, high=None, stderr=None)
+    value = math.fsum(number for number in numbers if number is not None) / len(numbers)
+    return replace(scores[0], value=value, low=None, high=None, stderr=None)
+
+
+def _mean_column(columns: Sequence[Sequence[Any]]) -> list[Any]:
+    found: list[Any] = []
+    for values in zip(*columns, strict=False):
+        known = [value for value in values if isinstance(value, bool | int | float)]
+        found.append(math.fsum(known) / len(known) if len(known) == len(columns) else values[0])
+    return found
+
+
+def _side_by_side(columns: Sequence[Sequence[Any]]) -> list[Any]:
+    return [values[0] if isinstance(values[0], Failure) else list(values) for values in zip(*columns, strict=True)]
+
+
+# -- exams whose copies are rows ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CopiesGrader:
+    """Adds what reducers make of copies of rows (``n`` of a config) to the grade of a dialect that knows copies.
+
+    Attributes:
+        base: The dialect's own grader, whose scores stay.
+        count: Copies of each row.
+        names: Names of the reducers.
+        in_blocks: Whether the copies of all rows stand behind each other.
+    """
+
+    base: Grader
+    count: int
+    names: tuple[str, ...]
+    in_blocks: Callable[[], bool]
+
+    def check(self) -> Iterator[Diagnostic]:
+        """Yield what can be known before anybody is asked."""
+        yield from self.base.check()
+        yield from _reducer_problems(self.names, self.count)
+
+    def grade(self, answered: Iterable[Answered]) -> Grade:
+        """Turn responses into predictions and scores; reads ``answered`` once."""
+        grade = self.base.grade(answered)
+        column = main_column(grade)
+        if grade.main is None or column is None or len(column.values) % self.count:
+            return _of_corpus(grade, reducers(self.names, self.count))
+        main, column = _mean_of_copies(grade, grade.main, column)
+        if not column.is_mean:
+            return _of_corpus(grade, reducers(self.names, self.count))
+        runs = replica_positions(len(column.values), self.count, in_blocks=self.in_blocks())
+        rows = _rows([[column.values[place] for place in run] for run in runs])
+        shown = {row: [grade.processed_predictions[run[row]] for run in runs] for row in rows}
+        return reduced(grade, main, column, rows, shown, reducers(self.names, self.count))
+
+
+def _mean_of_copies(grade: Grade, main: Score, column: MainColumn) -> tuple[Score, MainColumn]:
+    """Return the score that is the mean of all copies: OpenCompass' main one is of the last run alone."""
+    if column.is_mean:
+        return main, column
+    for score in grade.table:
+        found = main_column(replace(grade, main=score))
+        if found is not None and found.is_mean:
+            return score, found
+    return main, column

@@ -1,0 +1,461 @@
+"""Gates: is a model no worse than a baseline, or good enough? Decided while asking, with few questions.
+
+The questions of each exam are put in a seeded random order and asked some at a time. After each, in that order and not
+in the order in which answers come, a bet is settled (:mod:`proctor.statistics.gates`); as soon as the verdict is
+certain, nobody is asked any more. A gate is a function of its questions and the response log, like a run: one that was
+killed goes on when it is started again, reaches the same verdict, and asks nothing twice.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from proctor.engines.engine import Engine
+from proctor.errors import Location, UsageError
+from proctor.ir import Failure, Usage
+from proctor.ir.question import Answered, Question
+from proctor.recipes.exam import Exam, suited
+from proctor.recipes.fingerprint import Fingerprint, FingerprintMaker
+from proctor.running.baselines import Baseline, ExamBaseline, keys_of
+from proctor.running.budget import PriceTable, price_table
+from proctor.running.checks import check_exams
+from proctor.running.drawn_questions import in_drawn_order, part_of, shares_of
+from proctor.running.execute import Budget, Session, ask
+from proctor.running.judging import judges_through
+from proctor.running.log import ResponseLog
+from proctor.running.maintenance import engines as engines_of_log
+from proctor.running.plan import Filed, answered
+from proctor.running.progress import Observer, SilentObserver
+from proctor.secrets import without_secrets
+from proctor.statistics.gates import GateTest, Verdict, capital_for
+from proctor.statistics.sequences import difference_interval, mean_interval
+
+FIRST_ROUND = 8
+"""Questions that are asked before the first look: a broken model is found out by fifteen."""
+
+_GROWTH = 8
+"""Rounds grow to an eighth of what was asked, so that a verdict comes at most that much later than it could, and
+servers have enough to do. Neither depends on the engine: the same gate looks at the same times everywhere."""
+
+_FEWEST = 2  # questions in common: one says nothing about others
+_COMPARED = ("rows", "prompts", "decoding", "extraction", "metrics")
+"""Layers that two runs of one exam have to share; who answers is what a gate compares."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateRules:
+    """What a gate wants.
+
+    Attributes:
+        margin: How much worse than the baseline the model may be, as a share of 1.
+        at_least: The score that it has to have, where there is no baseline.
+        level: One less the error of a wrong verdict, shared by all exams of the gate.
+        seed: Of the order of questions.
+        instance_scores: Whether to gate on the mean of instances where the exam's own score is not that.
+        changed: Layers of the exam that may differ from the baseline's.
+    """
+
+    margin: float = 0.03
+    at_least: float | None = None
+    level: float = 0.95
+    seed: int | None = None
+    instance_scores: bool = False
+    changed: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        for name, value in (("--margin", self.margin), ("--at-least", self.at_least)):
+            if value is not None and not 0 <= value < 1 + (name == "--at-least") * 1e-12:
+                hint = f"{value:g} points are {value / 100:g}" if 1 < value <= 100 else "0.03 are three points"  # noqa: PLR2004
+                raise UsageError(f"{name} is a share between 0 and 1, not {value:g}", hint=hint)
+        if not 0.5 <= self.level < 1:  # noqa: PLR2004 - below it a coin would be as good
+            raise UsageError(f"--level is between 0.5 and 1, not {self.level:g}", hint="0.95 is usual")
+
+
+@dataclass(frozen=True, slots=True)
+class ExamVerdict:
+    """What a gate found out about one exam.
+
+    Attributes:
+        exam: Its name.
+        verdict: ``passed``, ``failed`` or ``undecided``.
+        questions: How many there are.
+        asked: How many were asked.
+        decided_after: After how many the verdict was certain; ``None`` where it is not.
+        failed: Asked ones that have no score.
+        metric: What is compared.
+        model, baseline: Mean scores over the asked questions, as shares; the baseline's is ``None`` without one.
+        difference: ``model - baseline``; without a baseline the model's score.
+        low, high: What the difference is above, and below, each with the gate's level.
+        why: Why it is undecided.
+    """
+
+    exam: str
+    verdict: Verdict
+    questions: int
+    asked: int
+    decided_after: int | None
+    failed: int
+    metric: str
+    model: float
+    baseline: float | None
+    difference: float
+    low: float
+    high: float
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """The verdicts of a gate and what they cost.
+
+    Attributes:
+        exams: One verdict for each exam.
+        rules: What was wanted.
+        baseline: Where the baseline's scores come from, for people.
+        label: Who was asked.
+        requests: Requests that were sent, and taken from the log.
+        usage: Tokens of the requests that were sent.
+        usd: What they cost at list prices; ``None`` where no price is known.
+        stopped: Why the budget ended it; ``None`` where it did not.
+    """
+
+    exams: tuple[ExamVerdict, ...]
+    rules: GateRules
+    baseline: str
+    label: str
+    requests: Mapping[str, int]
+    usage: Usage
+    usd: float | None = None
+    stopped: str | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """``failed`` where an exam failed, ``passed`` where all passed."""
+        found = {each.verdict for each in self.exams}
+        return "failed" if "failed" in found else "undecided" if "undecided" in found else "passed"
+
+
+def run_gate(
+    exams: Sequence[Exam],
+    engine: Engine,
+    baseline: Baseline | None,
+    rules: GateRules,
+    *,
+    log: ResponseLog | str | Path | None = None,
+    observer: Observer | None = None,
+    budget: Budget | None = None,
+    prices: PriceTable | None = None,
+    retry_failed: bool = True,
+) -> GateResult:
+    """Let an engine pass or fail exams, asking as few questions as that takes.
+
+    Args:
+        exams: Exams with different names.
+        engine: Who answers.
+        baseline: Scores to compare with; ``None`` where ``rules.at_least`` says what is enough.
+        rules: What is wanted.
+        log, observer, budget, prices, retry_failed: As of :func:`~proctor.running.run.run_exams`.
+
+    Raises:
+        UsageError: The baseline is of another exam, has failures or too few questions; a score cannot be gated on.
+        LogError, EngineError, DataError: With what was answered so far kept in the log.
+    """
+    engine = engine.answering()
+    if engine.answers_in_order:
+        raise UsageError(f"'{engine.label}' answers in order, and a gate asks in another", hint="use proctor compare")
+    chosen = suited(exams, engine)
+    check_exams(chosen, engine)
+    states = [_State.of(exam, baseline, rules) for exam in chosen]
+    observer = observer or SilentObserver()
+    with ExitStack() as stack:
+        open_log = log if isinstance(log, ResponseLog) else stack.enter_context(ResponseLog(log))
+        number = open_log.engine_number(engine.identity, engine.label, without_secrets(engine.identity_values()))
+        session = Session(engine, open_log, number, observer, retry_failed, budget, prices)
+        observer.started([exam.name for exam in chosen], engine.label)
+        stack.callback(observer.finished)
+        stack.enter_context(judges_through(open_log, retry_failed=retry_failed, budget=budget, prices=prices))
+        _decide(states, session, rules)
+    return _result(states, session, baseline, rules)
+
+
+def _decide(states: Sequence[_State], session: Session, rules: GateRules) -> None:
+    """Ask round after round, until every verdict is certain, everything was asked, or the budget has ended."""
+    while open_ones := [state for state in states if state.is_open]:
+        rounds = [(state, state.next_round()) for state in open_ones]
+        ask([chunk for _, chunk in rounds], session)
+        filed = Filed(session.log, session.number, with_failures=True)
+        missing = Failure("budget", session.stopped or "the response log holds no answer")
+        for state, chunk in rounds:
+            state.take(chunk, list(answered(chunk.questions(), filed, missing)), is_cut_off=session.stopped is not None)
+        _share(states, 1.0 - rules.level)
+        if session.stopped is not None:
+            return
+
+
+def _share(states: Sequence[_State], alpha: float) -> None:
+    """Decide what can be decided with an error that all exams share (Holm 1979).
+
+    Of the two nulls of an exam only one can be true, so there are no more true nulls than exams that are open.
+    """
+    while True:
+        left = [state for state in states if state.verdict == "undecided"]
+        decided = [state.decide(alpha / len(left)) for state in left]
+        if not any(decided):
+            return
+
+
+@dataclass
+class _State:
+    """One exam of a gate.
+
+    Attributes:
+        exam: The exam.
+        questions: In the order in which they are asked, with the baseline's score of each.
+        test: The bets.
+    """
+
+    exam: Exam
+    questions: list[tuple[Question, float | None]]
+    rules: GateRules
+    test: GateTest
+    verdict: Verdict = "undecided"
+    decided_after: int | None = None
+    asked: int = 0
+    failed: int = 0
+    metric: str = ""
+    scores: list[tuple[float | None, float | None]] = field(default_factory=list)
+    _highest: list[tuple[float, float]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, exam: Exam, baseline: Baseline | None, rules: GateRules) -> _State:
+        """Return an exam before it is asked; errors as of :func:`run_gate`."""
+        maker = FingerprintMaker()
+        questions = list(maker.passing(exam.questions()))
+        digests = keys_of(question.digest for question in questions)
+        before: Sequence[float | None] = [None] * len(questions)
+        if baseline is not None:
+            known = _known(exam.name, baseline)
+            _check_same(exam, known, maker.made(exam.definition), baseline, rules)
+            before = [known.scores.get(key) for key in digests]
+            _check_common(exam.name, known, before, digests, baseline)
+        order = in_drawn_order(exam.name, digests, rules.seed)
+        placed = [(questions[place], before[place]) for place in order if baseline is None or before[place] is not None]
+        if baseline is None:
+            test = GateTest(len(placed), rules.at_least or 0.0, spread=0.2)
+        else:
+            test = GateTest(len(placed), (1.0 - rules.margin) / 2.0, margin=rules.margin / 2.0)
+        return cls(exam, placed, rules, test)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is something to ask, and reason to."""
+        return self.verdict == "undecided" and self.asked < len(self.questions)
+
+    def next_round(self) -> Exam:
+        """Return the next questions as an exam."""
+        size = max(FIRST_ROUND, self.asked // _GROWTH)
+        return part_of(self.exam, [question for question, _ in self.questions[self.asked : self.asked + size]])
+
+    def take(self, chunk: Exam, found: Sequence[Answered], *, is_cut_off: bool) -> None:
+        """Settle the bets on the answers to a round; of one that was cut off, up to the first that is missing."""
+        if is_cut_off:
+            cut = next((n for n, each in enumerate(found) if _is_missing(each)), len(found))
+            found = found[:cut]
+        if not found:
+            return
+        grade = chunk.grader.grade(found)
+        shares = shares_of(self.exam.name, grade, len(found), instance_scores=self.rules.instance_scores)
+        if shares.low_is_better:
+            why = f"less of '{shares.metric}' is better, and a gate is for scores of which more is"
+            raise UsageError(f"'{self.exam.name}' cannot be gated", why=why, hint="gate on an accuracy")
+        self.metric = shares.metric or self.metric
+        for score in shares.values:
+            _, before = self.questions[self.asked]
+            self._add(score, before)
+
+    def _add(self, score: float | None, before: float | None) -> None:
+        self.asked += 1
+        self.failed += score is None
+        self.scores.append((score, before))
+        if before is None:
+            self.test.add(score)
+        else:
+            self.test.add(None if score is None else (score - before + 1.0) / 2.0)
+        self._highest.append((float(self.test.above.highest), float(self.test.below.highest)))
+
+    def decide(self, alpha: float) -> bool:
+        """Take the verdict if it is certain with this error; return whether it was taken."""
+        found = self.test.verdict(alpha) if self.asked else "undecided"
+        if found == "undecided":
+            return False
+        enough = capital_for(alpha)
+        where = 0 if found == "passed" else 1
+        after = next((n for n, each in enumerate(self._highest, 1) if each[where] >= enough), self.asked)
+        self.verdict, self.decided_after = found, after
+        return True
+
+
+def _is_missing(each: Answered) -> bool:
+    return each.question.failure is None and any(
+        response.failure is not None and response.failure.kind == "budget" for response in each.responses
+    )
+
+
+# -- the baseline ---------------------------------------------------------------------------------------------
+
+
+def _known(name: str, baseline: Baseline) -> ExamBaseline:
+    if name not in baseline.exams:
+        has = ", ".join(baseline.exams) or "no exam"
+        raise UsageError(f"the baseline {baseline.source} does not have '{name}'", hint=f"it has {has}")
+    return baseline.exams[name]
+
+
+def _check_same(exam: Exam, known: ExamBaseline, now: Fingerprint, baseline: Baseline, rules: GateRules) -> None:
+    if known.fingerprint is None:
+        return
+    differing = set(known.fingerprint.differences(now)) - rules.changed
+    layer = next((each for each in _COMPARED if each in differing), None)
+    if layer is not None:
+        raise UsageError(
+            f"the baseline is of another '{exam.name}': {_LAYERS[layer]} differ",
+            location=Location(baseline.source),
+            why=f"layer '{layer}' of its fingerprint is {getattr(known.fingerprint, layer)}, now {getattr(now, layer)}",
+            hint=f"ask with the options of the baseline, or make a new one with --save-baseline; --changed {layer} "
+            "says that the change is what you want to gate",
+        )
+
+
+_LAYERS: Mapping[str, str] = {
+    "rows": "the instances",
+    "prompts": "the prompts",
+    "decoding": "the decoding parameters",
+    "extraction": "the ways answers are read",
+    "metrics": "the metrics",
+}
+
+
+def _check_common(
+    name: str, known: ExamBaseline, before: Sequence[float | None], keys: Sequence[str], baseline: Baseline
+) -> None:
+    if known.failed:
+        raise UsageError(
+            f"{known.failed} instances of the baseline of '{name}' have no score",
+            location=Location(baseline.source),
+            why="they failed, and nobody knows what the model would have scored",
+            hint="run it again until nothing fails: proctor run RUN_FOLDER",
+        )
+    common = sum(score is not None for score in before)
+    if common < _FEWEST:
+        raise UsageError(
+            f"the baseline and '{name}' have {common} questions in common",
+            location=Location(baseline.source),
+            why=f"it has {len(known.scores)}, the exam {len(keys)}",
+            hint="gate the exam that the baseline is of",
+        )
+
+
+def baseline_of_log(path: Path, exams: Sequence[Exam], engine: str | None = None) -> Baseline:
+    """Return the scores of a model whose answers are in a response log; nobody is asked.
+
+    Args:
+        path: The log.
+        exams: The exams, as the model was asked.
+        engine: Label or identity of the model; needed where the log has several.
+
+    Raises:
+        UsageError: The log has several models, or not this one.
+    """
+    with ResponseLog(path, read_only=True) as log:
+        known = engines_of_log(log)
+        found = [each for each in known if engine is None or engine == each.label or each.identity.startswith(engine)]
+        if len(found) != 1:
+            labels = ", ".join(dict.fromkeys(each.label for each in known)) or "no model"
+            what = f"{path} has answers of {len(found)} models" + (f" named '{engine}'" if engine else "")
+            raise UsageError(what, hint=f"--baseline-model chooses one: {labels}")
+        filed = Filed(log, found[0].number, with_failures=True)
+        return baseline_of_answers(exams, filed, str(path), found[0].label)
+
+
+def baseline_of_answers(exams: Sequence[Exam], filed: Filed, source: str, label: str) -> Baseline:
+    """Return the scores of the answers that a log holds for one engine.
+
+    Raises:
+        UsageError: A score cannot be gated on.
+    """
+    missing = Failure("missing", "the response log holds no answer")
+    scored = {}
+    for exam in exams:
+        maker = FingerprintMaker()
+        questions = list(maker.passing(exam.questions()))
+        grade = exam.grade(answered(questions, filed, missing))
+        shares = shares_of(exam.name, grade, len(questions), instance_scores=True)
+        keys = keys_of(each.digest for each in questions)
+        known = {key: value for key, value in zip(keys, shares.values, strict=True) if value is not None}
+        failed = len(keys) - len(known)
+        scored[exam.name] = ExamBaseline(known, maker.made(exam.definition), failed, shares.metric)
+    return Baseline(scored, source, label)
+
+
+# -- results --------------------------------------------------------------------------------------------------
+
+
+def _result(states: Sequence[_State], session: Session, baseline: Baseline | None, rules: GateRules) -> GateResult:
+    progress = session.progress
+    usage = Usage(progress.prompt_tokens, progress.completion_tokens)
+    price = (session.prices or price_table()).price_of(session.engine.price_name)
+    return GateResult(
+        tuple(_verdict_of(state, session.stopped) for state in states),
+        rules,
+        "" if baseline is None else baseline.source,
+        session.engine.label,
+        {"asked": progress.asked, "from_log": progress.cached, "failed": progress.failed},
+        usage,
+        None if price is None else price.cost(usage),
+        session.stopped,
+    )
+
+
+def _verdict_of(state: _State, stopped: str | None) -> ExamVerdict:
+    pairs = [(new, old) for new, old in state.scores if new is not None]
+    count, total = len(pairs), len(state.questions)
+    model = math.fsum(new for new, _ in pairs) / count if count else math.nan
+    has_baseline = state.rules.at_least is None
+    before = math.fsum(old or 0.0 for _, old in pairs) / count if count and has_baseline else None
+    low, high = _bounds(state, total)
+    why = ""
+    if state.verdict == "undecided":
+        why = stopped or f"{state.failed} of {state.asked} questions have no score, and it depends on them"
+    return ExamVerdict(
+        state.exam.name,
+        state.verdict,
+        total,
+        state.asked,
+        state.decided_after,
+        state.failed,
+        state.metric,
+        model,
+        before,
+        model - (before or 0.0),
+        low,
+        high,
+        why,
+    )
+
+
+def _bounds(state: _State, total: int) -> tuple[float, float]:
+    """Return what the difference is above and below, each with the gate's level; a verdict is such a bound, too."""
+    each_way = 2.0 * state.rules.level - 1.0
+    if state.rules.at_least is None:
+        values = [None if new is None else new - (old or 0.0) for new, old in state.scores]
+        low, high = difference_interval(values, total, each_way)
+        edge = -state.rules.margin
+    else:
+        low, high = mean_interval([new for new, _ in state.scores], total, each_way)
+        edge = state.rules.at_least
+    low = max(low, edge) if state.verdict == "passed" else low
+    return low, (min(high, edge) if state.verdict == "failed" else high)

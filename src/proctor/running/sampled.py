@@ -1,0 +1,13 @@
+"""What results say of exams of which only some questions were asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+
+class Sampled(Protocol):
+    """How the questions of an exam were drawn from a larger one."""
+
+    def entry(self, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """Return an exam's results with how its questions were drawn, and the interval that fits that."""

@@ -1,0 +1,71 @@
+"""The main score of each instance, and whether the main score of the exam is their mean."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from proctor.scoring.grade import Grade
+
+_CLOSE = 1e-6
+"""How near a mean of instances has to be to the score of all to be it: sums are rounded in another order."""
+
+
+@dataclass(frozen=True, slots=True)
+class MainColumn:
+    """The main score, instance by instance.
+
+    Attributes:
+        name: Of the instance score.
+        values: One for each instance, in the unit of :attr:`whole`; ``None`` where an instance has none.
+        whole: What a full score is: 1 for shares, 100 where instances are in percent; ``None`` where there is none.
+        scale: What the instances' mean is multiplied with to be the exam's score.
+        is_mean: Whether the exam's score is the mean of its instances'; a corpus-level score is not.
+    """
+
+    name: str
+    values: Sequence[float | None]
+    whole: float | None
+    scale: float
+    is_mean: bool
+
+
+def main_column(grade: Grade) -> MainColumn | None:
+    """Return the main score of each instance; ``None`` where instances have no scores."""
+    main = grade.main
+    columns = grade.instance_scores
+    base = "" if main is None else main.name
+    names = ["score", base, base.partition(" (")[0], *columns]
+    for name in names:
+        if name in columns and (values := _numbers(columns[name])) is not None:
+            return _described(grade, name, values)
+    return None
+
+
+def _numbers(column: Sequence[object]) -> list[float | None] | None:
+    """Return a column as numbers; ``None`` where it holds anything else."""
+    found: list[float | None] = []
+    for value in column:
+        if isinstance(value, bool | int | float):
+            found.append(None if math.isnan(value) else float(value))
+        elif value is None or type(value).__module__.startswith("proctor"):  # ABSENT, or a failure
+            found.append(None)
+        else:
+            return None
+    return found if any(value is not None for value in found) else None
+
+
+def _described(grade: Grade, name: str, values: list[float | None]) -> MainColumn:
+    main, known = grade.main, [value for value in values if value is not None]
+    mean = math.fsum(known) / len(known)
+    total = None if main is None else main.number
+    unit = "raw" if main is None else main.unit
+    scales = {"percent": (1.0, 100.0)}.get(unit, (1.0,))
+    scale = next((each for each in scales if total is not None and abs(mean * each - total) <= _CLOSE * each), None)
+    whole = {"share": 1.0, "percent": 100.0}.get(unit)
+    if whole is not None and scale is not None:
+        whole /= scale
+    if whole is None and all(0 <= value <= 1 for value in known):
+        whole = 1.0
+    return MainColumn(name, values, whole, scale or 1.0, is_mean=scale is not None)

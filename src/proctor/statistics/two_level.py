@@ -1,0 +1,138 @@
+"""Means of questions that were answered several times: the noise of questions and the noise of answers.
+
+With ``n`` questions and ``K`` answers to each, Var(mean) = omega^2/n + sigma^2/(nK): omega^2 is how much questions
+differ in how well they are answered, sigma^2 how much the answers to one question differ (Miller 2024, arXiv
+2411.00640, section 3; arXiv 2512.21326). More answers shrink the second part only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proctor.scoring.distributions import normal_quantile, t_quantile
+
+Floats = NDArray[np.float64]
+
+_FEWEST = 2  # of questions: the spread of one is not defined
+
+
+@dataclass(frozen=True, slots=True)
+class TwoLevel:
+    """A mean over questions and their answers.
+
+    Attributes:
+        mean: The mean.
+        n: Questions.
+        k: Answers to each.
+        omega2: Variance of questions (of the expected score of each); ``None`` where ``k`` is 1.
+        sigma2: Variance of the answers to one question; ``None`` where ``k`` is 1.
+        error: Standard error of the mean; NaN for fewer than two questions.
+        freedom: Degrees of freedom of the error: one less than questions, or clusters.
+        clusters: Clusters of questions, where they were given.
+    """
+
+    mean: float
+    n: int
+    k: int
+    omega2: float | None
+    sigma2: float | None
+    error: float
+    freedom: int
+    clusters: int | None = None
+
+    def repeats_for(self, error: float) -> int | None:
+        """Return the least number of answers to each question with which the standard error is at most ``error``.
+
+        ``None`` where no number of answers is enough, or their noise is not known.
+        """
+        if self.omega2 is None or self.sigma2 is None or self.clusters is not None:
+            return None
+        left = error**2 * self.n - self.omega2
+        if left <= 0:
+            return None
+        return max(1, math.ceil(self.sigma2 / left * (1 - 1e-12)))
+
+    def questions_for(self, error: float) -> int:
+        """Return how many questions, asked as often, have a standard error of at most ``error``."""
+        return max(1, math.ceil(self.n * (self.error / error) ** 2 * (1 - 1e-12)))
+
+    def interval(self, level: float = 0.95, whole: float | None = 1.0) -> tuple[float, float]:
+        """Return the confidence interval of the mean.
+
+        Scores between 0 and ``whole`` have Wilson's interval (1927) for as many independent answers as have the same
+        standard error, with Student's quantile: it stays within bounds, and has a width where all answers are equal.
+        Others have Student's.
+
+        Args:
+            level: Confidence level.
+            whole: The largest score; ``None`` where there is none.
+        """
+        if math.isnan(self.error):
+            return math.nan, math.nan
+        z = t_quantile(0.5 + level / 2, self.freedom) if self.freedom else math.nan
+        if whole is None or not 0 <= self.mean <= whole:
+            return self.mean - z * self.error, self.mean + z * self.error
+        share, error = self.mean / whole, self.error / whole
+        units = self.clusters or self.n
+        count = share * (1 - share) / error**2 if error > 0 and 0 < share < 1 else float(units)
+        if self.clusters is None and self.k == 1:
+            z = normal_quantile(0.5 + level / 2)
+        centre = share + z * z / (2 * count)
+        margin = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+        scale = 1 + z * z / count
+        low = 0.0 if share == 0 else (centre - margin) / scale
+        high = 1.0 if share == 1 else (centre + margin) / scale
+        return low * whole, high * whole
+
+
+def two_level(answers: Sequence[Sequence[float]] | Floats, clusters: Sequence[Hashable] | None = None) -> TwoLevel:
+    """Return the mean of questions with the noise of questions and answers.
+
+    The variances are the unbiased ones of a balanced one-way layout; that of questions is 0 where it comes out below.
+
+    Args:
+        answers: Scores, a row for each question and a column for each answer to it.
+        clusters: A key for each question; those with the same one (questions on one text) are not independent.
+
+    Raises:
+        ValueError: There is no score, or a key is missing.
+    """
+    table = np.asarray(answers, dtype=np.float64)
+    if table.ndim == 1:
+        table = table[:, np.newaxis]
+    n, k = table.shape
+    if not n or not k:
+        raise ValueError("no scores")
+    means = table.mean(axis=1)
+    spread = float(means.var(ddof=1)) if n >= _FEWEST else math.nan
+    sigma2 = float(table.var(axis=1, ddof=1).mean()) if k > 1 else None
+    omega2 = None if sigma2 is None else max(0.0, spread - sigma2 / k)
+    error, freedom, count = math.sqrt(spread / n) if n >= _FEWEST else math.nan, n - 1, None
+    if clusters is not None:
+        error, count = clustered_error(means, clusters)
+        freedom = count - 1
+    return TwoLevel(float(means.mean()), n, k, omega2, sigma2, error, freedom, count)
+
+
+def clustered_error(values: Sequence[float] | Floats, clusters: Sequence[Hashable]) -> tuple[float, int]:
+    """Return the standard error of a mean over questions that come in clusters, and how many clusters there are.
+
+    Liang and Zeger's sandwich (1986) with the correction G/(G-1), as ``statsmodels``' cluster covariance of a constant;
+    NaN for one cluster.
+
+    Raises:
+        ValueError: There are more or fewer keys than values.
+    """
+    data = np.asarray(values, dtype=np.float64)
+    if len(clusters) != data.size:
+        raise ValueError(f"{len(clusters)} keys for {data.size} values")
+    place = {key: position for position, key in enumerate(dict.fromkeys(clusters))}
+    sums = np.bincount([place[key] for key in clusters], weights=data - data.mean())
+    if len(sums) < _FEWEST:
+        return math.nan, len(sums)
+    return math.sqrt(float(sums @ sums) * len(sums) / (len(sums) - 1)) / data.size, len(sums)

@@ -1,0 +1,275 @@
+"""``proctor compare``, ``--fail-if-worse`` and ``--fail-under``: what users meet when they compare two numbers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proctor.cli.__main__ import main
+
+ANSWERS = ("even", "odd")
+ROWS = [{"question": f"Is {number} even or odd?", "answer": ANSWERS[number % 2]} for number in range(50)]
+
+YAML = """
+task: {name}
+dataset_path: json
+dataset_kwargs: {{data_files: {{test: {rows}}}}}
+test_split: test
+output_type: generate_until
+doc_to_text: "{prompt}"
+doc_to_target: "{{{{answer}}}}"
+generation_kwargs: {{until: ["\\n"], max_gen_toks: 8}}
+metric_list: [{{metric: {metric}}}]
+"""
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    write("rows.jsonl", ROWS)
+
+
+def write(name: str, rows: list[dict[str, Any]]) -> None:
+    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def table(name: str, rows: list[dict[str, Any]]) -> str:
+    Path(name).write_text("question,answer\n" + "".join(f"{row['question']},{row['answer']}\n" for row in rows))
+    return name
+
+
+def task(
+    name: str = "parity",
+    rows: str = "rows.jsonl",
+    prompt: str = "Question: {{question}} Answer:",
+    metric: str = "exact_match",
+) -> str:
+    Path(f"{name}.yaml").write_text(YAML.format(name=name, rows=rows, prompt=prompt, metric=metric))
+    return f"{name}.yaml"
+
+
+def recipe(
+    name: str, template: str = "Q: {question}", metric: str = "metrics.accuracy", rows: str = "rows.jsonl"
+) -> str:
+    card = {
+        "__type__": "task_card",
+        "loader": {"__type__": "load_json_file", "files": {"test": str(Path(rows).resolve())}, "lines": True},
+        "task": {
+            "__type__": "task",
+            "input_fields": {"question": "str"},
+            "reference_fields": {"answer": "str"},
+            "prediction_type": "str",
+            "metrics": [metric],
+        },
+    }
+    form = {"__type__": "input_output_template", "input_format": template, "output_format": "{answer}"}
+    Path(f"{name}.json").write_text(
+        json.dumps({"__type__": "dataset_recipe", "card": card, "template": form, "max_tokens": 8})
+    )
+    return f"{name}.json"
+
+
+def run(folder: str, exam: str, answer: str = "even", *more: str) -> int:
+    model = ("--model", "scripted", "--model-args", f"answer={answer}")
+    return main(["run", *model, "--tasks", exam, "--log", "log.db", "--output", folder, *more])
+
+
+def compared(capsys: pytest.CaptureFixture[str], *runs: str) -> list[dict[str, Any]]:
+    capsys.readouterr()
+    assert main(["compare", *runs, "--json"]) == 0
+    found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_the_same_answers_in_percent_and_as_shares_do_not_differ(capsys):
+    run("a", table("parity.csv", ROWS))
+    run("b", task())
+    (row,) = compared(capsys, "a", "b")
+    assert (row["n"], row["difference"], row["p"], row["unit"], row["test"]) == (50, 0.0, 1.0, "share", "mcnemar")
+    assert row["low"] < 0 < row["high"]
+    assert row["notes"] == ["scored as accuracy and as exact_match"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "yaml", "recipe"])
+def test_a_row_that_was_deleted_shifts_no_pairs(capsys, kind):
+    def asked(rows: list[dict[str, Any]], folder: str) -> None:
+        write("rows.jsonl", rows)
+        exam = {"csv": lambda: table("p.csv", rows), "yaml": task, "recipe": lambda: recipe("p")}[kind]()
+        run(folder, exam)
+
+    asked(ROWS, "a")
+    asked(ROWS[1:], "b")
+    (row,) = compared(capsys, "a", "b")
+    assert (row["n"], row["better"], row["worse"]) == (49, 0, 0)
+    assert (row["alone_first"], row["alone_second"], row["left_out"]) == (1, 0, 1)
+    asked(ROWS[::-1], "c")
+    (row,) = compared(capsys, "a", "c")
+    assert (row["n"], row["better"], row["worse"], row["left_out"]) == (50, 0, 0, 0)
+
+
+def test_two_prompts_on_the_same_questions_are_compared(capsys):
+    run("a", task("short", prompt="{{question}}"))
+    run("b", task("long", prompt="Say it: {{question}}"), "odd")
+    (row,) = compared(capsys, "a", "b")
+    assert (row["task"], row["task_second"], row["n"]) == ("short", "long", 50)
+    assert (row["better"], row["worse"]) == (25, 25)
+    run("c", recipe("unlike", "Now: {question}"))
+    assert compared(capsys, "a", "c")[0]["n"] == 50
+
+
+def test_two_exams_of_one_run_are_compared_by_name(capsys):
+    run("a", ",".join([task("short", prompt="{{question}}"), task("long", prompt="Say: {{question}}")]))
+    (row,) = compared(capsys, "a::short", "a::long")
+    assert (row["task"], row["task_second"], row["n"], row["difference"]) == ("short", "long", 50, 0.0)
+    assert main(["compare", "a::shirt", "a::long"]) == 2
+    assert "did you mean 'short'" in capsys.readouterr().err
+
+
+def test_a_corpus_score_is_compared_as_what_it_is(capsys):
+    run("a", recipe("f1", metric="metrics.f1_macro"))
+    run("b", recipe("f1", metric="metrics.f1_macro"), "odd")
+    stored = json.loads(Path("a/results.json").read_text())["results"]["f1"]
+    (row,) = compared(capsys, "a", "b")
+    assert (row["metric"], row["test"], row["difference"]) == ("f1_macro", "bootstrap", 0.0)
+    assert row["first"] == pytest.approx(stored["score"]) == pytest.approx(1 / 3)
+    assert row["low"] < 0 < row["high"]
+    assert (row["better"], row["worse"]) == (0, 0)
+
+
+def test_a_corpus_score_on_the_common_instances_is_that_of_these(capsys):
+    write("fewer.jsonl", [*ROWS[20:], ROWS[0]])
+    run("a", recipe("f1", metric="metrics.f1_macro"))
+    run("b", recipe("f2", metric="metrics.f1_macro", rows="fewer.jsonl"))
+    (row,) = compared(capsys, "a", "b")
+    assert (row["n"], row["alone_first"], row["alone_second"]) == (31, 19, 0)
+    # 16 of the 31 are even, and all are said to be: F1 of "even" is 2 * 16 / (31 + 16), of "odd" 0.
+    assert row["first"] == row["second"] == pytest.approx(2 * 16 / 47 / 2)
+    assert row["difference"] == 0.0
+
+
+def test_a_corpus_score_whose_exam_has_changed_is_refused(capsys):
+    run("a", recipe("f1", metric="metrics.f1_macro"))
+    recipe("f1", "Other: {question}", metric="metrics.f1_macro")
+    (row,) = compared(capsys, "a", "a")
+    assert row["difference"] is None
+    assert "is not what it was" in row["refused"]
+    recipe("f1", metric="metrics.f1_macro")
+    write("rows.jsonl", [{**ROWS[0], "answer": "odd"}, *ROWS[1:]])
+    (row,) = compared(capsys, "a", "a")
+    assert "instance 0 has changed" in row["refused"]
+
+
+def test_a_corpus_score_of_a_task_is_computed_again(capsys):
+    words = [{"question": f"say {number}", "answer": f"the cat {number % 7} sat on the mat"} for number in range(12)]
+    write("rows.jsonl", words)
+    run("a", task("t", metric="bleu"), "the cat 3 sat on the mat")
+    run("b", task("t", metric="bleu"), "the cat 3 sat on a mat")
+    stored = json.loads(Path("a/results.json").read_text())["results"]["t"]["score"]
+    (row,) = compared(capsys, "a", "b")
+    assert (row["refused"], row["test"]) == ("", "bootstrap")
+    assert row["first"] == pytest.approx(stored)
+    assert row["difference"] < 0
+    assert row["low"] < row["difference"] < row["high"]
+
+
+def test_scores_of_other_names_are_not_compared(capsys):
+    run("a", recipe("one"))
+    run("b", recipe("two", metric="metrics.f1_macro"))
+    (row,) = compared(capsys, "a", "b")
+    assert row["refused"] == "one run is scored by accuracy, the other by f1_macro"
+    assert row["difference"] is None
+
+
+def test_runs_without_a_common_instance_are_refused(capsys):
+    run("a", task("one"))
+    write("rows.jsonl", [{"question": f"other {number}", "answer": "x"} for number in range(9)])
+    run("b", task("two"))
+    assert main(["compare", "a", "b"]) == 2
+    assert "no two of their exams ask about the same instances" in capsys.readouterr().err
+    run("c", task("one"))
+    (row,) = compared(capsys, "a", "c")
+    assert row["refused"] == "their 50 and 9 instances have none in common"
+
+
+def test_runs_of_before_there_were_digests_are_paired_by_content(capsys):
+    run("a", task())
+    run("b", task(), "odd")
+    for folder in ("a", "b"):
+        path = Path(folder, "samples.jsonl")
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        path.write_text(
+            "".join(json.dumps({k: v for k, v in line.items() if k != "instance"}) + "\n" for line in lines)
+        )
+    (row,) = compared(capsys, "a", "b")
+    assert (row["n"], row["better"], row["worse"]) == (50, 25, 25)
+
+
+@pytest.mark.parametrize("columns", ["60", "200"])
+def test_what_people_read_fits_60_columns(capsys, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", columns)
+    long = "runs-of-a-model-with-a-very-long-name/and-of-an-exam-with-one-that-is-longer-still"
+    Path(long).parent.mkdir()
+    run("a", task())
+    run(long, task(), "odd")
+    capsys.readouterr()
+    assert main(["compare", "a", long]) == 0
+    said = capsys.readouterr().out
+    assert max(map(len, said.splitlines())) <= 60
+    for words in (
+        "A = a",
+        "B = runs-of",
+        "parity",
+        "exact_match (of 1) on 50 common instances",
+        "A       0.5000",
+        "(power 80%)",
+    ):
+        assert words in said
+    assert "25 better, 25 worse, 0 equal" in said
+
+
+def test_a_worse_run_fails_where_that_is_wanted(capsys):
+    mostly = [{"question": f"q{number}", "answer": "even"} for number in range(40)]
+    write("rows.jsonl", mostly)
+    run("good", task())
+    run("bad", task(), "odd")
+    assert main(["compare", "good", "bad"]) == 0
+    assert main(["compare", "good", "bad", "--fail-if-worse"]) == 1
+    assert "bad is worse on parity" in capsys.readouterr().err
+    assert main(["compare", "bad", "good", "--fail-if-worse"]) == 0
+    assert main(["compare", "good", "good", "--fail-if-worse"]) == 0
+
+
+def test_what_cannot_be_decided_does_not_pass(capsys):
+    run("a", recipe("one"))
+    run("b", recipe("two", metric="metrics.f1_macro"))
+    assert main(["compare", "a", "b", "--fail-if-worse"]) == 2
+    assert "cannot be decided" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "given, code, said",
+    [
+        ("parity=0.5", 0, ""),
+        ("parity=50%", 0, ""),
+        ("parity=0.51", 1, "parity: exact_match is 0.5000, under 0.5100"),
+        ("parity=51%", 1, "under 0.5100"),
+        ("parity=50", 2, "parity=50%"),
+        ("parity", 2, "is not TASK=SCORE"),
+        ("parity=half", 2, "is not TASK=SCORE"),
+        ("party=0.5", 2, "did you mean 'parity'"),
+    ],
+)
+def test_a_score_that_is_too_low_fails_the_run(capsys, given, code, said):
+    assert run("a", task(), "even", "--fail-under", given) == code
+    assert said in capsys.readouterr().err
+    asked = Path("log.db").exists()
+    assert asked == (code != 2 or given == "parity=50")
+
+
+def test_percent_and_shares_are_held_to_the_same_threshold():
+    assert run("a", table("p.csv", ROWS), "even", "--fail-under", "p=0.51") == 1
+    assert run("a", table("p.csv", ROWS), "even", "--fail-under", "p=0.49") == 0
