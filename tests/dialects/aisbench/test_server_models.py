@@ -166,5 +166,3 @@ def test_models_that_make_pictures_are_refused_by_name():
     model = {"type": Reference("ais_bench.benchmark.models.QwenImageEditModel"), "abbr": "q", "path": "x"}
     with pytest.raises(UsageError, match="it makes pictures"):
         model_config(model)
-
-
