@@ -85,7 +85,11 @@ VALUES: Mapping[str, Any] = {
 }
 """What each option is given as."""
 
-BESIDE: Mapping[str, Mapping[str, Any]] = {"chat_template_model": CHAT, "demos_as_turns": CHAT, "reduce": {"repeats": 3}}
+BESIDE: Mapping[str, Mapping[str, Any]] = {
+    "chat_template_model": CHAT,
+    "demos_as_turns": CHAT,
+    "reduce": {"repeats": 3},
+}
 
 
 # -- the dialects -------------------------------------------------------------------------------------------------
