@@ -61,6 +61,7 @@ class BaseRetriever:
 
     def retrieve(self) -> list[list[int]]:
         """Return the positions of the examples of every test row."""
+
         def text(row: Any) -> str:  # only retrievers that compare rows read them
             return field_text(self.dataset_reader.input_columns)(row)
 

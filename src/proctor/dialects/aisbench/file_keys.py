@@ -1,4 +1,4 @@
-"""What a config file says at its top: lists that are named nearly rightly, entries that are not dictionaries, groups."""
+"""What a config file says at its top: lists by nearly the right name, entries that are not dictionaries, groups."""
 
 from __future__ import annotations
 
@@ -22,8 +22,22 @@ _SUMMARIZER = Keys(
     },
 )
 _CUSTOM = frozenset(
-    "path meta_path data_type infer_method abbr template human_prompt bot_prompt evaluator evaluator_kwargs test_range "
-    "input_columns output_column options".split()
+    [
+        "path",
+        "meta_path",
+        "data_type",
+        "infer_method",
+        "abbr",
+        "template",
+        "human_prompt",
+        "bot_prompt",
+        "evaluator",
+        "evaluator_kwargs",
+        "test_range",
+        "input_columns",
+        "output_column",
+        "options",
+    ]
 )
 """Keys of a dataset that is a user's own file: a path and no type."""
 
@@ -78,12 +92,16 @@ def _summarizer_problems(summarizer: Mapping[str, Any]) -> Iterator[Diagnostic]:
     for place, group in enumerate(groups if isinstance(groups, list | tuple) else ()):
         path = f"$.summarizer.summary_groups[{place}]"
         if not isinstance(group, Mapping):
-            yield Diagnostic("a group of the summarizer is not a dictionary", location_of(summarizer), path, _shown(group))
+            yield Diagnostic(
+                "a group of the summarizer is not a dictionary", location_of(summarizer), path, _shown(group)
+            )
             continue
         for key in group:
             if key not in _GROUP:
                 hint = did_you_mean(str(key), _GROUP) or f"it has {', '.join(_GROUP)}"
-                yield Diagnostic(f"a group of the summarizer knows no '{key}'", location_of(group), f"{path}.{key}", hint=hint)
+                yield Diagnostic(
+                    f"a group of the summarizer knows no '{key}'", location_of(group), f"{path}.{key}", hint=hint
+                )
         for key in ("name", "subsets"):
             if not group.get(key):
                 yield Diagnostic(f"a group of the summarizer has no {key}", location_of(group), path, hint=f"{key}=…")
@@ -119,7 +137,9 @@ def _with_judge(dataset: ConfigDict, judges: Any) -> ConfigDict:
     """Return a dataset whose ``LMEvaluator`` has the config's judge where it names none itself."""
     evaluation = dataset.get("eval_cfg")
     judge = evaluation.get("evaluator") if isinstance(evaluation, Mapping) else None
-    if not isinstance(judge, Mapping) or short_name(judge.get("type", "")) != "LMEvaluator" or judge.get("judge_cfg"):
+    if not isinstance(evaluation, Mapping) or not isinstance(judge, Mapping) or judge.get("judge_cfg"):
+        return dataset
+    if short_name(judge.get("type", "")) != "LMEvaluator":
         return dataset
     if not isinstance(judges, list) or len(judges) != 1:  # of several, nobody knows which is meant
         return dataset

@@ -163,4 +163,3 @@ def _tried(make: Callable[[], object], path: str = "") -> Iterator[Diagnostic]:
     except ProctorError as error:
         for each in error.diagnostics:
             yield replace(each, path=path + each.path.removeprefix("$")) if path else each
-

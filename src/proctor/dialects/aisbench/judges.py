@@ -149,7 +149,9 @@ def judge_problems(name: str, config: Mapping[str, Any]) -> Iterator[Diagnostic]
         yield from _problems_of(lambda: _reader(config.get("dict_postprocessor")))
     else:
         return
-    yield from _problems_of(lambda: judge_builder(config.get("prompt_template") or {}, judge_of_config(config.get("judge_cfg"))))
+    yield from _problems_of(
+        lambda: judge_builder(config.get("prompt_template") or {}, judge_of_config(config.get("judge_cfg")))
+    )
 
 
 def _problems_of(make: Callable[[], object]) -> Iterator[Diagnostic]:
@@ -232,7 +234,9 @@ def _told(judge: ModelConfig, known: set[str], engine: Engine) -> dict[str, Any]
     if extra and rest is not None:
         return {**told, rest: {**(getattr(engine, rest) or {}), **extra}}
     if extra:
-        raise ScoringError(f"the judge '{judge.abbr}' cannot be told {', '.join(extra)}", hint="take it out of its config")
+        raise ScoringError(
+            f"the judge '{judge.abbr}' cannot be told {', '.join(extra)}", hint="take it out of its config"
+        )
     return told
 
 

@@ -55,7 +55,9 @@ _OF_LOCAL: Reasons = {
 _OF_API: Reasons = {
     **_IDLE,
     **dict.fromkeys(("retry", "timeout", "status_code_mappings", "http_client_cfg"), _RETRIES),
-    **dict.fromkeys(("max_workers", "concurrency", "batch_size"), "--model-args max_concurrency=N says how many at once"),
+    **dict.fromkeys(
+        ("max_workers", "concurrency", "batch_size"), "--model-args max_concurrency=N says how many at once"
+    ),
     **dict.fromkeys(("stream", "stream_chunk_size", "finish_reason_confirm"), "answers are the same in pieces"),
     **dict.fromkeys(("logprobs", "top_logprobs"), _LOG_PROBABILITIES),
     "think_tag": "thoughts are kept apart from answers",
@@ -212,7 +214,9 @@ def _taken(values: Mapping[str, Any]) -> Signature | None:
     if (found := model_signature(kind)) is None:
         return None
     outside = _OUTSIDE[project_of_model(kind)].split()
-    return Signature((*found.needed, *(name for name in outside if name not in found.names)), found.defaults, found.is_open)
+    return Signature(
+        (*found.needed, *(name for name in outside if name not in found.names)), found.defaults, found.is_open
+    )
 
 
 def _is_off(value: Any) -> bool:

@@ -1,7 +1,7 @@
 """``LMEvaluator``: a judge compares each answer with another model's, or gives it points.
 
-The other model's answers come from a folder (``given_pred``). The two stand in the order that upstream gives them: drawn
-(``infer_order='random'``, seed 666), both ways (``'double'``), or the other model's first.
+The other model's answers come from a folder (``given_pred``). The two stand in the order that upstream gives them:
+drawn (``infer_order='random'``, seed 666), both ways (``'double'``), or the other model's first.
 """
 
 from __future__ import annotations
@@ -92,7 +92,8 @@ def lm_judge(
     questions = [JudgePrompt([*each.messages] if each.is_chat else each.text) for each in prompts]
     clean = postprocessor(judge.postprocessor, cases.project)
     said = [
-        each if isinstance(each, Failure) else clean(each) for each in words_of(judge_engine(judge, judge_cfg), questions)
+        each if isinstance(each, Failure) else clean(each)
+        for each in words_of(judge_engine(judge, judge_cfg), questions)
     ]
     return _verdict(cases, asked, said, reader)
 
@@ -110,7 +111,9 @@ def _verdict(
         points = None if isinstance(text, Failure) else reader.points(judged)
         words[place].append(judged.words)
         if points is None:
-            message = text.message if isinstance(text, Failure) else f"the judgement cannot be read: {judged.words[:80]}"
+            message = (
+                text.message if isinstance(text, Failure) else f"the judgement cannot be read: {judged.words[:80]}"
+            )
             failures[place] = Failure("processor", message, retryable=False)
             continue
         good.append((judged, points))
@@ -124,11 +127,9 @@ def _verdict(
     return Verdict(reader.scores(good), {"preference": column}, parsed=parsed, failures=failures, described=True)
 
 
-def _asked(
-    cases: Cases, others: Sequence[str], order: str | None
-) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """Yield for each prompt the case's place, who stands first, and the row; both ways round, the second time after all."""
-    stream = random.Random(_SEED)  # noqa: S311 - upstream's draw
+def _asked(cases: Cases, others: Sequence[str], order: str | None) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """Yield for each prompt the case's place, who stands first, and the row; the other way round after all others."""
+    stream = random.Random(_SEED)
     firsts = []
     for _ in others:
         pair = [_OTHER, _CANDIDATE]
@@ -160,7 +161,7 @@ def _answers_of_others(of_dataset: Mapping[str, Any], cases: Cases) -> list[str]
     name = f"{folder}/{of_dataset.get('abbr')}.json"
     file = find_file(name, place)
     if file is None or not file.is_file():
-        hint = "it has {\"0\": {\"prediction\": …}, …}, as OpenCompass writes predictions"
+        hint = 'it has {"0": {"prediction": …}, …}, as OpenCompass writes predictions'
         raise ScoringError(f"there is no file '{name}' with the other model's answers", location=place, hint=hint)
     try:
         found = parse_json(file.read_text(encoding="utf-8"))
@@ -242,7 +243,10 @@ def _arena_points(judged: Judged) -> float | None:
 def _arena_scores(judged: Sequence[tuple[Judged, float]]) -> dict[str, float]:
     """Return the chance to win that two models' Bradley-Terry strengths give: of two, the weighted share of wins."""
     weights = [_HEAVY if abs(points) == 1 else 1 for _, points in judged]
-    won = sum(weight * (0.5 + (points > 0) / 2 - (points < 0) / 2) for weight, (_, points) in zip(weights, judged, strict=True))
+    won = sum(
+        weight * (0.5 + (points > 0) / 2 - (points < 0) / 2)
+        for weight, (_, points) in zip(weights, judged, strict=True)
+    )
     return {"score": round(100 * won / sum(weights), 2)}
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.aisbench.values import abbr_of, short_name
 from proctor.dialects.aisbench.prompt_version import mode_of, prompt_version
 from proctor.dialects.aisbench.reader import datasets_of, read_config, summarizer_of
+from proctor.dialects.aisbench.values import abbr_of, short_name
 from proctor.errors import DataError, ScoringError
 from proctor.results.tables import simple_table
 from proctor.safe_python import compile_expression

@@ -1,4 +1,4 @@
-"""What the file alone can tell about a template of a config: keys of turns, texts in place of turns, misspelt columns."""
+"""What the file alone can tell about a template: keys of turns, texts in place of turns, misspelt columns."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ def template_problems(config: Mapping[str, Any], path: str, columns: Sequence[st
         elif isinstance(part, list):
             hint = did_you_mean(at.rpartition(".")[2], _SECTIONS)
             yield Diagnostic(
-                f"a dialogue knows no '{at.rpartition('.')[2]}'", where, at, hint=hint or f"it has {', '.join(_SECTIONS)}"
+                f"a dialogue knows no '{at.rpartition('.')[2]}'",
+                where,
+                at,
+                hint=hint or f"it has {', '.join(_SECTIONS)}",
             )
     yield from _column_problems(_texts(own), columns, place, where)
 
@@ -66,7 +69,11 @@ def _dialogue_problems(
                 yield from _turn_problems(turn, at, location_of(turn) or where)
             elif section == "round" and isinstance(turn, str) and turn != token:
                 yield Diagnostic(
-                    "a turn of a round is a text", where, at, f"it is {turn!r}"[:LONGEST_SHOWN], "dict(role='HUMAN', prompt=…)"
+                    "a turn of a round is a text",
+                    where,
+                    at,
+                    f"it is {turn!r}"[:LONGEST_SHOWN],
+                    "dict(role='HUMAN', prompt=…)",
                 )
 
 
@@ -76,12 +83,15 @@ def _turn_problems(turn: Mapping[str, Any], path: str, where: Location | None) -
         hint = did_you_mean(str(key), _TURN) or f"it has {', '.join(_TURN)}"
         yield Diagnostic(f"a turn knows no '{key}'", where, f"{path}.{key}", hint=hint)
     if not unknown and not any(key in turn for key in _WORDS):
-        yield Diagnostic(f"a turn has no prompt, so that it says nothing: {_keys(turn)}", where, path, hint="prompt='…'")
+        yield Diagnostic(
+            f"a turn has no prompt, so that it says nothing: {_keys(turn)}", where, path, hint="prompt='…'"
+        )
     for key in ("role", "fallback_role"):
         role = turn.get(key)
-        if isinstance(role, str) and role not in _ROLES and "fallback_role" not in turn and role.upper() != "SYSTEM":
-            if hint := did_you_mean(role.upper(), _ROLES):
-                yield Diagnostic(f"there is no role '{role}'", where, f"{path}.{key}", hint=hint)
+        if not isinstance(role, str) or role in (*_ROLES, "system") or "fallback_role" in turn:
+            continue
+        if hint := did_you_mean(role.upper(), _ROLES):
+            yield Diagnostic(f"there is no role '{role}'", where, f"{path}.{key}", hint=hint)
 
 
 def _keys(turn: Mapping[str, Any]) -> str:

@@ -78,7 +78,9 @@ class Provider(Struct, frozen=True, forbid_unknown_fields=True):
     url_variables: tuple[str, ...] = ()
     variables: Mapping[str, Variable] = field(default_factory=dict)
     query: str = ""
-    protocol: Literal["openai", "anthropic", "bedrock", "ollama", "text_generation", "replicate", "native_generate"] = "openai"
+    protocol: Literal["openai", "anthropic", "bedrock", "ollama", "text_generation", "replicate", "native_generate"] = (
+        "openai"
+    )
     auth: str = "bearer"
     headers: Mapping[str, str] = field(default_factory=dict)
     key_variables: tuple[str, ...] = ()

@@ -42,7 +42,9 @@ def first_model(url: str, headers: Mapping[str, str], timeout_seconds: float) ->
     try:
         reply = _fetched(address, headers, timeout_seconds)
         if reply.status != _OK:
-            raise EngineError("the server does not say which model it has", why=f"{address}: {reply.status}", hint=_HINT)
+            raise EngineError(
+                "the server does not say which model it has", why=f"{address}: {reply.status}", hint=_HINT
+            )
         found = _LIST.decode(reply.body).data
     except TransportError as error:
         raise EngineError("no model is named, and the server cannot be asked", why=str(error), hint=_HINT) from None
