@@ -315,9 +315,26 @@ def say_what_has_no_effect(exams: Iterable[Exam]) -> None:
     from proctor.cli.error_reporting import say
     from proctor.recipes.honours import without_effect
 
-    for exam in exams:
+    listed = list(exams)
+    for exam in listed:
         for note in without_effect(exam.name, exam.honours, exam.options):
             say(f"note: {note}")
+    say_idle_keys(listed)
+
+
+def say_idle_keys(exams: Iterable[Exam]) -> None:
+    """Say which keys of a config have no effect here, and why; once for exams that say the same."""
+    from proctor.cli.error_reporting import say
+
+    names: dict[str, list[str]] = {}
+    for exam in exams:
+        idle = exam.source.get("without_effect") or {}
+        text = ", ".join(f"{str(path).removeprefix('$.')} ({why})" for path, why in idle.items())
+        if text:
+            names.setdefault(text, []).append(exam.name)
+    for text, own in names.items():
+        who = f"'{own[0]}'" if len(own) == 1 else f"'{own[0]}' and {len(own) - 1} more"
+        say(f"note: {who}: without effect here: {text}")
 
 
 def say_effects(exams: Iterable[Exam]) -> None:

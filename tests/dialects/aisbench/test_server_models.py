@@ -12,7 +12,6 @@ from proctor.dialects.aisbench.models import model_config
 from proctor.dialects.aisbench.values import Reference
 from proctor.engines.engine_registry import make_engine
 from proctor.errors import EngineError, UsageError
-from proctor.ir import Decoding, Generate, Prompt
 
 CONFIG = """
 from ais_bench.benchmark.datasets import Aime2025Dataset, Aime2025JDGDataset
