@@ -125,14 +125,15 @@ def _listed(value: object) -> Any:
     return _foreign(value)
 
 
-def _number(value: float) -> str | None:
+def _number(value: object) -> str | None:
+    """Return a number in the words that equal numbers of other kinds have, too; ``None`` for a gap in a column."""
     if isinstance(value, bool):
         return str(bool(value))
     if isinstance(value, float):
         if math.isnan(value):  # a gap in a column of numbers
             return None
         return str(int(value)) if value.is_integer() else repr(float(value))
-    return str(int(value))
+    return str(int(value)) if isinstance(value, int) else str(value)
 
 
 def _foreign(value: object) -> Any:

@@ -370,8 +370,8 @@ def _printed(given: str, gold: str) -> str:
     for words in _TOLD:
         said = said.replace(words, "")
     _, announced, rest = said.rpartition("the final output")
-    words = re.split(r"\s+", rest)
-    return " ".join(words[:count] if announced else words[-count:])
+    parts = re.split(r"\s+", rest)
+    return " ".join(parts[:count] if announced else parts[-count:])
 
 
 def loyalty(cases: Cases) -> Verdict:
