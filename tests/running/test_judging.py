@@ -317,3 +317,13 @@ def test_a_run_by_answers_in_order_keeps_what_judges_say(tmp_path):
         )
         assert result.run["judges"]["scripted"]["from_log"] == 8 * turn
     assert judge.asked == 8
+
+
+def test_what_a_judge_thinks_is_not_its_verdict(tmp_path):
+    plain = evaluate(PREDICTIONS, exam(Judge().engine()), log=tmp_path / "plain.db")
+    thinking = ScriptedEngine(function=lambda prompt: "<think>No. Rather not.</think>Yes")
+    found = evaluate(PREDICTIONS, exam(thinking), log=tmp_path / "log.db")
+    assert [row["score"]["instance"]["score"] for row in found] == [row["score"]["instance"]["score"] for row in plain]
+    lost = ScriptedEngine(function=lambda prompt: Response(("<think>Yes",), finish_reasons=("length",)))
+    failures = evaluate(PREDICTIONS, exam(lost), log=tmp_path / "log.db").failures
+    assert {failure["kind"] for failure in failures.values()} == {"thinking"}
