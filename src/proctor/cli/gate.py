@@ -13,7 +13,7 @@ from proctor.cli.error_reporting import say, show
 from proctor.cli.exam_options import exam_options, read_options, say_what_has_no_effect
 from proctor.cli.execution import Execution, run_spec, terminated_like_ctrl_c
 from proctor.cli.run_options import origin_of_model, spec_of_options
-from proctor.errors import OutputError, UsageError
+from proctor.errors import OutputError, RunInterruptedError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -206,7 +206,12 @@ def _measured(mine: dict[str, Any], options: dict[str, Any]) -> Baseline:
             Path(folder) / "run", mine["log"], mine["retry_failed"], trust, mine["budget_tokens"], mine["budget_usd"],
             mine["prices"], "local", None, None, "proctor", write_out=False,
         )  # fmt: skip
-        result = run_spec(spec, execution, origin_of_model(options))
+        try:
+            result = run_spec(spec, execution, origin_of_model(options))
+        except RunInterruptedError as error:  # its run folder is gone in a moment
+            kept = error.diagnostics[0].why
+            hint = "type the same command again; only what is missing will be asked"
+            raise RunInterruptedError("the baseline was not finished", why=kept, hint=hint) from None
         if result.stopped is not None:
             raise UsageError(f"no baseline was written: {result.stopped}", hint="the same command with a larger budget")
         return replace(load_baseline(Path(folder) / "run"), source=str(mine["save_baseline"]))

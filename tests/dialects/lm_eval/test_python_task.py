@@ -178,6 +178,15 @@ def test_generation(exam, tmp_path):
     assert result.grades["t"].predictions == ["B"] * 4
 
 
+def test_a_class_is_repeated_like_every_exam(exam, tmp_path):
+    made = exam("Written", limit=4, repeats=3, reduce=("mean", "best"))
+    result = run_exams([made], ScriptedEngine(answer="B"), log=tmp_path / "log.db")
+    scores = result.results["t"]
+    assert result.run["requests"]["asked"] == 12
+    assert (scores["exact"], scores["exact:best"], scores["score"]) == (0.25, 0.25, 0.25)
+    assert scores["repeats"]["repeats"] == 3
+
+
 def test_requests_of_two_kinds_for_one_document(exam, tmp_path):
     made = exam("Both")
     kinds = [type(each) for each in requests(made)[:2]]
