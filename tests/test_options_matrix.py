@@ -272,7 +272,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("proctor.formats.tokenizer.load_tokenizer", lambda model: _Tokenizer())
     (tmp_path / "model.py").write_text(
-        "models = [dict(type='OpenAI', abbr='m', path='gpt', max_out_len=9, stop_words=['END'])]\n"
+        "models = [dict(type='HuggingFacewithChatTemplate', abbr='m', path='gpt', max_out_len=9, stop_words=['END'])]\n"
     )
     with settings.context(trust_code=True):
         yield tmp_path

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proctor.dialects.hub_yaml.config import HubTask
-from proctor.recipes.honours import Honoured, Honours, Refused, all_honoured, no_effect
+from proctor.recipes.honours import Honoured, Honours, Refused, all_honoured, no_effect, reduces
 from proctor.recipes.options import ExamOptions
 
 _MESSAGES = "its prompts are chat messages, which the engine lays out"
@@ -12,7 +12,10 @@ _MESSAGES = "its prompts are chat messages, which the engine lays out"
 def task_honours(task: HubTask, options: ExamOptions) -> Honours:
     """Return an entry for every option."""
     return {
-        **all_honoured(("limit", "samples", "predict_only", "decoding", "repeats", "system_prompt", "group_by")),
+        **all_honoured(
+            ("limit", "samples", "predict_only", "decoding", "repeats", "system_prompt", "group_by", "clusters")
+        ),
+        "reduce": reduces(options),
         "truncated": Honoured("for answers that were cut off"),
         "answers": Honoured("for models that think"),
         "seed": Honoured("the order of choices") if task.shuffle_choices else no_effect("nothing is drawn"),

@@ -20,6 +20,7 @@ from proctor.errors import DatasetNotFoundError, ProctorError, UnknownArtifactEr
 from proctor.recipes.exam import Exam
 from proctor.recipes.fingerprint import Definition
 from proctor.recipes.options import ExamOptions
+from proctor.recipes.repeats import repeated
 from proctor.scoring.grader import ExamGrader
 from proctor.scoring.versions import with_versions
 from proctor.settings import settings
@@ -116,13 +117,15 @@ def exam_of(name: str, task: HubTask, file: Path, options: ExamOptions | None = 
         ValidationError: With all problems of its solvers and scorers.
     """
     options = options or ExamOptions()
-    if options.repeats is not None:
+    if options.reduce:  # every epoch is graded by itself, and the reducers that were asked for make one score of them
+        task = replace(task, epochs=1)
+    elif options.repeats is not None:
         task = replace(task, epochs=options.repeats)
     writer = author_of_file(file)
     with written_by(writer):
         solvers = compiled(task.solvers, epochs=task.epochs)
         grader = task_grader(task, solvers.lettered, options.group_by)
-    return Exam(
+    exam = Exam(
         name=name,
         description=f"{' → '.join(each.name for each in task.solvers)} on {task.dataset}",
         dialect="hub_yaml",
@@ -138,6 +141,7 @@ def exam_of(name: str, task: HubTask, file: Path, options: ExamOptions | None = 
         own_seed=int(settings.seed) if task.shuffle_choices else None,
         own=task,
     )
+    return repeated(exam, is_known_to_write=True) if options.reduce else exam
 
 
 def _definition(task: HubTask) -> Definition:
@@ -151,6 +155,7 @@ def _definition(task: HubTask) -> Definition:
 
 def _changed(options: ExamOptions) -> dict[str, object]:
     given = {"system_prompt": options.system_prompt, "decoding": dict(options.decoding), "limit": options.limit}
+    given["reduce"] = list(options.reduce)
     return {key: value for key, value in given.items() if value}
 
 
