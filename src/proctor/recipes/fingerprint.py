@@ -126,13 +126,11 @@ def _listed(value: object) -> Any:
 
 
 def _number(value: float) -> str | None:
-    if isinstance(value, bool):
-        return str(bool(value))
-    if isinstance(value, float):
-        if math.isnan(value):  # a gap in a column of numbers
-            return None
-        return str(int(value)) if value.is_integer() else repr(float(value))
-    return str(int(value))
+    if isinstance(value, int):
+        return str(bool(value)) if isinstance(value, bool) else str(int(value))
+    if math.isnan(value):  # a gap in a column of numbers
+        return None
+    return str(int(value)) if value.is_integer() else repr(float(value))
 
 
 def _foreign(value: object) -> Any:
