@@ -65,6 +65,9 @@ COMPARISONS = (
     Comparison("aisbench.scoring"),
     Comparison("aisbench.more_scoring", hub=True),
     Comparison("aisbench.rows"),
+    Comparison("aisbench.pictures"),
+    Comparison("aisbench.judgements"),
+    Comparison("aisbench.latency"),
     Comparison("aisbench.exams", hub=True),
     Comparison(
         "aisbench.configs",

@@ -20,7 +20,7 @@ import yaml
 from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import ProctorError, UsageError
-from proctor.ir import Prompt
+from proctor.ir import Prompt, Response
 from proctor.recipes.exam import Exam
 from proctor.recipes.honours import NO_EFFECT, Honoured, flag_of
 from proctor.recipes.options import OPTIONS, ExamOptions
@@ -79,11 +79,18 @@ VALUES: Mapping[str, Any] = {
     "group_by": ("topic",),
     "repeats": 3,
     "reduce": ("best", "mean"),
+    "clusters": "topic",
     "template": "other",
+    "truncated": "fail",
+    "answers": "raw",
 }
 """What each option is given as."""
 
-BESIDE: Mapping[str, Mapping[str, Any]] = {"chat_template_model": CHAT, "demos_as_turns": CHAT, "reduce": {"repeats": 3}}
+BESIDE: Mapping[str, Mapping[str, Any]] = {
+    "chat_template_model": CHAT,
+    "demos_as_turns": CHAT,
+    "reduce": {"repeats": 3},
+}
 
 
 # -- the dialects -------------------------------------------------------------------------------------------------
@@ -250,10 +257,14 @@ class _Tokenizer:
         return "".join(f"<{each['role']}>{each['content']}" for each in messages)
 
 
-def _answer(prompt: Prompt) -> list[str]:
-    """Say something that follows from the question, and that is right now and then."""
+def _answer(prompt: Prompt) -> Response:
+    """Say something that follows from the question, and that is right now and then; now and then it is cut off."""
     number = int((re.findall(r"\d+", prompt.text) or ["0"])[-1])
-    return ["yes" if number % 3 else "no"]
+    word = "yes" if number % 3 else "no"
+    return Response(
+        texts=(f"<think>a day</think>{word}" if number % 2 else word,),
+        finish_reasons=("stop" if number % 4 else "length",),
+    )
 
 
 @pytest.fixture

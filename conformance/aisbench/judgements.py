@@ -4,6 +4,8 @@ Usage: ``python -m conformance.aisbench.judgements``. Needs AISBench's environme
 wheel of OpenCompass (``OPENCOMPASS_WHEEL``).
 """
 
+# ruff: noqa: E501 - replies are easier to compare on a line
+
 from __future__ import annotations
 
 import json
@@ -26,7 +28,7 @@ WHEEL = os.environ.get("OPENCOMPASS_WHEEL", "/tmp/aisw/oc")  # noqa: S108
 _WORDS = (
     "A", "B", "C", "CORRECT: A", "I say B.", "none", "", "3.5 of 4", "-2", "10", "it is 7 points", "<NUMBER>0.5</NUMBER>",
     "\\boxed{0.25} then <NUMBER> 1 </NUMBER>", '```json\n{"answer_score": 1}\n```', '{"answer_score": "0"}', "评分: 1分",
-    '{"Overall Score": 1}', "```json\n{\"Overall Score\": 0}\n```", "Overall Score: 1", "1 point", "TRUE", "correct",
+    '{"Overall Score": 1}', '```json\n{"Overall Score": 0}\n```', "Overall Score: 1", "1 point", "TRUE", "correct",
 )  # fmt: skip
 _MODULES = {
     "simpleqa_postprocess": "datasets.simpleqa", "csimpleqa_postprocess": "datasets.chinese_simpleqa",

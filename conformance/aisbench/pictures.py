@@ -4,6 +4,8 @@ Usage: ``python -m conformance.aisbench.pictures``. Needs AISBench's environment
 answers and references are made up; what a picture is (upstream writes it anew into a file) is not compared.
 """
 
+# ruff: noqa: E501, RUF001 - rows and replies are easier to compare on a line
+
 from __future__ import annotations
 
 import base64

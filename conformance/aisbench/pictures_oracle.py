@@ -6,6 +6,7 @@ Usage: ``pictures_oracle.py CASES OUT``. Pictures that it unpacked are named ``<
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 import traceback
@@ -26,7 +27,7 @@ def plain(value: Any, name: str = "") -> Any:
         return "<picture>"
     if isinstance(value, str):
         return _PICTURE.sub(r"\1<picture>\2", value)
-    if isinstance(value, float) and value != value:
+    if isinstance(value, float) and math.isnan(value):
         return None
     return value.item() if hasattr(value, "item") else value
 

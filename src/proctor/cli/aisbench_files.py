@@ -32,7 +32,8 @@ def write_aisbench(run: ExportedRun) -> list[Path]:
             for exam in run.exams:
                 paths += write_predictions(folder, model, exam, answered(exam.questions(), filed, _MISSING))
                 if (entry := run.result.results.get(exam.name)) and "error" not in entry:
-                    scores = {each.name: float(each.value) for each in read_flat(entry) if each.value is not None}
+                    numbers = [each for each in read_flat(entry) if isinstance(each.value, int | float)]
+                    scores = {each.name: float(each.value) for each in numbers if isinstance(each.value, int | float)}
                     paths.append(write_results(folder, model, exam.name, scores))
         except OSError as error:
             raise OutputError(f"the files of AISBench cannot be written to {folder}", why=str(error)) from None

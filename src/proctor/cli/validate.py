@@ -47,13 +47,15 @@ def command(paths: tuple[Path, ...], as_json: bool) -> int:
 
 def _say_effects(path: Path) -> None:
     """Say what the exams of a file do; what keeps it from being read is among the problems."""
-    from proctor.cli.exam_options import say_effects
+    from proctor.cli.exam_options import say_effects, say_idle_keys
     from proctor.dialects.resolve import resolve_tasks
 
     if not path.is_file():
         return
     with suppress(ProctorError):
-        say_effects(resolve_tasks([str(path)]))
+        exams = resolve_tasks([str(path)])
+        say_idle_keys(exams)
+        say_effects(exams)
 
 
 def _counted(count: int, what: str) -> str:

@@ -115,9 +115,8 @@ def _unknown(name: str, options: ExamOptions) -> UnknownArtifactError:
     from proctor.dialects.listing import everything
 
     known = everything(kinds=("exam", "benchmark", "group", "tag", "suite"), include_paths=options.include_paths)
-    near = did_you_mean(name, [entry.name for entry in known])
-    elsewhere = where_to_get(name)
-    hint = elsewhere if " is an exam of " in elsewhere or not near else near
+    here, elsewhere = did_you_mean(name, [entry.name for entry in known]), where_to_get(name)
+    hint = elsewhere if " is an exam of " in elsewhere or not here else here
     missing = ", ".join(catalog.title for catalog in missing_catalogs())
     why = f"PROCTOR_CATALOGS names {missing}, and there is no such folder" if missing else ""
     return UnknownArtifactError(

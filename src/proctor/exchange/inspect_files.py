@@ -34,7 +34,8 @@ def files_of(run: StoredRun) -> tuple[dict[str, str], list[str]]:
 def _log(run: StoredRun, exam: str, lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     started = run.started or "1970-01-01T00:00:00+00:00"
     identity = blake2b(f"{run.path.name}/{exam}/{started}".encode(), digest_size=11).hexdigest()
-    decoding = next((each["decoding"] for each in lines if isinstance(each.get("decoding"), Mapping)), {})
+    decodings = (each["decoding"] for each in lines if isinstance(each.get("decoding"), Mapping))
+    decoding: Mapping[str, Any] = next(decodings, {})
     entry = run.results[exam]
     failed = sum(1 for each in lines if each.get("failure"))
     return {

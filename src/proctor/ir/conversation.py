@@ -20,8 +20,17 @@ ASIDE = "aside"
 
 
 def answer_part(number: int) -> dict[str, Any]:
-    """Return the part of a content that stands for an earlier answer, counted from 0."""
-    return {"type": "answer", "answer": number}
+    """Return the part of a content that stands for an earlier answer, counted from 0; ``text`` is for whoever looks."""
+    return {"type": "answer", "answer": number, "text": f"⟨answer {number + 1}⟩"}
+
+
+def aside(messages: Sequence[Message]) -> Message:
+    """Return a turn that asks with these messages before it; ``content`` holds their words, for whoever looks."""
+    parts: list[Any] = []
+    for each in messages:
+        content = each["content"]
+        parts += [{"type": "text", "text": content}] if isinstance(content, str) else content
+    return {"role": ASIDE, "content": parts, "messages": list(messages)}
 
 
 def is_asked(turn: Message | None) -> bool:

@@ -98,6 +98,13 @@ def test_what_is_not_there_is_said(hub, name, error, words):
     assert words in str(raised.value.diagnostics[0])
 
 
+def test_they_are_listed(hub, capsys):
+    assert main(["ls", "hf/*"]) == 0
+    said = capsys.readouterr().out
+    assert "hf/org/data/write" in said
+    assert "hf/org/data/choose" in said
+
+
 # -- asking and scoring ---------------------------------------------------------------------------------------------
 
 
@@ -122,7 +129,7 @@ def test_the_question_is_a_message_in_its_template(hub):
     assert [turn.text for turn in request.prompt.turns] == ["Be brief.", "[x] What comes after 0?"]
 
 
-def test_a_critique_is_asked_aside_and_read_back(hub, tmp_path):
+def test_a_critique_is_asked_aside_and_read_back(hub, tmp_path, capsys):
     solvers = [
         {"name": "generate"},
         {
@@ -146,6 +153,10 @@ def test_a_critique_is_asked_aside_and_read_back(hub, tmp_path):
     assert done.grades["hf/org/data"].predictions[0] == ["said 1", "said 2", "said 3"]
     (exam,) = resolve_tasks(["hf/org/data"])
     assert isinstance(next(iter(exam.questions())).requests[0], Converse)
+    assert main(["show", "hf/org/data", "--docs", "1"]) == 0
+    said = capsys.readouterr().out
+    assert "Look: ⟨answer 1⟩" in said
+    assert "Heed: ⟨answer 2⟩" in said
 
 
 def test_epochs_are_separate_answers_and_one_score(hub, tmp_path):

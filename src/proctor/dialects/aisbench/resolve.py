@@ -76,7 +76,7 @@ def _own_dataset(path: str, listed: str, project: str) -> dict[str, Any]:
     Raises:
         UsageError: A part is unknown.
     """
-    parts = dict(part.split("=", 1) if "=" in part else (part, "") for part in listed.split(",") if part)
+    parts = {part.partition("=")[0]: part.partition("=")[2] for part in listed.split(",") if part}
     project = parts.pop("project", project)
     if unknown := [name for name in parts if name not in _OWN_PARTS]:
         raise UsageError(

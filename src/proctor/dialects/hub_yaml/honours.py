@@ -13,6 +13,8 @@ def task_honours(task: HubTask, options: ExamOptions) -> Honours:
     """Return an entry for every option."""
     return {
         **all_honoured(("limit", "samples", "predict_only", "decoding", "repeats", "system_prompt", "group_by")),
+        "truncated": Honoured("for answers that were cut off"),
+        "answers": Honoured("for models that think"),
         "seed": Honoured("the order of choices") if task.shuffle_choices else no_effect("nothing is drawn"),
         "num_demos": no_effect("it shows none") if options.num_demos == 0 else Refused("it has no demos"),
         "apply_chat_template": no_effect(_MESSAGES),

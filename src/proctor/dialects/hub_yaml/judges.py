@@ -84,6 +84,7 @@ _OWN_WORDS: Final = rf"{_GRADE}([CPI])"
 _OUR_WORDS: Final = rf"{_GRADE}(\w*)"
 """The last grade, whatever it is: one that was not offered is none."""
 _SPELLED: Final = {"c": "C", "correct": "C", "i": "I", "incorrect": "I", "p": "P", "partial": "P"}
+_REDUCERS: Final = ("majority", "mode", "mean", "median", "max")
 _MARKS: Final = re.compile(r"\[(BEGIN|END) DATA\]", re.IGNORECASE)
 
 
@@ -280,6 +281,8 @@ def _maker(default: str) -> Callable[..., Grader]:
     ) -> Grader:
         if model_role not in (None, "grader"):
             raise ScoringError(f"there is no role '{model_role}'", hint="PROCTOR_JUDGE names the judge; leave it out")
+        if reducer not in _REDUCERS:
+            raise ScoringError(f"judges have no reducer '{reducer}'", hint=f"there are {', '.join(_REDUCERS)}")
         models = (model,) if isinstance(model, str) else tuple(model or ())
         return Grader(
             template=template or default,

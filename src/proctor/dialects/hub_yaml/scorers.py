@@ -151,7 +151,14 @@ def reduced(values: Sequence[str | float], reducer: str) -> float | None:
     if reducer == "mode":
         value = Counter(values).most_common(1)[0][0]
         return SHARES[value] if isinstance(value, str) else float(value)
-    return float({"mean": statistics.mean, "median": statistics.median, "max": max}[reducer](shares))
+    return float(_OF_SHARES[reducer](shares))
+
+
+_OF_SHARES: Final[Mapping[str, Callable[[Sequence[float]], float]]] = {
+    "mean": statistics.mean,
+    "median": statistics.median,
+    "max": max,
+}
 
 
 def _pass_at(shares: Sequence[float], k: int) -> float | None:

@@ -9,7 +9,7 @@ from typing import Any
 from proctor.dialects.hub_yaml.templates import Said, is_known, said, text_of
 from proctor.errors import TemplateError
 from proctor.ir import Message
-from proctor.ir.conversation import ASIDE, answer_part
+from proctor.ir.conversation import answer_part, aside
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Talk:
                 found += [*(each.message() for each in context[len(before) :]), None]
                 before = (*context, Spoken("assistant", said(number)))
             else:
-                found.append({"role": ASIDE, "messages": [each.message() for each in context]})
+                found.append(aside([each.message() for each in context]))
         return tuple(found)
 
 

@@ -140,7 +140,7 @@ def class_exam(leaf: Leaf, options: ExamOptions) -> Exam:
         own=task,
         define=lambda: definition_of_class(task.kind),
     )
-    return repeated(exam)
+    return repeated(exam, is_known_to_write=True)
 
 
 class ClassRows:

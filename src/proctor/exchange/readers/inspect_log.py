@@ -101,7 +101,7 @@ def _observed(number: int, sample: Mapping[str, Any], metric: str, decoding: Map
     while asked and asked[-1].get("role") == "assistant":
         asked.pop()
     scores = sample.get("scores") or {}
-    chosen = scores.get(metric) or next(iter(scores.values()), {})
+    chosen: Mapping[str, Any] = scores.get(metric) or next(iter(scores.values()), {})
     target = sample.get("target")
     about = sample.get("metadata") or {}
     compared = sample.get("choices") or () if about.get("kind") == "choose" else ()  # a log that Proctor wrote
