@@ -125,15 +125,12 @@ def _listed(value: object) -> Any:
     return _foreign(value)
 
 
-def _number(value: object) -> str | None:
-    """Return a number in the words that equal numbers of other kinds have, too; ``None`` for a gap in a column."""
-    if isinstance(value, bool):
-        return str(bool(value))
-    if isinstance(value, float):
-        if math.isnan(value):  # a gap in a column of numbers
-            return None
-        return str(int(value)) if value.is_integer() else repr(float(value))
-    return str(int(value)) if isinstance(value, int) else str(value)
+def _number(value: float) -> str | None:
+    if isinstance(value, int):
+        return str(bool(value)) if isinstance(value, bool) else str(int(value))
+    if math.isnan(value):  # a gap in a column of numbers
+        return None
+    return str(int(value)) if value.is_integer() else repr(float(value))
 
 
 def _foreign(value: object) -> Any:
