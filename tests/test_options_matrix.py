@@ -238,7 +238,17 @@ DIALECTS: Mapping[str, Dialect] = {
         exams={"seed": "choice.yaml"},
         beside={"chat_template_model": {}},
         refused=frozenset(
-            {"num_demos", "chat_template_model", "meta_template", "template", "chat_override", "metadata", "keys"}
+            {
+                "clusters",
+                "reduce",
+                "num_demos",
+                "chat_template_model",
+                "meta_template",
+                "template",
+                "chat_override",
+                "metadata",
+                "keys",
+            }
         ),
         without_effect=frozenset(
             {"apply_chat_template", "demos_as_turns", "model_config", "choices_as_text", "resamples"}

@@ -60,6 +60,14 @@ def test_the_same_run_gives_the_same_bytes(run, tmp_path):
     assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
 
 
+def scores(results, name):
+    rows = score_rows({name: results[name]}, every_score=True)
+    return [
+        (each.metric, each.value, each.low, each.high, each.unit, each.asked, each.scored, each.is_main)
+        for each in rows
+    ]
+
+
 def test_what_is_exported_and_imported_again_is_equal(run, tmp_path):
     before = load_run(run)
     for path in records(run, tmp_path / "records"):
@@ -68,9 +76,7 @@ def test_what_is_exported_and_imported_again_is_equal(run, tmp_path):
         assert main(["import", str(path), "-o", str(folder)]) == 0
         after = load_run(folder)
         assert not after.problem
-        mine = list(score_rows({name: before.results[name]}, every_score=True))
-        theirs = list(score_rows({name: after.results[name]}, every_score=True))
-        assert mine == theirs
+        assert scores(before.results, name) == scores(after.results, name)
         (first,), (second,) = observed(f"{run}::{name}"), observed(str(folder))
         assert explain(first, second).layer is None
         again = records(folder, tmp_path / f"again_{name}")

@@ -3,7 +3,7 @@
 from proctor.engines.conversation import converse
 from proctor.engines.scripted import ScriptedEngine
 from proctor.ir import Converse
-from proctor.ir.conversation import answer_part, aside, count_asked, next_messages
+from proctor.ir.conversation import answer_part, as_turns, aside, count_asked, next_messages
 
 QUESTION = {"role": "user", "content": "Why?"}
 CRITIC = aside([{"role": "user", "content": [{"type": "text", "text": "Look at "}, answer_part(0)]}])
@@ -14,10 +14,10 @@ TURNS = (QUESTION, None, CRITIC, HEED, None)
 def test_what_the_model_is_told_each_time():
     assert count_asked(TURNS) == 3
     assert next_messages(TURNS, []) == [QUESTION]
-    assert next_messages(TURNS, ["so"]) == [{"role": "user", "content": "Look at so"}]
-    told = next_messages(TURNS, ["so", "no"])
+    assert next_messages(TURNS, as_turns(["so"])) == [{"role": "user", "content": "Look at so"}]
+    told = next_messages(TURNS, as_turns(["so", "no"]))
     assert [each["content"] for each in told] == ["Why?", "so", "no says the critic"]
-    assert next_messages(TURNS, ["so", "no", "then so"]) is None
+    assert next_messages(TURNS, as_turns(["so", "no", "then so"])) is None
 
 
 def test_an_engine_holds_it():
@@ -29,5 +29,5 @@ def test_an_engine_holds_it():
 def test_pictures_stay_beside_answers():
     picture = {"type": "image_url", "image_url": {"url": "data:x"}}
     turns = (QUESTION, None, {"role": "user", "content": [answer_part(0), picture]}, None)
-    told = next_messages(turns, ["so"])
+    told = next_messages(turns, as_turns(["so"]))
     assert told[-1]["content"] == [{"type": "text", "text": "so"}, picture]
