@@ -177,7 +177,7 @@ models = [dict(type=MODEL, abbr="m", path="x", max_out_len=8)]
 
 @pytest.mark.parametrize(
     "package, model, words",
-    [("ais_bench.benchmark", "VLLMCustomAPIChat", "Question: 1+1?\nAnswer:"), ("opencompass", "HuggingFace", "1+1?")],
+    [("ais_bench.benchmark", "VLLMCustomAPIChat", "Question: 1+1?"), ("opencompass", "HuggingFace", "1+1?")],
 )
 def test_a_users_own_file_in_a_config_is_asked_as_its_package_asks(
     tmp_path, monkeypatch, capsys, package, model, words
