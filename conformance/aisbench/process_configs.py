@@ -177,7 +177,7 @@ RUNS: dict[str, str] = {
     "completions": _GENERATED + f'models = [model(VLLMCustomAPI, "text", model="named", meta_template={_META}, '
     'generation_kwargs=dict(stop="END", top_k=3, repetition_penalty=1.1))]\n',
     "others": _GENERATED.replace("datasets = [", "datasets = [", 1)
-    + 'datasets = datasets[:6]\nmodels = [model(TGICustomAPI, "tgi"), model(TGICustomAPI, "tgi_stream", stream=True), '
+    + 'datasets = datasets[:2]\nmodels = [model(TGICustomAPI, "tgi"), model(TGICustomAPI, "tgi_stream", stream=True), '
     'model(TritonCustomAPI, "triton", model_name="net"), model(MindieStreamApi, "mindie", stream=True)]\n',
     "repeats": _GENERATED + "datasets = datasets[:3] + [datasets[17], datasets[20]]\n"
     'models = [model(VLLMCustomAPIChat, "repeats", generation_kwargs=dict(temperature=0.7, num_return_sequences=3))]\n',

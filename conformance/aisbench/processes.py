@@ -1,8 +1,8 @@
 """Runs the real ``ais_bench`` process and Proctor on the same configs against one recording server, and compares.
 
 Usage: ``python -m conformance.aisbench.processes [NAME ...] [--keep FOLDER]``. Needs an environment with AISBench
-(``AISBENCH_PYTHON``). Compared: the bodies of all requests as sets (Proctor asks nobody the same twice), and scores. Differences that are
-meant stand in :func:`explained`, each with its reason.
+(``AISBENCH_PYTHON``). Compared: the bodies of all requests as sets (Proctor asks nobody the same twice), and scores.
+Differences that are meant stand in :func:`explained`, each with its reason.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PATIENCE_SECONDS = 1_500  # a process of theirs takes a minute to import, and s
 EXPLAINED = {
     "stream": "AISBench says 'stream: false', which is what a server does without it",
     "num_return_sequences": "AISBench leaves it in the body, where no server reads it",
-    "seed": "AISBench sends one body several times; here repeats have seeds of their own, so that the log tells them apart",
+    "seed": "AISBench sends one body several times; here repeats have seeds of their own: the log tells them apart",
     "id": "AISBench numbers Triton's requests at random",
     "prompt_logprobs": "of a request for losses AISBench reads nothing that is written; here one token is asked for",
     "pass@, cons@": "AISBench 3.1 groups the details of runs, run after run, with rows that stand repeated one by one "

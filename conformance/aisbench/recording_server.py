@@ -13,7 +13,7 @@ import threading
 from collections.abc import Iterator
 from hashlib import blake2b
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Self
 
 MODEL = "served-model"
 _SUM = re.compile(r"(\d+)\s*\+\s*(\d+)")
@@ -98,7 +98,7 @@ class RecordingServer:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.port = self._server.server_address[1]
 
-    def __enter__(self) -> RecordingServer:
+    def __enter__(self) -> Self:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         return self
 

@@ -103,9 +103,15 @@ class Source:
         for base in node.bases:
             name = ast.unparse(base).rpartition(".")[2]
             known = [each for each in self.classes.get(name, []) if each[1] is not node]
-            known.sort(key=lambda each: -len(os.path.commonprefix([each[0], module])))
+            known.sort(key=lambda each: -_shared(each[0], module))
             if known:
                 yield from self.line(known[0][1], known[0][0])
+
+
+def _shared(first: str, second: str) -> int:
+    """Return how many folders two modules have in common."""
+    pairs = zip(first.split("."), second.split("."), strict=False)
+    return next((place for place, (a, b) in enumerate(pairs) if a != b), len(first))
 
 
 def _registered(node: ast.ClassDef | ast.FunctionDef) -> tuple[str, list[str]]:
@@ -113,14 +119,11 @@ def _registered(node: ast.ClassDef | ast.FunctionDef) -> tuple[str, list[str]]:
         text = ast.unparse(mark)
         registry = text.partition(".")[0]
         if registry in REGISTRIES:
-            arguments = (
-                [*mark.args, *(each.value for each in mark.keywords if each.arg == "name")]
-                if isinstance(mark, ast.Call)
-                else []
-            )
-            return REGISTRIES[registry], [
-                each.value for each in arguments if isinstance(each, ast.Constant) and isinstance(each.value, str)
-            ]
+            given: list[ast.expr] = []
+            if isinstance(mark, ast.Call):
+                given = [*mark.args, *(each.value for each in mark.keywords if each.arg == "name")]
+            values = [each.value for each in given if isinstance(each, ast.Constant)]
+            return REGISTRIES[registry], [each for each in values if isinstance(each, str)]
     return "", []
 
 

@@ -58,10 +58,8 @@ def says(body):
     if "[1]" not in text:
         return "good" if int(text.split()[-1]) % 2 else "bad"
     first, second = text.split("[1] ")[1].split(" of ")[0].split(" [2] ")
-    if "average" in (first, second) and "good" in (first, second):
-        first_wins = first == "good"
-    else:
-        first_wins = first == "average"
+    best = "good" if "good" in (first, second) else "average"
+    first_wins = first == best
     return ("m" if first_wins else "M") + (" [[A>B]]" if first_wins else " [[B>>A]]")
 
 

@@ -165,3 +165,42 @@ def test_models_that_make_pictures_are_refused_by_name():
     model = {"type": Reference("ais_bench.benchmark.models.QwenImageEditModel"), "abbr": "q", "path": "x"}
     with pytest.raises(UsageError, match="it makes pictures"):
         model_config(model)
+
+
+CUSTOM = """
+from PACKAGE.models import MODEL
+
+datasets = [dict(path="rows.jsonl", data_type="qa", infer_method="gen")]
+models = [dict(type=MODEL, abbr="m", path="x", max_out_len=8)]
+"""
+
+
+@pytest.mark.parametrize(
+    "package, model, words",
+    [("ais_bench.benchmark", "VLLMCustomAPIChat", "Question: 1+1?"), ("opencompass", "HuggingFace", "1+1?")],
+)
+def test_a_users_own_file_in_a_config_is_asked_as_its_package_asks(
+    tmp_path, monkeypatch, capsys, package, model, words
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.jsonl").write_text('{"question": "1+1?", "answer": "2"}\n')
+    (tmp_path / "custom.py").write_text(CUSTOM.replace("PACKAGE", package).replace("MODEL", model))
+    assert main(["show", "custom.py"]) == 0
+    shown = capsys.readouterr().out
+    assert words in shown
+    assert ("Question:" in shown) is (package != "opencompass")
+    (tmp_path / "custom.py").write_text((tmp_path / "custom.py").read_text().replace("data_type", "data_typ"))
+    assert main(["validate", "custom.py"]) != 0
+    assert "did you mean 'data_type'" in capsys.readouterr().err
+
+
+def test_what_has_no_effect_is_said_by_validate_show_and_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROCTOR_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "sums.jsonl").write_text('{"question": "1+1", "answer": "2"}\n')
+    text = CONFIG.replace("CLASS", "VLLMCustomAPIChat").replace("MORE", "").replace("EVALUATION", ACCURACY)
+    text = text.replace("TEMPLATE", ROUND).replace("INFERENCER", 'GenInferencer, stopping_criteria=["Q:"]')
+    (tmp_path / "config.py").write_text(text.replace("PORT", "9"))
+    for command in (["validate"], ["show"], ["run", "--model", "dummy"]):
+        main([command[0], "config.py", *command[1:]])
+        assert "infer_cfg.inferencer.stopping_criteria (AISBench sends none" in capsys.readouterr().err

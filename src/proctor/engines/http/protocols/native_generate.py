@@ -6,8 +6,8 @@ providers gives: ``route`` and ``stream_route`` (``{model}`` is filled in); ``pr
 ``model_name`` (field of the model; empty: it stands nowhere, or in the route); ``reply`` (the field of the text);
 ``pieces`` (whether the parts of a streamed answer are joined; else its last part has the whole text); ``id`` (field
 of a request's number); ``fields`` (further fields of the body); ``parts`` (whether the prompt is a list of parts: text
-and addresses of media); ``always_streams``; ``says_stream`` (whether the body says so); ``greedy_without_temperature`` (whether the
-server takes a missing temperature for greedy, and refuses 0).
+and addresses of media); ``always_streams``; ``says_stream`` (whether the body says so);
+``greedy_without_temperature`` (whether the server takes a missing temperature for greedy, and refuses 0).
 
 Sources: text-generation-inference's router (``/generate``, ``/generate_stream``), Triton's generate extension, MindIE's
 ``/infer`` and VITA's ``/generate`` as AISBench 3.1 asks them (``models/api_models``).
