@@ -76,6 +76,9 @@ ENVIRONMENTS = {
         ),
         ("ais-bench-benchmark==3.1.20260630",),
     ),
+    "hub_yaml": Environment(
+        ("inspect_ai==0.3.285", "datasets", "openai", "latex2sympy2-extended==1.11.0", "antlr4-python3-runtime==4.13.2")
+    ),
 }
 
 

@@ -16,7 +16,12 @@ from conformance.recorded.recording import Recording
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "compatibility.md"
 BEGIN = "<!-- explained differences: written by make conformance, from conformance/explanations.json -->"
 END = "<!-- end of the explained differences -->"
-TITLES = {"unitxt": "Unitxt", "lm_eval": "lm-evaluation-harness", "aisbench": "AISBench and OpenCompass"}
+TITLES = {
+    "unitxt": "Unitxt",
+    "lm_eval": "lm-evaluation-harness",
+    "aisbench": "AISBench and OpenCompass",
+    "hub_yaml": "inspect",
+}
 
 
 def text(recordings: Mapping[str, Mapping[str, Recording]]) -> str:

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import ProctorError, UsageError
-from proctor.ir import Prompt
+from proctor.ir import Prompt, Response
 from proctor.recipes.exam import Exam
 from proctor.recipes.honours import NO_EFFECT, Honoured, flag_of
 from proctor.recipes.options import OPTIONS, ExamOptions
@@ -78,11 +79,18 @@ VALUES: Mapping[str, Any] = {
     "group_by": ("topic",),
     "repeats": 3,
     "reduce": ("best", "mean"),
+    "clusters": "topic",
     "template": "other",
+    "truncated": "fail",
+    "answers": "raw",
 }
 """What each option is given as."""
 
-BESIDE: Mapping[str, Mapping[str, Any]] = {"chat_template_model": CHAT, "demos_as_turns": CHAT, "reduce": {"repeats": 3}}
+BESIDE: Mapping[str, Mapping[str, Any]] = {
+    "chat_template_model": CHAT,
+    "demos_as_turns": CHAT,
+    "reduce": {"repeats": 3},
+}
 
 
 # -- the dialects -------------------------------------------------------------------------------------------------
@@ -178,6 +186,19 @@ def _write_configs(folder: Path) -> str:
     return str(folder / "exam.py")
 
 
+def _write_hub_yaml(folder: Path) -> str:
+    (folder / "test.jsonl").write_text("".join(f"{json.dumps({**row, 'options': ['no', 'yes']})}\n" for row in ROWS))
+    fields = {"input": "text", "target": "answer", "metadata": ["topic", "label"]}
+    task = {"field_spec": fields, "solvers": [{"name": "generate"}], "scorers": [{"name": "match"}]}
+    choosing = {
+        "field_spec": {**fields, "target": "label", "choices": "options"}, "shuffle_choices": True,
+        "solvers": [{"name": "multiple_choice"}], "scorers": [{"name": "choice"}],
+    }  # fmt: skip
+    for name, each in {"exam": task, "choice": choosing}.items():
+        (folder / f"{name}.yaml").write_text(yaml.safe_dump({"tasks": [each]}))
+    return str(folder / "exam.yaml")
+
+
 DIALECTS: Mapping[str, Dialect] = {
     "unitxt": Dialect(
         _write_recipes,
@@ -212,6 +233,17 @@ DIALECTS: Mapping[str, Dialect] = {
             }
         ),
     ),
+    "hub_yaml": Dialect(
+        _write_hub_yaml,
+        exams={"seed": "choice.yaml"},
+        beside={"chat_template_model": {}},
+        refused=frozenset(
+            {"num_demos", "chat_template_model", "meta_template", "template", "chat_override", "metadata", "keys"}
+        ),
+        without_effect=frozenset(
+            {"apply_chat_template", "demos_as_turns", "model_config", "choices_as_text", "resamples"}
+        ),
+    ),
 }
 
 
@@ -225,10 +257,14 @@ class _Tokenizer:
         return "".join(f"<{each['role']}>{each['content']}" for each in messages)
 
 
-def _answer(prompt: Prompt) -> list[str]:
-    """Say something that follows from the question, and that is right now and then."""
+def _answer(prompt: Prompt) -> Response:
+    """Say something that follows from the question, and that is right now and then; now and then it is cut off."""
     number = int((re.findall(r"\d+", prompt.text) or ["0"])[-1])
-    return ["yes" if number % 3 else "no"]
+    word = "yes" if number % 3 else "no"
+    return Response(
+        texts=(f"<think>a day</think>{word}" if number % 2 else word,),
+        finish_reasons=("stop" if number % 4 else "length",),
+    )
 
 
 @pytest.fixture

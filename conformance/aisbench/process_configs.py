@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-_IMPORTS = '''
+_IMPORTS = """
 from ais_bench.benchmark.models import (
     MindieStreamApi, TGICustomAPI, TritonCustomAPI, VLLMCustomAPI, VLLMCustomAPIChat
 )
@@ -23,9 +23,9 @@ from ais_bench.benchmark.utils.postprocess.model_postprocessors import extract_n
 from ais_bench.benchmark.utils.postprocess.text_postprocessors import (
     first_capital_postprocess, first_option_postprocess, last_option_postprocess
 )
-'''
+"""
 
-_HEAD = '''
+_HEAD = """
 SUMS = "{folder}/sums.jsonl"
 CHOICES = "{folder}/choices.jsonl"
 TALKS = "{folder}/talks.jsonl"
@@ -95,9 +95,9 @@ def model(kind, abbr, **more):
                   generation_kwargs=dict(temperature=0.01, ignore_eos=False))
     values.update(more)
     return values
-'''
+"""
 
-_GENERATED = '''
+_GENERATED = """
 datasets = [
     made("text", SUMS, dict(template="Question: {question}\\nAnswer:")),
     made("text_answer", SUMS, dict(template="Question: {question}\\nAnswer: {answer}")),
@@ -127,9 +127,9 @@ datasets = [
     made("judged", SUMS, dict(template=ROUND), judge_infer_cfg=JUDGED, **JUDGE_EVAL),
     made("judged_math", SUMS, dict(template=ROUND), judge_infer_cfg=JUDGED, evaluator=dict(type=AccEvaluator)),
 ]
-'''
+"""
 
-_CHATTED = '''
+_CHATTED = """
 datasets += [
     made("talk_every", TALKS, dict(type=MultiTurnPromptTemplate, template=ANSWERED_TURNS),
          inferencer=dict(type=MultiTurnGenInferencer)),
@@ -142,9 +142,11 @@ datasets += [
         image=dict(type="image_url", image_url=dict(url="data:image/png;base64,{image}")),
     ))])), columns=("question", "image")),
 ]
-'''.replace("ANSWERED_TURNS", 'dict(round=[dict(role="HUMAN", prompt="{question}"), dict(role="BOT", prompt="{answer}")])')
+""".replace(
+    "ANSWERED_TURNS", 'dict(round=[dict(role="HUMAN", prompt="{question}"), dict(role="BOT", prompt="{answer}")])'
+)
 
-_SCORED = '''
+_SCORED = """
 datasets = [
     made("ppl_text", CHOICES, dict(template=TEXT_LABELS), columns=CHOICE_COLUMNS, inferencer=dict(type=PPLInferencer)),
     made("ppl_dialogue", CHOICES, dict(template=LABELS), columns=CHOICE_COLUMNS, inferencer=dict(type=PPLInferencer)),
@@ -154,20 +156,33 @@ datasets = [
     made("ppl_some", CHOICES, dict(template=TEXT_LABELS), columns=CHOICE_COLUMNS,
          inferencer=dict(type=PPLInferencer, labels=["A", "B"])),
 ]
-'''
+"""
 
-_META = 'dict(round=[dict(role="HUMAN", begin="<|user|>", end="\\n"), dict(role="BOT", begin="<|bot|>", end="\\n", generate=True)], reserved_roles=[dict(role="SYSTEM", begin="<|sys|>", end="\\n")])'
+_META = (
+    'dict(round=[dict(role="HUMAN", begin="<|user|>", end="\\n"), '
+    'dict(role="BOT", begin="<|bot|>", end="\\n", generate=True)], '
+    'reserved_roles=[dict(role="SYSTEM", begin="<|sys|>", end="\\n")])'
+)
 
 RUNS: dict[str, str] = {
     "chat": _GENERATED + _CHATTED + 'models = [model(VLLMCustomAPIChat, "chat")]\n',
-    "stream": _GENERATED + _CHATTED + 'models = [model(VLLMCustomAPIChat, "stream", stream=True, generation_kwargs=dict(top_p=0.9, seed=5))]\n',
-    "completions": _GENERATED + f'models = [model(VLLMCustomAPI, "text", model="named", meta_template={_META}, generation_kwargs=dict(stop="END", top_k=3, repetition_penalty=1.1))]\n',
+    "few": _GENERATED
+    + _CHATTED
+    + 'datasets = [each for each in datasets if each["abbr"] in ("opened", "few_dialogue", '
+    '"stopping", "limited", "row_limits", "talk_every", "media", "judged")]\n'
+    'models = [model(VLLMCustomAPIChat, "few", generation_kwargs=dict(top_p=0.9))]\n',
+    "stream": _GENERATED
+    + _CHATTED
+    + 'models = [model(VLLMCustomAPIChat, "stream", stream=True, generation_kwargs=dict(top_p=0.9, seed=5))]\n',
+    "completions": _GENERATED + f'models = [model(VLLMCustomAPI, "text", model="named", meta_template={_META}, '
+    'generation_kwargs=dict(stop="END", top_k=3, repetition_penalty=1.1))]\n',
     "others": _GENERATED.replace("datasets = [", "datasets = [", 1)
     + 'datasets = datasets[:6]\nmodels = [model(TGICustomAPI, "tgi"), model(TGICustomAPI, "tgi_stream", stream=True), '
     'model(TritonCustomAPI, "triton", model_name="net"), model(MindieStreamApi, "mindie", stream=True)]\n',
-    "repeats": _GENERATED + 'datasets = datasets[:3] + [datasets[17], datasets[20]]\n'
+    "repeats": _GENERATED + "datasets = datasets[:3] + [datasets[17], datasets[20]]\n"
     'models = [model(VLLMCustomAPIChat, "repeats", generation_kwargs=dict(temperature=0.7, num_return_sequences=3))]\n',
-    "scored": _SCORED + 'models = [model(VLLMCustomAPI, "ppl_text_model"), model(VLLMCustomAPIChat, "ppl_chat_model")]\n',
+    "scored": _SCORED
+    + 'models = [model(VLLMCustomAPI, "ppl_text_model"), model(VLLMCustomAPIChat, "ppl_chat_model")]\n',
 }
 """By name: datasets and models of a config, after what all share."""
 

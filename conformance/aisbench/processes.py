@@ -54,7 +54,7 @@ def asked_by_aisbench(text: str, folder: Path, server: RecordingServer) -> list[
     (folder / "config.py").write_text(text, encoding="utf-8")
     driver = str(Path(__file__).with_name("forked_process.py"))
     command = [PYTHON, driver, "config.py", "--debug", "-w", "theirs", "--num-warmups", "0"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=_PATIENCE_SECONDS, check=False)  # noqa: S603
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=_PATIENCE_SECONDS, check=False)
     (folder / "theirs.log").write_text(done.stdout + done.stderr, encoding="utf-8")
     return taken(server)
 
@@ -64,7 +64,7 @@ def asked_by_proctor(text: str, folder: Path, server: RecordingServer) -> list[t
     (folder / "config.py").write_text(text, encoding="utf-8")
     command = [sys.executable, "-m", "proctor", "run", "config.py", "--output", "ours"]
     environment = {**os.environ, "PROCTOR_CACHE_DIR": str(folder / "cache")}
-    done = subprocess.run(  # noqa: S603
+    done = subprocess.run(
         command, cwd=folder, capture_output=True, text=True, timeout=_PATIENCE_SECONDS, check=False, env=environment
     )
     (folder / "ours.log").write_text(done.stdout + done.stderr, encoding="utf-8")
@@ -129,7 +129,7 @@ def _score_differences(name: str, folder: Path) -> Iterator[str]:
             if metric.startswith(("pass@", "cons@")):
                 continue
             compared += 1
-            if metric not in own or abs(own[metric] - value) > 1e-6:  # noqa: PLR2004 - numbers are the same or not
+            if metric not in own or abs(own[metric] - value) > 1e-6:
                 yield f"{name}: {model}/{dataset} {metric} is {value} in AISBench, {own.get(metric)} here"
     print(f"{name}: {len(theirs)} datasets with scores of AISBench's, {compared} numbers compared")
 

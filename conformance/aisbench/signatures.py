@@ -46,7 +46,12 @@ REGISTRIES = {
     "TEXT_POSTPROCESSORS": "postprocessors",
     "DICT_POSTPROCESSORS": "dict_postprocessors",
 }
-ENDINGS = {"Summarizer": "summarizers", "Evaluator": "evaluators", "Retriever": "retrievers", "Inferencer": "inferencers"}
+ENDINGS = {
+    "Summarizer": "summarizers",
+    "Evaluator": "evaluators",
+    "Retriever": "retrievers",
+    "Inferencer": "inferencers",
+}
 SUPPLIED = {
     "readers": {"dataset"},
     "retrievers": {"dataset", "prompt_template", "ice_template"},
@@ -108,8 +113,14 @@ def _registered(node: ast.ClassDef | ast.FunctionDef) -> tuple[str, list[str]]:
         text = ast.unparse(mark)
         registry = text.partition(".")[0]
         if registry in REGISTRIES:
-            arguments = [*mark.args, *(each.value for each in mark.keywords if each.arg == "name")] if isinstance(mark, ast.Call) else []
-            return REGISTRIES[registry], [each.value for each in arguments if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+            arguments = (
+                [*mark.args, *(each.value for each in mark.keywords if each.arg == "name")]
+                if isinstance(mark, ast.Call)
+                else []
+            )
+            return REGISTRIES[registry], [
+                each.value for each in arguments if isinstance(each, ast.Constant) and isinstance(each.value, str)
+            ]
     return "", []
 
 
@@ -119,7 +130,9 @@ def kind_of(source: Source, module: str, node: ast.ClassDef) -> str:
     for each in line:
         if kind := _registered(each)[0]:
             return kind
-    names = {each.name for each in line} | {ast.unparse(base).rpartition(".")[2] for each in line for base in each.bases}
+    names = {each.name for each in line} | {
+        ast.unparse(base).rpartition(".")[2] for each in line for base in each.bases
+    }
     found = [kind for base, kind in BASES.items() if base in names]
     if found:
         return found[0]
@@ -166,7 +179,10 @@ def written(methods: list[ast.FunctionDef], supplied: set[str], skip: int = 0) -
         arguments = method.args
         listed = [*arguments.posonlyargs, *arguments.args]
         gap: list[ast.expr | None] = [None] * (len(listed) - len(arguments.defaults))
-        pairs = [*zip(listed, [*gap, *arguments.defaults], strict=True), *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
+        pairs = [
+            *zip(listed, [*gap, *arguments.defaults], strict=True),
+            *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+        ]
         for place, (argument, default) in enumerate(pairs):
             if argument.arg in ("self", "cls") or place < skip or argument.arg in supplied:
                 continue
@@ -182,7 +198,7 @@ def _value(node: ast.expr) -> str:
     except ValueError:
         return "..."
     text = repr(value)
-    return text if len(text) <= 60 and text.isascii() else "..."  # noqa: PLR2004 - what is longer is not shown anywhere
+    return text if len(text) <= 60 and text.isascii() else "..."
 
 
 def table_of(folder: Path) -> dict[str, dict[str, str]]:
@@ -195,7 +211,9 @@ def table_of(folder: Path) -> dict[str, dict[str, str]]:
                 continue
             text = signature_of(source, module, node, kind)
             known = table.setdefault(kind, {})
-            for alias in dict.fromkeys([name, *_registered(node)[1]]):  # of several with one name, what any of them takes
+            for alias in dict.fromkeys(
+                [name, *_registered(node)[1]]
+            ):  # of several with one name, what any of them takes
                 known[alias] = either(known.get(alias, text), text)
     for key, (kind, _, node) in source.functions.items():
         table.setdefault(kind, {}).setdefault(key.partition("/")[2], written([node], set(), skip=1))
@@ -239,7 +257,10 @@ def main() -> None:
         TABLE.write_text(json.dumps(signatures(), indent=0) + "\n", encoding="utf-8")
         return
     known, found = json.loads(TABLE.read_text(encoding="utf-8")), signatures()
-    counts = {project: {kind: len(names) for kind, names in table.items() if isinstance(names, Mapping)} for project, table in found.items()}
+    counts = {
+        project: {kind: len(names) for kind, names in table.items() if isinstance(names, Mapping)}
+        for project, table in found.items()
+    }
     print(json.dumps(counts))
     if known != json.loads(json.dumps(found)):
         print("the sources say something else than the table: run with --write")

@@ -13,6 +13,9 @@ from typing import Any
 from proctor.artifacts import fetch_artifact
 from proctor.artifacts.fetch import build
 from proctor.data.streams import MultiStream
+from proctor.dialects.hub_yaml.config import Step
+from proctor.dialects.hub_yaml.scorers import _CHECKS
+from proctor.dialects.hub_yaml.solvers import made_of
 from proctor.dialects.lm_eval.filters import make_filter
 from proctor.dialects.lm_eval.groups import pooled_error, unweighted_error, weighted
 from proctor.dialects.lm_eval.metrics import find_metric
@@ -24,6 +27,7 @@ from proctor.recipes.options import ExamOptions
 from proctor.running.log import ResponseLog
 from proctor.running.run import run_exams
 from proctor.scoring.aggregations import AGGREGATIONS
+from proctor.scoring.grade import Grade
 from proctor.scoring.standard_errors import standard_error
 
 Items = Sequence[Any]
@@ -47,6 +51,17 @@ def scores_of(exam: Exam, engine: Engine) -> Mapping[str, Any]:
     """Return the scores of an exam that an engine sits."""
     with tempfile.TemporaryDirectory() as folder, ResponseLog(Path(folder) / "log.db") as log:
         return run_exams([exam], engine, log=log).grades[exam.name].scores
+
+
+def grade_of(exam: Exam, engine: Engine) -> Grade:
+    """Return the whole grade of an exam that an engine sits, judges and all."""
+    with tempfile.TemporaryDirectory() as folder, ResponseLog(Path(folder) / "log.db") as log:
+        return run_exams([exam], engine, log=log).grades[exam.name]
+
+
+def hub_check(name: str, args: Mapping[str, Any]) -> Any:
+    """Return a scorer of ``eval.yaml`` that asks nobody: from an answer and its targets to a verdict."""
+    return made_of(name, _CHECKS[name], Step(name, args))
 
 
 def rows_of(recipe: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:

@@ -29,7 +29,9 @@ from conformance.recorded.recording import (
     write,
 )
 
-PACKAGES = {"unitxt": "unitxt", "lm_eval": "lm_eval", "aisbench": "ais_bench_benchmark"}
+PACKAGES = {"unitxt": "unitxt", "lm_eval": "lm_eval", "aisbench": "ais_bench_benchmark", "hub_yaml": "inspect_ai"}
+_NAMES = {"inspect": "inspect_ai"}
+"""Packages of peers that are no dialect."""
 SHOWN = 8
 
 
@@ -52,7 +54,7 @@ def renewed(comparison: Comparison, dialect: str, python: str) -> tuple[Recordin
     """Ask the peers of a comparison; print the counts, and return what they answered and what differs."""
     began = time.monotonic()
     peers = comparison.peer.split(" and ")
-    version = " and ".join(version_of(PACKAGES.get(peer, peer), python) for peer in peers)
+    version = " and ".join(version_of(PACKAGES.get(peer, _NAMES.get(peer, peer)), python) for peer in peers)
     command = f"python -m conformance.recorded.record {dialect} --python ENV/bin/python"
     header = Header(comparison.name, comparison.peer, version, command, datetime.now(UTC).date().isoformat())
     recording, differences = record(comparison, header)

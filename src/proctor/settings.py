@@ -43,6 +43,7 @@ _TABLE: dict[str, _Setting] = {
     "default_provider": _Setting(None, str, "provider of engines that name none"),
     "default_verbosity": _Setting("info", str, "log level: debug, info, warning, error"),
     "engine_map": _Setting("", str, "model=engine pairs, separated by ';', that replace named models"),
+    "judge": _Setting(None, str, "the model that judges where an exam names none: openai/gpt-4.1, or as --model"),
     "data_classification_policy": _Setting("", str, "JSON object: artifact name -> allowed data classes"),
     "global_loader_limit": _Setting(None, int, "most rows that any loader reads per split"),
     "num_resamples_for_instance_metrics": _Setting(1000, int, "bootstrap resamples of instance metrics"),

@@ -104,3 +104,37 @@ def test_what_a_recipe_reads_elsewhere_is_allowed_once(tmp_path, monkeypatch):
     allowed = evaluate(*call, "--allow", f"read:{other}", "--json")
     assert json.loads(allowed.stdout)["score"] == 1.0, allowed.stderr
     assert evaluate(*call).returncode == 0  # it is remembered
+
+
+def predictions_of(tmp_path, *lines):
+    path = tmp_path / "predictions.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return ("--dataset", f"samples.sentiment[max_test_instances={len(lines)}]", "--predictions", path)
+
+
+def test_thoughts_are_not_graded(tmp_path):
+    rows = list(load_recipe("samples.sentiment")()["test"])[:4]
+    other = {"positive": "negative", "negative": "positive"}
+    thought = [f"<think>{other[row['target'].strip()]}?</think>\n{row['target']}" for row in rows]
+    given = predictions_of(tmp_path, *thought)
+    assert json.loads(evaluate(*given, "--json").stdout)["accuracy"] == 1
+    raw = evaluate(*given, "--json", "--answers", "raw")
+    assert json.loads(raw.stdout)["accuracy"] == 0
+
+
+def test_what_a_line_says_about_its_prediction_counts(tmp_path):
+    rows = list(load_recipe("samples.sentiment")()["test"])[:5]
+    cut = {"prediction": rows[0]["target"], "finish_reason": "length", "thinking": "hm"}
+    filtered = {"prediction": "I cannot", "finish_reason": "content_filter"}
+    lost = {"prediction": "<think>hm", "finish_reason": "length"}
+    slow = {"prediction": None, "failure": {"kind": "timeout", "message": "slow"}}
+    given = predictions_of(tmp_path, cut, filtered, lost, slow, rows[4]["target"])
+    done = evaluate(*given)
+    assert done.returncode == 1
+    for kind, first in {"content_filter": 1, "thinking": 2, "timeout": 3}.items():
+        assert f"1 of 5 instances failed ({kind}); the first is {first}:" in done.stderr
+    assert "note: 1 of 2 answers were cut off" in done.stderr
+    assert "note: 1 of 3 answers never came" in done.stderr
+    assert "Num Instances: 2 (3 failed)" in done.stdout
+    strict = evaluate(*given, "--truncated", "fail")
+    assert "1 of 5 instances failed (truncated); the first is 0:" in strict.stderr

@@ -86,6 +86,25 @@ def test_another_seed_asks_anew_and_each_repeat_has_its_own(tasks, tmp_path, dia
         assert {seed for _, seed in plain} == {None}, "a log without seeds stays valid"
 
 
+def test_a_score_of_all_answers_together_is_a_mean_over_repeats_and_refuses_other_reducers(tmp_path):
+    exams = resolve_tasks(["samples.sentiment"], ExamOptions(repeats=3, reduce=("mean", "majority")))
+    engine = ScriptedEngine(function=lambda prompt: "positive" if next(turn) % 3 else "negative")
+    turn = iter(range(10_000))
+    grade = run_exams(exams, engine, log=tmp_path / "x.db").grades["samples.sentiment"]
+    assert grade.main.name == "f1_macro"
+    assert grade.scores["score"] == grade.main.value == grade.scores["f1_macro"]
+    assert grade.scores["score_ci_low"] < grade.main.value < grade.scores["score_ci_high"]
+    assert "all answers together" in grade.metric_failures["majority"].message
+
+
+def test_instances_have_what_they_were_reduced_to(tasks, tmp_path):
+    result = run(tasks["lm_eval"], tmp_path, repeats=4, reduce=("pass@2",))
+    (grade,) = result.grades.values()
+    column = grade.instance_scores[grade.main.name]
+    assert np.mean(column) == pytest.approx(grade.main.value)
+    assert set(column) <= {0.0, 0.5, 5 / 6, 1.0}
+
+
 def test_without_a_temperature_a_seed_changes_no_request(tasks):
     def keys(**options):
         (exam,) = resolve_tasks(["samples.sentiment"], ExamOptions(**options))

@@ -1,5 +1,5 @@
 from proctor.ir import Failure
-from proctor.results.summary import failure_notes, first_failures, interval, score_rows, shown, unit_of
+from proctor.results.summary import ending_notes, failure_notes, first_failures, interval, score_rows, shown, unit_of
 from proctor.scoring.grade import Grade
 
 RESULTS = {
@@ -81,3 +81,25 @@ def test_scores_say_their_unit_and_errors_and_counts_are_not_scores():
         ("length", "raw", ""),
         ("acc,strict", "percent", "%"),
     ]
+
+
+def test_how_answers_ended_is_said_with_what_helps():
+    counts = {"n": 50, "answers": 50, "truncated": 7, "empty": 3, "thinking": 0}
+    few = {"n": 8, "answers": 6, "truncated": 0, "empty": 0, "thinking": 2, "all_answers": {"equal": "yes\x1b"}}
+    choice = {"n": 9, "answers": 9, "truncated": 0, "empty": 0, "thinking": 0, "all_answers": {"option": 2}}
+    rows = score_rows({"a": counts, "b": few, "c": choice, "d": {"n": 3}, "e": {**counts, "members": ["a"]}})
+    assert ending_notes(rows) == [
+        "a: 7 of 50 answers were cut off: --decoding max_tokens=N leaves room for more",
+        "a: 3 of 50 answers are empty",
+        "b: 2 of 8 answers never came, because all tokens went into thinking: --thinking-tokens N allows for thoughts",
+        "b: all 6 answers are equal: 'yes\\x1b'",
+        "c: all 9 answers are equal: option 3 was the likeliest every time",
+    ]
+
+
+def test_counts_of_answers_are_no_scores():
+    entry = {"score": 0.5, "score_name": "f1", "f1": 0.5, "n": 5, "num_of_instances": 5}
+    counted = {**entry, "answers": 5, "truncated": 1, "empty": 0, "thinking": 0, "all_answers": {"truncated": True}}
+    assert [row.metric for row in score_rows({"a": counted}, every_score=True)] == ["f1"]
+    named = {**entry, "empty": 0.25}  # a metric of somebody's own, in an exam that compares choices
+    assert [row.metric for row in score_rows({"a": named}, every_score=True)] == ["f1", "empty"]

@@ -31,7 +31,7 @@ def test_the_table_says_where_its_prices_are_from():
     "name", ["gpt-4o", "openai/gpt-4o", "open-ai/gpt-4o", "GPT-4o-2024-08-06", "gpt-4o-2031-01-01"]
 )
 def test_a_model_is_found_with_provider_and_version(name):
-    assert price_table().price_of(name) == price_table().models["gpt-4o"] == Price(2.5, 10.0)
+    assert price_table().price_of(name) == price_table().models["gpt-4o"] == Price(2.5, 10.0, 1.25)
 
 
 def test_versions_with_prices_of_their_own_have_these():
@@ -39,11 +39,34 @@ def test_versions_with_prices_of_their_own_have_these():
 
 
 def test_a_name_without_version_is_that_of_its_versions_where_they_agree():
-    assert price_table().price_of("anthropic/claude-sonnet-4") == Price(3.0, 15.0)
+    assert price_table().price_of("anthropic/claude-sonnet-4") == Price(3.0, 15.0, 0.3)
     table = PriceTable("2026-01-31", {"m-20250101": Price(1, 2), "m-20250202": Price(1, 2), "n-20250101": Price(1, 2)})
     assert table.price_of("m") == Price(1, 2)
     other = PriceTable("2026-01-31", {**table.models, "n-20250202": Price(3, 4)})
     assert other.price_of("n") is None
+    half = PriceTable(
+        "2026-01-31", {**table.models, "m-20250202": Price(1, 2, 0.5)}
+    )  # what a cache costs is not agreed
+    assert half.price_of("m") == Price(1, 2)
+
+
+def test_tokens_from_a_cache_cost_what_they_cost_there_and_never_nothing():
+    usage = Usage(1_000_000, 100_000, thinking_tokens=50_000, cached_tokens=400_000)
+    known, unknown = Price(10.0, 20.0, 1.0), Price(10.0, 20.0)
+    assert known.cost(usage) == pytest.approx(6.0 + 0.4 + 2.0)
+    assert (known.cost_of_cached(usage), unknown.cost_of_cached(usage)) == (pytest.approx(0.4), None)
+    assert unknown.cost(usage) == pytest.approx(10.0 + 2.0)  # at most
+    assert known.cost_of_thinking(usage) == pytest.approx(1.0)  # part of the 2.0
+    more = Usage(10, 5, thinking_tokens=9, cached_tokens=99)  # a server that counts both on top
+    assert known.cost(more) == pytest.approx((10 * 1.0 + 5 * 20.0) / 1e6)
+    assert known.cost_of_thinking(more) == pytest.approx(5 * 20.0 / 1e6)
+
+
+def test_the_table_knows_what_caches_of_the_big_providers_cost():
+    for name in ("gpt-4o", "claude-sonnet-4-5", "deepseek/deepseek-chat", "o3"):
+        price = price_table().price_of(name)
+        assert 0 < price.cached_input < price.input
+    assert all(price.cached_input is None or price.cached_input > 0 for price in price_table().models.values())
 
 
 def test_another_model_is_not_taken_for_one_that_is_known():

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     "--to",
     default="proctor",
     show_default=True,
-    help="lm-eval, unitxt, opencompass: any exam, with its prompts. Of a YAML task: proctor keeps `template:`, lm-eval "
-    "writes it out, card makes a Unitxt card over the task's own dataset.",
+    help="lm-eval, unitxt, opencompass, eval.yaml: any exam, with its prompts. Of a YAML task: proctor keeps "
+    "`template:`, lm-eval writes it out, card makes a Unitxt card over the task's own dataset.",
 )
 @click.option("--include-path", "include_paths", multiple=True, help="One more folder with task files.")
 @click.option("--output", "-o", type=click.Path(path_type=Path), help="The file to write (a folder for several).")
@@ -57,7 +57,7 @@ def command(
 ENDINGS = {"unitxt": ".json", "card": ".json", "opencompass": ".py"}
 
 
-FORMS = ("proctor", "lm-eval", "unitxt", "opencompass", "card")
+FORMS = ("proctor", "lm-eval", "unitxt", "opencompass", "eval.yaml", "card")
 """What ``--to`` takes."""
 
 
@@ -71,7 +71,7 @@ def _converted(task: str, template: str | None, to: str, include_paths: tuple[st
     if to in ("proctor", "card") and not _is_task(task, include_paths):
         raise UsageError(
             f"'{task}' is not a YAML task, and only those are written as '{to}'",
-            hint="--to lm-eval, unitxt and opencompass take any exam",
+            hint="--to lm-eval, unitxt, opencompass and eval.yaml take any exam",
         )
     if _is_rewritten(task, to, include_paths):
         return [_rewritten(task, template, to, include_paths)]

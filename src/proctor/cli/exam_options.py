@@ -225,6 +225,11 @@ _OPTIONS = [
         help="What is graded: the answer alone, or thoughts and their marks too, as the system does that an exam comes "
         "from.  [default: answer]",
     ),
+    click.option(
+        "--clusters",
+        metavar="FIELD",
+        help="Questions with the same value of a field belong together: errors and intervals are of these clusters.",
+    ),
     click.option("--metadata", metavar="K=V,…", help="More metadata, for exams whose code reads it."),
     click.option("--predict-only", is_flag=True, default=None, help="Ask, but score nothing."),
     click.option("--chat-override", is_flag=True, default=None, help="Use what exams say for chat models."),
@@ -310,9 +315,26 @@ def say_what_has_no_effect(exams: Iterable[Exam]) -> None:
     from proctor.cli.error_reporting import say
     from proctor.recipes.honours import without_effect
 
-    for exam in exams:
+    listed = list(exams)
+    for exam in listed:
         for note in without_effect(exam.name, exam.honours, exam.options):
             say(f"note: {note}")
+    say_idle_keys(listed)
+
+
+def say_idle_keys(exams: Iterable[Exam]) -> None:
+    """Say which keys of a config have no effect here, and why; once for exams that say the same."""
+    from proctor.cli.error_reporting import say
+
+    names: dict[str, list[str]] = {}
+    for exam in exams:
+        idle = exam.source.get("without_effect") or {}
+        text = ", ".join(f"{str(path).removeprefix('$.')} ({why})" for path, why in idle.items())
+        if text:
+            names.setdefault(text, []).append(exam.name)
+    for text, own in names.items():
+        who = f"'{own[0]}'" if len(own) == 1 else f"'{own[0]}' and {len(own) - 1} more"
+        say(f"note: {who}: without effect here: {text}")
 
 
 def say_effects(exams: Iterable[Exam]) -> None:

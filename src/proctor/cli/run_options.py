@@ -33,6 +33,7 @@ _OVERRIDES = (
     "truncated",
     "answers",
     "reduce",
+    "clusters",
 )
 
 

@@ -47,13 +47,15 @@ def command(paths: tuple[Path, ...], as_json: bool) -> int:
 
 def _say_effects(path: Path) -> None:
     """Say what the exams of a file do; what keeps it from being read is among the problems."""
-    from proctor.cli.exam_options import say_effects
+    from proctor.cli.exam_options import say_effects, say_idle_keys
     from proctor.dialects.resolve import resolve_tasks
 
     if not path.is_file():
         return
     with suppress(ProctorError):
-        say_effects(resolve_tasks([str(path)]))
+        exams = resolve_tasks([str(path)])
+        say_idle_keys(exams)
+        say_effects(exams)
 
 
 def _counted(count: int, what: str) -> str:
@@ -63,6 +65,8 @@ def _counted(count: int, what: str) -> str:
 def _check(path: Path) -> tuple[int, list[Diagnostic]]:
     from proctor.dialects.aisbench.validate import config_files
     from proctor.dialects.aisbench.validate import validate as validate_configs
+    from proctor.dialects.hub_yaml.validate import eval_files
+    from proctor.dialects.hub_yaml.validate import validate as validate_eval_files
     from proctor.dialects.lm_eval.validate import count_files, validate
     from proctor.dialects.unitxt.validate import artifact_files
     from proctor.dialects.unitxt.validate import validate as validate_artifacts
@@ -73,6 +77,10 @@ def _check(path: Path) -> tuple[int, list[Diagnostic]]:
     problems += validate_configs(path)
     if path.suffix == ".py":
         return 1, problems
+    own = eval_files(path)
+    if own == [path]:
+        return 1, validate_eval_files(path)
+    problems += validate_eval_files(path)
     return len(artifacts) + len(config_files(path)) + count_files(path), [*validate(path), *problems]
 
 

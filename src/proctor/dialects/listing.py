@@ -103,7 +103,7 @@ def everything(
     named = re.compile(translate(lowered)).match if is_glob else None
     foreign = [
         entry
-        for entry in (*_from_lm_eval(include_paths, named), *_from_aisbench(include_paths, named))
+        for entry in (*_from_lm_eval(include_paths, named), *_from_aisbench(include_paths, named), *_from_hub(named))
         if (source or entry.name not in taken)
         and (not wanted or entry.kind in wanted)
         and (is_glob or _has_words(entry, lowered))
@@ -206,3 +206,23 @@ def _fallback(data: dict[str, Any]) -> str:
     if card := data.get("card"):
         return f"{card}, asked by {data['template']}" if isinstance(data.get("template"), str) else str(card)
     return ""
+
+
+def _from_hub(named: _Named) -> Iterator[Entry]:
+    """Yield the tasks of ``eval.yaml`` files in the mapped folder of datasets; files with problems by their dataset."""
+    from proctor.data.hub import hub_folder
+    from proctor.dialects.hub_yaml.reader import FILE, read_tasks
+    from proctor.errors import ProctorError
+
+    base = hub_folder()
+    for file in sorted(base.glob(f"*/*/{FILE}")) if base is not None else ():
+        dataset = "/".join(file.parent.parts[-2:])
+        try:
+            tasks = read_tasks(file, dataset)
+        except ProctorError:  # proctor validate says what is wrong with it
+            tasks = []
+        for task in tasks:
+            name = f"hf/{dataset}/{task.id}" if len(tasks) > 1 else f"hf/{dataset}"
+            if named is None or named(name.lower()):
+                solvers = " → ".join(each.name for each in task.solvers)
+                yield Entry(name, "exam", f"{solvers}; {', '.join(each.name for each in task.scorers)}", str(file))

@@ -115,9 +115,8 @@ def _unknown(name: str, options: ExamOptions) -> UnknownArtifactError:
     from proctor.dialects.listing import everything
 
     known = everything(kinds=("exam", "benchmark", "group", "tag", "suite"), include_paths=options.include_paths)
-    near = did_you_mean(name, [entry.name for entry in known])
-    elsewhere = where_to_get(name)
-    hint = elsewhere if " is an exam of " in elsewhere or not near else near
+    here, elsewhere = did_you_mean(name, [entry.name for entry in known]), where_to_get(name)
+    hint = elsewhere if " is an exam of " in elsewhere or not here else here
     missing = ", ".join(catalog.title for catalog in missing_catalogs())
     why = f"PROCTOR_CATALOGS names {missing}, and there is no such folder" if missing else ""
     return UnknownArtifactError(
@@ -127,7 +126,7 @@ def _unknown(name: str, options: ExamOptions) -> UnknownArtifactError:
 
 def foreign_resolvers() -> tuple[Resolver, ...]:
     """Return the resolvers of the other dialects, then those of installed packages."""
-    return (_from_lm_eval, _from_aisbench, *map(_of_plugin, plugins("dialects").values()))
+    return (_from_hub_yaml, _from_lm_eval, _from_aisbench, *map(_of_plugin, plugins("dialects").values()))
 
 
 def _of_plugin(plugin: Plugin) -> Resolver:
@@ -141,6 +140,12 @@ def _of_plugin(plugin: Plugin) -> Resolver:
         return exams
 
     return resolve
+
+
+def _from_hub_yaml(name: str, options: ExamOptions) -> list[Exam] | None:
+    from proctor.dialects.hub_yaml.resolve import resolve_name
+
+    return resolve_name(name, options)
 
 
 def _from_lm_eval(name: str, options: ExamOptions) -> list[Exam] | None:

@@ -14,7 +14,8 @@ from msgspec import structs
 
 from proctor.engines.engine import Engine
 from proctor.engines.thoughts import turn_of
-from proctor.ir import Answers, Converse, Generate, Message, Prompt, Response, Timing, Usage
+from proctor.ir import Answers, Converse, Generate, Prompt, Response, Timing, Usage
+from proctor.ir.conversation import count_asked, next_messages
 
 WINDOW = 1024
 """Conversations in flight at once: enough for any engine to fill its batches, each with its messages in memory."""
@@ -51,25 +52,23 @@ class _Talk:
     def __init__(self, request: Converse, keeps_thoughts: bool) -> None:
         self._keeps_thoughts = keeps_thoughts
         self._decoding = request.decoding
-        self._turns = list(request.turns)
+        self._turns = request.turns
         self._replies: list[Response] = []
 
     @property
     def is_over(self) -> bool:
         """Whether there is nothing left to generate, or no sense in it."""
         failed = bool(self._replies) and self._replies[-1].failure is not None
-        return failed or None not in self._turns
+        return failed or len(self._replies) == count_asked(self._turns)
 
     def request(self) -> Generate:
         """Return the request for the next turn: everything that was said before it."""
-        said: list[Message] = [turn for turn in self._turns[: self._turns.index(None)] if turn is not None]
-        return Generate(Prompt(said), self._decoding)
+        heard = [turn_of(reply, with_thoughts=self._keeps_thoughts) for reply in self._replies]
+        return Generate(Prompt(next_messages(self._turns, heard) or ()), self._decoding)
 
     def hear(self, reply: Response) -> None:
         """Take the answer to :meth:`request`."""
         self._replies.append(reply)
-        if reply.failure is None:
-            self._turns[self._turns.index(None)] = turn_of(reply, with_thoughts=self._keeps_thoughts)
 
     def response(self) -> Response:
         """Return the whole answer, or the failure that ended it."""

@@ -163,7 +163,8 @@ class Rolling(Struct, frozen=True):
 class Converse(Struct, frozen=True):
     """Hold a conversation: the model fills every turn that is ``None``, in order.
 
-    The filled text is part of the context of later turns; the response holds one text per ``None``.
+    The filled text is part of the context of later turns; the response holds one text per ``None``. Turns may repeat
+    earlier answers, and be asked aside: :mod:`~proctor.ir.conversation`.
     """
 
     turns: tuple[Message | None, ...]

@@ -56,8 +56,7 @@ def request_record(task: str, question: Question, request: Request) -> dict[str,
 
     Keys: ``task``, ``doc_id``, ``kind``, ``prompt`` (a string or chat messages), ``continuations``, ``gold`` (index of
     the right continuation, or ``None``), ``references``, ``stop``, ``max_tokens``. Where choices have contexts of their
-    own, ``prompt`` is the first one and ``contexts`` lists them all, one for each continuation. ``instance`` is the
-    digest of the row's content.
+    own, ``prompt`` is the first one and ``contexts`` lists them all, one for each continuation.
     """
     prompts = prompts_of(request)
     decoding = decoding_of(request)
@@ -72,8 +71,6 @@ def request_record(task: str, question: Question, request: Request) -> dict[str,
         "stop": list(decoding.stop),
         "max_tokens": decoding.max_tokens,
     }
-    if question.digest:
-        record["instance"] = question.digest
     if len(prompts) > 1:
         record["contexts"] = [payload_of(prompt) for prompt in prompts]
     return record

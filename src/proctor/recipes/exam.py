@@ -180,6 +180,7 @@ class Exam:
         effects: What it does besides being an exam, where strangers wrote it; computed when somebody wants to know.
         author: The file that it was written in; ``None`` where a program built it.
         own_seed: Seed of its draws where the run gives none; ``None`` where it draws nothing, or each part has its own.
+        clusters: The field whose values say which questions belong together, where the exam says so.
         own: The dialect's own object behind the exam, for converters of the same dialect.
         define: Returns what it is made of by value, beside its questions; called when a run needs it.
     """
@@ -203,6 +204,7 @@ class Exam:
     effects: Callable[[], Sequence[Effect]] = tuple
     author: Author | None = None
     own_seed: int | None = None
+    clusters: str | None = None
     own: object = None
     define: Callable[[], Definition] = Definition
 
@@ -271,6 +273,7 @@ class Exam:
         seed = self.options.seed
         ask = self.asker.compile(opened, replace(self.context, reseeds=seed is not None))
         grouped_by = [name for names in GroupBy.of(self.options.group_by).asked for name in names]
+        grouped_by += filter(None, [self.options.clusters or self.clusters])
         for each, row in chosen(opened, self.selection, self.name):
             if isinstance(row, Failure):
                 yield _unusable(each, _NO_ROW, row), DataError(row.message)
@@ -332,12 +335,22 @@ class Exam:
     def grade(self, answered: Iterable[Answered]) -> Grade:
         """Turn responses into predictions and scores, of what the options want heard; reads ``answered`` once."""
         marked = self.options.answers is None and looks_for_thoughts(self.source)
-        return self.grader.grade(Wanted(self.options, marked).of(answered))
+        heard = Wanted(self.options, marked).of(answered)
+        by = self.options.clusters or self.clusters
+        if by is None:
+            return self.grader.grade(heard)
+        from proctor.recipes.clusters import graded_in_clusters
+
+        return graded_in_clusters(self.grader.grade, heard, by)
 
     @cached_property
     def definition(self) -> Definition:
         """How answers are read and scored, and what its specification names, by value."""
-        return self.define()
+        found = self.define()
+        said = {"truncated": self.options.truncated == "fail", "answers": self.options.answers == "raw"}
+        if not any(said.values()):
+            return found
+        return replace(found, extraction=[found.extraction, [name for name, is_said in said.items() if is_said]])
 
     def specification(self) -> dict[str, Any]:
         """Return JSON-like data that describes the exam fully, for ``run.yaml``: what it names is held by value."""

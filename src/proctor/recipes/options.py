@@ -52,6 +52,7 @@ class ExamOptions:
         answers: Whether thoughts are graded, too: what the system that an exam comes from would see. ``None`` does not.
         reduce: What several answers come to: names of reducers (``mean``, ``majority``, ``best``, ``pass@4``,
             ``pass^4``, ``g-pass@4``), of which the first gives the main score.
+        clusters: The field whose values say which questions belong together; errors and intervals are of clusters.
         include_paths: More folders with exams.
     """
 
@@ -78,6 +79,7 @@ class ExamOptions:
     truncated: Truncated | None = None
     answers: Answers | None = None
     reduce: tuple[str, ...] = ()
+    clusters: str | None = None
     include_paths: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

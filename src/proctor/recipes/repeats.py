@@ -29,10 +29,15 @@ from proctor.scoring.score import Score
 from proctor.statistics.two_level import TwoLevel, two_level
 
 
-def repeated(exam: Exam) -> Exam:
-    """Return an exam that is asked and graded as often as its options say; one that writes nothing as it is."""
+def repeated(exam: Exam, *, is_known_to_write: bool = False) -> Exam:
+    """Return an exam that is asked and graded as often as its options say; one that writes nothing as it is.
+
+    Args:
+        exam: The exam.
+        is_known_to_write: Whether to repeat it without a look at what it asks, which loads the data of Python classes.
+    """
     count = exam.options.repeats
-    if count is None or not exam.asker.kinds - NEED_SCORES:
+    if count is None or not (is_known_to_write or exam.asker.kinds - NEED_SCORES):
         return exam
     names = exam.options.reduce
     return replace(exam, asker=RepeatedAsker(exam.asker, count), grader=RepeatsGrader(exam.grader, count, names))
@@ -123,16 +128,17 @@ def _united(parts: Sequence[Grade], chosen: Sequence[Reducer]) -> Grade:
         else list(first.table),
         first.main,
     )
+    united.main = next((each for each in united.table if first.main and each.name == first.main.name), first.main)
     _relist(united, parts)
     columns = [main_column(part) for part in parts]
     if first.main is None or any(each is None for each in columns):
         return united
     known = [each for each in columns if each is not None]
-    if not any(each.is_mean for each in known):
+    if not all(each.is_mean for each in known):
         return _of_corpus(united, chosen)
     rows = _rows([each.values for each in known])
     predictions = {place: [part.processed_predictions[place] for part in parts] for place in rows}
-    return reduced(united, first.main, known[0], rows, predictions, chosen)
+    return reduced(united, first.main, known[0], rows, predictions, chosen, size=len(first.predictions))
 
 
 def _of_corpus(grade: Grade, chosen: Sequence[Reducer]) -> Grade:
@@ -160,6 +166,7 @@ def reduced(
     rows: Mapping[int, Sequence[float]],
     predictions: Mapping[int, Sequence[Any]],
     chosen: Sequence[Reducer],
+    size: int = 0,
 ) -> Grade:
     """Add what reducers make of the scores of repeats to a grade; the first gives the main score.
 
@@ -170,6 +177,7 @@ def reduced(
         rows: Scores of each question's answers, by the question's place.
         predictions: What they were read as.
         chosen: The reducers.
+        size: How many questions there are, where what they are reduced to is listed with their instance scores.
     """
     if not rows:
         return grade
@@ -186,6 +194,9 @@ def reduced(
         low, high = found.interval(whole=column.whole)
         name = main.name if each.family == "mean" else f"{main.name}:{each.name}"
         scores.append(_scored(main, name, found, (low, high), column.scale))
+        if size and name != main.name:
+            by_place = dict(zip(rows, values, strict=True))
+            grade.instance_scores[name] = [by_place.get(place) for place in range(size)]
         if each.family == "mean":
             summary = summary_of(found, column.scale)
     _list(grade, scores)
@@ -272,19 +283,18 @@ def _error_name(name: str) -> str:
 
 
 def _relist(grade: Grade, parts: Sequence[Grade]) -> None:
-    """Let the flat view have the means of all repeats; bounds and errors of single repeats are taken out."""
+    """Let the flat view have the means of all repeats.
+
+    The mean of bounds (and of standard errors) is that of one repeat: too wide for several, and never too narrow.
+    """
     flat = grade.scores
     for name, value in list(flat.items()):
         values = [part.scores.get(name) for part in parts]
-        if name.endswith((LOW, HIGH)) or "_stderr" in name:
-            del flat[name]
-        elif isinstance(value, float) and all(isinstance(each, float) for each in values):
-            flat[name] = math.fsum(values) / len(values)  # type: ignore[arg-type]
+        if isinstance(value, float):
+            known = [each for each in values if isinstance(each, float)]
+            flat[name] = math.fsum(known) / len(known)
         elif name == "groups":
             flat[name] = _groups([part.scores[name] for part in parts])
-    for score in grade.table:
-        if (name := _error_name(score.name)) in parts[0].scores:
-            flat[name] = score.stderr if score.stderr is not None else "N/A"
 
 
 def _groups(lists: Sequence[Sequence[dict[str, Any]]]) -> list[dict[str, Any]]:
@@ -295,18 +305,24 @@ def _groups(lists: Sequence[Sequence[dict[str, Any]]]) -> list[dict[str, Any]]:
         for name, value in flat.items():
             values = [group.get(name) for group in groups]
             if isinstance(value, float) and all(isinstance(each, float) for each in values):
-                flat[name] = math.fsum(values) / len(values)  # type: ignore[arg-type]
+                flat[name] = math.fsum(values) / len(values)
         found.append(flat)
     return found
 
 
 def _mean_score(scores: Sequence[Score]) -> Score:
-    """Return the mean of a score over repeats; its interval is not known from theirs."""
-    numbers = [score.number for score in scores]
-    if any(number is None for number in numbers):
-        return replace(scores[0], low=None, high=None, stderr=None)
-    value = math.fsum(number for number in numbers if number is not None) / len(numbers)
-    return replace(scores[0], value=value, low=None, high=None, stderr=None)
+    """Return the mean of a score over repeats, with the mean of its bounds: those of one repeat, never too narrow."""
+    numbers = [score.number for score in scores if score.number is not None]
+    if len(numbers) < len(scores):
+        return scores[0]
+    lows, highs, errors = ([getattr(score, name) for score in scores] for name in ("low", "high", "stderr"))
+    value = math.fsum(numbers) / len(numbers)
+    return replace(scores[0], value=value, low=_mean(lows), high=_mean(highs), stderr=_mean(errors))
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return math.fsum(known) / len(known) if known else None
 
 
 def _mean_column(columns: Sequence[Sequence[Any]]) -> list[Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.errors import MissingExtraError
-from proctor.results.summary import ScoreRow, interval, shown, unit_of
+from proctor.results.summary import ScoreRow, ending_notes, interval, shown, unit_of
 from proctor.safe_files import written_for_user
 
 COLUMNS = ("run", "model", "task", "metric", "value", "unit", "low", "high", "asked", "scored", "failed", "is_main")
@@ -39,7 +39,8 @@ def _safe(value: Any) -> Any:
 
 
 def to_markdown(runs: Iterable[tuple[str, str, Iterable[ScoreRow]]]) -> str:
-    """Return a table for documents and issues."""
+    """Return a table for documents and issues, with a line on each exam whose answers did not end as answers do."""
+    runs = [(run, model, list(rows)) for run, model, rows in runs]
     lines = [
         "| run | model | task | metric | value | unit | 95% interval | asked | scored | failed |",
         "|---|---|---|---|---:|---|---|---:|---:|---:|",
@@ -49,7 +50,8 @@ def to_markdown(runs: Iterable[tuple[str, str, Iterable[ScoreRow]]]) -> str:
             cells = [run, model, row.task, row.metric, shown(row.value), unit_of(row), interval(row)]
             cells += map(str, (row.asked, row.scored, row.failed))
             lines.append("| " + " | ".join(map(_cell, cells)) + " |")
-    return "\n".join(lines) + "\n"
+    notes = [f"- {_cell(run)}: {_cell(note)}" for run, _, rows in runs for note in ending_notes(rows)]
+    return "\n".join([*lines, *([""] if notes else []), *notes]) + "\n"
 
 
 def _cell(text: str) -> str:

@@ -118,8 +118,8 @@ def _is_unlike(first: Fingerprint | None, other: Fingerprint | None) -> bool:
 
 def _cell(row: ScoreRow, unit: Unit, *, is_unlike: bool) -> PivotCell:
     factor = 0.01 if (row.unit, unit) == ("percent", "share") else 1.0
-    values = [None if value is None else value * factor for value in (row.value, row.low, row.high)]
-    return PivotCell(*values, is_unlike=is_unlike)
+    value, low, high = (None if each is None else each * factor for each in (row.value, row.low, row.high))
+    return PivotCell(value, low, high, is_unlike)
 
 
 # -- as text --------------------------------------------------------------------------------------------------

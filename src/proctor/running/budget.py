@@ -17,7 +17,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from proctor.errors import Location, UsageError
 from proctor.ir import Generate, Response, Score, Usage
@@ -117,7 +117,10 @@ def _price_in(prices: Mapping[str, Price], name: str) -> Price | None:
     if (found := known.get(name) or known.get(bare)) is not None or bare != name:
         return found
     dated = {price for each, price in known.items() if _VERSION_SUFFIX.sub("", each) == name}
-    return dated.pop() if len(dated) == 1 else None
+    agreed = {structs.replace(price, cached_input=None) for price in dated}
+    if len(agreed) != 1:
+        return None
+    return dated.pop() if len(dated) == 1 else agreed.pop()
 
 
 @lru_cache(maxsize=8)

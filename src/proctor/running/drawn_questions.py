@@ -85,7 +85,7 @@ def part_of(exam: Exam, questions: Sequence[Question]) -> Exam:
         rows=rows,
         asker=asker,
         draw=NoDemos(),
-        options=ExamOptions(seed=exam.options.seed),
+        options=ExamOptions(seed=exam.options.seed, clusters=exam.options.clusters),
         ceiling=None,
         variants={},
     )

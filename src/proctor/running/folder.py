@@ -209,6 +209,7 @@ def _beginning(exam: str, answered: Answered) -> dict[str, Any]:
         "input": question.instance,
         "kind": _one([_KINDS[type(request)] for request in question.requests]),
         "prompt": _one([prompt for request in question.requests for prompt in _prompts(request)]),
+        "decoding": _decoding(question.requests),
         "continuations": [words for request in question.requests for words in _continuations(request)] or None,
         "output": _one([_output(response) for response in responses]) if responses else None,
         "thinking": _of_texts([response.thoughts for response in responses]),
@@ -280,6 +281,17 @@ def _prompts(request: Request) -> list[Any]:
             return [list(request.messages) if request.messages else request.text]
         case Converse():
             return [list(request.turns)]
+
+
+def _decoding(requests: Sequence[Request]) -> Any:
+    """Return how the model was to write, by name; ``None`` where it writes nothing."""
+    found = [each.decoding for each in requests if isinstance(each, (Generate, Converse))]
+    if not found:
+        return None
+    return _one([{name: value for name in _DECODED if (value := getattr(each, name)) is not None} for each in found])
+
+
+_DECODED = ("max_tokens", "temperature", "top_p", "top_k", "stop", "seed", "count", "extra")
 
 
 def _payload(prompt: Prompt) -> Any:

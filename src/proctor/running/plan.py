@@ -14,6 +14,7 @@ from msgspec import Struct, structs
 
 from proctor.engines.thoughts import turn_of
 from proctor.ir import Converse, Failure, Generate, Prompt, Request, Response, Score, Timing, Usage, content_key
+from proctor.ir.conversation import count_asked, next_messages
 from proctor.recipes.exam import Answered, Question
 from proctor.running.listening import AS_FILED, Listening
 from proctor.running.log import Key, ResponseLog
@@ -35,7 +36,7 @@ def kind_of(request: Request) -> Kind:
 
 def steps_of(request: Request) -> int:
     """Return how many answers a request needs: one, or one for each generated turn."""
-    return sum(turn is None for turn in request.turns) if isinstance(request, Converse) else 1
+    return count_asked(request.turns) if isinstance(request, Converse) else 1
 
 
 class Wanted(Struct, frozen=True):
@@ -188,16 +189,9 @@ class _Talk:
     def _next(self) -> Step | None:
         if len(self._replies) == self._count:
             return None
-        messages = []
-        replies = iter(self._replies)
-        for turn in self._request.turns:
-            if turn is not None:
-                messages.append(turn)
-            elif (reply := next(replies, None)) is not None:
-                messages.append(turn_of(reply, with_thoughts=self._keeps_thoughts))
-            else:
-                break
-        request = Generate(Prompt(messages), self._request.decoding)
+        said = [turn_of(reply, with_thoughts=self._keeps_thoughts) for reply in self._replies]
+        messages = next_messages(self._request.turns, said)
+        request = Generate(Prompt(messages or ()), self._request.decoding)
         return Step(request, Key.of(request.key, self._repeat), is_last=len(self._replies) + 1 == self._count)
 
 

@@ -287,7 +287,7 @@ def group_entries(
             failed = sum(len(grades[member].failures) for member in members if member in grades)
             asked = sum(results[member].get("n", 0) for member in members)
             entry = {**scores, "n": asked, "failures": failed, "members": members}
-            entries[name] = {str(key): jsonable(entry[key]) for key in sorted(entry)}
+            entries[name] = _sorted(entry)
     return entries
 
 
@@ -316,6 +316,10 @@ def entry_of(grade: Grade, asked: int, more: Mapping[str, Any] | None = None) ->
         entry["failure_kinds"] = dict(sorted(kinds.items()))
     if grade.metric_failures:
         entry["metric_failures"] = {name: failure.message for name, failure in grade.metric_failures.items()}
+    return _sorted(entry)
+
+
+def _sorted(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {str(name): jsonable(entry[name]) for name in sorted(entry)}
 
 

@@ -111,10 +111,10 @@ def simulated_stops(
     threshold, enough = (1.0 - margin) / 2.0, capital_for(alpha)
     above = Bets(total, threshold, _not_below(margin / 2))
     below = Bets(total, 1.0 - threshold, _not_above(margin / 2))
-    stops = verdicts = sums = np.zeros(0)
+    stops, verdicts, sums = np.zeros(0, np.intp), np.zeros(0, np.int8), np.zeros(0)
     for number, difference in enumerate(differences, 1):
         if number == 1:
-            stops, verdicts = np.full(difference.shape, total), np.zeros(difference.shape, dtype=np.int8)
+            stops, verdicts = np.full(difference.shape, total, np.intp), np.zeros(difference.shape, np.int8)
             sums = np.zeros(difference.shape)
         sums = sums + difference
         scores = (difference + 1.0) / 2.0

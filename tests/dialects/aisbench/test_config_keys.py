@@ -115,7 +115,11 @@ class TestModels:
             model_config(self.model(**more))
 
     def test_what_is_switched_off_is_taken(self):
-        found = model_config(self.model(min_out_len=1, generation_kwargs={"num_beams": 1, "ignore_eos": False, "num_return_sequences": 1}))
+        found = model_config(
+            self.model(
+                min_out_len=1, generation_kwargs={"num_beams": 1, "ignore_eos": False, "num_return_sequences": 1}
+            )
+        )
         assert found.decoding == {}
 
     def test_what_has_no_effect_is_said(self):

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from proctor.dialects.aisbench.config import checked, dataset_config
-from proctor.dialects.aisbench.values import abbr_of
 from proctor.dialects.aisbench.datasets import DatasetRows
 from proctor.dialects.aisbench.exam import dataset_exam
 from proctor.dialects.aisbench.resolve import resolve_name
-from proctor.dialects.aisbench.values import Reference
+from proctor.dialects.aisbench.values import Reference, abbr_of
 from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import ProctorError, ValidationError
 from proctor.ir import Converse, Generate, Likelihood, Rolling

@@ -12,7 +12,6 @@ from proctor.dialects.aisbench.models import model_config
 from proctor.dialects.aisbench.values import Reference
 from proctor.engines.engine_registry import make_engine
 from proctor.errors import EngineError, UsageError
-from proctor.ir import Decoding, Generate, Prompt
 
 CONFIG = """
 from ais_bench.benchmark.datasets import Aime2025Dataset, Aime2025JDGDataset
@@ -166,5 +165,3 @@ def test_models_that_make_pictures_are_refused_by_name():
     model = {"type": Reference("ais_bench.benchmark.models.QwenImageEditModel"), "abbr": "q", "path": "x"}
     with pytest.raises(UsageError, match="it makes pictures"):
         model_config(model)
-
-

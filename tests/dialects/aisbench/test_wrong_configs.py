@@ -79,7 +79,11 @@ DATASETS = [
     ("prompt_template=dict(", "promt_template=dict(", "did you mean 'prompt_template'"),
     ("retriever=dict(type", "retriver=dict(type", "did you mean 'retriever'"),
     ("inferencer=dict(", "inferencr=dict(", "did you mean 'inferencer'"),
-    ('dict(type=PromptTemplate, template="{question}={answer}")', 'dict(type="PromtTemplate", template="x")', "PromtTemplate"),
+    (
+        'dict(type=PromptTemplate, template="{question}={answer}")',
+        'dict(type="PromtTemplate", template="x")',
+        "PromtTemplate",
+    ),
     ('template="{question}={answer}"', "template=5", "a template is a text or a dictionary"),
     ('template="{question}={answer}"', 'template=["{question}"]', "a template is a text or a dictionary"),
     ('template="{question}={answer}"', 'tmplate="{question}"', "did you mean 'template'"),

@@ -159,9 +159,9 @@ def test_classes_refuse_what_is_their_own(exam, tmp_path):
     (tmp_path / "task.py").write_text(CLASS)
     (tmp_path / "own.yaml").write_text("task: own\nclass: !function task.Written\n")
     with settings.context(trust_code=True):
-        given = {"repeats": 2, "decoding": {"max_tokens": 3}, "chat_override": True, "choices_as_text": True}
+        given = {"clusters": "q", "decoding": {"max_tokens": 3}, "chat_override": True, "choices_as_text": True}
         made = exam("own", limit=2, system_prompt="S", **given)
     assert set(made.honours) == set(OPTIONS)
     named = {problem.what.rpartition(" ")[2] for problem in made.refused()}
-    assert named == {"--repeats", "--decoding", "--chat-override", "--choices-as-text"}
+    assert named == {"--clusters", "--decoding", "--chat-override", "--choices-as-text"}
     assert isinstance(made.honours["template"], Refused)

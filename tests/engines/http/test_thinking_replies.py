@@ -293,6 +293,15 @@ def test_tokens(stub: _Stub, usage: dict[str, Any], written: int, thought: int, 
     )
 
 
+@pytest.mark.parametrize("form", [whole, streamed])
+def test_gemini_counts_thoughts_in_the_total_alone(stub: _Stub, form: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(USAGE, "total_tokens", 127)
+    reply = form({"content": ANSWER}, "stop")
+    found = ask(stub, reply, model="gemini-3-flash", stream=form is streamed).usage
+    assert (found.completion_tokens, found.thinking_tokens) == (107, 100)
+    assert ask(stub, reply, model="m", stream=form is streamed).usage.completion_tokens == 7
+
+
 def test_hidden_thoughts_are_known_by_their_tokens(stub: _Stub) -> None:
     usage = {"completion_tokens": 64, "completion_tokens_details": {"reasoning_tokens": 64}}
     choice = {"message": {"content": ""}, "finish_reason": "stop"}
@@ -346,6 +355,14 @@ def test_a_family_whose_template_begins_the_thoughts(stub: _Stub, ending: str, i
     """DeepSeek-R1 behind a server without a reasoning parser writes neither mark where it is cut off."""
     response = ask(stub, whole({"content": THOUGHT}, ending), model="deepseek-ai/DeepSeek-R1")
     assert (response.failure is not None) is is_missing
+
+
+def test_where_the_server_tells_thoughts_apart_its_text_is_the_answer(stub: _Stub) -> None:
+    """A cut-off answer of such a model, from a server that counts thoughts and does not show them, or without any."""
+    usage = {"completion_tokens": 64, "completion_tokens_details": {"reasoning_tokens": 60}}
+    reply = json.dumps({"choices": [{"message": {"content": "pos"}, "finish_reason": "length"}], "usage": usage})
+    assert ask(stub, reply.encode(), model="DeepSeek-R1").texts == ("pos",)
+    assert ask(stub, whole({"content": "pos"}, "length"), model="DeepSeek-R1", thinking="off").texts == ("pos",)
 
 
 # -- how long and how hard ------------------------------------------------------------------------------------------

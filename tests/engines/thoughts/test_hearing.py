@@ -36,6 +36,15 @@ def test_tokens_of_thoughts_are_counted_and_those_of_answers_kept():
     assert found.usage == Usage(1, 8, 4)
 
 
+def test_tokens_that_lose_their_blanks_are_counted():
+    tokens = tuple(TokenLogProbability(piece, -1.0) for piece in ["<think>", "hm", "</think>", "all", "good"])
+    text = "<think>hm</think>all good"
+    counted = heard(said(text, tokens=(tokens,)), MARKS, count=lambda text: 3)
+    assert [token.token for token in counted.tokens[0]] == ["all", "good"]
+    apart = heard(said("all good", thoughts=("hm",), tokens=(tokens[3:],)), MARKS)
+    assert [token.token for token in apart.tokens[0]] == ["all", "good"]
+
+
 def test_an_unknown_number_of_tokens_is_not_invented():
     assert heard(said("<think>hm</think>yes"), MARKS).usage.thinking_tokens == 0
     assert heard(said("<think>hm"), MARKS).usage.thinking_tokens == 8

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from proctor.dialects.aisbench.components import RETRIEVERS, TEMPLATES, build_retriever, build_template
 from proctor.dialects.aisbench.config_keys import dataset_key_problems, part_problems, without_effect
 from proctor.dialects.aisbench.datasets import Replicas, type_arguments
 from proctor.dialects.aisbench.datasets.dataset_specs import spec_names
@@ -14,7 +13,6 @@ from proctor.dialects.aisbench.datasets.reader import range_problems
 from proctor.dialects.aisbench.evaluators import RECORDED_ONLY, evaluation_slips
 from proctor.dialects.aisbench.judge_inference import judge_of
 from proctor.dialects.aisbench.signatures import known_names, project_named, signature_of
-from proctor.dialects.aisbench.template_keys import template_problems
 from proctor.dialects.aisbench.values import (
     ConfigDict,
     Reference,
@@ -23,6 +21,7 @@ from proctor.dialects.aisbench.values import (
     location_of,
     short_name,
 )
+from proctor.dialects.aisbench.word_checks import columns_of_reader, word_problems
 from proctor.errors import Diagnostic, Location, ProctorError, ValidationError, did_you_mean
 
 GENERATE, PPL, LL, CLP, CHAT, TEXT_PPL = "gen", "ppl", "ll", "clp", "chat", "text_ppl"
@@ -194,7 +193,7 @@ def _problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
         yield from range_problems(reader, location_of(reader))
     if isinstance(inference, Mapping):
         yield from _inference_problems(inference)
-        yield from _word_problems(inference, _columns(reader))
+        yield from word_problems(inference, columns_of_reader(reader))
     if "type" in values:
         yield from _type_problems(values["type"], where)
         yield from dataset_key_problems(values, type_arguments(values["type"]))
@@ -241,60 +240,6 @@ def _scoring_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
 def _is_comparison(part: Any) -> bool:
     """Whether a part of ``eval_cfg`` is a judge of pairs, whose problems the whole dataset tells."""
     return isinstance(part, Mapping) and short_name(part.get("type", "")) == "LMEvaluator"
-
-
-def _columns(reader: Any) -> list[str]:
-    if not isinstance(reader, Mapping):
-        return []
-    columns = reader.get("input_columns") or ()
-    if not isinstance(columns, str | Sequence):
-        return []
-    named = columns.split() if isinstance(columns, str) else [each for each in columns if isinstance(each, str)]
-    output = reader.get("output_column")
-    return [*named, output] if isinstance(output, str) else named
-
-
-def _word_problems(inference: Mapping[str, Any], columns: Sequence[str]) -> Iterator[Diagnostic]:
-    """Yield what is wrong with templates and retriever, and where they do not go together."""
-    count = 0
-    for name in ("ice_template", "prompt_template"):
-        part = inference.get(name)
-        if isinstance(part, Mapping):
-            found = list(template_problems(part, f"$.infer_cfg.{name}", columns))
-            if not found and short_name(part.get("type", "")) in (*TEMPLATES, ""):
-                found = list(_failing(lambda part=part, name=name: build_template(part, f"$.infer_cfg.{name}")))
-            count += len(found)
-            yield from found
-    retriever = inference.get("retriever")
-    if not isinstance(retriever, Mapping):
-        return
-    name = short_name(retriever.get("type", ""))
-    if name not in RETRIEVERS:
-        if (hint := did_you_mean(name, RETRIEVERS)) and signature_of("retrievers", retriever.get("type")) is None:
-            path = "$.infer_cfg.retriever.type"
-            yield Diagnostic(f"Proctor has no retriever '{name}'", location_of(retriever), path, hint=hint)
-        return
-    found = list(_failing(lambda: build_retriever(retriever)))
-    ids = retriever.get("fix_id_list")
-    if not found and isinstance(ids, list | tuple) and any(isinstance(each, int) and each < 0 for each in ids):
-        path, why = "$.infer_cfg.retriever.fix_id_list", f"it is {_shown(ids)}"
-        found = [Diagnostic("fix_id_list has positions from 0 on", location_of(retriever), path, why)]
-    yield from found
-    if not found and not count and name != "ZeroRetriever":
-        yield from _failing(lambda: _fitting(inference))
-
-
-def _fitting(inference: Mapping[str, Any]) -> None:
-    from proctor.dialects.aisbench.prompts import PromptBuilder  # it is made of what is checked here
-
-    PromptBuilder(inference, {"input_columns": []})
-
-
-def _failing(make: Callable[[], object]) -> Iterator[Diagnostic]:
-    try:
-        make()
-    except ProctorError as error:
-        yield from error.diagnostics
 
 
 def _kind_of(inference: Mapping[str, Any]) -> str:

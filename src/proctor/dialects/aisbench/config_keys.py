@@ -267,7 +267,7 @@ def dataset_key_problems(values: Mapping[str, Any], arguments: Collection[str] |
             known = [*sorted({*(arguments or ()), *(taken.names if taken is not None else ())}), *sorted(DATASET_PARTS)]
             hint = did_you_mean(str(key), known) or f"it has {', '.join(known)}"
             yield Diagnostic(f"the dataset type knows no '{key}'", where, f"$.{key}", hint=hint)
-    if taken is not None and arguments is not None:
+    if taken is not None and arguments is not None and where is not None:  # a program may bring the rows itself
         for key in taken.needed:
             if key not in values and key in arguments:
                 yield Diagnostic(f"{short_name(kind)} needs '{key}'", where, "$", hint=f"{key}=…")
@@ -281,7 +281,7 @@ def _compares(values: Mapping[str, Any]) -> bool:
 
 
 def _is_lost(key: str, value: Any, taken: Signature | None) -> bool:
-    """Whether the class of a type reads an argument that nothing here reads, and it is not what the class has anyway."""
+    """Whether the class of a type reads an argument that nothing here reads, and it is not its default."""
     if taken is None or key in DATASET_IDLE:
         return False
     return key in taken.names and not _is_default(taken, key, value)

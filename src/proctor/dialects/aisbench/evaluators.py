@@ -338,7 +338,7 @@ def evaluation_slips(eval_cfg: Mapping[str, Any]) -> Iterator[Diagnostic]:
         if taken is None:
             if problem.hint.startswith("did you mean") or "argument" in problem.what:
                 yield problem
-        elif "argument" in problem.what and not taken.is_open and not part.keys() <= {*_OUTSIDE, *taken.names}:
+        elif "argument" in problem.what and not taken.is_open and set(part or ()) - {*_OUTSIDE, *taken.names}:
             yield problem
 
 

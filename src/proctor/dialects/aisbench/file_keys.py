@@ -1,4 +1,4 @@
-"""What a config file says at its top: lists that are named nearly rightly, entries that are not dictionaries, groups."""
+"""What a config file says at its top: lists by nearly the right name, entries that are not dictionaries, groups."""
 
 from __future__ import annotations
 
@@ -137,7 +137,9 @@ def _with_judge(dataset: ConfigDict, judges: Any) -> ConfigDict:
     """Return a dataset whose ``LMEvaluator`` has the config's judge where it names none itself."""
     evaluation = dataset.get("eval_cfg")
     judge = evaluation.get("evaluator") if isinstance(evaluation, Mapping) else None
-    if not isinstance(judge, Mapping) or short_name(judge.get("type", "")) != "LMEvaluator" or judge.get("judge_cfg"):
+    if not isinstance(evaluation, Mapping) or not isinstance(judge, Mapping) or judge.get("judge_cfg"):
+        return dataset
+    if short_name(judge.get("type", "")) != "LMEvaluator":
         return dataset
     if not isinstance(judges, list) or len(judges) != 1:  # of several, nobody knows which is meant
         return dataset

@@ -53,6 +53,7 @@ def honours_of(config: DatasetConfig, options: ExamOptions, changed: DatasetOpti
         "chat_override": Refused("chat_override is a key of lm-eval's tasks"),
         "metadata": Refused("metadata is for the code of lm-eval's tasks"),
         "resamples": Refused("no standard error is bootstrapped here"),
+        "clusters": Honoured("the column that says which rows belong together; copies of a row do in any case"),
         "group_by": Honoured("rows are scored by the values of columns, too"),
         "repeats": Honoured("n of the dataset: scores are means over so many runs"),
         "reduce": Honoured("beside what the dataset says of its runs") if config.count > 1 else reduces(options),

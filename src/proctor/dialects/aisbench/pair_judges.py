@@ -1,7 +1,7 @@
 """``LMEvaluator``: a judge compares each answer with another model's, or gives it points.
 
-The other model's answers come from a folder (``given_pred``). The two stand in the order that upstream gives them: drawn
-(``infer_order='random'``, seed 666), both ways (``'double'``), or the other model's first.
+The other model's answers come from a folder (``given_pred``). The two stand in the order that upstream gives them:
+drawn (``infer_order='random'``, seed 666), both ways (``'double'``), or the other model's first.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def _verdict(
 
 
 def _asked(cases: Cases, others: Sequence[str], order: str | None) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """Yield for each prompt the case's place, who stands first, and the row; both ways round, the second time after all."""
+    """Yield for each prompt the case's place, who stands first, and the row; the other way round after all others."""
     stream = random.Random(_SEED)
     firsts = []
     for _ in others:

@@ -1,4 +1,4 @@
-"""What the file alone can tell about a template of a config: keys of turns, texts in place of turns, misspelt columns."""
+"""What the file alone can tell about a template: keys of turns, texts in place of turns, misspelt columns."""
 
 from __future__ import annotations
 
@@ -88,9 +88,10 @@ def _turn_problems(turn: Mapping[str, Any], path: str, where: Location | None) -
         )
     for key in ("role", "fallback_role"):
         role = turn.get(key)
-        if isinstance(role, str) and role not in _ROLES and "fallback_role" not in turn and role.upper() != "SYSTEM":
-            if hint := did_you_mean(role.upper(), _ROLES):
-                yield Diagnostic(f"there is no role '{role}'", where, f"{path}.{key}", hint=hint)
+        if not isinstance(role, str) or role in (*_ROLES, "system") or "fallback_role" in turn:
+            continue
+        if hint := did_you_mean(role.upper(), _ROLES):
+            yield Diagnostic(f"there is no role '{role}'", where, f"{path}.{key}", hint=hint)
 
 
 def _keys(turn: Mapping[str, Any]) -> str:

@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping
 
 from proctor.dialects.conversion.converted import ConvertedExam, Loss
 from proctor.dialects.conversion.to_config import to_config
+from proctor.dialects.conversion.to_eval_yaml import FORM, task_as_yaml, to_eval_yaml
 from proctor.dialects.conversion.to_lm_eval import to_lm_eval
 from proctor.dialects.conversion.to_unitxt import to_unitxt
 from proctor.dialects.conversion.written import Written, written_out
+from proctor.dialects.hub_yaml.config import HubTask
 from proctor.errors import UsageError, did_you_mean
 from proctor.recipes.exam import Exam
 
@@ -19,6 +21,7 @@ TARGETS: Mapping[str, Callable[[Written], str]] = {
     "lm-eval": to_lm_eval,
     "unitxt": to_unitxt,
     "opencompass": to_config,
+    FORM: to_eval_yaml,
 }
 """The forms, and what writes each."""
 
@@ -40,6 +43,8 @@ def convert_exam(exam: Exam, to: str) -> ConvertedExam:
     name = re.sub(r"\W+", "_", exam.name).strip("_").lower()[:LONGEST_NAME] or "exam"
     if name[0].isdigit():  # a config has it as the name of a variable
         name = f"exam_{name}"
+    if to == FORM and isinstance(exam.own, HubTask):
+        return ConvertedExam(name, task_as_yaml(exam.own, name))
     written = written_out(exam, name, to)
     text = TARGETS[to](written)
     return ConvertedExam(name, text, written.rows, written.file, tuple(written.losses))

@@ -74,7 +74,7 @@ def written_out(exam: Exam, name: str, form: str) -> Written:
     compares = not isinstance(first, Generate)
     decoding = Decoding() if compares else first.decoding  # type: ignore[union-attr]
     written = Written(name, [], compares, decoding, len(asked[0].requests), made, losses, **columns)
-    written.file = f"{name}.{form}.jsonl"
+    written.file = f"{name}-test.jsonl" if form == "eval.yaml" else f"{name}.{form}.jsonl"  # hubs find splits by name
     texts = _choosing(exam, asked, written) if compares else _writing(exam, asked, written)
     for question, text in zip(asked, texts, strict=True):
         written.rows.append({**question.instance, **text})
@@ -129,17 +129,25 @@ def _writing(exam: Exam, questions: Sequence[Question], written: Written) -> Ite
             raise UsageError(f"'{exam.name}' cannot be converted", why="it asks different things about one row")
         if request.decoding != written.decoding:
             written.losses.add("requests", "max_tokens: rows have limits of their own; that of the first is kept")
+        if request.prompt.is_chat and len(request.prompt.messages) == 1:
+            written.losses.add("requests", "chat: what was one message of the user is a text there")
         yield {written.prompt: _text(exam, request.prompt), written.target: written.graded.target(question)}
 
 
 def _text(exam: Exam, prompt: Prompt) -> str:
-    if prompt.is_chat:
+    if prompt.is_chat and not _is_one_text(prompt):
         raise UsageError(
             f"'{exam.name}' asks by chat messages",
             why="the other form writes one text",
             hint="convert it with a format of text, without --apply-chat-template",
         )
     return prompt.text
+
+
+def _is_one_text(prompt: Prompt) -> bool:
+    """Whether chat messages are one message of the user, in words: the same as a text for engines that chat."""
+    messages = prompt.messages
+    return len(messages) == 1 and messages[0]["role"] == "user" and isinstance(messages[0]["content"], str)
 
 
 # -- choices are compared -----------------------------------------------------------------------------------------

@@ -63,6 +63,7 @@ _TASK_KEYS: dict[str, str] = {
     "template": "name mapping list",
     "chat_override": "mapping",
     "recipe": "text",
+    "clusters": "text",
     "class": "function",
 }
 

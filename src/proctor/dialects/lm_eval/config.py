@@ -80,6 +80,7 @@ class TaskConfig:
     template_config: TemplateConfig | None = None
     chat_override: dict[str, Any] | None = None
     recipe: str | None = None
+    clusters: str | None = None
     template_choice: str | None = None
     source: TaskFile | None = field(default=None, repr=False, compare=False)
     originals: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)

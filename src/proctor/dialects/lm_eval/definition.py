@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -28,6 +29,14 @@ def definition_of(config: TaskConfig) -> Definition:
         metrics=with_versions([metrics or config.output_type, plain(config.process_results), config.version, code]),
         held=code,
     )
+
+
+def definition_of_class(kind: type) -> Definition:
+    """Return what a task that is a Python class is made of: its code, which reads and scores its answers itself."""
+    file = inspect.getsourcefile(kind)
+    code = "" if file is None else digest_of_bytes(read_bytes(file, _MOST_BYTES))
+    name = f"{kind.__module__}.{kind.__qualname__}"
+    return Definition(extraction=[name, code], metrics=with_versions([name, code]), held={f"class {name}": code})
 
 
 def _by_value(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -67,6 +67,7 @@ def task_exam(
         variant=task.variant,
         effects=lambda: [*documents.effects(), *metric_effects(changed)],
         author=documents.author,
+        clusters=changed.clusters,
         own_seed=DEFAULT_SEED if task.num_fewshot else None,
         own=task,
         define=lambda: definition_of(changed),

@@ -34,6 +34,7 @@ _HOW = {
     "group_by": "columns of the documents",
     "truncated": "for answers that were cut off",
     "answers": "for models that think",
+    "clusters": "the column that says which documents belong together, instead of what the task says",
     "system_prompt": "before description and demos",
     "meta_template": "lays out messages as text",
     "model_config": f"{NO_EFFECT}limits and stop words of a config hold for exams of AISBench's",
@@ -60,6 +61,7 @@ _CLASS_REFUSES = {
     "decoding": "a Python class says itself how answers are generated",
     "chat_override": "a Python class has no chat_override",
     "group_by": "a Python class scores all its documents at once",
+    "clusters": "a Python class scores all its documents at once",
 }
 
 

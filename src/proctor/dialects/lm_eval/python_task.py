@@ -18,6 +18,7 @@ from proctor.data import hub
 from proctor.data.streams import MultiStream
 from proctor.dialects.lm_eval.chat import chat_options
 from proctor.dialects.lm_eval.config import plain
+from proctor.dialects.lm_eval.definition import definition_of_class
 from proctor.dialects.lm_eval.functions import TaskCodeError, guarded, resolve_function
 from proctor.dialects.lm_eval.generation import decoding_of
 from proctor.dialects.lm_eval.honours import class_honours
@@ -137,8 +138,9 @@ def class_exam(leaf: Leaf, options: ExamOptions) -> Exam:
         options=options,
         honours=class_honours(options),
         own=task,
+        define=lambda: definition_of_class(task.kind),
     )
-    return repeated(exam)
+    return repeated(exam, is_known_to_write=True)
 
 
 class ClassRows:
@@ -154,7 +156,10 @@ class ClassRows:
     def open(self, selection: Selection) -> Opened:
         """Return the documents; the class has selected them."""
         del selection
-        found = [{"number": number, "instances": each} for number, each in self._task.instances.items()]
+        found = [
+            {"number": number, "instances": each, "input_fields": dict(_row(each[0].doc))}  # what the row holds
+            for number, each in self._task.instances.items()
+        ]
         return Opened(found, lambda: len(found), is_selected=True)
 
     def stages(self) -> Iterator[tuple[str, MultiStream]]:

@@ -29,6 +29,7 @@ _WITH_EFFECT = (
     "template",
     "predict_only",
     "group_by",
+    "clusters",
 )
 _WRITES_NOTHING = "it compares choices and writes nothing"
 

@@ -172,7 +172,9 @@ class OpenAIEngine(HTTPEngine):
             UsageError: There are no words for it.
         """
         order = self._thinking_order()
-        return Thinking(self.marks, order.allowance, self.wants_thoughts, order.body, order.drop)
+        return Thinking(
+            self.marks, order.allowance, self.wants_thoughts, order.body, order.drop, self.thinking == "off"
+        )
 
     def _thinking_order(self) -> ThinkingOrder:
         if self.thinking is not None and self.endpoint == "completions":

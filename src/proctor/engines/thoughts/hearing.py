@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from msgspec import structs
@@ -98,7 +98,7 @@ def heard(
     if not (is_marked or is_cut or any(apart) or opening.family or response.usage.thinking_tokens):
         return response
     answers = [
-        _Answer.of(text, aside, reason, marks, opening)
+        _Answer.of(text, aside, reason, marks, _opening_left(opening, response, aside))
         for text, aside, reason in zip(response.texts, apart, reasons, strict=True)
     ]
     missing = [answer for answer in answers if answer.is_missing(response, is_shown=opening.is_shown)]
@@ -106,6 +106,12 @@ def heard(
         is_judged = is_marked or not all(response.texts)  # whoever hears it again knows less of the prompt
         return structs.replace(response, written=response.texts) if is_judged else response
     return _told_apart(response, answers, missing, count)
+
+
+def _opening_left(opening: Opening, response: Response, aside: str) -> Opening:
+    """Return what a prompt says of a text whose thoughts came apart: no more than that they have ended."""
+    is_apart = bool(aside) or (opening.is_assumed and response.usage.thinking_tokens > 0)
+    return replace(opening, family=None) if is_apart else opening
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +125,7 @@ class _Answer:
 
     @classmethod
     def of(cls, text: str, aside: str, reason: str, marks: Marks, opening: Opening) -> _Answer:
-        family = None if aside else opening.family
-        parts = split(text, marks, family, is_closed=opening.is_closed)
+        parts = split(text, marks, opening.family, is_closed=opening.is_closed)
         if opening.is_assumed and parts.is_open and (not is_cut_off(reason) or _begins_itself(parts)):
             parts = split(text, marks)
         return cls(text, aside, reason, parts)
@@ -159,7 +164,7 @@ def _told_apart(
         texts=() if missing else tuple(answer.parts.answer for answer in answers),
         thoughts=thoughts if any(thoughts) else (),
         written=tuple(answer.text for answer in answers),
-        tokens=() if missing else _tokens_behind(response.tokens, answers),
+        tokens=() if missing else _tokens_behind(response.tokens, answers, count),
         usage=usage,
         failure=_failure(missing, len(answers), usage.completion_tokens) if missing else None,
     )
@@ -171,7 +176,9 @@ def _failure(missing: Sequence[_Answer], of: int, tokens: int) -> Failure:
         f"all {tokens} tokens" if tokens and len(missing) == of else "all tokens",
     )
     which = f"{what} of {len(missing)} of {of} answers" if of > 1 else what
-    if is_cut_off(reason):
+    if is_cut_off(reason) and not (missing[0].thoughts or missing[0].parts.is_open):
+        why = f"unseen, for it was cut off before its first word: {_ALLOW}"
+    elif is_cut_off(reason):
         why = f"it was cut off before it answered: {_ALLOW}"
     elif missing[0].parts.is_open:
         why = f"it ended ('{reason}') before its thoughts did; a stop string in them may have ended them: {_ALLOW}"
@@ -182,17 +189,20 @@ def _failure(missing: Sequence[_Answer], of: int, tokens: int) -> Failure:
 
 
 def _tokens_behind(
-    tokens: tuple[tuple[TokenLogProbability, ...], ...], answers: Sequence[_Answer]
+    tokens: tuple[tuple[TokenLogProbability, ...], ...], answers: Sequence[_Answer], count: Callable[[str], int] | None
 ) -> tuple[tuple[TokenLogProbability, ...], ...]:
     """Return the tokens of the answers, where those of the whole texts are known."""
     if len(tokens) != len(answers):
         return tokens
-    return tuple(_behind(each, answer) for each, answer in zip(tokens, answers, strict=True))
+    return tuple(_behind(each, answer, count) for each, answer in zip(tokens, answers, strict=True))
 
 
-def _behind(tokens: tuple[TokenLogProbability, ...], answer: _Answer) -> tuple[TokenLogProbability, ...]:
-    if not "".join(token.token for token in tokens).startswith(answer.text):  # a server that shows the answer's only
-        return tokens
+def _behind(
+    tokens: tuple[TokenLogProbability, ...], answer: _Answer, count: Callable[[str], int] | None
+) -> tuple[TokenLogProbability, ...]:
+    if not "".join(token.token for token in tokens).startswith(answer.text):
+        # The tokens of the answer alone, from a server; or a tokenizer whose tokens lose blanks when they stand alone.
+        return tokens if count is None else tokens[count(answer.text[: answer.parts.start]) :]
     length = 0
     for place, token in enumerate(tokens):
         if length >= answer.parts.start:

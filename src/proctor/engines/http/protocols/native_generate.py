@@ -87,7 +87,8 @@ def _parts(prompt: Prompt) -> Iterator[dict[str, Any]]:
         return
     for message in prompt.messages:
         content = message.get("content")
-        for part in [{"type": "text", "text": content}] if isinstance(content, str) else content or ():
+        parts: Any = [{"type": "text", "text": content}] if isinstance(content, str) else content or ()
+        for part in parts:
             kind = part.get("type")
             if kind == "text":
                 yield {"type": "text", "text": part.get("text", "")}

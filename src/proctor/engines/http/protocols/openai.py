@@ -38,6 +38,9 @@ _REFUSES_N = re.compile(
 """How servers say that they do not give so many answers: vLLM where decoding is greedy, Groq more than one, llama.cpp's
 server more than it has slots."""
 
+_IS_GEMINI = re.compile("gemini", re.IGNORECASE)
+"""Models whose thoughts Google counts in ``total_tokens`` alone."""
+
 MOST_COMPLETION_TOKENS = 256
 """Of a completion where neither exam nor engine has a limit, as in ``hf`` and ``vllm``: by itself the endpoint ends
 every answer after 16 tokens (OpenAI, vLLM, SGLang), which nobody would notice."""
@@ -66,9 +69,12 @@ class OpenAIProtocol(ProviderProtocol):
         if self.options.get("is_chat", True):
             body = {**shared, "messages": chat_messages(prompt.messages)}
             route = self.options.get("route", "/chat/completions")
-            return Post(
-                route, body, partial(parse_stream if is_stream else parse_chat, count=decoding.count), is_stream
+            parse_reply = partial(
+                parse_stream if is_stream else parse_chat,
+                count=decoding.count,
+                thoughts_in_total=_IS_GEMINI.search(self.model) is not None,
             )
+            return Post(route, body, parse_reply, is_stream)
         if prompt.is_chat:
             raise CallError.of("engine", "the completions endpoint takes one string, not chat messages")
         limit = self.options.get("max_tokens_name", "max_tokens")

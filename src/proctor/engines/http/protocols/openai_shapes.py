@@ -145,8 +145,13 @@ def _with_text_arguments(message: Message) -> Message:
     return {**message, "tool_calls": calls}
 
 
-def parse_chat(body: bytes, count: int = 1) -> Response:
+def parse_chat(body: bytes, count: int = 1, *, thoughts_in_total: bool = False) -> Response:
     """Return the response in the reply to a chat request.
+
+    Args:
+        body: The reply.
+        count: How many answers were asked for.
+        thoughts_in_total: As in :func:`usage_of`.
 
     Tool calls become text: ``{"name": …, "arguments": …}``, or a list of these where there are several.
 
@@ -161,7 +166,7 @@ def parse_chat(body: bytes, count: int = 1) -> Response:
         finish_reasons=tuple([_reason(choice) for choice in choices]),
         thoughts=thoughts if any(thoughts) else (),
         tokens=_tokens(choices),
-        usage=usage_of(reply.usage),
+        usage=usage_of(reply.usage, thoughts_in_total=thoughts_in_total),
     )
 
 
@@ -235,15 +240,21 @@ def _arguments_text(arguments: Any) -> str:
     return msgspec.json.encode({} if arguments is None else arguments).decode()
 
 
-def usage_of(usage: UsageReply | None) -> Usage:
+def usage_of(usage: UsageReply | None, *, thoughts_in_total: bool = False) -> Usage:
     """Return how many tokens a server says it read and wrote; none where it does not say.
 
     Most services count thoughts among the tokens written; xAI counts them beside these.
+
+    Args:
+        usage: What the server says.
+        thoughts_in_total: Whether thoughts are counted in the total alone, as Google does for Gemini.
     """
     if usage is None:
         return Usage()
     read, written = usage.prompt_tokens or 0, usage.completion_tokens or 0
     thought = count_in(usage.completion_tokens_details, "reasoning_tokens") or usage.reasoning_tokens or 0
+    if thoughts_in_total and not thought:
+        thought = max(0, (usage.total_tokens or 0) - read - written)
     if thought > written or (thought and usage.total_tokens == read + written + thought):
         written += thought
     cached = count_in(usage.prompt_tokens_details, "cached_tokens") or usage.prompt_cache_hit_tokens or 0

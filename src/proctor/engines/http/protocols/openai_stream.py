@@ -101,8 +101,8 @@ class _Answer:
         return call_text([(name, arguments) for _, (name, arguments) in sorted(self.calls.items())])
 
 
-def parse_stream(body: bytes, count: int = 1) -> Response:
-    """Return the response in a streamed reply.
+def parse_stream(body: bytes, count: int = 1, *, thoughts_in_total: bool = False) -> Response:
+    """Return the response in a streamed reply; arguments are those of :func:`~.openai_shapes.parse_chat`.
 
     Raises:
         ReplyError: The stream broke off, carries an error, or has fewer answers than were asked for.
@@ -121,7 +121,7 @@ def parse_stream(body: bytes, count: int = 1) -> Response:
             answers.setdefault(choice.index, _Answer()).add(choice)
         counted = event.usage if event.x_groq is None else event.usage or event.x_groq.usage
         if counted is not None:
-            usage = usage_of(counted)
+            usage = usage_of(counted, thoughts_in_total=thoughts_in_total)
     found = [answers[index] for index in sorted(answers)][:count]
     if not (is_done or (found and all(answer.reason for answer in found))):
         raise ReplyError("the stream broke off")

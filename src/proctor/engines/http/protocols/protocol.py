@@ -44,6 +44,7 @@ class Thinking:
             thoughts at them. They are looked for in the answer.
         body: Fields of every body that say how hard to think, in the provider's words.
         drop: Parts of a decoding that the model does not take while it thinks.
+        is_off: Whether the user says that the model does not think.
     """
 
     marks: Marks = field(default_factory=marks_of)
@@ -51,6 +52,7 @@ class Thinking:
     is_wanted: bool = False
     body: Mapping[str, Any] = field(default_factory=dict)
     drop: frozenset[str] = frozenset()
+    is_off: bool = False
 
 
 @dataclass
@@ -119,7 +121,8 @@ class ProviderProtocol:
     def _heard(self, response: Response, request: Generate, stops: tuple[str, ...]) -> Response:
         """Return a response whose texts are answers, which end at stop strings that were not sent."""
         marks = self.thinking.marks
-        opening = opening_of(request.prompt, marks, by_name=True, strings_are_messages=self.lays_out)
+        by_name = not self.thinking.is_off
+        opening = opening_of(request.prompt, marks, by_name=by_name, strings_are_messages=self.lays_out)
         opening = replace(opening, is_shown=self.shows_thoughts)
         return cut_at(heard(response, marks, opening), stops)
 

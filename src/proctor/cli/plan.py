@@ -1,0 +1,174 @@
+"""``proctor plan``: what a run would take, and what its scores could show. Nobody is asked."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from proctor.cli.commands import ProctorCommand
+from proctor.cli.error_reporting import say
+from proctor.cli.exam_options import exam_options, read_options
+from proctor.cli.run_options import origin_of_model, spec_of_options
+from proctor.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from proctor.running.planning import Estimate, ExamPlan, RunPlan
+
+
+@click.command("plan", cls=ProctorCommand)
+@click.option("--model", "-m", metavar="MODEL", help="Who would be asked (proctor doctor lists them).")
+@click.option("--tasks", "-t", multiple=True, metavar="NAME,…", help="Exams, suites, recipes, files (see proctor ls).")
+@click.option("--model-args", "-a", multiple=True, metavar="K=V,…", help="model=m,base_url=http://127.0.0.1:8000/v1 …")
+@click.option("--batch-size", metavar="N", help="Short for --model-args batch_size=N.")
+@click.option("--device", metavar="NAME", help="Short for --model-args device=NAME.")
+@click.option("--max-concurrency", metavar="N", help="Short for --model-args max_concurrency=N.")
+@click.option("--truncate", metavar="demos|left|none", help="Prompts that are too long: --model-args truncate=….")
+@click.option("--log", type=click.Path(dir_okay=False, path_type=Path), help="The response log.")
+@click.option(
+    "--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A price table of your own."
+)
+@click.option("--difference", type=float, metavar="X", help="A difference to be shown: how many questions it needs.")
+@click.option(
+    "--discordant",
+    type=float,
+    default=0.1,
+    show_default=True,
+    metavar="X",
+    help="Share of the answers in which two models differ that are to be told apart.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
+@exam_options
+def command(**options: Any) -> None:
+    """Say what a run would take (requests, tokens, price, time) and which differences its scores could show.
+
+    \b
+    proctor plan --model smollm2 --tasks samples
+    proctor plan --model openai --model-args model=gpt-4o --tasks samples --difference 0.02
+    """  # noqa: D301 - click reads the control character
+    from contextlib import closing
+
+    from proctor.cli.console import console, print_json
+    from proctor.dialects.run_file import exams_of_spec
+    from proctor.engines.engine_registry import make_engine
+    from proctor.recipes.permissions import admit
+    from proctor.running.budget import price_table
+    from proctor.running.planning import plan_run
+    from proctor.settings import settings
+
+    mine = {name: options.pop(name) for name in ("log", "prices", "difference", "discordant", "as_json")}
+    for name in ("difference", "discordant"):
+        if mine[name] is not None and not 0 < mine[name] < 1:
+            raise UsageError(f"--{name} is a share between 0 and 1, not {mine[name]:g}", hint="0.02 are two points")
+    if options.pop("trust_code", None):
+        settings.trust_code = True
+    options = read_options(options)
+    spec = spec_of_options({**options, "log_samples": None})
+    prices = price_table(mine["prices"]) if mine["prices"] else None
+    with closing(make_engine(spec.model, spec.model_args, origin_of_model(options))) as engine:
+        exams = exams_of_spec(spec)
+        admit(exams, engine)
+        plan = plan_run(exams, engine, log=mine["log"], prices=prices, discordant=mine["discordant"])
+    if mine["as_json"]:
+        print_json(_as_data(plan, mine["difference"]), indent=2)
+        return
+    console().print(_table(plan))
+    for line in _notes(plan, mine["difference"]):
+        say(line)
+
+
+def _as_data(plan: RunPlan, difference: float | None) -> dict[str, Any]:
+    return {
+        "model": plan.label,
+        "discordant": plan.discordant,
+        "exams": [
+            {
+                "exam": each.exam,
+                "instances": each.instances,
+                "requests": each.requests,
+                "from_log": each.from_log,
+                "tokens_in": _bounds(each.tokens_in),
+                "tokens_out": {**_bounds(each.tokens_out), "most": each.most_out, "from": each.out_from},
+                "usd": None if (usd := plan.usd(each)) is None else _bounds(usd),
+                "seconds": plan.seconds(each),
+                "detectable": each.detectable,
+                **({} if difference is None else {"needed": _needed(plan, each, difference)}),
+            }
+            for each in plan.exams
+        ],
+    }
+
+
+def _bounds(estimate: Estimate) -> dict[str, float | None]:
+    return {"value": estimate.value, "low": estimate.low, "high": estimate.high}
+
+
+def _needed(plan: RunPlan, each: ExamPlan, difference: float) -> dict[str, Any]:
+    """Return how many questions show a difference, and how often these would have to be asked where they are too few.
+
+    Repeats take away the noise of answers alone. Were all of the difference in answers noise, K of them would do.
+    """
+    from proctor.running.planning import questions_for
+
+    questions = questions_for(difference, plan.discordant)
+    return {"questions": questions, "repeats_at_least": max(1, math.ceil(questions / each.instances))}
+
+
+def _table(plan: RunPlan) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from proctor.terminal_text import printable
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("task", overflow="fold")
+    for name in ("instances", "requests", "in the log", "tokens in", "tokens out", "US$", "time", "shows"):
+        table.add_column(name, justify="right")
+    for each in plan.exams:
+        usd, seconds = plan.usd(each), plan.seconds(each)
+        cells = [f"{each.instances:,}", f"{each.requests:,}", f"{each.from_log:,}"]
+        cells += [_shown(each.tokens_in), "?" if each.out_from == "nothing" else _shown(each.tokens_out)]
+        cells += ["?" if usd is None else _shown(usd, ".4f"), "?" if seconds is None else f"{seconds:,.0f} s"]
+        cells.append(f"{100 * each.detectable:.1f} points")
+        table.add_row(*map(Text, [printable(each.exam), *cells]))
+    return table
+
+
+def _shown(estimate: Estimate, form: str = ",.0f") -> str:
+    said = f"{estimate.value:{form}}"
+    if estimate.low is None or estimate.high is None or estimate.low == estimate.high:
+        return said
+    return f"{said} ({estimate.low:{form}} to {estimate.high:{form}})"
+
+
+_FROM = {
+    "model": "from this model's answers in the log",
+    "exam": "from other models' answers in the log",
+    "limit": "half of what max_tokens allows, for nobody has answered yet",
+    "nothing": "unknown: no request has a limit, and the log has no answer",
+}
+
+
+def _notes(plan: RunPlan, difference: float | None) -> list[str]:
+    said = [f"{each.exam}: tokens out are {_FROM[each.out_from]}" for each in plan.exams]
+    said.append(
+        "'shows' is the smallest difference between two models that a comparison finds four times out of five, where "
+        f"they differ in {plan.discordant:.0%} of their answers (--discordant)"
+    )
+    for each in plan.exams if difference is not None else ():
+        needed = _needed(plan, each, difference or 0.0)
+        line = (
+            f"{each.exam}: a difference of {100 * (difference or 0.0):g} points needs {needed['questions']:,} questions"
+        )
+        if needed["questions"] > each.instances:
+            line += (
+                f" and there are {each.instances:,}: --repeats {needed['repeats_at_least']} or more helps as far as "
+            )
+            line += "answers to one question differ"
+        said.append(line)
+    return said

@@ -1,0 +1,69 @@
+"""Templates and retriever of a dataset, checked together before anybody is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from proctor.dialects.aisbench.components import RETRIEVERS, TEMPLATES, build_retriever, build_template
+from proctor.dialects.aisbench.config_keys import LONGEST_SHOWN
+from proctor.dialects.aisbench.signatures import signature_of
+from proctor.dialects.aisbench.template_keys import template_problems
+from proctor.dialects.aisbench.values import location_of, short_name
+from proctor.errors import Diagnostic, ProctorError, did_you_mean
+
+
+def columns_of_reader(reader: Any) -> list[str]:
+    """Return the columns that a ``reader_cfg`` names, the output column last; none where it is not a dictionary."""
+    if not isinstance(reader, Mapping):
+        return []
+    columns = reader.get("input_columns") or ()
+    if not isinstance(columns, str | Sequence):
+        return []
+    named = columns.split() if isinstance(columns, str) else [each for each in columns if isinstance(each, str)]
+    output = reader.get("output_column")
+    return [*named, output] if isinstance(output, str) else named
+
+
+def word_problems(inference: Mapping[str, Any], columns: Sequence[str]) -> Iterator[Diagnostic]:
+    """Yield what is wrong with templates and retriever, and where they do not go together."""
+    count = 0
+    for name in ("ice_template", "prompt_template"):
+        part = inference.get(name)
+        if isinstance(part, Mapping):
+            found = list(template_problems(part, f"$.infer_cfg.{name}", columns))
+            if not found and short_name(part.get("type", "")) in (*TEMPLATES, ""):
+                found = list(_failing(partial(build_template, part, f"$.infer_cfg.{name}")))
+            count += len(found)
+            yield from found
+    retriever = inference.get("retriever")
+    if not isinstance(retriever, Mapping):
+        return
+    name = short_name(retriever.get("type", ""))
+    if name not in RETRIEVERS:
+        if (hint := did_you_mean(name, RETRIEVERS)) and signature_of("retrievers", retriever.get("type")) is None:
+            path = "$.infer_cfg.retriever.type"
+            yield Diagnostic(f"Proctor has no retriever '{name}'", location_of(retriever), path, hint=hint)
+        return
+    found = list(_failing(lambda: build_retriever(retriever)))
+    ids = retriever.get("fix_id_list")
+    if not found and isinstance(ids, list | tuple) and any(isinstance(each, int) and each < 0 for each in ids):
+        path, why = "$.infer_cfg.retriever.fix_id_list", f"it is {repr(ids)[:LONGEST_SHOWN]}"
+        found = [Diagnostic("fix_id_list has positions from 0 on", location_of(retriever), path, why)]
+    yield from found
+    if not found and not count and name != "ZeroRetriever":
+        yield from _failing(lambda: _fitting(inference))
+
+
+def _fitting(inference: Mapping[str, Any]) -> None:
+    from proctor.dialects.aisbench.prompts import PromptBuilder  # it is made of what is checked here
+
+    PromptBuilder(inference, {"input_columns": []})
+
+
+def _failing(make: Callable[[], object]) -> Iterator[Diagnostic]:
+    try:
+        make()
+    except ProctorError as error:
+        yield from error.diagnostics

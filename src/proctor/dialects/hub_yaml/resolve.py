@@ -1,0 +1,168 @@
+"""What a user types to exams: the door of this dialect. ``hf/ORG/DATASET[/TASK][@REVISION]``, or a file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from proctor.artifacts.effects_of import effects_of
+from proctor.data import hub
+from proctor.dialects.hub_yaml.asker import HubAsker
+from proctor.dialects.hub_yaml.config import HubTask
+from proctor.dialects.hub_yaml.gradings import task_grader
+from proctor.dialects.hub_yaml.honours import task_honours
+from proctor.dialects.hub_yaml.reader import FILE, is_eval_file, read_tasks
+from proctor.dialects.hub_yaml.rows import HubRows, dataset_of
+from proctor.dialects.hub_yaml.scorers import HubScorer
+from proctor.dialects.hub_yaml.solvers import compiled
+from proctor.effects import Author, Effect, author_of_file, written_by
+from proctor.errors import DatasetNotFoundError, ProctorError, UnknownArtifactError, UsageError, did_you_mean
+from proctor.recipes.exam import Exam
+from proctor.recipes.fingerprint import Definition
+from proctor.recipes.options import ExamOptions
+from proctor.scoring.grader import ExamGrader
+from proctor.scoring.versions import with_versions
+from proctor.settings import settings
+
+PREFIX = "hf/"
+_PARTS = (2, 3)
+"""``ORG/DATASET`` and ``ORG/DATASET/TASK``."""
+
+
+def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
+    """Return the exams that a name means, ``None`` where it is no name of this dialect.
+
+    Raises:
+        ProctorError: It is one, and cannot be built.
+    """
+    if name.startswith(PREFIX):
+        return _of_hub(name, options)
+    place, _, wanted = name.partition("::")
+    if "=" in place or not (place.endswith((".yaml", ".yml")) or "/" in place):
+        return None
+    file = Path(place) / FILE if Path(place).is_dir() and "/" in place else Path(place)
+    if not is_eval_file(file):
+        return None
+    tasks = read_tasks(file, str(file.parent.resolve()))
+    own = file.parent.resolve().name if file.name == FILE else file.stem
+    return _exams(own, file, tasks, wanted, options)
+
+
+def _of_hub(name: str, options: ExamOptions) -> list[Exam]:
+    spec, _, revision = name.removeprefix(PREFIX).partition("@")
+    parts = spec.split("/")
+    if len(parts) not in _PARTS or not all(parts):
+        raise UsageError(f"'{name}' names no dataset", hint="write hf/ORG/DATASET or hf/ORG/DATASET/TASK")
+    dataset = "/".join(parts[:2])
+    file = eval_file(dataset, revision or None)
+    tasks = read_tasks(file, dataset, revision or None)
+    return _exams(f"{PREFIX}{dataset}", file, tasks, parts[2] if len(parts) > len(_PARTS) else "", options)
+
+
+def eval_file(dataset: str, revision: str | None = None) -> Path:
+    """Return the ``eval.yaml`` of a dataset: of the mapped folder, else of the hub's cache, else of the hub.
+
+    Raises:
+        UsageError: A revision is named, and the folder is mapped.
+        DatasetNotFoundError: There is no such file.
+    """
+    folder = hub.local_folder(dataset)
+    if folder is not None:
+        if revision is not None:
+            raise UsageError(
+                f"the folder of '{dataset}' is mapped, and has one revision", hint=f"leave @{revision} out"
+            )
+        if (folder / FILE).is_file():
+            return folder / FILE
+        raise DatasetNotFoundError(f"the dataset '{dataset}' has no {FILE}", why=f"looked in {folder}")
+    return _downloaded(dataset, revision)
+
+
+def _downloaded(dataset: str, revision: str | None) -> Path:
+    from huggingface_hub import hf_hub_download
+
+    offline = bool(settings.offline)
+    try:
+        found = hf_hub_download(dataset, FILE, repo_type="dataset", revision=revision, local_files_only=offline)
+    except (OSError, ValueError) as error:
+        raise DatasetNotFoundError(
+            f"the {FILE} of the dataset '{dataset}' cannot be had",
+            why=(str(error).strip().splitlines() or [""])[0],
+            hint=f"put it in <folder>/{dataset}/ and set PROCTOR_HUB_DIR=<folder>",
+        ) from None
+    return Path(found)
+
+
+def _exams(own: str, file: Path, tasks: list[HubTask], wanted: str, options: ExamOptions) -> list[Exam]:
+    chosen = [task for task in tasks if not wanted or task.id == wanted]
+    if not chosen:
+        ids = [task.id for task in tasks if task.id]
+        hint = did_you_mean(wanted, ids) or f"there are {', '.join(ids)}"
+        raise UnknownArtifactError(f"'{own}' has no task '{wanted}'", hint=hint)
+    several = len(tasks) > 1
+    return [exam_of(f"{own}/{task.id}" if several else own, task, file, options) for task in chosen]
+
+
+def exam_of(name: str, task: HubTask, file: Path, options: ExamOptions | None = None) -> Exam:
+    """Return a task as an exam.
+
+    Args:
+        name: The name under which results are filed.
+        task: The task.
+        file: Where it was read.
+        options: What the run changes.
+
+    Raises:
+        ValidationError: With all problems of its solvers and scorers.
+    """
+    options = options or ExamOptions()
+    if options.repeats is not None:
+        task = replace(task, epochs=options.repeats)
+    writer = author_of_file(file)
+    with written_by(writer):
+        solvers = compiled(task.solvers, epochs=task.epochs)
+        grader = task_grader(task, solvers.lettered, options.group_by)
+    return Exam(
+        name=name,
+        description=f"{' → '.join(each.name for each in task.solvers)} on {task.dataset}",
+        dialect="hub_yaml",
+        source={"dialect": "hub_yaml", "task": task.to_dict(), "options": _changed(options)},
+        rows=HubRows(task, writer, options.seed),
+        asker=HubAsker(task, solvers, options.decode(solvers.decoding), options.system_prompt, options.seed),
+        grader=grader.without_scorers() if options.predict_only else grader,
+        options=options,
+        honours=task_honours(task, options),
+        effects=lambda: [*dataset_of(task, writer).effects(), *_judges(grader, writer)],
+        define=lambda: _definition(task),
+        author=writer,
+        own_seed=int(settings.seed) if task.shuffle_choices else None,
+        own=task,
+    )
+
+
+def _definition(task: HubTask) -> Definition:
+    """Return how a task's answers are read (by its scorers) and scored."""
+    values = task.to_dict()
+    lettered = [each for each in values["solvers"] if each["name"] == "multiple_choice"]
+    return Definition(
+        extraction={"letters": lettered}, metrics=with_versions([values["scorers"], values["epoch_reducer"]])
+    )
+
+
+def _changed(options: ExamOptions) -> dict[str, object]:
+    given = {"system_prompt": options.system_prompt, "decoding": dict(options.decoding), "limit": options.limit}
+    return {key: value for key, value in given.items() if value}
+
+
+def _judges(grader: ExamGrader, writer: Author) -> list[Effect]:
+    """Return what asking the judges that a file names does."""
+    found: list[Effect] = []
+    for grading in grader.gradings:
+        for scorer in grading.scorers:
+            if isinstance(scorer, HubScorer) and scorer.grader is not None and scorer.grader.models:
+                try:
+                    with written_by(writer):
+                        found += [effect for each in scorer.grader.engines() for effect in effects_of(each)]
+                except ProctorError:
+                    continue  # the scorer's check says why it cannot be made
+    return list(dict.fromkeys(found))

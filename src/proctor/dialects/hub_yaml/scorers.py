@@ -1,0 +1,270 @@
+"""Scorers of an ``eval.yaml``: verdicts on answers, one score of all epochs, and the mean over all samples."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
+
+from proctor.dialects.hub_yaml.config import HubTask, Step
+from proctor.dialects.hub_yaml.judges import Grader, grader
+from proctor.dialects.hub_yaml.solvers import made_of
+from proctor.errors import Diagnostic, ProctorError, ScoringError
+from proctor.ir import Failure
+from proctor.scoring import answer_checks
+from proctor.scoring.answer_checks import SHARES, Check, Verdict
+from proctor.scoring.grade import Columns, Measured
+from proctor.scoring.grading import Need
+from proctor.scoring.lettered_answers import lettered, letters_in
+from proctor.scoring.mathematical_answers import check_packages, same_formula
+from proctor.scoring.row_values import RowAggregation, Values
+
+Lettered = Sequence[tuple[int, bool]]
+"""Which answers of a conversation are letters of choices, and whether several may be right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """One answer to a sample, to be scored.
+
+    Attributes:
+        texts: Everything that the model said, in order; the last is the completion.
+        sample: The sample.
+        history: The conversation up to the completion, as words.
+    """
+
+    texts: Sequence[str]
+    sample: Mapping[str, Any]
+    history: str = ""
+
+    @property
+    def completion(self) -> str:
+        """What is scored."""
+        return self.texts[-1] if self.texts else ""
+
+    @property
+    def targets(self) -> list[str]:
+        """Acceptable answers."""
+        target = self.sample["target"]
+        return [target] if isinstance(target, str) else list(target)
+
+
+Judge = Callable[[Sequence[Answered]], Sequence[Verdict | Failure]]
+"""From answers to a verdict on each."""
+
+
+# -- single scorers --------------------------------------------------------------------------------------------------
+
+
+def _each(check: Check) -> Judge:
+    def judge(answers: Sequence[Answered]) -> list[Verdict | Failure]:
+        return [_checked(lambda each=each: check(each.completion, each.targets)) for each in answers]  # type: ignore[misc]
+
+    return judge
+
+
+def _checked(check: Callable[[], Verdict]) -> Verdict | Failure:
+    try:
+        return check()
+    except ScoringError as error:
+        return Failure("scoring", str(error), retryable=False)
+
+
+def _choice(chosen_by: Lettered) -> Judge:
+    def verdict(each: Answered) -> Verdict:
+        count = len(each.sample["choices"])
+        if not count:
+            raise ScoringError("the scorer choice needs choices, and the row has none")
+        chosen: frozenset[int] = frozenset()
+        for number, several in chosen_by:  # an answer that names no letter changes nothing
+            chosen = letters_in(each.texts[number], count, several=several) or chosen
+        return lettered(chosen, each.targets, count, each.completion)
+
+    return lambda answers: [_checked(partial(verdict, each)) for each in answers]
+
+
+def _math(*, timeout: float = 2.0) -> Check:
+    del timeout  # formulas are bounded by their size
+    check_packages()
+    return same_formula
+
+
+def _exact() -> Check:
+    return answer_checks.exact
+
+
+def _pattern(*, pattern: str, ignore_case: bool = True, match_all: bool = False) -> Check:
+    return answer_checks.pattern(pattern, ignore_case=ignore_case, match_all=match_all)
+
+
+def _match(*, location: str = "end", ignore_case: bool = True, numeric: bool = False) -> Check:
+    if location not in ("begin", "end", "any", "exact"):
+        raise ScoringError(f"match looks at '{location}'", hint="location: begin, end, any or exact")
+    return answer_checks.match(location, ignore_case=ignore_case, numeric=numeric)  # type: ignore[arg-type]
+
+
+def _answer(*, pattern: str) -> Check:
+    if pattern not in answer_checks.ANSWER_PATTERNS:
+        raise ScoringError(f"answer has no pattern '{pattern}'", hint="pattern: letter, word or line")
+    return answer_checks.answer(pattern)  # type: ignore[arg-type]
+
+
+def _f1(*, stop_words: Sequence[str] | None = None) -> Check:
+    return answer_checks.f1(stop_words or ())
+
+
+_CHECKS: Final[Mapping[str, Callable[..., Check]]] = {
+    "includes": answer_checks.includes,
+    "match": _match,
+    "pattern": _pattern,
+    "answer": _answer,
+    "exact": _exact,
+    "f1": _f1,
+    "math": _math,
+}
+
+_MEANS: Final = ("exact", "f1")
+"""Scorers whose score inspect calls ``mean``; that of the others is ``accuracy``."""
+
+
+# -- epochs ----------------------------------------------------------------------------------------------------------
+
+
+def reduced(values: Sequence[str | float], reducer: str) -> float | None:
+    """Return one share of several verdicts; ``None`` where too few are there for it.
+
+    Args:
+        values: Letters or numbers, without those that could not be scored.
+        reducer: ``mean``, ``median``, ``mode``, ``max``, ``majority``, ``pass_at_K``, ``at_least_K``.
+    """
+    shares = [SHARES[each] if isinstance(each, str) else float(each) for each in values]
+    if not shares:
+        return None
+    name, _, count = reducer.rpartition("_")
+    if name == "pass_at":
+        return _pass_at(shares, int(count))
+    if name == "at_least":
+        return float(sum(each >= 1.0 for each in shares) >= int(count))
+    if reducer == "mode":
+        value = Counter(values).most_common(1)[0][0]
+        return SHARES[value] if isinstance(value, str) else float(value)
+    return float(_OF_SHARES[reducer](shares))
+
+
+_OF_SHARES: Final[Mapping[str, Callable[[Sequence[float]], float]]] = {
+    "mean": statistics.mean,
+    "median": statistics.median,
+    "max": max,
+}
+
+
+def _pass_at(shares: Sequence[float], k: int) -> float | None:
+    """Return the chance that one of ``k`` answers is right (Chen et al. 2021); ``None`` of fewer answers."""
+    from proctor.scoring.repeats import at_least_one_as_product
+
+    total = len(shares)
+    return None if total < k else at_least_one_as_product(total, sum(each >= 1.0 for each in shares), k)
+
+
+# -- as the core sees them -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class HubScorer:
+    """A scorer of a task.
+
+    Attributes:
+        step: Name and arguments.
+        judge: What finds verdicts.
+        reducer: What makes one score of all epochs.
+        grader: The model that judges, where one does.
+    """
+
+    step: Step
+    judge: Judge
+    reducer: str
+    grader: Grader | None = None
+    needs: frozenset[Need] = field(default=frozenset({"fields"}))
+
+    @property
+    def name(self) -> str:
+        """The scorer's name."""
+        return self.step.name
+
+    @property
+    def metric(self) -> str:
+        """The name of its score."""
+        return "mean" if self.name in _MEANS else "accuracy"
+
+    def check(self) -> Iterator[Diagnostic]:
+        """Yield what is known to go wrong before anybody is asked."""
+        if self.grader is not None:
+            yield from self.grader.check()
+
+    def measure(self, columns: Columns, *, intervals: bool = True, instances: bool = True) -> Measured:
+        """Return the mean of all samples; an epoch that cannot be scored is left out, a sample without any fails."""
+        answers: list[Answered] = []
+        owners: list[int] = []
+        for place, (said, sample) in enumerate(zip(columns.predictions, columns.task_data, strict=True)):
+            if not isinstance(said, Failure):
+                answers += [_answered(each, sample) for each in said]
+                owners += [place] * len(said)
+        verdicts: list[list[Verdict | Failure]] = [[] for _ in columns.predictions]
+        for place, verdict in zip(owners, self.judge(answers), strict=True):
+            verdicts[place].append(verdict)
+        failures: dict[int, Failure] = {}
+        rows = [self._row(place, found, failures) for place, found in enumerate(verdicts)]
+        aggregation = RowAggregation(
+            resamples=100 if intervals else 0, directions={self.metric: True}, unit_of=lambda metric: "share"
+        )
+        measured = aggregation.measured(rows, instances=instances)
+        measured.failures = failures
+        measured.parsed = [_shown(found) for found in verdicts]
+        return measured
+
+    def _row(self, place: int, found: Sequence[Verdict | Failure], failures: dict[int, Failure]) -> Values | None:
+        if not found:
+            return None
+        value = reduced([each.value for each in found if isinstance(each, Verdict)], self.reducer)
+        if value is None:
+            reasons = [each for each in found if isinstance(each, Failure)]
+            failures[place] = reasons[0] if reasons else Failure("scoring", "too few answers", retryable=False)
+            return None
+        return {self.metric: value}
+
+
+def _answered(said: Any, sample: Mapping[str, Any]) -> Answered:
+    if isinstance(said, Mapping):
+        return Answered(said["texts"], sample, said["history"])
+    return Answered(said, sample)
+
+
+def _shown(found: Sequence[Verdict | Failure]) -> Any:
+    answers = [each.answer if isinstance(each, Verdict) else None for each in found]
+    return answers[0] if len(answers) == 1 else answers or None
+
+
+def scorer_of(task: HubTask, step: Step, chosen_by: Lettered) -> HubScorer:
+    """Return a scorer, ready to use.
+
+    Args:
+        task: The task.
+        step: The scorer's name and arguments.
+        chosen_by: Which answers are letters of choices.
+
+    Raises:
+        ProctorError: An argument cannot be used, or a package is missing.
+    """
+    try:
+        if step.name.startswith("model_graded"):
+            made = grader(step)
+            return HubScorer(step, partial(made.judge, reduce=reduced), task.reducer, made)
+        if step.name == "choice":
+            made_of("choice", lambda: None, step)
+            return HubScorer(step, _choice(chosen_by), task.reducer)
+        return HubScorer(step, _each(made_of(step.name, _CHECKS[step.name], step)), task.reducer)
+    except ProctorError as error:
+        raise (error if step.location is None else error.located(step.location)) from None

@@ -1,0 +1,1 @@
+"""Runs in the formats of others: written for them, and read from them."""

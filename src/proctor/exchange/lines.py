@@ -1,0 +1,58 @@
+"""The lines of a run's ``samples.jsonl``, one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from proctor.errors import DataError, Location
+from proctor.foreign_text import parse_json
+from proctor.results.summary import score_rows
+from proctor.safe_files import opened
+
+
+def json_lines(path: Path, within: Path | None = None) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a JSON Lines file, read as they are wanted.
+
+    Raises:
+        DataError: A line is not an object, or the file cannot be read.
+    """
+    try:
+        with opened(path, within=within) as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    yield _object(line, path, number)
+    except OSError as error:
+        raise DataError("the file cannot be read", location=Location(str(path)), why=str(error)) from None
+
+
+def _object(line: bytes, path: Path, number: int) -> dict[str, Any]:
+    try:
+        value = parse_json(line.decode("utf-8", "replace"))
+    except ValueError as error:
+        raise DataError("a line is not JSON", location=Location(str(path), number), why=str(error)) from None
+    if not isinstance(value, dict):
+        raise DataError("a line is not a JSON object", location=Location(str(path), number))
+    return value
+
+
+def samples_of(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield the lines of a run folder's samples; nothing where it has none."""
+    path = folder / "samples.jsonl"
+    if path.is_file():
+        yield from json_lines(path, within=folder)
+
+
+def content_of(message: dict[str, Any]) -> str:
+    """Return the words of a chat message."""
+    content = message.get("content")
+    if isinstance(content, list):
+        return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return "" if content is None else str(content)
+
+
+def shares_of(entry: Mapping[str, Any]) -> dict[str, float]:
+    """Return by what to multiply each score of an exam's results to have shares: formats of others know no percent."""
+    rows = score_rows({"": entry}, every_score=True)
+    return {row.metric: 0.01 if row.unit == "percent" else 1.0 for row in rows}

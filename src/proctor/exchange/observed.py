@@ -1,0 +1,131 @@
+"""What a file of results shows of an exam, whoever wrote it: each instance as far as the file says it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any, Final
+
+PERCENT: Final = 0.01
+"""From a score of 100 to a share."""
+
+DECODING_KEYS: Final = ("max_tokens", "temperature", "top_p", "top_k", "stop", "seed")
+"""What is compared of how a model wrote; systems call the rest too differently."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """One instance.
+
+    Attributes:
+        number: Its place in the file.
+        digest: Of its content; empty where the file does not hold the content.
+        prompt: What was sent: words, or words by role; ``None`` where the file does not say it.
+        answer: What came back: texts, or numbers for likelihoods.
+        extracted: What was made of the answer; ``None`` where the file does not say it.
+        references: Acceptable answers.
+        decoding: How the model was to write; ``None`` where the file does not say it.
+        scores: Scores of the instance, as shares where their unit is known.
+        failure: Why there is no score.
+    """
+
+    number: int
+    digest: str = ""
+    prompt: str | None = None
+    answer: tuple[str | float, ...] = ()
+    extracted: str | None = None
+    references: tuple[str, ...] = ()
+    decoding: Mapping[str, Any] | None = None
+    scores: Mapping[str, float] = field(default_factory=dict)
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedExam:
+    """One exam of a file.
+
+    Attributes:
+        name: As the file calls it.
+        system: Who wrote the file.
+        instances: In the file's order.
+        metric: Name of the main score.
+        score: The score that the file reports; ``None`` where it reports none.
+    """
+
+    name: str
+    system: str
+    instances: Sequence[Observed]
+    metric: str = ""
+    score: float | None = None
+
+    def mean(self, metric: str) -> float | None:
+        """Return the mean of a score over the instances that have it."""
+        values = [each.scores[metric] for each in self.instances if metric in each.scores]
+        return fmean(values) if values else None
+
+
+def text_of(value: Any) -> str | None:
+    """Return a value as a text that equal values share; ``None`` for nothing."""
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+
+
+def prompt_text(payload: Any, continuations: Sequence[str] = ()) -> str | None:
+    """Return what was sent as one text: messages with their roles, one message of the user as its words.
+
+    Args:
+        payload: A text, chat messages, or a list of either.
+        continuations: Texts whose likelihood was asked for.
+    """
+    if payload is None:
+        return None
+    found = _payload_text(payload)
+    return found + "".join(f"\n⟨choice⟩{each}" for each in continuations)
+
+
+def messages_in(text: Any) -> Any:
+    """Return chat messages where a text is their JSON, as many files hold them; everything else as it is."""
+    if not isinstance(text, str) or not text.startswith('[{"'):
+        return text
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    is_chat = isinstance(found, list) and all(isinstance(each, Mapping) and "role" in each for each in found if each)
+    return found if is_chat else text
+
+
+def _payload_text(payload: Any) -> str:
+    if isinstance(payload, str):
+        return payload
+    if isinstance(payload, Mapping):
+        content = payload.get("content")
+        words = "".join(_part(each) for each in content) if isinstance(content, list) else str(content)
+        return f"⟨{payload.get('role')}⟩{words}"
+    turns = list(payload)
+    if len(turns) == 1 and isinstance(turns[0], Mapping) and turns[0].get("role") == "user":
+        return _payload_text(turns[0]).removeprefix("⟨user⟩")
+    return "\n".join("⟨assistant⟩…" if each is None else _payload_text(each) for each in turns)
+
+
+def _part(part: Any) -> str:
+    if not isinstance(part, Mapping):
+        return str(part)
+    return str(part["text"]) if "text" in part else f"⟨{part.get('type')} {text_of(dict(part))}⟩"
+
+
+def share(value: Any, scale: float = 1.0) -> float | None:
+    """Return an instance's score as a number; ``None`` where it is none. Right and wrong count 1 and 0."""
+    if isinstance(value, bool):
+        return float(value)
+    if isinstance(value, int | float):
+        return float(value) * scale if value == value else None  # noqa: PLR0124 - NaN is no score
+    return None
+
+
+def scores_of(values: Mapping[str, Any], scale: float = 1.0) -> dict[str, float]:
+    """Return the numbers among an instance's scores."""
+    return {name: found for name, value in values.items() if (found := share(value, scale)) is not None}

@@ -1,0 +1,355 @@
+"""Why two scores differ: the first layer at which two runs part, and what each layer explains of the difference.
+
+An instance passes six layers: it is a row, it is put in words, a model writes in some way, answers, something is read
+out of the answer, and that is scored. Two runs are paired by what instances hold. Of each pair, the first layer that
+differs is the one that its difference in score is put down to; rows that only one run has explain what they change in
+the two means. So what the layers explain adds up to the difference.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any, Final, Literal
+
+from proctor.exchange.observed import DECODING_KEYS, Observed, ObservedExam
+
+Layer = Literal["rows", "prompt", "decoding", "answer", "extraction", "metric"]
+
+LAYERS: Final[Mapping[Layer, str]] = {
+    "rows": "rows: other instances",
+    "prompt": "prompt: other words were sent",
+    "decoding": "decoding: the model was to write in another way",
+    "answer": "answer: the model answered otherwise",
+    "extraction": "extraction: something else was read out of the same answer",
+    "metric": "metric: the same was scored otherwise",
+}
+_CLOSE: Final = 1e-6
+"""Relative difference of two log-likelihoods that is none: sums in another order."""
+
+_SAME: Final = ({"acc", "accuracy", "exact_match", "correct", "match"},)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """An instance at which two runs part.
+
+    Attributes:
+        first, second: Its numbers in the two files; ``None`` where it is not there.
+        before, after: What differs.
+        score_before, score_after: Its scores.
+    """
+
+    first: int | None
+    second: int | None
+    before: str
+    after: str
+    score_before: float | None = None
+    score_after: float | None = None
+
+
+@dataclass(slots=True)
+class Part:
+    """What one layer does.
+
+    Attributes:
+        layer: Which.
+        count: Instances whose first difference it is.
+        explained: Of the difference in score.
+        examples: The first of them.
+    """
+
+    layer: Layer
+    count: int = 0
+    explained: float = 0.0
+    examples: list[Example] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why two scores differ.
+
+    Attributes:
+        first, second: The exams.
+        metrics: The scores that are compared.
+        parts: By layer, in order; only those that differ.
+        pairs: Instances that both have.
+        alone: Instances that only one has.
+        means: Of the instance scores of either; ``None`` where a file has none.
+        notes: What else is to be known.
+    """
+
+    first: ObservedExam
+    second: ObservedExam
+    metrics: tuple[str, str]
+    parts: Mapping[Layer, Part]
+    pairs: int
+    alone: tuple[int, int]
+    means: tuple[float | None, float | None]
+    notes: tuple[str, ...]
+
+    @property
+    def layer(self) -> Layer | None:
+        """The first layer at which the runs part; ``None`` where nothing differs."""
+        return next(iter(self.parts), None)
+
+    @property
+    def difference(self) -> float | None:
+        """Of the second mean and the first."""
+        one, two = self.means
+        return None if one is None or two is None else two - one
+
+
+def explain(first: ObservedExam, second: ObservedExam, shown: int = 3) -> Explanation:
+    """Return why two exams have different scores.
+
+    Args:
+        first, second: The exams.
+        shown: Examples of each layer.
+    """
+    metrics = _metrics(first, second)
+    pairs, alone, by = _paired(first.instances, second.instances)
+    parts: dict[Layer, Part] = {}
+    notes = _notes(first, second, pairs, by)
+    _rows(parts, first, second, alone, pairs, metrics, shown)
+    scored = [(a, b) for a, b in pairs if metrics[0] in a.scores and metrics[1] in b.scores]
+    weight = 1 / len(scored) if scored else 0.0
+    wrote_otherwise = any(_other_decoding(a, b) for a, b in pairs)
+    for a, b in pairs:
+        layer = _layer(a, b, metrics, by)
+        if layer is None:
+            continue
+        part = parts.setdefault(layer, Part(layer))
+        part.count += 1
+        if metrics[0] in a.scores and metrics[1] in b.scores:
+            part.explained += (b.scores[metrics[1]] - a.scores[metrics[0]]) * weight
+        if len(part.examples) < shown:
+            part.examples.append(_example(layer, a, b, metrics))
+    if wrote_otherwise and "decoding" not in parts:
+        notes.append("decoding differs, and no answer does")
+        parts["decoding"] = Part("decoding", examples=[_example("decoding", *pairs[0], metrics)])
+    ordered = {layer: parts[layer] for layer in LAYERS if layer in parts}
+    means = (first.mean(metrics[0]), second.mean(metrics[1]))
+    return Explanation(first, second, metrics, ordered, len(pairs), (len(alone[0]), len(alone[1])), means, tuple(notes))
+
+
+# -- which instances are the same ----------------------------------------------------------------------------------
+
+Pair = tuple[Observed, Observed]
+
+
+def _paired(
+    first: Sequence[Observed], second: Sequence[Observed]
+) -> tuple[list[Pair], tuple[list[Observed], list[Observed]], str]:
+    """Return pairs, what only one side has, and what says that two are the same.
+
+    By content where both files hold it, by what was asked and is right where they do not and most pairs agree in it,
+    by number else.
+    """
+    for by in ("content", "words"):
+        keys, others = [_key(each, by) for each in first], [_key(each, by) for each in second]
+        if not any(keys) or not any(others):
+            continue
+        pairs, alone = _matched(first, second, keys, others)
+        if pairs and by == "words":  # other words about the same row: it stands where it stood, with the same answer
+            more, alone = _matched(*alone, *([f"{e.number}\0{e.references}" for e in side] for side in alone))
+            pairs = sorted([*pairs, *more], key=lambda pair: pair[0].number)
+        if pairs:
+            return pairs, alone, by
+    numbers = [str(each.number) for each in first]
+    return (*_matched(first, second, numbers, [str(each.number) for each in second]), "number")
+
+
+def _key(each: Observed, by: str) -> str:
+    if by == "content":
+        return each.digest
+    return f"{each.prompt}\0{each.references}" if each.prompt is not None else ""
+
+
+def _matched(
+    first: Sequence[Observed], second: Sequence[Observed], keys: Sequence[str], others: Sequence[str]
+) -> tuple[list[Pair], tuple[list[Observed], list[Observed]]]:
+    waiting: dict[str, list[Observed]] = defaultdict(list)
+    for each, key in zip(second, others, strict=True):
+        if key:
+            waiting[key].append(each)
+    pairs: list[Pair] = []
+    alone: list[Observed] = []
+    for each, key in zip(first, keys, strict=True):
+        if key and waiting[key]:
+            pairs.append((each, waiting[key].pop(0)))
+        else:
+            alone.append(each)
+    taken = {id(b) for _, b in pairs}
+    return pairs, (alone, [each for each in second if id(each) not in taken])
+
+
+# -- layers ---------------------------------------------------------------------------------------------------------
+
+
+def _layer(a: Observed, b: Observed, metrics: tuple[str, str], by: str) -> Layer | None:
+    """Return the first layer in which a pair differs."""
+    if by == "number" and a.references and b.references and a.references != b.references:
+        return "rows"
+    if a.prompt is not None and b.prompt is not None and a.prompt != b.prompt:
+        return "prompt"
+    if not _same_answer(a.answer, b.answer):
+        return "decoding" if _other_decoding(a, b) else "answer"
+    if a.extracted is not None and b.extracted is not None and a.extracted != b.extracted:
+        return "extraction"
+    one, two = a.scores.get(metrics[0]), b.scores.get(metrics[1])
+    if one is not None and two is not None and not math.isclose(one, two, rel_tol=_CLOSE, abs_tol=_CLOSE):
+        return "metric"
+    return "metric" if (one is None) != (two is None) else None
+
+
+def _same_answer(one: Sequence[str | float], two: Sequence[str | float]) -> bool:
+    if not one or not two or isinstance(one[0], float) != isinstance(two[0], float):
+        return True  # a file without answers says nothing about them; one with texts nothing about likelihoods
+    if len(one) != len(two):
+        return False
+    return all(_equal(a, b) for a, b in zip(one, two, strict=True))
+
+
+def _equal(a: str | float, b: str | float) -> bool:
+    if isinstance(a, float) and isinstance(b, float):
+        return math.isclose(a, b, rel_tol=_CLOSE, abs_tol=_CLOSE)
+    return a == b
+
+
+def _other_decoding(a: Observed, b: Observed) -> bool:
+    return bool(_decodings(a, b))
+
+
+def _decodings(a: Observed, b: Observed) -> dict[str, tuple[Any, Any]]:
+    """Return what two files say differently of how the model wrote; what one does not say does not count."""
+    if a.decoding is None or b.decoding is None:
+        return {}
+    both = [key for key in DECODING_KEYS if key in a.decoding and key in b.decoding]
+    return {
+        key: (a.decoding[key], b.decoding[key]) for key in both if _plain(a.decoding[key]) != _plain(b.decoding[key])
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return sorted(map(str, value))
+    return float(value) if isinstance(value, int | float) else value
+
+
+def _rows(
+    parts: dict[Layer, Part],
+    first: ObservedExam,
+    second: ObservedExam,
+    alone: tuple[list[Observed], list[Observed]],
+    pairs: Sequence[Pair],
+    metrics: tuple[str, str],
+    shown: int,
+) -> None:
+    """Put down to rows what instances change that only one run has; another order is a difference without effect."""
+    count = len(alone[0]) + len(alone[1])
+    in_second = sorted(range(len(pairs)), key=lambda place: pairs[place][1].number)
+    moved = [pairs[place] for rank, place in enumerate(in_second) if rank != place]
+    if not count and not moved:
+        return
+    part = parts.setdefault("rows", Part("rows"))
+    part.count += count or len(moved)
+    common = (_mean([a for a, _ in pairs], metrics[0]), _mean([b for _, b in pairs], metrics[1]))
+    whole = (first.mean(metrics[0]), second.mean(metrics[1]))
+    if None not in (*common, *whole):
+        part.explained += (whole[1] - common[1]) - (whole[0] - common[0])  # type: ignore[operator]
+    for each in alone[0][:shown]:
+        part.examples.append(Example(each.number, None, _shown_row(each), "(not there)", each.scores.get(metrics[0])))
+    for each in alone[1][: shown - len(part.examples)]:
+        part.examples.append(
+            Example(None, each.number, "(not there)", _shown_row(each), None, each.scores.get(metrics[1]))
+        )
+    for a, b in moved[: shown - len(part.examples)]:
+        part.examples.append(Example(a.number, b.number, f"stands at {a.number}", f"stands at {b.number}"))
+
+
+def _mean(instances: Sequence[Observed], metric: str) -> float | None:
+    values = [each.scores[metric] for each in instances if metric in each.scores]
+    return fmean(values) if values else None
+
+
+def _shown_row(each: Observed) -> str:
+    return (each.prompt or ", ".join(each.references) or each.digest)[-200:]
+
+
+def _example(layer: Layer, a: Observed, b: Observed, metrics: tuple[str, str]) -> Example:
+    before, after = {
+        "rows": lambda: (", ".join(a.references), ", ".join(b.references)),
+        "prompt": lambda: (a.prompt or "", b.prompt or ""),
+        "decoding": lambda: _shown_decoding(a, b),
+        "answer": lambda: (_shown_answer(a), _shown_answer(b)),
+        "extraction": lambda: (a.extracted or "", b.extracted or ""),
+        "metric": lambda: (_scored(a, metrics[0]), _scored(b, metrics[1])),
+    }[layer]()
+    return Example(a.number, b.number, before, after, a.scores.get(metrics[0]), b.scores.get(metrics[1]))
+
+
+def _shown_decoding(a: Observed, b: Observed) -> tuple[str, str]:
+    found = _decodings(a, b)
+    return tuple(", ".join(f"{key}={pair[side]!r}" for key, pair in found.items()) for side in (0, 1))  # type: ignore[return-value]
+
+
+def _shown_answer(each: Observed) -> str:
+    return "\n".join(f"{part:.6g}" if isinstance(part, float) else part for part in each.answer)
+
+
+def _scored(each: Observed, metric: str) -> str:
+    score = each.scores.get(metric)
+    said = each.extracted if each.extracted is not None else _shown_answer(each)
+    return f"{said} → {'no score' if score is None else f'{score:g}'} ({metric}; right: {', '.join(each.references)})"
+
+
+# -- scores and notes -----------------------------------------------------------------------------------------------
+
+
+def _metrics(first: ObservedExam, second: ObservedExam) -> tuple[str, str]:
+    """Return which scores are compared: the main ones, the same one where both have it."""
+    mine = {name for each in first.instances for name in each.scores}
+    theirs = {name for each in second.instances for name in each.scores}
+    for name in (first.metric, second.metric):
+        if name in mine and name in theirs:
+            return name, name
+    one = first.metric if first.metric in mine else min(mine, default=first.metric)
+    two = second.metric if second.metric in theirs else min(theirs, default=second.metric)
+    for same in _SAME:
+        if _bare(one) in same and (found := next((name for name in sorted(theirs) if _bare(name) in same), None)):
+            return one, found
+    return one, two
+
+
+def _bare(metric: str) -> str:
+    return metric.partition(",")[0].lower()
+
+
+def _notes(first: ObservedExam, second: ObservedExam, pairs: Sequence[Pair], by: str) -> list[str]:
+    """Return what is to be known: how instances were paired, and what only one of the files says."""
+    found = []
+    if by == "number":
+        found.append("instances are paired by number: one of the files does not hold what they are")
+    known = [_known([pair[side] for pair in pairs]) for side in (0, 1)]
+    for side, exam in enumerate((first, second)):
+        if missing := [name for name in known[1 - side] if name not in known[side]]:
+            which = ("first", "second")[side]
+            found.append(f"the {which} file ({exam.system}) does not say {', '.join(missing)}")
+    return found
+
+
+def _known(instances: Sequence[Observed]) -> list[str]:
+    return [name for name, says in _SAYS.items() if any(map(says, instances))]
+
+
+_SAYS: Final[Mapping[str, Callable[[Observed], object]]] = {
+    "prompts": lambda each: each.prompt is not None,
+    "answers": lambda each: each.answer,
+    "what was extracted": lambda each: each.extracted is not None,
+    "how the model wrote": lambda each: each.decoding is not None,
+    "instance scores": lambda each: each.scores,
+}

@@ -1,0 +1,256 @@
+"""What a run would take, before anybody is asked: requests, tokens, money, time, and what its score could show."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean, stdev
+
+from proctor.engines.engine import Engine
+from proctor.ir import Converse, Generate, Message, Prompt, Request, Response
+from proctor.recipes.exam import Exam, suited
+from proctor.results.comparison import detectable_difference, needed_instances
+from proctor.running.budget import Price, PriceTable, price_table
+from proctor.running.checks import check_exams
+from proctor.running.log import Key, ResponseLog, default_log_path
+from proctor.running.maintenance import engines as engines_of_log
+from proctor.running.plan import BATCH, Filed, Single, batches, steps_of, wanted
+from proctor.running.reckoning import Reckoner
+from proctor.scoring.distributions import normal_quantile
+
+DISCORDANT = 0.1
+"""Share of the answers in which two models are taken to differ, where nobody says: releases of one model differ in 5 to
+15% of their answers to an exam."""
+
+_FEWEST = 2  # of values: one has no spread
+_MOST_LOOKED_AT = 2_000
+"""Answers to an exam that are read from the log: their mean is then known to some percent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number of tokens, with the bounds of its 95% interval; bounds that nobody knows are ``None``."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+    def __add__(self, other: Estimate) -> Estimate:
+        """Add two independent estimates."""
+        value = self.value + other.value
+        if None in (self.low, self.high, other.low, other.high):
+            return Estimate(value)
+        down = math.hypot(self.value - (self.low or 0.0), other.value - (other.low or 0.0))
+        up = math.hypot((self.high or 0.0) - self.value, (other.high or 0.0) - other.value)
+        return Estimate(value, max(0.0, value - down), value + up)
+
+
+@dataclass(slots=True)
+class ExamPlan:
+    """What one exam would take.
+
+    Attributes:
+        exam: Its name.
+        instances: Questions.
+        requests: Requests that it makes.
+        from_log: Those that the log answers.
+        tokens_in: Tokens to read, of what is left to ask.
+        tokens_out: Tokens to write, of what is left to ask.
+        most_out: The most that can be written, where every request has a limit.
+        out_from: Where the estimate of written tokens comes from: ``model``, ``exam`` (other models' answers),
+            ``limit`` (nobody has answered yet: half of what may be written) or ``nothing``.
+        seconds: How long one request took in the log; ``None`` where nobody knows.
+        detectable: The smallest difference between two models that the exam shows four times out of five.
+    """
+
+    exam: str
+    instances: int = 0
+    requests: int = 0
+    from_log: int = 0
+    tokens_in: Estimate = field(default_factory=lambda: Estimate(0.0, 0.0, 0.0))
+    tokens_out: Estimate = field(default_factory=lambda: Estimate(0.0, 0.0, 0.0))
+    most_out: int | None = 0
+    out_from: str = "nothing"
+    seconds: float | None = None
+    detectable: float = math.nan
+
+    @property
+    def left(self) -> int:
+        """Requests that have to be sent."""
+        return self.requests - self.from_log
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """What a run would take.
+
+    Attributes:
+        exams: Each exam's part.
+        label: Who would be asked.
+        price: What the model costs; ``None`` where nobody knows.
+        at_once: Requests in flight at the same time.
+        discordant: In which share of the answers models are taken to differ.
+    """
+
+    exams: tuple[ExamPlan, ...]
+    label: str
+    price: Price | None
+    at_once: int
+    discordant: float
+
+    def usd(self, each: ExamPlan) -> Estimate | None:
+        """Return what an exam costs at list prices; ``None`` where no price is known."""
+        if self.price is None:
+            return None
+        parts = [(each.tokens_in, self.price.input), (each.tokens_out, self.price.output)]
+        scaled = [
+            Estimate(*(None if bound is None else bound * price / 1e6 for bound in (part.value, part.low, part.high)))  # type: ignore[arg-type]
+            for part, price in parts
+        ]
+        return scaled[0] + scaled[1]
+
+    def seconds(self, each: ExamPlan) -> float | None:
+        """Return how long an exam takes; ``None`` where nobody has timed the model."""
+        return None if each.seconds is None else each.left * each.seconds / self.at_once
+
+
+def plan_run(
+    exams: Sequence[Exam],
+    engine: Engine,
+    *,
+    log: Path | None = None,
+    prices: PriceTable | None = None,
+    discordant: float = DISCORDANT,
+) -> RunPlan:
+    """Return what a run would take. Nobody is asked, and nothing is written.
+
+    Args:
+        exams: Exams with different names.
+        engine: Who would answer.
+        log: The response log, by default the one in the cache folder; it need not be there.
+        prices: What models cost, where it is not the table that comes with Proctor.
+        discordant: Share of the answers in which two models differ that are to be told apart.
+
+    Raises:
+        UsageError, DataError: As a run would.
+    """
+    chosen = suited(exams, engine.answering())
+    check_exams(chosen, engine)
+    path = log or default_log_path()
+    with ExitStack() as stack:
+        opened = stack.enter_context(ResponseLog(path, read_only=True)) if path.is_file() else None
+        filed = _Answers(opened, engine)
+        plans = tuple(_planned(exam, engine, filed, discordant) for exam in chosen)
+    price = (prices or price_table()).price_of(engine.price_name)
+    return RunPlan(plans, engine.label, price, engine.most_at_once, discordant)
+
+
+class _Answers:
+    """What a log knows: the model's own answers, and other models'."""
+
+    def __init__(self, log: ResponseLog | None, engine: Engine) -> None:
+        known = [] if log is None else engines_of_log(log)
+        self._log = log
+        self._own = [each.number for each in known if each.identity == engine.identity]
+        self._others = [each.number for each in known if each.identity != engine.identity]
+
+    def own(self, keys: Sequence[Key]) -> dict[Key, Response]:
+        """Return the model's answers."""
+        return next(self._of(self._own, keys), {})
+
+    def of_others(self, keys: Sequence[Key]) -> list[Response]:
+        """Return other models' answers."""
+        return [response for found in self._of(self._others, keys) for response in found.values()]
+
+    def _of(self, numbers: Sequence[int], keys: Sequence[Key]) -> Iterator[dict[Key, Response]]:
+        for number in numbers:
+            if self._log is not None:
+                yield Filed(self._log, number, with_failures=False).responses(keys)
+
+
+def _planned(exam: Exam, engine: Engine, answers: _Answers, discordant: float) -> ExamPlan:
+    plan, reckoner = ExamPlan(exam.name), Reckoner()
+    left: list[Single] = []
+    own: list[Response] = []
+    others: list[Response] = []
+    for batch in batches(exam.questions(), BATCH):
+        plan.instances += len(batch)
+        entries = [entry for question in batch for entry in wanted(question)]
+        keys = [entry.key for entry in entries]
+        known = answers.own(keys)
+        if len(own) < _MOST_LOOKED_AT:
+            own += known.values()
+        if len(others) < _MOST_LOOKED_AT:
+            others += answers.of_others(keys)
+        for entry in entries:
+            plan.requests += steps_of(entry.request)
+            plan.from_log += entry.key in known
+            if entry.key in known and isinstance(entry.request, Generate):
+                reckoner.usage(reckoner.claim(entry.request, engine), known[entry.key])
+            elif entry.key not in known:
+                left += _sent(entry.request)
+    _reckon(plan, left, engine, reckoner)
+    _reckon_answers(plan, own, others)
+    plan.detectable = detectable_difference(math.sqrt(discordant / plan.instances))
+    return plan
+
+
+def _reckon(plan: ExamPlan, left: Sequence[Single], engine: Engine, reckoner: Reckoner) -> None:
+    """Count the tokens to read, and the most that can be written."""
+    claims = [reckoner.claim(request, engine) for request in left]
+    tokens = float(sum(claim.prompt for claim in claims))
+    known = engine.count_tokens(left[0].prompt) is not None if left and isinstance(left[0], Generate) else False
+    likely, least, most = _COUNTED if known else _GUESSED
+    plan.tokens_in = Estimate(tokens * likely, tokens * least, tokens * most)
+    longest = [claim.answer for claim in claims]
+    plan.most_out = None if None in longest else sum(each or 0 for each in longest)
+
+
+_COUNTED = (0.98, 0.9, 1.0)
+"""Of what a tokenizer counts and a frame for each prompt: chat templates are shorter or longer than the frame."""
+
+_GUESSED = (0.8, 0.55, 1.05)
+"""Of what is held for prompts of which only the bytes are known: English has about four bytes to a token, and three are
+reckoned with."""
+
+
+def _sent(request: Request) -> Iterator[Single]:
+    """Yield what is sent for a request; the turns of a conversation without the answers, which nobody knows."""
+    if not isinstance(request, Converse):
+        yield request
+        return
+    messages: list[Message] = []
+    for turn in request.turns:
+        if turn is None:
+            yield Generate(Prompt(list(messages)), request.decoding)
+        else:
+            messages.append(turn)
+
+
+def _reckon_answers(plan: ExamPlan, own: Sequence[Response], others: Sequence[Response]) -> None:
+    """Estimate the tokens to write from answers in the log."""
+    found, plan.out_from = (own, "model") if own else (others, "exam")
+    lengths = [float(each.usage.completion_tokens) for each in found]
+    timed = [each.timing.seconds for each in own if each.timing.seconds > 0]
+    plan.seconds = fmean(timed) if timed else None
+    if len(lengths) >= _FEWEST:
+        mean, spread = fmean(lengths), stdev(lengths)
+        # of the mean that is estimated, and of the sum that is to come
+        error = spread * math.sqrt(plan.left**2 / len(lengths) + plan.left)
+        margin = normal_quantile(0.975) * error
+        total = mean * plan.left
+        plan.tokens_out = Estimate(total, max(0.0, total - margin), total + margin)
+    elif plan.most_out is not None:
+        plan.out_from = "limit"
+        plan.tokens_out = Estimate(plan.most_out / 2, 0.0, float(plan.most_out))
+    else:
+        plan.out_from = "nothing"
+        plan.tokens_out = Estimate(0.0)
+
+
+def questions_for(difference: float, discordant: float = DISCORDANT, power: float = 0.8) -> int:
+    """Return how many questions show a difference between two models four times out of five, compared in pairs."""
+    return needed_instances(difference, math.sqrt(max(discordant, difference) - difference**2), power=power)

@@ -1,0 +1,84 @@
+"""``proctor plan``: what a run would take. Nobody is asked, and nothing is written."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from proctor.running.planning import Estimate, questions_for
+
+
+def plan(invoke, *more: str):
+    given = ("plan", "--model", "scripted", "--model-args", "answer=12", "--tasks", "samples.arithmetic", *more)
+    return invoke(*given)
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_plan_counts_requests_and_tokens_and_knows_what_the_log_has(invoke, tmp_path):
+    code, out, _ = plan(invoke, "--json", "--log", "log.db")
+    assert code == 0
+    (before,) = json.loads(out)["exams"]
+    assert (before["instances"], before["requests"], before["from_log"]) == (82, 82, 0)
+    assert before["tokens_in"]["low"] < before["tokens_in"]["value"] < before["tokens_in"]["high"]
+    assert before["tokens_out"]["from"] == "limit"
+    assert not (tmp_path / "log.db").exists()
+    given = ("--model", "scripted", "--model-args", "answer=12", "--tasks", "samples.arithmetic", "--log", "log.db")
+    assert invoke("run", *given, "--limit", "40", "--output", "r")[0] == 0
+    run = json.loads((tmp_path / "r" / "results.json").read_text())["run"]
+    code, out, _ = plan(invoke, "--json", "--log", "log.db")
+    (after,) = json.loads(out)["exams"]
+    assert (after["requests"], after["from_log"]) == (82, 40)
+    assert after["tokens_out"]["from"] == "model"
+    assert after["tokens_out"]["value"] == 42
+    spent = run["usage"]["samples.arithmetic"]["prompt_tokens"]
+    assert after["tokens_in"]["value"] == pytest.approx(spent / 40 * 42, rel=0.4)
+
+
+def test_repeats_and_limits_count(invoke):
+    code, out, _ = plan(invoke, "--json", "--repeats", "3", "--limit", "5", "--decoding", "temperature=0.5")
+    assert code == 0
+    assert json.loads(out)["exams"][0]["requests"] == 15
+
+
+def test_another_models_answers_say_how_long_answers_are(invoke):
+    given = ("--model", "scripted", "--model-args", "answer=twelve or so", "--tasks", "samples.arithmetic")
+    assert invoke("run", *given, "--log", "log.db", "--output", "r")[0] == 0
+    _, out, _ = plan(invoke, "--json", "--log", "log.db")
+    assert json.loads(out)["exams"][0]["tokens_out"]["from"] == "exam"
+
+
+def test_what_the_exam_shows_and_what_a_difference_needs(invoke):
+    _, out, err = plan(invoke, "--difference", "0.02")
+    assert "points" in out
+    assert "a difference of 2 points needs 1,9" in err
+    assert questions_for(0.02, 0.1) == math.ceil(((1.959964 + 0.841621) / 0.02) ** 2 * (0.1 - 0.0004))
+
+
+@pytest.mark.parametrize("name", ["--difference", "--discordant"])
+def test_shares_are_shares(invoke, name):
+    code, _, err = plan(invoke, name, "2")
+    assert code == 2
+    assert f"{name} is a share" in err
+
+
+def test_a_price_is_an_interval_too(invoke):
+    (entry,) = json.loads(
+        invoke("plan", "--model", "openai", "--model-args", "model=gpt-4o", "--tasks", "samples.arithmetic", "--json")[
+            1
+        ]
+    )["exams"]
+    expected = (entry["tokens_in"]["value"] * 2.5 + entry["tokens_out"]["value"] * 10) / 1e6
+    assert entry["usd"]["value"] == pytest.approx(expected)
+    assert entry["usd"]["low"] < entry["usd"]["value"] < entry["usd"]["high"]
+
+
+def test_estimates_add_up():
+    total = Estimate(10, 7, 13) + Estimate(20, 16, 24)
+    assert (total.value, total.low, total.high) == pytest.approx((30, 25, 35))
+    assert (Estimate(1) + Estimate(2, 1, 3)).low is None

@@ -1,0 +1,316 @@
+"""``eval.yaml`` from the command line: run, shown, validated, converted; every problem at its place."""
+
+import json
+
+import pytest
+import yaml
+
+from proctor.cli.__main__ import main
+from proctor.dialects.resolve import resolve_tasks
+from proctor.engines.scripted import ScriptedEngine
+from proctor.errors import DatasetNotFoundError, ProctorError, UnknownArtifactError, ValidationError
+from proctor.ir import Converse, Generate
+from proctor.recipes.options import ExamOptions
+from proctor.running.run import run_exams
+from proctor.settings import settings
+
+ROWS = [
+    {
+        "question": f"What comes after {n}?",
+        "answer": str(n + 1),
+        "options": [str(n), str(n + 1)],
+        "place": 1,
+        "topic": "xy"[n % 2],
+    }
+    for n in range(6)
+]
+FIELDS = {"input": "question", "target": "answer", "metadata": ["topic"]}
+LETTERS = {"input": "question", "target": "place", "choices": "options"}
+TASKS = [
+    {
+        "id": "write",
+        "field_spec": FIELDS,
+        "solvers": [{"name": "prompt_template", "args": {"template": "[{topic}] {prompt}"}}, {"name": "generate"}],
+        "scorers": [{"name": "match", "args": {"location": "end"}}, {"name": "f1"}],
+    },
+    {
+        "id": "choose",
+        "field_spec": LETTERS,
+        "solvers": [{"name": "multiple_choice"}],
+        "scorers": [{"name": "choice"}],
+    },
+]
+
+
+def put(folder, tasks=TASKS, **more):
+    """Write a dataset with an ``eval.yaml`` into a mapped hub folder."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    place = folder / "org" / "data"
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "eval.yaml").write_text(
+        yaml.safe_dump({"name": "Data", "evaluation_framework": "inspect-ai", "tasks": tasks, **more})
+    )
+    parquet.write_table(pa.Table.from_pylist(ROWS), place / "test-00000-of-00001.parquet")
+    return place
+
+
+@pytest.fixture
+def hub(tmp_path):
+    put(tmp_path)
+    with settings.context(hub_dir=str(tmp_path)):
+        yield tmp_path
+
+
+def answering(prompt):
+    number = int("".join(each for each in prompt.messages[-1]["content"].partition("?")[0] if each.isdigit()))
+    return f"It is {number + 1}." if "ANSWER" not in prompt.text else "ANSWER: B"
+
+
+def run(name, folder, engine=None, **options):
+    exams = resolve_tasks([name], ExamOptions(**options))
+    return run_exams(exams, engine or ScriptedEngine(function=answering), log=folder / "log.db")
+
+
+# -- names --------------------------------------------------------------------------------------------------------
+
+
+def test_all_tasks_of_a_dataset_or_one(hub):
+    assert [each.name for each in resolve_tasks(["hf/org/data"])] == ["hf/org/data/write", "hf/org/data/choose"]
+    assert [each.name for each in resolve_tasks(["hf/org/data/choose"])] == ["hf/org/data/choose"]
+    assert [each.name for each in resolve_tasks([str(hub / "org" / "data" / "eval.yaml::choose")])] == ["data/choose"]
+    assert [each.name for each in resolve_tasks([str(hub / "org" / "data")])] == ["data/write", "data/choose"]
+
+
+@pytest.mark.parametrize(
+    "name, error, words",
+    [
+        ("hf/org/data/chose", UnknownArtifactError, "did you mean 'choose'"),
+        ("hf/org/nothing", DatasetNotFoundError, "PROCTOR_HUB_DIR"),
+        ("hf/org", ProctorError, "hf/ORG/DATASET"),
+        ("hf/org/data@v1", ProctorError, "leave @v1 out"),
+    ],
+)
+def test_what_is_not_there_is_said(hub, name, error, words):
+    with settings.context(offline=True), pytest.raises(error) as raised:
+        resolve_tasks([name])
+    assert words in str(raised.value.diagnostics[0])
+
+
+def test_they_are_listed(hub, capsys):
+    assert main(["ls", "hf/*"]) == 0
+    said = capsys.readouterr().out
+    assert "hf/org/data/write" in said
+    assert "hf/org/data/choose" in said
+
+
+# -- asking and scoring ---------------------------------------------------------------------------------------------
+
+
+def test_it_asks_and_scores(hub):
+    done = run("hf/org/data", hub)
+    write, choose = (done.results[f"hf/org/data/{each}"] for each in ("write", "choose"))
+    assert (write["accuracy,match"], choose["accuracy"]) == (1.0, 1.0)
+    assert write["mean,f1"] == pytest.approx(0.5)
+    assert write["score_name"] == "accuracy,match"
+    assert 0 < write["accuracy,match_ci_low"] < 1
+
+
+def test_the_question_is_a_message_in_its_template(hub):
+    (exam,) = resolve_tasks(["hf/org/data/write"], ExamOptions(limit=1, system_prompt="Be brief."))
+    (question,) = exam.questions()
+    (request,) = question.requests
+    assert isinstance(request, Generate)
+    assert [dict(each) for each in request.prompt.messages] == [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "[x] What comes after 0?"},
+    ]
+    assert [turn.text for turn in request.prompt.turns] == ["Be brief.", "[x] What comes after 0?"]
+
+
+def test_a_critique_is_asked_aside_and_read_back(hub, tmp_path, capsys):
+    solvers = [
+        {"name": "generate"},
+        {
+            "name": "self_critique",
+            "args": {"critique_template": "Look: {completion}", "completion_template": "Heed: {critique}"},
+        },
+    ]
+    put(hub, [{"field_spec": FIELDS, "solvers": solvers, "scorers": [{"name": "includes"}]}])
+    heard = []
+
+    def speak(prompt):
+        heard.append([each["content"] for each in prompt.messages])
+        return f"said {len(heard)}"
+
+    done = run("hf/org/data", tmp_path, ScriptedEngine(function=speak), limit=1)
+    assert heard == [
+        ["What comes after 0?"],
+        ["Look: said 1"],
+        ["What comes after 0?", "said 1", "Heed: said 2"],
+    ]
+    assert done.grades["hf/org/data"].predictions[0] == ["said 1", "said 2", "said 3"]
+    (exam,) = resolve_tasks(["hf/org/data"])
+    assert isinstance(next(iter(exam.questions())).requests[0], Converse)
+    assert main(["show", "hf/org/data", "--docs", "1"]) == 0
+    said = capsys.readouterr().out
+    assert "Look: ⟨answer 1⟩" in said
+    assert "Heed: ⟨answer 2⟩" in said
+
+
+def test_epochs_are_separate_answers_and_one_score(hub, tmp_path):
+    task = {**TASKS[0], "epochs": 4, "epoch_reducer": "pass_at_2", "scorers": [{"name": "includes"}]}
+    put(hub, [task])
+    answers = ScriptedEngine(answers=["1", "no", "no", "no"])
+    done = run("hf/org/data", tmp_path, answers, limit=1)
+    assert done.results["hf/org/data"]["accuracy"] == pytest.approx(0.5)  # 1 - C(3,2)/C(4,2)
+    (exam,) = resolve_tasks(["hf/org/data"])
+    assert next(iter(exam.questions())).requests[0].decoding.temperature == 1.0
+
+
+def test_the_order_of_choices_follows_the_seed(hub):
+    put(hub, [{**TASKS[1], "shuffle_choices": True}])
+
+    def orders(seed):
+        (exam,) = resolve_tasks(["hf/org/data"], ExamOptions(seed=seed))
+        return [(each.exchange.choices, each.exchange.answer) for each in exam.questions()]
+
+    assert orders(1) == orders(1) != orders(2)
+    assert all(
+        options["AB".index(target)] == ROWS[place]["answer"] for place, (options, target) in enumerate(orders(1))
+    )
+
+
+# -- judges ---------------------------------------------------------------------------------------------------------
+
+JUDGED = [{"field_spec": FIELDS, "solvers": [{"name": "generate"}], "scorers": [{"name": "model_graded_qa"}]}]
+
+
+def test_nobody_judges_itself_unasked(hub, tmp_path):
+    put(hub, JUDGED)
+    asked = []
+    with pytest.raises(ProctorError, match="nobody says which model"):
+        run("hf/org/data", tmp_path, ScriptedEngine(function=asked.append))
+    assert not asked
+
+
+def test_a_judge_that_gives_no_grade_is_a_failure_and_not_a_zero(hub, tmp_path):
+    put(hub, JUDGED)
+    judge = ScriptedEngine(rules=[("after 0", "I cannot say"), ("after 1", "GRADE: I"), (".", "GRADE: C")])
+    with settings.context(judge=judge):
+        done = run("hf/org/data", tmp_path)
+    scores = done.results["hf/org/data"]
+    assert (scores["accuracy"], scores["num_of_failures"]) == (pytest.approx(4 / 5), 1)
+
+
+def test_a_judge_that_a_file_names_needs_permission(hub, tmp_path):
+    scorers = [{"name": "model_graded_qa", "args": {"model": "openai-api/x"}}]
+    scorers[0]["args"]["model"] = json.dumps(
+        {"__type__": "open_ai_engine", "base_url": "http://judge.example.org/v1", "model": "m"}
+    )
+    put(hub, [{**JUDGED[0], "scorers": scorers}])
+    (exam,) = resolve_tasks(["hf/org/data"])
+    assert any("judge.example.org" in each.target for each in exam.effects())
+    with pytest.raises(ProctorError, match=r"judge\.example\.org"):
+        run("hf/org/data", tmp_path)
+
+
+# -- rows -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_column_that_there_is_not_is_named(hub, tmp_path):
+    put(hub, [{**TASKS[0], "field_spec": {**FIELDS, "target": "anser"}}])
+    with pytest.raises(ProctorError, match="no column 'anser'") as raised:
+        run("hf/org/data", tmp_path)
+    assert "did you mean 'answer'" in str(raised.value)
+
+
+# -- problems of files ------------------------------------------------------------------------------------------------
+
+
+def problems(folder, task, **more):
+    put(folder, [{**TASKS[0], **task}], **more)
+    with pytest.raises(ValidationError) as raised:
+        resolve_tasks(["hf/org/data"])
+    assert all(each.location is not None for each in raised.value.diagnostics)
+    return " | ".join(str(each) for each in raised.value.diagnostics)
+
+
+@pytest.mark.parametrize(
+    "task, words",
+    [
+        ({"solver": []}, "no key 'solver'"),
+        ({"solvers": [{"name": "generat"}]}, "did you mean 'generate'"),
+        ({"solvers": [{"name": "system_message", "args": {"template": "x"}}]}, "no solver asks the model"),
+        ({"solvers": [{"name": "generate", "args": {"max_token": 5}}]}, "did you mean 'max_tokens'"),
+        ({"solvers": [{"name": "generate", "args": {"num_choices": 2}}]}, "cannot honour 'num_choices'"),
+        ({"solvers": [{"name": "prompt_template"}, {"name": "generate"}]}, "needs the argument 'template'"),
+        ({"solvers": [{"name": "prompt_template", "args": {"template": "{prompt"}}, {"name": "generate"}]}, "cannot be read"),
+        ({"solvers": [{"name": "prompt_template", "args": {"template": "https://x.org/t"}}, {"name": "generate"}]}, "is an address"),
+        ({"solvers": [{"name": "use_tools", "args": {"tools": ["bash"]}}, {"name": "generate"}]}, "no argument 'tools'"),
+        ({"solvers": [{"name": "generate", "args": {"max_tokens": 5}}, {"name": "generate"}]}, "in different ways"),
+        ({"solvers": [{"name": "generate"}, {"name": "self_critique", "args": {"model": "openai/x"}}]}, "another model"),
+        ({"scorers": [{"name": "match", "args": {"location": "middle"}}]}, "looks at 'middle'"),
+        ({"scorers": [{"name": "answer", "args": {"pattern": "digit"}}]}, "letter, word or line"),
+        ({"scorers": [{"name": "pattern", "args": {"pattern": "("}}]}, "does not compile"),
+        ({"scorers": [{"name": "model_graded_qa", "args": {"model_role": "boss"}}]}, "no role 'boss'"),
+        ({"epochs": 0}, "epochs is 0"),
+        ({"epochs": 2, "epoch_reducer": "pass_at_3"}, "pass_at_3 needs 3 answers"),
+        ({"epoch_reducer": "average"}, "no reducer 'average'"),
+        ({"field_spec": {**FIELDS, "sandbox": "box"}}, "sandbox has no effect"),
+        ({"field_spec": {**FIELDS, "inpt": "x"}}, "did you mean 'input'"),
+    ],
+)  # fmt: skip
+def test_every_problem_has_its_place(hub, task, words):
+    assert words in problems(hub, task)
+
+
+def test_files_of_other_frameworks_are_refused_by_name(hub):
+    assert "written for 'lighteval'" in problems(hub, {}, evaluation_framework="lighteval")
+
+
+def test_all_problems_are_said_at_once(hub, capsys):
+    put(hub, [{**TASKS[0], "epochs": -1, "scorers": [{"name": "mach"}]}])
+    assert main(["validate", str(hub / "org" / "data" / "eval.yaml")]) == 2
+    said = capsys.readouterr().err
+    assert "epochs is -1" in said
+    assert "did you mean 'match'" in said
+    assert "1 file, 2 problems" in said
+
+
+# -- conversions ------------------------------------------------------------------------------------------------------
+
+
+def converted(name, folder):
+    assert main(["convert", name, "--to", "eval.yaml", "-o", str(folder / "eval.yaml")]) == 0
+
+
+def test_a_task_comes_back_as_it_was(hub, tmp_path):
+    place = tmp_path / "again"
+    place.mkdir()
+    converted("hf/org/data/write", place)
+    before, after = (
+        yaml.safe_load((hub / "org" / "data" / "eval.yaml").read_text()),
+        yaml.safe_load((place / "eval.yaml").read_text()),
+    )
+    (task,) = after["tasks"]
+    assert {key: task[key] for key in before["tasks"][0]} == before["tasks"][0]
+
+
+def test_any_exam_is_written_with_its_prompts(tmp_path, capsys):
+    name = "samples.sentiment"
+    converted(name, tmp_path)
+    assert "written to" in capsys.readouterr().err
+    (old,), (new,) = resolve_tasks([name]), resolve_tasks([str(tmp_path / "eval.yaml")])
+    prompts = [each.requests[0].prompt.text for each in old.questions()]
+    assert [each.requests[0].prompt.text for each in new.questions()] == prompts
+
+
+def test_choices_become_letters_and_that_is_said(tmp_path, capsys):
+    converted("samples.science", tmp_path)
+    assert "no likelihoods are compared" in capsys.readouterr().err
+    (old,), (new,) = resolve_tasks(["samples.science"]), resolve_tasks([str(tmp_path / "eval.yaml")])
+    for before, after in zip(old.questions(), new.questions(), strict=True):
+        assert before.requests[0].pairs[0].context.text in after.requests[0].prompt.text
+        assert after.exchange.gold == before.exchange.gold

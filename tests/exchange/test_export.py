@@ -1,0 +1,187 @@
+"""Runs in the formats of others: what is in them, what is left out, and that they come back as they were."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from proctor.cli.__main__ import main
+from proctor.exchange.readers import observed
+from proctor.exchange.why import explain
+from proctor.results.summary import score_rows
+from proctor.runs.stored_run import load_run
+
+ARGS = 'answer=positive,log_likelihoods={"A":-1.0,"B":-2.0,"C":-3.0,"D":-4.0}'
+EXAMS = ("samples.sentiment", "samples.science")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs") / "run"
+    words = ["run", "--tasks", ",".join(EXAMS), "--model", "scripted", "--model-args", ARGS, "--limit", "6"]
+    assert main([*words, "--output", str(folder), "--log", str(folder.parent / "log.db")]) == 0
+    return folder
+
+
+def export(run, to, folder, *more):
+    code = main(["export", str(run), "--to", to, "-o", str(folder), *more])
+    return code, sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+# -- Every Eval Ever --------------------------------------------------------------------------------------------------
+
+
+def records(run, folder):
+    code, files = export(run, "eee", folder, "--model-id", "org/scripted")
+    assert code == 0
+    return [path for path in files if not path.name.endswith("_samples.jsonl")]
+
+
+def test_a_record_for_each_exam_with_its_instances(run, tmp_path):
+    found = records(run, tmp_path)
+    assert [path.relative_to(tmp_path).parts[:4] for path in found] == [
+        ("data", name, "org", "scripted") for name in sorted(EXAMS)
+    ]
+    record = json.loads(found[0].read_text())
+    (result,) = record["evaluation_results"]
+    assert (record["schema_version"], result["evaluation_name"]) == ("0.3.0", "samples.science")
+    interval = result["score_details"]["uncertainty"]["confidence_interval"]
+    assert interval["lower"] < result["score_details"]["score"] < interval["upper"]
+    assert (result["metric_config"]["min_score"], result["metric_config"]["max_score"]) == (0.0, 1.0)
+    samples = (tmp_path / record["detailed_evaluation_results"]["file_path"]).read_text().splitlines()
+    assert len(samples) == record["detailed_evaluation_results"]["total_rows"] == 6
+    assert json.loads(samples[0])["evaluation"]["score"] in (0.0, 1.0)
+
+
+def test_the_same_run_gives_the_same_bytes(run, tmp_path):
+    one, two = records(run, tmp_path / "a"), records(run, tmp_path / "b")
+    assert [path.name for path in one] == [path.name for path in two]
+    assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
+
+
+def test_what_is_exported_and_imported_again_is_equal(run, tmp_path):
+    before = load_run(run)
+    for path in records(run, tmp_path / "records"):
+        name = json.loads(path.read_text())["evaluation_results"][0]["evaluation_name"]
+        folder = tmp_path / name
+        assert main(["import", str(path), "-o", str(folder)]) == 0
+        after = load_run(folder)
+        assert not after.problem
+        mine = list(score_rows({name: before.results[name]}, every_score=True))
+        theirs = list(score_rows({name: after.results[name]}, every_score=True))
+        assert mine == theirs
+        (first,), (second,) = observed(f"{run}::{name}"), observed(str(folder))
+        assert explain(first, second).layer is None
+        again = records(folder, tmp_path / f"again_{name}")
+        results = [json.loads(each.read_text())["evaluation_results"] for each in (path, *again)]
+        assert results[0] == results[1]
+    assert main(["import", str(path), "-o", str(folder)]) == 2
+
+
+def test_a_model_needs_its_organization(run, tmp_path, capsys):
+    assert export(run, "eee", tmp_path) == (2, [])
+    assert "--model-id ORG/NAME" in capsys.readouterr().err
+
+
+def test_the_official_models_take_it(run, tmp_path):
+    eee = pytest.importorskip("every_eval_ever.eval_types")
+    for path in records(run, tmp_path):
+        eee.EvaluationLog.model_validate_json(path.read_text())
+
+
+# -- lm-eval, inspect -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("to", ["lm-eval", "inspect"])
+@pytest.mark.parametrize("exam", EXAMS)
+def test_the_file_says_what_the_run_says(to, exam, run, tmp_path):
+    code, _ = export(run, to, tmp_path)
+    assert code == 0
+    (first,), (second,) = observed(f"{run}::{exam}"), observed(f"{tmp_path}::{exam}")
+    found = explain(first, second)
+    assert (found.layer, found.alone, found.pairs) == (None, (0, 0), 6)
+    assert found.means[0] == pytest.approx(found.means[1])
+
+
+def test_results_of_lm_eval_have_names_and_errors(run, tmp_path):
+    export(run, "lm-eval", tmp_path)
+    (file,) = tmp_path.rglob("results_*.json")
+    document = json.loads(file.read_text())
+    entry = document["results"]["samples.sentiment"]
+    assert entry["f1_macro,none"] == load_run(run).results["samples.sentiment"]["f1_macro"]
+    assert document["n-samples"]["samples.sentiment"] == {"original": 6, "effective": 6}
+    assert document["higher_is_better"]["samples.sentiment"]["f1_macro"] is True
+
+
+# -- .eval_results ------------------------------------------------------------------------------------------------------
+
+
+def test_scores_for_the_models_repository(run, tmp_path):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    for name in ("results.json", "samples.jsonl"):
+        (folder / name).write_bytes((run / name).read_bytes())
+    spec = yaml.safe_load((run / "run.yaml").read_text())
+    spec["exams"]["samples.science"] = {"task": {"dataset_path": "org/science", "dataset_name": "easy"}}
+    (folder / "run.yaml").write_text(yaml.safe_dump(spec))
+    code, files = export(folder, "eval-results", tmp_path / "model", "--source-url", "https://example.org/run")
+    assert code == 0
+    assert [path.relative_to(tmp_path / "model").as_posix() for path in files] == [".eval_results/org__science.yaml"]
+    (entry,) = yaml.safe_load(files[0].read_text())
+    assert entry["dataset"] == {"id": "org/science", "task_id": "easy"}
+    assert entry["value"] == load_run(run).results["samples.science"]["score"]
+    assert entry["source"]["url"] == "https://example.org/run"
+    assert "95% interval" in entry["notes"]
+
+
+def test_an_exam_without_a_dataset_is_named(run, tmp_path, capsys):
+    assert export(run, "eval-results", tmp_path) == (2, [])
+    assert "samples.science: it does not say which dataset of the hub" in capsys.readouterr().err
+
+
+def test_an_option_of_another_form_is_refused(run, tmp_path, capsys):
+    assert export(run, "inspect", tmp_path, "--model-id", "a/b") == (2, [])
+    assert "an option of 'eee' has no effect" in capsys.readouterr().err
+
+
+# -- units, and archives of inspect -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def percent(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("percent")
+    (folder / "rows.jsonl").write_text("".join(json.dumps({"q": n, "a": n % 2}) + "\n" for n in range(4)))
+    (folder / "quiz.py").write_text(CONFIG)
+    words = ["run", "--tasks", str(folder / "quiz.py"), "--model", "scripted", "--model-args", "answer=1"]
+    assert main([*words, "--output", str(folder / "run"), "--log", str(folder / "log.db")]) == 0
+    return folder / "run"
+
+
+CONFIG = """
+import os
+datasets = [dict(
+    abbr='quiz', type='JsonlDataset', path='rows.jsonl',
+    reader_cfg=dict(input_columns=['q'], output_column='a'),
+    infer_cfg=dict(prompt_template=dict(type='PromptTemplate', template='{q}?'),
+                   retriever=dict(type='ZeroRetriever'), inferencer=dict(type='GenInferencer')),
+    eval_cfg=dict(evaluator=dict(type='AccEvaluator')))]
+""".replace("import os\n", "")
+
+
+@pytest.mark.parametrize("to", ["lm-eval", "inspect", "eee"])
+def test_percents_are_told_from_shares(to, percent, tmp_path):
+    assert load_run(percent).results["quiz"]["unit"] == "percent"
+    assert export(percent, to, tmp_path, *(["--model-id", "a/b"] if to == "eee" else []))[0] == 0
+    (first,), (second,) = observed(str(percent)), observed(str(tmp_path))
+    found = explain(first, second)
+    assert (found.layer, found.means) == (None, (0.5, 0.5))
+    assert second.score == pytest.approx(0.5)
+
+
+def test_an_archive_that_inspect_wrote_is_read():
+    """Written by inspect 0.3.285 (``write_eval_log``) from an exported log; its members are packed with zstd."""
+    (exam,) = observed(str(Path(__file__).parent / "data" / "exam.eval"))
+    assert (exam.name, exam.system, len(exam.instances)) == ("exam", "inspect", 24)
+    assert exam.instances[0].prompt == "a good day 0"
+    assert exam.mean("accuracy") == exam.score
