@@ -4,7 +4,7 @@ Usage: ``python -m conformance.aisbench.judgements``. Needs AISBench's environme
 wheel of OpenCompass (``OPENCOMPASS_WHEEL``).
 """
 
-# ruff: noqa: E501 - replies are easier to compare on a line
+# ruff: noqa: E501, RUF001 - replies are easier to compare on a line
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from proctor.demos import LabelsRetriever
 from proctor.demos.retrievers import Corpus
 from proctor.scoring.evaluators.cases import Cases
 from proctor.scoring.evaluators.judgement_readers import REPORTS
+from proctor.scoring.evaluators.rule_puzzles import korbench
 from proctor.scoring.evaluators.texts import tydiqa
+from proctor.scoring.postprocessors.texts import shortened
 
 PYTHON = os.environ.get("AISBENCH_PYTHON", "/tmp/aisenv/bin/python")  # noqa: S108 - a throwaway environment
 WHEEL = os.environ.get("OPENCOMPASS_WHEEL", "/tmp/aisw/oc")  # noqa: S108
@@ -53,7 +55,45 @@ def _rows(draw: random.Random, count: int) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def cases() -> list[dict[str, Any]]:
+_REPLIES = (
+    "[[A]]", "so [[ a ]]", "[[A;B]] or", "[[B;A]]", "$\\boxed{A}$", "[x]", "none", "[[1,2, 3]]", "[[3, 2,1]]", "[[3+4×2=11]]",
+    "[[3 + 4 * 2 = 11]]", "[[(1+3)*(8-2)]]", "[[4*(8-2)*1]]", "[[(8−2)*4*1=24]]", "[[x or y]]", "[[y\\text{or}x]]", "[[Cat dog]]",
+    "[[dog, cat]]", "[[a b. c]]", "[[ab c]]", "[[__import__('os')]]", "[[1 2 3]]", "[[≥ 3]]", "", "[[]]", "[[3+4*2=12]]",
+)  # fmt: skip
+
+
+def _korbench(draw: random.Random, folder: Path) -> list[dict[str, Any]]:
+    said, golds, rows = [], [], []
+    kinds = ("logic", "operation", "puzzle", "cipher", "counterfactual")
+    golden = [each for each in _REPLIES if each.startswith("[[") and len(each) > 4]
+    for category in kinds:
+        samples = []
+        for rule in range(1, 26):
+            equations = [each for each in golden if "=" in each]
+            for _ in range(40):
+                said.append(draw.choice(_REPLIES))
+                golds.append(draw.choice(equations if category == "puzzle" and rule == 9 else golden))
+                mode = draw.choice(["0_shot", "3_shot", "0_shot", "none"])
+                rows.append({"prompt_mode": mode, "category": category, "rule_id": str(rule)})
+            samples.append({"idx": str(rule), "rule_id": str(rule), "answer": golds[-1], "category": category})
+        (folder / category).mkdir()
+        (folder / category / "sample.json").write_text(json.dumps(samples))
+    listed = {each: json.loads((folder / each / "sample.json").read_text()) for each in kinds}
+    for _ in range(400):
+        answers = [draw.choice(listed[draw.choice(kinds)]) for _ in range(draw.randint(1, 3))]
+        replies = {f"q{i}": draw.choice([each["answer"], draw.choice(_REPLIES)]) for i, each in enumerate(answers)}
+        if draw.random() < 0.2:
+            replies.popitem()
+        said.append(draw.choice(["", "so:\n", "{"]) + json.dumps(replies, indent=draw.choice([None, 1])))
+        golds.append("")
+        names = [f"{each['category']}_{each['idx']}" for each in answers]
+        rows.append({"prompt_mode": "mixed", "question_list": names, "base_path": str(folder), "answers": answers})
+    one = {"kind": "evaluator", "module": "datasets.korbench.korbench", "name": "korbenchEvaluator"}
+    places = range(len(said))
+    return [{**one, "said": [said[i]], "golds": [golds[i]], "rows": [rows[i]]} for i in places]
+
+
+def cases(folder: Path) -> list[dict[str, Any]]:
     """Return everything that is compared."""
     draw = random.Random(3)
     made: list[dict[str, Any]] = []
@@ -67,6 +107,9 @@ def cases() -> list[dict[str, Any]]:
     made.append(
         {"kind": "evaluator", "module": "datasets.tydiqa", "name": "TydiQAEvaluator", "said": answers, "golds": golds}
     )
+    made += _korbench(draw, folder)
+    made.append({"kind": "text", "module": "datasets.clbench", "name": "clbench_pred_postprocess", "said": ["a b \n", "", "x" * 9, "y"],
+                 "arguments": {"max_chars": 4}})  # fmt: skip
     index = [{"labels": draw.sample("abcdef", 2)} for _ in range(12)]
     rows = [{"labels": draw.sample("abcdef", 3)} for _ in range(12)]
     made += [
@@ -88,8 +131,11 @@ def ours(case: dict[str, Any]) -> Any:
     if case["kind"] == "retriever":
         corpora = (Corpus(case[name], str) for name in ("index", "rows"))
         return [list(each) for each in LabelsRetriever(ice_num=case["count"]).retrieve(*corpora)]
+    if case["kind"] == "text":
+        return [shortened(each, **case["arguments"]) for each in case["said"]]
     if case["kind"] == "evaluator":
-        return tydiqa(Cases(case["said"], case["golds"])).scores
+        judge = korbench if case["name"] == "korbenchEvaluator" else tydiqa
+        return judge(Cases(case["said"], case["golds"], case.get("rows", ()))).scores
     return REPORTS[case["name"]](case["said"], case["rows"] or [{}] * len(case["said"]), case["golds"]).scores
 
 
@@ -107,8 +153,8 @@ def difference(found: Any, wanted: Any) -> str:
 
 def main() -> int:
     """Print each difference and the counts; the exit status says whether all are equal."""
-    listed = cases()
     with tempfile.TemporaryDirectory() as name:
+        listed = cases(Path(name))
         asked, told = Path(name, "asked.json"), Path(name, "told.json")
         asked.write_text(json.dumps(listed))
         oracle = str(Path(__file__).with_name("judgements_oracle.py"))
@@ -118,7 +164,9 @@ def main() -> int:
         (case, text) for case, answer in zip(listed, wanted, strict=True) if (text := difference(ours(case), answer))
     ]
     for case, text in wrong:
-        print(f"DIFFERENT {case['name']}\n    {text}")
+        print(
+            f"DIFFERENT {case['name']} {case['said'][:1]} {case.get('golds', [])[:1]} {case.get('rows', [])[:1]}\n    {text}"
+        )
     print(f"{len(listed) - len(wrong)} of {len(listed)} equal")
     return 1 if wrong else 0
 

@@ -17,8 +17,10 @@ sys.path.remove(str(Path(__file__).parent))  # a script here is called as a pack
 def answered(case: dict[str, Any]) -> Any:
     """Return what upstream makes of judgements, or of answers."""
     found = getattr(module_of("opencompass", case["module"], alone=True), case["name"])
+    if case["kind"] == "text":
+        return [found(each, **case["arguments"]) for each in case["said"]]
     if case["kind"] == "evaluator":
-        scores = found().score(case["said"], case["golds"])
+        scores = found().score(case["said"], case["golds"], *([case["rows"]] if "rows" in case else []))
         return {key: value for key, value in scores.items() if key != "details"}
     if case["kind"] == "retriever":
         chooser = found.__new__(found)

@@ -227,6 +227,12 @@ def test_prompts_are_filled_with_words_of_the_package(package):
     )
     found = splits("korbenchDataset", path="k", prompt_mode="0_shot", category="logic")[""]
     assert [row["prompt"] for row in found] == ["R r Q q"]
+    package("datasets/korbench/korbench_dataset_config/prompt/mixed.yaml", "prompt_format:\n  - '{}; {}'\n")
+    write("k/mixed/Multi-Q.json", [{"rule_list": ["logic_1"], "question_list": ["logic_7"]}])
+    write("k/logic/sample.json", [{"idx": "7", "rule_id": "1", "question": "q", "answer": "[[a]]"}])
+    row = splits("korbenchDataset", path="k", prompt_mode="mixed", category="Multi-Q")[""][0]
+    assert row["prompt"] == "Rule 1: r; Question 1: q"
+    assert row["answers"] == [{"category": "logic", "rule_id": "1", "answer": "[[a]]"}]
 
 
 # -- needles and RULER --------------------------------------------------------------------------------------------

@@ -367,8 +367,8 @@ def _code_words(text: str) -> str:
 
 def _printed(given: str, gold: str) -> str:
     count, said = len(gold.split()) + _MORE_WORDS, _code_words(given)
-    for words in _TOLD:
-        said = said.replace(words, "")
+    for told in _TOLD:
+        said = said.replace(told, "")
     _, announced, rest = said.rpartition("the final output")
     parts = re.split(r"\s+", rest)
     return " ".join(parts[:count] if announced else parts[-count:])

@@ -29,6 +29,12 @@ def unchanged(text: Any) -> Any:
     return text
 
 
+def shortened(text: Any, max_chars: int | None = None) -> str:
+    """Return the start of a text without the space at its end (``clbench_pred_postprocess``)."""
+    found = "" if text is None else str(text).rstrip()
+    return found[:max_chars] if max_chars is not None and max_chars > 0 else found
+
+
 def first_line(text: str) -> str:
     """Return the first line of a text stripped of surrounding space, itself not stripped."""
     return text.strip().split("\n")[0]

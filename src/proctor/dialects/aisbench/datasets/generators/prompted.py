@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import product
 from typing import Any
 
@@ -145,30 +145,34 @@ def _korbench_rows(source: Source, name: str) -> list[Row]:
 
 
 def _mixed(source: Source, category: str, template: str) -> list[Row]:
+    """Return rows with several rules and questions; ``answers`` is Proctor's own: upstream reads the files again."""
     files: dict[str, dict[Any, Row]] = {}
 
-    def text(name: str, kind: str, column: str) -> str:
+    def entry(name: str, kind: str) -> Row:
         group, index = name.rsplit("_", 1)
         place = f"{group}/{kind}"
         if place not in files:
             files[place] = {row["idx"]: row for row in reversed(_korbench_rows(source, place))}
         if index not in files[place]:
             raise DataError(f"no entry of {place} has the idx '{index}'")
-        return str(files[place][index][column])
+        return {**files[place][index], "category": group}
 
     made = []
     for row in _korbench_rows(source, f"mixed/{category}"):
-        rules = _numbered("Rule", row["rule_list"], lambda name: text(name, "rule", "rule_content"))
-        questions = _numbered("Question", row["question_list"], lambda name: text(name, "sample", "question"))
+        asked = [entry(name, "sample") for name in row["question_list"]]
+        rules = _numbered("Rule", (entry(name, "rule")["rule_content"] for name in row["rule_list"]))
+        prompt = template.format(rules, _numbered("Question", (each["question"] for each in asked)))
         base = str(source.arguments["path"])
         kept = {"rule_list": row["rule_list"], "question_list": row["question_list"]}
-        prompt = template.format(rules, questions)
-        made.append({**kept, "prompt": prompt, "prompt_mode": "mixed", "answer": "", "base_path": base})
+        answers = [{key: each[key] for key in ("category", "rule_id", "answer")} for each in asked]
+        made.append(
+            {**kept, "prompt": prompt, "prompt_mode": "mixed", "answer": "", "base_path": base, "answers": answers}
+        )
     return made
 
 
-def _numbered(what: str, names: list[str], text: Callable[[str], str]) -> str:
-    return "\n".join(f"{what} {i}: {text(name)}" for i, name in enumerate(names, 1))
+def _numbered(what: str, texts: Iterable[str]) -> str:
+    return "\n".join(f"{what} {i}: {text}" for i, text in enumerate(texts, 1))
 
 
 def fake_alignment(source: Source, split: str) -> list[Row]:
