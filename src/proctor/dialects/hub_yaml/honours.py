@@ -30,7 +30,5 @@ def task_honours(task: HubTask, options: ExamOptions) -> Honours:
         "chat_override": Refused("it says nothing of its own for chat models"),
         "metadata": Refused("no code of it reads metadata"),
         "resamples": no_effect("its scores are means, whose errors have a formula"),
-        "reduce": Refused("its epochs are put together as eval.yaml says", "write epoch_reducer into the file"),
-        "clusters": Refused("its errors are of single samples, as inspect's"),
         "keys": Refused("its keys stand in eval.yaml", "change the file"),
     }

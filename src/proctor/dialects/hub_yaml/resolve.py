@@ -154,7 +154,11 @@ def _definition(task: HubTask) -> Definition:
 
 
 def _changed(options: ExamOptions) -> dict[str, object]:
-    given = {"system_prompt": options.system_prompt, "decoding": dict(options.decoding), "limit": options.limit}
+    given: dict[str, object] = {
+        "system_prompt": options.system_prompt,
+        "decoding": dict(options.decoding),
+        "limit": options.limit,
+    }
     given["reduce"] = list(options.reduce)
     return {key: value for key, value in given.items() if value}
 
