@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from proctor import secrets
+from proctor.settings import settings
 
 # A busy machine is not a failure: examples have no deadline. In CI they are the same every time, so that a change is
 # judged by what it does; new ones are looked for on developers' machines.
@@ -55,3 +57,12 @@ def _private_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.
     monkeypatch.setenv("XDG_DATA_HOME", str(home / "data"))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     secrets.forget()
+
+
+@pytest.fixture(autouse=True)
+def _settings_of_its_own() -> Iterator[None]:
+    """Undo what a test assigns to settings: a command that runs in this process does, with ``--trust-code``."""
+    before = dict(settings._assigned)
+    yield
+    settings._assigned.clear()
+    settings._assigned.update(before)

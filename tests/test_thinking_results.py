@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import module_from_spec, spec_from_file_location
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from test_options_matrix import DIALECTS
 
 from proctor.cli.__main__ import main
 from proctor.dialects.resolve import resolve_tasks
 from proctor.ir import Response, Usage
 from proctor.running.log import Key, ResponseLog
+
+_SPEC = spec_from_file_location("options_matrix", Path(__file__).with_name("test_options_matrix.py"))
+assert _SPEC is not None
+assert _SPEC.loader is not None
+_MATRIX = sys.modules["options_matrix"] = module_from_spec(_SPEC)
+_SPEC.loader.exec_module(_MATRIX)
+DIALECTS = _MATRIX.DIALECTS
+
 
 FAILED = 1
 """The exit code of a run with failures."""

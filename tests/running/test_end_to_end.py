@@ -26,8 +26,10 @@ def command(url: str, folder: Path) -> list[str]:
 
 
 def contents(folder: Path) -> tuple[dict, list[dict]]:
-    """Results and samples without timing, which is that of the answers in this log."""
+    """Results and samples without timing, which is that of the answers in this log, and the server's address."""
     results = json.loads((folder / "out" / "results.json").read_text())["results"]
+    for entry in results.values():
+        entry.get("fingerprint", {}).pop("engine", None)
     samples = [json.loads(line) for line in (folder / "out" / "samples.jsonl").read_text().splitlines()]
     for sample in samples:
         del sample["timing"]

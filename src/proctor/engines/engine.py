@@ -108,7 +108,7 @@ class Engine(Predicting, Artifact):
         return _TOP_TOKENS
 
     @property
-    def marks(self) -> Marks:
+    def thought_marks(self) -> Marks:
         """The marks with which the model begins and ends its thoughts, as its name tells."""
         return marks_of(self.label)
 
@@ -124,7 +124,7 @@ class Engine(Predicting, Artifact):
             response: What the model wrote.
             prompt: What it was asked, where that is known: it may begin the thoughts.
         """
-        return heard(response, self.marks, UNKNOWN if prompt is None else opening_of(prompt, self.marks))
+        return heard(response, self.thought_marks, UNKNOWN if prompt is None else opening_of(prompt, self.thought_marks))
 
     def answering(self) -> Engine:
         """Return who answers what this engine is asked: itself, or what ``settings.engine_map`` puts in its place."""

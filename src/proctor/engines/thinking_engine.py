@@ -70,7 +70,7 @@ class ThinkingEngine(Engine):
         }
 
     @property
-    def marks(self) -> Marks:
+    def thought_marks(self) -> Marks:
         """The marks of the model's thoughts: the user's, then those that its name tells."""
         return marks_of(self.label, self.think_start, self.think_end)
 

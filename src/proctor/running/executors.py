@@ -106,9 +106,9 @@ class RayEngine(Engine):
         return self.engine.label
 
     @property
-    def marks(self) -> Marks:
+    def thought_marks(self) -> Marks:
         """The marks of the thoughts of the engine that the workers run."""
-        return self.engine.marks
+        return self.engine.thought_marks
 
     @property
     def keeps_thoughts(self) -> bool:

@@ -51,7 +51,7 @@ def listening(engine: Engine, exam: Exam | None = None) -> Listening:
         engine: Who gave them.
         exam: Who hears them; a judge's answers are heard without one.
     """
-    marks = engine.marks
+    marks = engine.thought_marks
     known = marks.of_the_table  # engines that know the user's marks heard them; older ones filed what stood behind
 
     def answers_only(request: Request, response: Response) -> Response:

@@ -68,6 +68,8 @@ def test_the_seed_changes_what_is_drawn_and_no_interval(tmp_path):
     for seed in (1, 2):
         exam = exam_of("x", SUM, ExamOptions(seed=seed))
         results.append(run_exams([exam], ScriptedEngine(function=nearly), log=tmp_path / f"{seed}.db").results["x"])
+    prints = [each.pop("fingerprint") for each in results]
+    assert [name for name in prints[0] if prints[0][name] != prints[1][name]] == ["prompts"]
     assert results[0] == results[1]
     assert results[0]["score_ci_low"] < results[0]["score"] < results[0]["score_ci_high"]
 
@@ -166,7 +168,7 @@ def test_groups_that_a_run_asks_for(tmp_path):
 def test_the_model_of_a_config_has_limits_and_stop_words(tmp_path):
     config = tmp_path / "model.py"
     config.write_text(
-        "models = [dict(type='OpenAI', abbr='m', path='gpt', max_out_len=9, max_seq_len=50, stop_words=['END'])]\n"
+        "models = [dict(type='HuggingFacewithChatTemplate', abbr='m', path='gpt', max_out_len=9, max_seq_len=50, stop_words=['END'])]\n"
     )
     recipe = SUM.model_copy(update={"max_tokens": None, "stop": ["\n"]})
     exam = exam_of("x", recipe, ExamOptions(model_config=f"{config}::m"))

@@ -73,7 +73,7 @@ def test_the_end_may_be_the_number_of_a_token(tiny_llama):
     found = only(HFEngine(tiny_llama, max_new_tokens=12, think_end_token=token), "sun")
     named = only(HFEngine(tiny_llama, max_new_tokens=12, think_end_token=mark), "sun")
     assert (found.texts, found.thoughts, found.written) == (named.texts, named.thoughts, free.texts)
-    assert HFEngine(tiny_llama, think_end_token=token).marks.own is None
+    assert HFEngine(tiny_llama, think_end_token=token).thought_marks.own is None
 
 
 def test_stop_strings_in_thoughts_do_not_count(tiny_llama):

@@ -59,11 +59,16 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
         raise
     except UnknownArtifactError:
         base = name.partition("::")[0]
-        if "::" in name and (finder.entry(base) is not None or Path(base).is_file()):
+        if "::" in name and (finder.entry(base) is not None or _is_task_file(base)):
             raise
         if "@" in name and finder.entry(name.rpartition("@")[0]) is not None:
             raise
         return None
+
+
+def _is_task_file(path: str) -> bool:
+    """Whether a file could hold tasks: other dialects have files of their own."""
+    return Path(path).suffix not in (".py", ".json", ".jsonl", ".csv") and Path(path).is_file()
 
 
 def _may_know(name: str, finder: TaskFinder) -> bool:

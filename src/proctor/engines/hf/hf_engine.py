@@ -151,7 +151,7 @@ class HFEngine(ThinkingEngine):
         return model_effects(named, self.author, self.label)
 
     @property
-    def marks(self) -> Marks:
+    def thought_marks(self) -> Marks:
         """The marks of the model's thoughts: the user's, then those that its name tells."""
         named = None if str(self.think_end_token).isdigit() else str(self.think_end_token or "")
         return marks_of(self.label, self.think_start, self.think_end or named or None)
@@ -159,7 +159,7 @@ class HFEngine(ThinkingEngine):
     def marks_for(self, tokenizer: Any) -> Marks:
         """Return the marks, where ``think_end_token`` is the number of a token, too."""
         if not str(self.think_end_token).isdigit():
-            return self.marks
+            return self.thought_marks
         return marks_of(self.label, self.think_start, str(tokenizer.decode([int(self.think_end_token or 0)])))
 
     # -- requests ---------------------------------------------------------------------------------------------

@@ -173,7 +173,7 @@ class OpenAIEngine(HTTPEngine):
         """
         order = self._thinking_order()
         return Thinking(
-            self.marks, order.allowance, self.wants_thoughts, order.body, order.drop, self.thinking == "off"
+            self.thought_marks, order.allowance, self.wants_thoughts, order.body, order.drop, self.thinking == "off"
         )
 
     def _thinking_order(self) -> ThinkingOrder:

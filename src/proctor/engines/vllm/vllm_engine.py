@@ -150,14 +150,14 @@ class VLLMEngine(ThinkingEngine):
         defaults = self.decoding_defaults()
         if defaults["max_tokens"]:  # a default must not make requests impossible that name no limit
             defaults = {**defaults, "max_tokens": min(defaults["max_tokens"], max(1, encoder.max_length // 2))}
-        shows_marks = special_marks(encoder.tokenizer, self.marks) is not None
+        shows_marks = special_marks(encoder.tokenizer, self.thought_marks) is not None
         for position, request in enumerate(window):
             decoding = self.with_allowance(with_defaults(request.decoding, defaults))
             try:
                 text = encoder.text_of(request.prompt)
                 [ids] = encoder.encode_prompts([text])
                 ids = fitted_prompt(encoder, request.prompt, ids, decoding.max_tokens or 1, self.truncate)
-                opening = opening_of(text, self.marks)
+                opening = opening_of(text, self.thought_marks)
                 sent = structs.replace(decoding, stop=()) if self._may_think(opening) else decoding
                 parameters = self._parameters(sent, shows_marks=shows_marks)
                 asked.append(_Asked(position, list(ids), parameters, _repeats(decoding), opening, decoding.stop))
@@ -174,7 +174,7 @@ class VLLMEngine(ThinkingEngine):
     def _heard(self, response: Response, asked: _Asked) -> Response:
         """Return a response whose texts are answers, which end at stop strings."""
         count = token_counter(self._llm().get_tokenizer())
-        return cut_at(heard(response, self.marks, asked.opening, count), asked.stop)
+        return cut_at(heard(response, self.thought_marks, asked.opening, count), asked.stop)
 
     def _parameters(self, decoding: Decoding, *, shows_marks: bool = False) -> Any:
         """Return vLLM's form of a decoding; what is open is left to vLLM.
