@@ -85,6 +85,20 @@ EXAMPLES = {
     "PMMEvalXNLIEvaluator": ((("the answer is A", "en"), ("B", "en")), ("A", "A")),
     "PMMEvalFloresEvaluator": ((("a b c d", "English"), ("x", "English")), ("a b c d", "a b")),
     "AccDropEvaluator": (("A", "A"), ("B", "A")),
+    **dict.fromkeys(
+        ("TEXTEvaluator", "TEXTEvaluatorForGlm4v", "TEXTEvaluatorForVita"), (A[0], ([{"answer": "A"}] * 10,) * 2)
+    ),
+    "MMStarEvaluator": (
+        ("A", "B"),
+        ({"choices": json.dumps({"A": "x", "B": "y"}), "answer": "A", "category": "c"},) * 2,
+    ),
+    **dict.fromkeys(
+        ("MMMUProEvaluator", "MMMUProCotEvaluator"), (("A", "B"), (json.dumps([{"A": "x", "B": "y"}, "A", "c"]),) * 2)
+    ),
+    "VideoMMEEvaluator": (
+        ("A", "B"),
+        ({"answer": "A", "domain": "d", "sub_category": "s", "task_type": "t", "duration": "short"},) * 2,
+    ),
     "Math401Evaluator": (("1", "2"), ("1", "1")),
 }
 ARGUMENTS = {
@@ -94,6 +108,7 @@ ARGUMENTS = {
     "KaoshiEvaluator": {"question_type": "single_choice"},
     "GenericLLMEvaluator": {"prompt_template": {}},
     "CascadeEvaluator": {"llm_evaluator": {}},
+    "LMEvaluator": {"prompt_template": {}},
 }
 ELSEWHERE = {
     "AveragePPLEvaluator": "no answer of a model has the column that it reads",
@@ -101,6 +116,7 @@ ELSEWHERE = {
     "CircularOptionSimAccEvaluator": "tested in tests/dialects/aisbench/test_evaluators.py, with rows in all orders",
     "GenericLLMEvaluator": "asks a judge: test_evaluators.py",
     "CascadeEvaluator": "asks a judge: test_evaluators.py",
+    "LMEvaluator": "asks a judge: tests/dialects/aisbench/test_pair_judges.py",
     "MeteorEvaluator": "needs data of NLTK",
     "LCPassKEvaluator": "tested in test_exam_evaluators.py",
     **dict.fromkeys(
