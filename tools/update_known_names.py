@@ -12,7 +12,7 @@ import gzip
 from pathlib import Path
 
 from proctor.artifacts.catalogs import LocalCatalog, builtin_catalog
-from proctor.dialects.aisbench.index import config_entries
+from proctor.dialects.aisbench.index import EXAMS, config_entries
 from proctor.dialects.known_names import FILE
 from proctor.dialects.lm_eval.index import build_index
 from proctor.packages import COLLECTIONS, fetched_folder
@@ -32,7 +32,7 @@ def names() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {name: set() for name in COLLECTIONS}
     found["lm-eval"] = set(build_index().entries)
     for entry in config_entries(()).values():
-        if entry.source in SOURCES:
+        if entry.source in SOURCES and entry.kind in EXAMS:
             found[SOURCES[entry.source]].add(entry.name)
     folder = fetched_folder("unitxt")
     found["unitxt"] = set(LocalCatalog(str(folder / "catalog")).names()) if folder is not None else set()
