@@ -239,8 +239,6 @@ DIALECTS: Mapping[str, Dialect] = {
         beside={"chat_template_model": {}},
         refused=frozenset(
             {
-                "clusters",
-                "reduce",
                 "num_demos",
                 "chat_template_model",
                 "meta_template",
