@@ -67,12 +67,15 @@ class ArtifactMeta(ModelMetaclass):
 
 
 def _evaluate(annotations: dict[str, Any], namespace: dict[str, Any]) -> None:
-    """Evaluate the annotations of a class of a module, where they can be: pydantic does it anew for each subclass."""
+    """Evaluate the annotations of a class of a module, where they can be: pydantic does it anew for each subclass.
+
+    They are source code of a module that is being imported, as every class statement's; no text of a file gets here.
+    """
     known = vars(sys.modules[namespace["__module__"]]) if namespace.get("__module__") in sys.modules else {}
     for name, annotation in annotations.items():
         if isinstance(annotation, str):
-            with suppress(Exception):  # something that is defined further down: pydantic knows when it is there
-                annotations[name] = eval(annotation, known, namespace)  # noqa: S307 - what a class statement evaluates
+            with suppress(NameError, AttributeError, TypeError):  # of something further down, or for type checkers only
+                annotations[name] = eval(annotation, known, namespace)  # noqa: S307 - source that is being imported
 
 
 class _Overridable:

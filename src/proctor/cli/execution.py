@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 RUNS = "runs"
 """Folder under the current one in which run folders appear unless ``--output`` names one."""
 
+_FINAL = frozenset({"thinking", "truncated", "content_filter"})
+"""Failures that are answers of a kind: they are in the response log, and are not asked again."""
+
 _DIGEST_DIGITS = 8  # tells a thousand runs of one name apart; a folder that holds another run is refused anyway
 _LONGEST_NAME = 60  # characters to recognise a run by; file systems end at 255, and task lists may be long
 
@@ -216,9 +219,12 @@ def _say_failures(result: RunResult, notes: Sequence[str]) -> bool:
 
     for note in notes:
         say(f"warning: {note}")
-    for kind, message in first_failures(result.grades.values()).items():
+    firsts = first_failures(result.grades.values())
+    for kind, message in firsts.items():
         say(f"  {kind}: {message}")
-    if notes:
+    if notes and firsts and _FINAL.issuperset(firsts):
+        say("samples.jsonl has the reasons; asking the same again would end the same")
+    elif notes:
         say(f"samples.jsonl has the reasons; to ask again what failed: proctor run {result.output}")
     return bool(notes)
 
