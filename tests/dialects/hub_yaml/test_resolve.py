@@ -248,6 +248,7 @@ def problems(folder, task, **more):
         ({"solvers": [{"name": "prompt_template"}, {"name": "generate"}]}, "needs the argument 'template'"),
         ({"solvers": [{"name": "prompt_template", "args": {"template": "{prompt"}}, {"name": "generate"}]}, "cannot be read"),
         ({"solvers": [{"name": "prompt_template", "args": {"template": "https://x.org/t"}}, {"name": "generate"}]}, "is an address"),
+        ({"solvers": [{"name": "prompt_template", "args": {"template": "words.txt"}}, {"name": "generate"}]}, "is the path of a file"),
         ({"solvers": [{"name": "use_tools", "args": {"tools": ["bash"]}}, {"name": "generate"}]}, "no argument 'tools'"),
         ({"solvers": [{"name": "generate", "args": {"max_tokens": 5}}, {"name": "generate"}]}, "in different ways"),
         ({"solvers": [{"name": "generate"}, {"name": "self_critique", "args": {"model": "openai/x"}}]}, "another model"),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from proctor.dialects.hub_yaml.config import Step
@@ -173,7 +175,23 @@ def _check(template: object, owner: str) -> None:
         raise TemplateError(
             f"the template of {owner} is an address", why="an exam's words stand in the exam", hint="write them there"
         )
+    if _is_path(template):
+        raise TemplateError(
+            f"the template of {owner} is the path of a file, '{template}'",
+            why="inspect would put the file's words here; an exam's words stand in the exam",
+            hint="write them there",
+        )
     pieces_of(template, owner)
+
+
+_TEXT_FILES: Final = frozenset({".txt", ".md", ".jinja", ".jinja2", ".j2", ".prompt"})
+"""Endings of files of words; one word that ends so is none that a model is told."""
+
+
+def _is_path(template: str) -> bool:
+    """Whether a template is one word that names a file."""
+    is_word = bool(template) and len(template.split()) == 1 and "{" not in template
+    return is_word and (Path(template.strip()).suffix.lower() in _TEXT_FILES or os.path.isfile(template.strip()))  # noqa: PTH113
 
 
 _MAKERS: Final[Mapping[str, Callable[..., Solve]]] = {
