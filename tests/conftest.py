@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -29,6 +31,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# Tests import what they share by a name of its own, for they are no package: ``from tests_pace import within``.
+_spec = spec_from_file_location("tests_pace", Path(__file__).with_name("pace.py"))
+assert _spec is not None
+assert _spec.loader is not None
+_pace = sys.modules["tests_pace"] = module_from_spec(_spec)
+_spec.loader.exec_module(_pace)
 
 
 @pytest.fixture(scope="session")

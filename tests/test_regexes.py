@@ -8,6 +8,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests_pace import in_time
 
 from proctor import regexes
 from proctor.errors import ScoringError
@@ -55,7 +56,7 @@ class TestSlowPatterns:
         began = time.process_time()
         with pytest.raises(SlowPatternError, match="does not end on a text of"):
             BoundedPattern(pattern).findall(text)
-        assert time.process_time() - began < 2
+        assert in_time(time.process_time() - began, 2)
 
     def test_the_message_names_pattern_reason_and_remedy(self):
         with pytest.raises(SlowPatternError) as caught:
@@ -80,7 +81,7 @@ class TestSlowPatterns:
         for _ in range(10):
             with pytest.raises(SlowPatternError, match="texts in a row"):
                 pattern.findall("a" * 40 + "b")
-        assert time.process_time() - began < 0.5  # hundredths of a second, no longer fifths
+        assert in_time(time.process_time() - began, 0.5)  # hundredths of a second, no longer fifths
         assert pattern.findall("short, and without that letter") == []
 
     def test_texts_that_go_well_in_between_count(self, monkeypatch):
@@ -111,7 +112,7 @@ class TestCompiling:
         began = time.process_time()
         with pytest.raises(ScoringError, match="does not compile"):
             BoundedPattern(pattern, re.IGNORECASE)
-        assert time.process_time() - began < 1
+        assert in_time(time.process_time() - began, 1)
 
     def test_honest_sets_compile(self):
         assert BoundedPattern(r"(?i)[a-z]+[0-9]*[\u4e00-\u9fff]?").findall("Ab1") == ["Ab1"]

@@ -5,6 +5,7 @@ import time
 import unicodedata
 
 import pytest
+from tests_pace import in_time
 
 from proctor.cli.error_reporting import INTERNAL
 
@@ -69,7 +70,7 @@ def test_each_ends_in_words(invoke, folder, name):
     for command in (("show", "t.yaml"), ("show", "t.yaml", "--steps"), ("validate", "t.yaml"), run):
         started = time.process_time()
         code, out, err = invoke(*command)
-        assert time.process_time() - started < 5  # the first of all imports a library
+        assert in_time(time.process_time() - started, 5)  # the first of all imports a library
         assert code in (0, 1, 2), err
         assert code != INTERNAL
         assert code == 0 or err.count("error:") + err.count("warning:") <= 10

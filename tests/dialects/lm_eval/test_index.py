@@ -176,13 +176,15 @@ def test_the_installed_package_is_not_imported(tmp_path, monkeypatch):
 
 
 def test_two_thousand_files_in_a_fraction_of_a_second(tmp_path):
+    from tests_pace import in_time  # processes of the test above import this file without pytest
+
     for number in range(2000):
         (tmp_path / f"t{number}.yaml").write_text(f"task: t{number}\ninclude: _base\ndataset_name: n{number}\n")
     (tmp_path / "_base").write_text("dataset_path: d\ntag: many\n")
     build(tmp_path)
     start = time.process_time()
     assert len(build(tmp_path).entries) == 2001
-    assert time.process_time() - start < 0.3
+    assert in_time(time.process_time() - start, 0.3)
 
 
 def test_children_have_what_their_groups_share(tmp_path):

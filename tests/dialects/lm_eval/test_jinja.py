@@ -8,6 +8,7 @@ import jinja2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests_pace import in_time
 
 from proctor import regexes
 from proctor.dialects.lm_eval.jinja import compile_expression, compile_text, field_names, is_template
@@ -195,7 +196,7 @@ def test_templates_that_run_away_are_stopped(payload):
     start = time.process_time()
     with pytest.raises(TemplateError):
         compile_text(payload)(ROW)
-    assert time.process_time() - start < 3
+    assert in_time(time.process_time() - start, 3)
 
 
 def test_a_loop_over_slow_operations_is_stopped_by_the_clock(monkeypatch):
@@ -208,7 +209,7 @@ def test_a_loop_that_makes_large_texts_takes_memory():
     start = time.process_time()
     with pytest.raises(TemplateError, match="more than 128 MiB"):
         compile_text("{% for i in range(99999) %}{% set x = 'a'*9000000 %}{% endfor %}")({})
-    assert time.process_time() - start < 3
+    assert in_time(time.process_time() - start, 3)
 
 
 def test_a_regular_expression_that_does_not_end_is_stopped(monkeypatch):
