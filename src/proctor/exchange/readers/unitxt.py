@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from proctor.exchange.observed import Observed, ObservedExam, messages_in, prompt_text, scores_of, text_of
+from proctor.exchange.observed import Observed, ObservedExam, messages_in, prompt_text, scores_of, share, text_of
+from proctor.exchange.shapes import UnitxtLine, check_lines
 from proctor.recipes.fingerprint import instance_digest
 
 _LISTS = ("instance_scores", "instances", "samples", "predictions")
@@ -22,13 +23,12 @@ def read(path: Path, content: Any) -> list[ObservedExam] | None:
         return None
     if not {"source", "prediction"} <= set(lines[0]):
         return None
+    check_lines(lines, UnitxtLine, "a file of Unitxt's results", path)
     whole = _global(content, lines)
     metric = str(whole.get("score_name") or "score")
-    score = whole.get("score")
+    score = share(whole.get("score"))
     instances = [_observed(number, line) for number, line in enumerate(lines)]
-    return [
-        ObservedExam(path.stem, "Unitxt", instances, metric, float(score) if isinstance(score, int | float) else None)
-    ]
+    return [ObservedExam(path.stem, "Unitxt", instances, metric, score)]
 
 
 def _global(content: Any, lines: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
@@ -44,6 +44,8 @@ def _observed(number: int, line: Mapping[str, Any]) -> Observed:
     source = messages_in(line["source"])
     score = line.get("score")
     own = score.get("instance", score) if isinstance(score, Mapping) else {}
+    if not isinstance(own, Mapping):
+        own = {}
     references = line.get("references") or ([line["target"]] if line.get("target") is not None else [])
     return Observed(
         number,
