@@ -245,6 +245,8 @@ class _Asking:
         """Return what has to be asked, where every request is one step: these are claimed before the only look."""
         fresh = self._claim([Step(entry.request, entry.key) for entry in requests])  # type: ignore[arg-type]
         known = self.filed.known([step.key for step in fresh])
+        if not known:  # nearly always, in a run that asks
+            return fresh
         with self._lock:
             self._on_the_way.difference_update(known)
         if count:
@@ -254,10 +256,11 @@ class _Asking:
     def _claim(self, steps: list[Step]) -> list[Step]:
         fresh = []
         with self._lock:
+            on_the_way, failed, is_held = self._on_the_way, self._failed, self._writer.holds
             for step in steps:
-                taken = step.key in self._on_the_way or step.key in self._failed or self._writer.holds(step.key)
-                if not taken:
-                    self._on_the_way.add(step.key)
+                key = step.key
+                if not (key in on_the_way or key in failed or is_held(key)):
+                    on_the_way.add(key)
                     fresh.append(step)
         return fresh
 
