@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -30,7 +30,7 @@ from proctor.ir import (
     Rolling,
     Usage,
 )
-from proctor.jsonable import to_document, to_line
+from proctor.jsonable import to_document, to_line, to_lines
 from proctor.recipes.exam import Answered, Exam
 from proctor.recipes.fingerprint import Fingerprint
 from proctor.running.folder_lock import locked
@@ -40,6 +40,7 @@ from proctor.scoring.columns import ABSENT
 from proctor.scoring.grade import Grade
 
 SPEC, SAMPLES, RESULTS = "run.yaml", "samples.jsonl", "results.json"
+_BLOCK = 256  # lines that are encoded together: calls are cheap then, and the lines weigh little
 _DIFFERENCES_SHOWN = 5  # enough to recognise the other run by, on a line or two
 
 
@@ -178,7 +179,7 @@ class SampleWriter:
             spool.seek(0)
             spool.truncate()
             decodings = _Decodings()
-            for each in answered:
+            for each in answered:  # each by itself: who grades it may change it
                 spool.write(to_line(_beginning(exam, each, decodings)) + b"\n")
                 yield each
             spool.flush()
@@ -186,8 +187,11 @@ class SampleWriter:
     def finish(self, grade: Grade) -> None:
         """Write the lines of the exam whose items were recorded last."""
         self._spool.seek(0)
-        for line, ending in zip(self._spool, _endings(grade), strict=False):  # endings never end
-            self._file.write(b"%s,%s\n" % (line[:-2], to_line(ending)[1:]))
+        endings = _endings(grade)  # which never end
+        while lines := list(islice(self._spool, _BLOCK)):
+            ends = to_lines(list(islice(endings, len(lines))))
+            whole = [b"%s,%s\n" % (line[:-2], end[1:]) for line, end in zip(lines, ends, strict=True)]
+            self._file.writelines(whole)
 
 
 def _fingerprints(values: Mapping[str, Any]) -> dict[str, Fingerprint]:
@@ -216,27 +220,65 @@ def _output_errors(path: Path) -> Iterator[None]:
 
 def _beginning(exam: str, answered: Answered, decodings: _Decodings) -> dict[str, Any]:
     question, responses = answered.question, answered.responses
-    requests = question.requests
     return {
         "exam": exam,
         "doc_id": question.number,
         "instance": question.digest,
         "input": question.instance,
-        "kind": _one([_KINDS[type(request)] for request in requests]),
-        "prompt": _one(_of_each(_prompts, requests)),
-        "decoding": decodings.of(requests),
-        "continuations": _of_each(_continuations, requests) or None,
-        "output": _one([_output(response) for response in responses]) if responses else None,
-        "thinking": _of_texts([response.thoughts for response in responses]),
-        **_written(responses),
-        "finish_reason": _of_texts([response.finish_reasons for response in responses]),
-        "finish_reasons": _of_each(_REASONS, responses) or None,
+        **_asked(question.requests, decodings),
+        **_heard(responses),
         "references": question.exchange.references,
         "gold": question.exchange.gold,
         "usage": _usage(responses).as_data(),
         "timing": _timing(responses),
         "failure": answered.failure,
         "schema_version": SCHEMA_VERSION,
+    }
+
+
+def _asked(requests: Sequence[Request], decodings: _Decodings) -> dict[str, Any]:
+    """Return what was asked; nearly always one thing, which is what all of it comes to."""
+    if len(requests) == 1 and type(request := requests[0]) is Generate:
+        decoding = decodings.of_one(request.decoding)
+        return {"kind": "generate", "prompt": _payload(request.prompt), "decoding": decoding, "continuations": None}
+    return _all_asked(requests, decodings)
+
+
+def _all_asked(requests: Sequence[Request], decodings: _Decodings) -> dict[str, Any]:
+    return {
+        "kind": _one([_KINDS[type(request)] for request in requests]),
+        "prompt": _one(_of_each(_prompts, requests)),
+        "decoding": decodings.of(requests),
+        "continuations": _of_each(_continuations, requests) or None,
+    }
+
+
+def _heard(responses: Sequence[Response]) -> dict[str, Any]:
+    """Return what came back; nearly always one answer without thoughts, and then that is all of it."""
+    if len(responses) == 1 and len((response := responses[0]).texts) == 1 and _is_bare(response):
+        (reason,) = response.finish_reasons or ("",)
+        return {
+            "output": response.texts[0],
+            "thinking": None,
+            "finish_reason": reason or None,
+            "finish_reasons": response.finish_reasons or None,
+        }
+    return _all_heard(responses)
+
+
+def _is_bare(response: Response) -> bool:
+    return not (
+        response.failure or response.thoughts or response.written or response.scores or len(response.finish_reasons) > 1
+    )
+
+
+def _all_heard(responses: Sequence[Response]) -> dict[str, Any]:
+    return {
+        "output": _one([_output(response) for response in responses]) if responses else None,
+        "thinking": _of_texts([response.thoughts for response in responses]),
+        **_written(responses),
+        "finish_reason": _of_texts([response.finish_reasons for response in responses]),
+        "finish_reasons": _of_each(_REASONS, responses) or None,
     }
 
 
@@ -320,10 +362,11 @@ class _Decodings:
 
     def of(self, requests: Sequence[Request]) -> Any:
         """Return what requests say of it, by name; ``None`` where the model writes nothing."""
-        found = [self._of(each.decoding) for each in requests if isinstance(each, (Generate, Converse))]
+        found = [self.of_one(each.decoding) for each in requests if isinstance(each, (Generate, Converse))]
         return _one(found) if found else None
 
-    def _of(self, decoding: Decoding) -> dict[str, Any]:
+    def of_one(self, decoding: Decoding) -> dict[str, Any]:
+        """Return what one decoding says."""
         if decoding is not self._last:
             self._last = decoding
             self._shown = {name: value for name in _DECODED if (value := getattr(decoding, name)) is not None}
@@ -354,9 +397,10 @@ def _output(response: Response) -> Any:
 
 def _timing(responses: Sequence[Response]) -> dict[str, float]:
     each = [response.timing for response in responses]
-    found = {
-        "started": min([timing.started for timing in each if timing.started], default=0.0),
-        "seconds": sum([timing.seconds for timing in each]),
-    }
-    first = each[0].first_token_seconds if len(each) == 1 else None
+    if len(each) != 1:
+        started = [timing.started for timing in each if timing.started]
+        return {"started": min(started, default=0.0), "seconds": sum([timing.seconds for timing in each])}
+    (timing,) = each
+    found = {"started": timing.started or 0.0, "seconds": timing.seconds}
+    first = timing.first_token_seconds
     return found if first is None else {**found, "first_token_seconds": first}

@@ -214,8 +214,9 @@ class _Shared:
                 None if failure is None else Failure(*failure),
                 digest,
             )
-            for asked, opening, number, prefix, answer, gold, instance, references, choices, labels, requests,
-            processors, failure, digest in zip(*packed, strict=True)
+            for asked, opening, number, prefix, answer, gold, instance, references, choices, labels, requests, processors, failure, digest in zip(
+                *packed, strict=True
+            )
         ]
 
     def _packed_request(self, request: Request) -> _Packed:

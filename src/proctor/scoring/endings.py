@@ -129,7 +129,7 @@ def _agrees(words: str, references: Sequence[Any]) -> bool:
 
 @lru_cache(maxsize=256)
 def _has(words: str, text: str) -> bool:
-    """Return whether one text is in another as a word; of answers that are all the same, that is asked again and again."""
+    """Return whether one text is in another as a word; of answers that are all the same, it is asked often."""
     return bool(text) and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", words, re.IGNORECASE) is not None
 
 

@@ -70,7 +70,7 @@ _HOLDERS: Final = frozenset({list, tuple, dict})
 
 
 def _held(values: list[Any], kinds: set[type]) -> list[object]:
-    """Return what values hold: entries of lists and tuples, keys and values of dicts; scalars among them are left out."""
+    """Return what values hold: entries of lists and tuples, keys and values of dicts."""
     dicts = [each for each in values if type(each) is dict] if dict in kinds else []
     listed = [] if kinds == {dict} else [each for each in values if type(each) is list or type(each) is tuple]
     return [*chain.from_iterable(listed), *chain.from_iterable(dicts), *chain.from_iterable(map(dict.values, dicts))]

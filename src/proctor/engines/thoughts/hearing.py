@@ -52,13 +52,14 @@ def opening_of(
     """
     is_string = isinstance(prompt, str) or not (prompt.is_chat or strings_are_messages)
     end = _end_of(_continued(prompt, is_string=is_string))
+    always = marks.always
     for family in marks.families if end.endswith(marks.all_marks) else ():
         if any(end.endswith(mark) for mark in family.start):
-            return Opening(marks.always or family)
+            return Opening(always or family)
         if any(end.endswith(mark) for mark in family.end):
             return Opening(is_closed=True)
-    if marks.always is not None:
-        return Opening(marks.always)
+    if always is not None:
+        return Opening(always)
     if by_name and not end and not is_string and marks.template_opens is not None:
         return Opening(marks.template_opens, is_assumed=True)
     return UNKNOWN
@@ -115,8 +116,9 @@ def heard(
 
 def _has_no_thoughts(response: Response) -> bool:
     """Whether nothing beside the texts speaks of thoughts: nothing came apart, and no text was cut off in them."""
-    is_cut = any(map(is_cut_off, response.finish_reasons))
-    return not (is_cut or response.usage.thinking_tokens or any(response.thoughts))
+    if response.usage.thinking_tokens or any(response.thoughts):
+        return False
+    return not any(map(is_cut_off, response.finish_reasons))
 
 
 def _opening_left(opening: Opening, response: Response, aside: str) -> Opening:
