@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -233,6 +233,17 @@ def _sampled(sample: object) -> str:
     if not isinstance(sample, Mapping):
         return ""
     how = f"{sample['asked']:,} of {sample['of']:,} questions were asked, chosen {sample['chosen']}"
+    models = sample.get("models")
+    if isinstance(models, list):
+        how += f" ({_listed(models)})"
     near = f"within {sample['precision']:g} of the score on all"
     end = near if sample["reached"] else f"not yet {near}"
     return f"{how} (seed {sample['seed']}); the interval is {end}"
+
+
+_NAMED = 3  # models whose names are said; results.json has all
+
+
+def _listed(names: Sequence[Any]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(map(str, names[:_NAMED])) + more

@@ -26,10 +26,12 @@ from proctor.running.checks import check_exams
 from proctor.running.drawn_questions import in_drawn_order, part_of, shares_of
 from proctor.running.execute import Budget, Session, ask
 from proctor.running.judging import judges_through
+from proctor.running.listening import listening
 from proctor.running.log import ResponseLog
 from proctor.running.maintenance import engines as engines_of_log
 from proctor.running.plan import Filed, answered
 from proctor.running.progress import Observer, SilentObserver
+from proctor.running.rehearsal import check_decidable, less_is_better
 from proctor.secrets import without_secrets
 from proctor.statistics.gates import GateTest, Verdict, capital_for
 from proctor.statistics.sequences import difference_interval, mean_interval
@@ -190,7 +192,8 @@ def _decide(states: Sequence[_State], session: Session, rules: GateRules) -> Non
         filed = Filed(session.log, session.number, with_failures=True)
         missing = Failure("budget", session.stopped or "the response log holds no answer")
         for state, chunk in rounds:
-            state.take(chunk, list(answered(chunk.questions(), filed, missing)), is_cut_off=session.stopped is not None)
+            heard = filed.heard_by(listening(session.engine, chunk))
+            state.take(chunk, list(answered(chunk.questions(), heard, missing)), is_cut_off=session.stopped is not None)
         _share(states, 1.0 - rules.level)
         if session.stopped is not None:
             return
@@ -235,6 +238,7 @@ class _State:
         """Return an exam before it is asked; errors as of :func:`run_gate`."""
         maker = FingerprintMaker()
         questions = list(maker.passing(exam.questions()))
+        check_decidable(exam, questions, instance_scores=rules.instance_scores, more_is_better=True)
         digests = keys_of(question.digest for question in questions)
         before: Sequence[float | None] = [None] * len(questions)
         if baseline is not None:
@@ -267,11 +271,10 @@ class _State:
             found = found[:cut]
         if not found:
             return
-        grade = chunk.grader.grade(found)
+        grade = chunk.grade(found)
         shares = shares_of(self.exam.name, grade, len(found), instance_scores=self.rules.instance_scores)
         if shares.low_is_better:
-            why = f"less of '{shares.metric}' is better, and a gate is for scores of which more is"
-            raise UsageError(f"'{self.exam.name}' cannot be gated", why=why, hint="gate on an accuracy")
+            raise less_is_better(self.exam.name, shares.metric)
         self.metric = shares.metric or self.metric
         for score in shares.values:
             _, before = self.questions[self.asked]
