@@ -215,8 +215,9 @@ def _noise(levels: object) -> str:
         return ""
     halved = levels["halved_by"]
     more = f"{halved['instances']} questions would halve the interval"
-    if "answer_noise" not in levels:
-        return f"a standard error of {shown(levels['stderr'])}; {more}"
+    if levels.get("answer_noise") is None:
+        why = "how much of it is the noise of answers cannot be known from one answer to each (--repeats 2 tells)"
+        return f"a standard error of {shown(levels['stderr'])}; {why}; {more}"
     share = f"{shown(levels['question_noise'])} from questions, {shown(levels['answer_noise'])} from answers"
     said = f"a standard error of {shown(levels['stderr'])} ({share})"
     if halved["repeats"] is None:
