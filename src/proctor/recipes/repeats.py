@@ -233,10 +233,13 @@ def summary_of(found: TwoLevel, scale: float = 1.0) -> dict[str, Any]:
     """Return the two levels of noise as JSON-like data, with what would halve the interval.
 
     ``question_noise`` and ``answer_noise`` are the standard errors that each brings to the mean; their squares add up.
+    With one answer to each question they cannot be told apart, and are ``None``.
     ``halved_by`` has the number of ``repeats`` (``None`` where no number is enough) and of ``instances``.
     """
     summary: dict[str, Any] = {"instances": found.n, "repeats": found.k, "stderr": found.error * scale}
-    if found.omega2 is not None and found.sigma2 is not None:
+    if found.k == 1:
+        summary |= {"question_noise": None, "answer_noise": None}
+    elif found.omega2 is not None and found.sigma2 is not None:
         summary["question_noise"] = math.sqrt(found.omega2 / found.n) * scale
         summary["answer_noise"] = math.sqrt(found.sigma2 / (found.n * found.k)) * scale
     if found.error > 0:

@@ -102,6 +102,12 @@ class DatasetConfig:
         return found
 
     @property
+    def clusters(self) -> str | None:
+        """The column that says which rows belong together; a key of ours, which OpenCompass does not have."""
+        found = self.values.get("clusters")
+        return None if found is None else str(found)
+
+    @property
     def inference(self) -> Mapping[str, Any]:
         """Templates, retriever and inferencer."""
         found: Mapping[str, Any] = self.values["infer_cfg"]
@@ -219,6 +225,10 @@ def _run_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
         Replicas.of(values)
     except ProctorError as error:
         yield from (each.at(path="$.n") for each in error.diagnostics)
+    clusters = values.get("clusters")
+    if clusters is not None and (not isinstance(clusters, str) or not clusters):
+        why = "it is the name of the column that says which rows belong together"
+        yield Diagnostic(f"clusters is {clusters!r}", location_of(values), "$.clusters", why)
 
 
 def _scoring_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
