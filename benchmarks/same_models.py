@@ -7,7 +7,7 @@ several batch sizes and numbers of threads; then its weights rounded to bfloat16
 in bfloat16 arithmetic, and the model with one damaged layer. Every run has a response log of its own, so everybody
 answers. Printed are
 
-- how many of all pairs of the same model, whole and in quarters, are called "same";
+- how many of all pairs of the same model, whole, in quarters and in eighths, are called "same";
 - for everybody else the mean divergence with its interval, and after how many prompts he is called "different";
 - how far the divergence lies from one computed with nothing but torch and transformers, one text at a time.
 
@@ -197,8 +197,8 @@ def samples(run: Path) -> Samples:
 
 def itself(runs: Mapping[str, Path], options: argparse.Namespace) -> tuple[int, int, float]:
     """Return how many pairs of the same model are "same", how many there are, and the largest divergence."""
-    quarter = max(1, options.prompts // 4)
-    pieces = [range(options.prompts), *(range(n, n + quarter) for n in range(0, options.prompts, quarter))]
+    most = options.prompts
+    pieces = [range(n, n + size) for size in (most, most // 4 or 1, most // 8 or 1) for n in range(0, most, size)]
     verdicts: list[Sameness] = []
     for number, piece in enumerate(pieces):
         parts = [only(run, piece, options.work / "parts" / str(number) / run.name) for run in runs.values()]
@@ -227,7 +227,10 @@ def _likelihoods(folder: Path, lines: Samples) -> list[np.ndarray]:
     torch.set_num_threads(2)
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
-    return [np.array([_likelihood(model, tokenizer, line["prompt"], each) for each in line["continuations"]]) for line in lines]
+    return [
+        np.array([_likelihood(model, tokenizer, line["prompt"], each) for each in line["continuations"]])
+        for line in lines
+    ]
 
 
 @torch.inference_mode()
@@ -299,8 +302,14 @@ def _others(base: Path, options: argparse.Namespace) -> list[str]:
         if endpoint is not ARITHMETIC:
             values.append(span.value)
             theirs = direct(base, (folder_of(ITSELF[0], options.work), folder_of(endpoint, options.work)))
-            apart = float(np.max(np.abs(np.array(of_proctor(base, run)) - np.array(theirs))))
-            print(f"  direct computation, {len(theirs)} prompts: at most {apart:.2g} apart, mean {np.mean(theirs):.4g}", flush=True)
+            ours = of_proctor(base, run)
+            apart = abs(float(np.mean(ours) - np.mean(theirs)))
+            most = float(np.max(np.abs(np.array(ours) - np.array(theirs))))
+            print(
+                f"  computed directly on {len(theirs)} prompts: {np.mean(theirs):.6g}, {apart:.1g} apart "
+                f"(single prompts at most {most:.1g})",
+                flush=True,
+            )
             if apart > CLOSE:
                 wrong.append(f"{endpoint.name}: the direct computation is {apart:.2g} away")
     if values != sorted(values):

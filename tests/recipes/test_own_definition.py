@@ -1,6 +1,7 @@
 """An exam whose dialect says nothing of what it is made of has a whole fingerprint all the same."""
 
-import importlib.util
+import importlib
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.own_definition import own_definition
-from proctor.scoring import ExamGrader, Grading, MetricNames, MetricScorers
+from proctor.scoring import ExamGrader, MetricNames, MetricScorers
 
 QUIZ = Path(__file__).parents[2] / "examples" / "plugin"
 
@@ -21,8 +22,6 @@ def quiz(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
     module = importlib.import_module("quiz_of_others")
     yield module, copy, tmp_path
-    import sys
-
     sys.modules.pop("quiz_of_others", None)
 
 
@@ -36,7 +35,8 @@ def exam_of(quiz, text="france = PARIS\n"):
 def test_no_layer_is_empty(quiz):
     found = own_definition(exam_of(quiz))
     assert found == exam_of(quiz).definition
-    assert found.extraction and found.metrics
+    assert found.extraction
+    assert found.metrics
     assert list(found.held) == ["quiz_of_others"]
 
 

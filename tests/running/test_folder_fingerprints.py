@@ -209,7 +209,9 @@ def test_layers_tell_what_differs_between_runs() -> None:
 
 def test_a_helper_of_code_that_has_changed_is_refused_and_named(capsys: pytest.CaptureFixture[str]) -> None:
     Path("parity.yaml").write_text(YAML.replace('"Q: {{question}}"', "!function words.ask"))
-    Path("words.py").write_text("from pathlib import Path\n\nimport tools\n\n\ndef ask(doc):\n    return doc['question']\n")
+    Path("words.py").write_text(
+        "from pathlib import Path\n\nimport tools\n\n\ndef ask(doc):\n    return doc['question']\n"
+    )
     Path("tools.py").write_text("VERSION = 1\n")
     sys.path.insert(0, str(Path.cwd()))
     try:

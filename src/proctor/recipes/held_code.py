@@ -129,7 +129,9 @@ def _digest_and_imports(path: Path, root: Path, changed: int, size: int) -> tupl
         tree = ast.parse(data)
     except (SyntaxError, ValueError, RecursionError):  # whoever imports it says so
         return digest_of_bytes(data), ()
-    return digest_of_bytes(data), tuple(dict.fromkeys(each for each in _imports(tree, path.parent, root) if each != path))
+    return digest_of_bytes(data), tuple(
+        dict.fromkeys(each for each in _imports(tree, path.parent, root) if each != path)
+    )
 
 
 def _imports(tree: ast.Module, folder: Path, root: Path) -> Iterator[Path]:

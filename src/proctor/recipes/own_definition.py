@@ -67,4 +67,7 @@ def _inner(step: object) -> Any:
 
 def _scorer(scorer: object) -> Any:
     metric = getattr(scorer, "metric", scorer)
-    return [getattr(scorer, "name", ""), by_value(metric) if isinstance(metric, Artifact) else type(metric).__qualname__]
+    return [
+        getattr(scorer, "name", ""),
+        by_value(metric) if isinstance(metric, Artifact) else type(metric).__qualname__,
+    ]
