@@ -209,7 +209,7 @@ def itself(runs: Mapping[str, Path], options: argparse.Namespace) -> tuple[int, 
 
 def needed(base: Path, other: Path, options: argparse.Namespace) -> int | None:
     """Return after how many prompts another model is called different."""
-    for count in sorted({5, 10, 25, 50, 100, options.prompts}):
+    for count in sorted({5, 10, 25, 50, 100, int(options.prompts)}):
         one, two = (only(run, range(count), options.work / "first" / str(count) / run.name) for run in (base, other))
         if any(each.verdict == "different" for each in same_runs(one, two)):
             return count
@@ -233,11 +233,11 @@ def _likelihoods(folder: Path, lines: Samples) -> list[np.ndarray]:
     ]
 
 
-@torch.inference_mode()
 def _likelihood(model: Any, tokenizer: Any, prompt: str, continuation: str) -> float:
     context = tokenizer(prompt)["input_ids"]
     whole = tokenizer(prompt + continuation)["input_ids"]
-    logs = model(torch.tensor([whole])).logits[0].double().log_softmax(dim=-1)
+    with torch.inference_mode():
+        logs = model(torch.tensor([whole])).logits[0].double().log_softmax(dim=-1)
     return float(sum(logs[place - 1, whole[place]] for place in range(len(context), len(whole))))
 
 
@@ -312,7 +312,7 @@ def _others(base: Path, options: argparse.Namespace) -> list[str]:
             )
             if apart > CLOSE:
                 wrong.append(f"{endpoint.name}: the direct computation is {apart:.2g} away")
-    if values != sorted(values):
+    if values != sorted(values):  # bfloat16, int8, int4, damaged
         wrong.append(f"divergences are not ordered: {values}")
     return wrong
 
