@@ -73,7 +73,7 @@ def unitxt(folder: Path, base: dict[str, Any], change: dict[str, Any]) -> None:
         (catalog / f"{name}.json").write_text(json.dumps(value))
     register_local_catalog(str(catalog))
     recipe = ",".join(f"{name}={value}" for name, value in quiz.unitxt_query(change).items())
-    words = ["--tasks", recipe, "--model", "generic_remote", "--split", "test", "--log_samples"]
+    words = ["--tasks", recipe, "--model", "cross_provider", "--split", "test", "--log_samples"]
     arguments = setup_parser().parse_args(words)
     arguments.tasks = [recipe]  # commas part tasks on the command line
     data = cli_load_dataset(arguments)

@@ -129,7 +129,7 @@ def unitxt_query(change):
 
 UNITXT_VARIANTS = {
     "a space in the template": ("prompt", {"template": {"input_format": "{question} "}}),
-    "a line break in the template": ("prompt", {"template": {"input_format": "{question}\n"}}),
+    "a sign in the template": ("prompt", {"template": {"input_format": "{question} ="}}),
     "a word in the template": ("prompt", {"template": {"input_format": "Q: {question}"}}),
     "an instruction": ("prompt", {"template": {"instruction": "Add."}}),
     "a prefix of the answer": ("prompt", {"template": {"target_prefix": "Answer: "}}),
@@ -183,3 +183,79 @@ INSPECT_VARIANTS = {
     "rows: question": ("prompt", {"rows": EDITED["question"]}),  # a log holds what was asked, not the row
 }
 INSPECT_BASES = {"plain": {}}
+
+AISBENCH_HEAD = """
+from ais_bench.benchmark.models import VLLMCustomAPIChat
+from ais_bench.benchmark.openicl.icl_prompt_template import PromptTemplate
+from ais_bench.benchmark.openicl.icl_retriever import FixKRetriever, ZeroRetriever
+from ais_bench.benchmark.openicl.icl_inferencer import GenInferencer
+from ais_bench.benchmark.openicl.icl_evaluator import AccEvaluator, MATHEvaluator
+from ais_bench.benchmark.datasets import Aime2025Dataset
+from ais_bench.benchmark.utils.postprocess.text_postprocessors import (
+    first_capital_postprocess, last_option_postprocess
+)
+
+
+def made(abbr, rows, template, ids=(), evaluator=AccEvaluator, **more):
+    answered = dict(round=[dict(role="HUMAN", prompt="{question}"), dict(role="BOT", prompt="{answer}")])
+    infer = dict(
+        prompt_template=dict(type=PromptTemplate, template=template, ice_token="</E>"),
+        retriever=dict(type=FixKRetriever, fix_id_list=list(ids)) if ids else dict(type=ZeroRetriever),
+        inferencer=dict(type=GenInferencer),
+    )
+    if ids:
+        infer["ice_template"] = dict(type=PromptTemplate, template=answered)
+    return dict(
+        abbr=abbr, type=Aime2025Dataset, path=f"FOLDER/{rows}.jsonl",
+        reader_cfg=dict(input_columns=["question"], output_column="answer"), infer_cfg=infer,
+        eval_cfg=dict(evaluator=dict(type=evaluator), **more),
+    )
+
+
+def said(prompt, begin=None):
+    return dict(begin=list(begin or []) + ["</E>"], round=[dict(role="HUMAN", prompt=prompt)])
+
+
+BASE = said("{question}")
+SYSTEM = [dict(role="SYSTEM", fallback_role="HUMAN", prompt="Be brief.")]
+EXAMPLE = [dict(role="HUMAN", prompt="What is 1 plus 1?"), dict(role="BOT", prompt="sum 2")]
+summarizer = dict(attr="accuracy")
+"""
+AISBENCH_VARIANTS = {
+    "base": ("", 'made("base", "rows", BASE)'),
+    "a space in the template": ("prompt", 'made("space", "rows", said("{question} "))'),
+    "a line break in the template": ("prompt", 'made("line", "rows", said("{question}\\n"))'),
+    "a word in the template": ("prompt", 'made("word", "rows", said("Q: {question}"))'),
+    "a system prompt": ("prompt", 'made("system", "rows", said("{question}", SYSTEM))'),
+    "an example": ("prompt", 'made("example", "rows", said("{question}", EXAMPLE))'),
+    "a demo": ("prompt", 'made("demo", "rows", BASE, ids=[0])'),
+    "two demos": ("prompt", 'made("demos", "rows", BASE, ids=[0, 2])'),
+    "a text in place of a dialogue": ("prompt", 'made("text", "rows", "{question} =")'),
+    "a capital": ("extraction", 'made("capital", "rows", BASE, pred_postprocessor=dict(type=first_capital_postprocess))'),
+    "a letter": (
+        "extraction",
+        'made("letter", "rows", BASE, pred_postprocessor=dict(type=last_option_postprocess, options="ABCD"))',
+    ),
+    "another evaluator": ("metric", 'made("evaluator", "rows", BASE, evaluator=MATHEvaluator)'),
+    "rows: reversed": ("rows", 'made("reversed", "reversed", BASE)'),
+    "rows: a row less": ("rows", 'made("less", "a_row_less", BASE)'),
+    "rows: answer": ("rows", 'made("answer", "answer", BASE)'),
+    "rows: question": ("prompt", 'made("question", "question", BASE)'),  # predictions hold no rows
+    "rows: a row more": ("rows", 'made("more", "a_row_more", BASE)'),
+    "rows: a row twice": ("rows", 'made("twice", "a_row_twice", BASE)'),
+    "another model": ("answer", "other"),
+    "a model that refuses once": ("answer", "refusing"),
+}
+
+
+def aisbench_config(folder, models):
+    """Return a config with all datasets; ``folder`` holds their rows, ``models`` is source of a list."""
+    made = [source for _, source in AISBENCH_VARIANTS.values() if source.startswith("made(")]
+    listed = ",\n    ".join(made)
+    return f"{AISBENCH_HEAD.replace('FOLDER', str(folder))}\ndatasets = [\n    {listed},\n]\nmodels = {models}\n"
+
+
+def aisbench_name(variant):
+    """Return the dataset and the model behind a variant."""
+    source = AISBENCH_VARIANTS[variant][1]
+    return (source.split('"')[1], "base") if source.startswith("made(") else ("base", source)
