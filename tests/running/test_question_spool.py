@@ -1,8 +1,7 @@
 """What was asked comes back equal when it is graded, or is put in words once more."""
 
-from msgspec.structs import replace
-
 import pytest
+from msgspec.structs import replace
 
 from proctor.ir import (
     Choose,

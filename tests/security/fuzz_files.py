@@ -165,6 +165,25 @@ UNITXT = [
         },
     }
 ]
+UNITXT_SAVED = {
+    "environment_info": {},
+    "samples": {
+        "s": [
+            {
+                "question": "q",
+                "source": "q",
+                "prediction": "4",
+                "references": ["4"],
+                "processed_prediction": "4",
+                "processed_references": ["4"],
+                "accuracy": 1.0,
+                "score": 1.0,
+                "score_name": "accuracy",
+            }
+        ]
+    },
+}
+UNITXT_SCORES = {"results": {"s": {"score": 1.0, "score_name": "accuracy"}}}
 EEE = {
     "schema_version": "0.3.0",
     "evaluation_id": "t/x/1",
@@ -245,6 +264,7 @@ KINDS: dict[str, Kind] = {
     "opencompass": Kind({"predictions/m/t.json": OPENCOMPASS, "results/m/t.json": OPENCOMPASS_RESULTS}, _observed("predictions/m/t.json")),
     "aisbench": Kind({"predictions/m/t.jsonl": AISBENCH, "results/m/t.json": OPENCOMPASS_RESULTS}, _observed("predictions/m/t.jsonl")),
     "unitxt": Kind({"results.json": UNITXT}, _observed("results.json")),
+    "unitxt_saved": Kind({"r_samples.json": UNITXT_SAVED, "r.json": UNITXT_SCORES}, _observed("r_samples.json")),
     "every_eval_ever": Kind({"record.json": EEE, "record_samples.jsonl": EEE_LINES}, _observed("record.json")),
     "import": Kind({"record.json": EEE, "record_samples.jsonl": EEE_LINES}, _imported),
     "why": Kind({"a.json": INSPECT, "b.json": OPENCOMPASS}, _why),

@@ -127,6 +127,14 @@ class LmEvalLine(TypedDict):
     arguments: NotRequired[list[Any] | Free | None]
 
 
+class UnitxtSavedLine(TypedDict):
+    """An instance that Unitxt's command saved: scores and fields of the task side by side."""
+
+    source: Any
+    prediction: Any
+    references: NotRequired[list[Any] | None]
+
+
 class UnitxtLine(TypedDict):
     """An instance of Unitxt's results."""
 

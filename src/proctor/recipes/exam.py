@@ -184,7 +184,8 @@ class Exam:
         own_seed: Seed of its draws where the run gives none; ``None`` where it draws nothing, or each part has its own.
         clusters: The field whose values say which questions belong together, where the exam says so.
         own: The dialect's own object behind the exam, for converters of the same dialect.
-        define: Returns what it is made of by value, beside its questions; called when a run needs it.
+        define: Returns what it is made of by value, beside its questions; called when a run needs it. Where a dialect
+            gives none, what its parts show is taken.
     """
 
     name: str
@@ -348,11 +349,16 @@ class Exam:
     @cached_property
     def definition(self) -> Definition:
         """How answers are read and scored, and what its specification names, by value."""
-        found = self.define()
+        found = self.define() if self.define is not Definition else self._own_definition()
         said = {"truncated": self.options.truncated == "fail", "answers": self.options.answers == "raw"}
         if not any(said.values()):
             return found
         return replace(found, extraction=[found.extraction, [name for name, is_said in said.items() if is_said]])
+
+    def _own_definition(self) -> Definition:
+        from proctor.recipes.own_definition import own_definition
+
+        return own_definition(self)
 
     def specification(self) -> dict[str, Any]:
         """Return JSON-like data that describes the exam fully, for ``run.yaml``: what it names is held by value."""
