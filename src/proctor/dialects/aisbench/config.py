@@ -24,9 +24,10 @@ from proctor.dialects.aisbench.values import (
 from proctor.dialects.aisbench.word_checks import columns_of_reader, word_problems
 from proctor.errors import Diagnostic, Location, ProctorError, ValidationError, did_you_mean
 
-GENERATE, PPL, LL, CLP, CHAT, TEXT_PPL = "gen", "ppl", "ll", "clp", "chat", "text_ppl"
+GENERATE, PPL, LL, CLP, CHAT, TEXT_PPL, CALL = "gen", "ppl", "ll", "clp", "chat", "text_ppl", "call"
 """What an inferencer asks: an answer; the perplexity of each label's prompt; the likelihood of each label's
-continuation; the probabilities of single-token choices; the turns of a conversation; the loss of a text by itself."""
+continuation; the probabilities of single-token choices; the turns of a conversation; the loss of a text by itself;
+calls of functions."""
 
 INFERENCERS: Mapping[str, str] = {
     "GenInferencer": GENERATE,
@@ -40,13 +41,13 @@ INFERENCERS: Mapping[str, str] = {
     "ChatMLInferencer": CHAT,
     "ParallelChatMLInferencer": CHAT,
     "MultiTurnGenInferencer": CHAT,
+    "BFCLV3FunctionCallInferencer": CALL,
 }
 _ELSEWHERE: Mapping[str, str] = {
     "AgentInferencer": "it lets the model call tools and run code",
     "AttackInferencer": "it searches for attacks with the model in the loop",
     "SCInferencer": "it samples several answers; set n on the dataset and use GenInferencer",
     "ToTInferencer": "it searches a tree of thoughts with the model in the loop",
-    "BFCLV3FunctionCallInferencer": "it runs the functions that the model calls",
     "LMMGenInferencer": "it makes images and films",
     "MinKPercentInferencer": "it looks at single tokens of a text",
     "InferencePPLOnlyInferencer": "it measures single tokens of a response",

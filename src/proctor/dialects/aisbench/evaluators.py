@@ -43,7 +43,7 @@ _ELSEWHERE = {
     "DS1000Service": "it sends programs to a service that runs them",
     "CIBench": "it runs what models wrote in notebooks",
     "OmniDocBench": "it compares pages by rendering their formulas with LaTeX",
-    "BFCL": "it runs the functions that the model calls",
+    "BFCLMultiTurn": "it runs the functions that the model calls",
     "LMMJudge": "it judges pictures that models made",
 }
 

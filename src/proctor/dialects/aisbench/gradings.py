@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
-from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, TEXT_PPL, DatasetConfig
+from proctor.dialects.aisbench.config import CALL, CHAT, CLP, GENERATE, LL, PPL, TEXT_PPL, DatasetConfig
 from proctor.dialects.aisbench.evaluators import (
     evaluated,
     grading_problems,
@@ -20,10 +20,11 @@ from proctor.dialects.aisbench.evaluators import (
     reads_rows,
     unit_of,
 )
+from proctor.dialects.aisbench.function_calls import returned_calls
 from proctor.dialects.aisbench.judge_inference import judge_of
 from proctor.dialects.aisbench.options import DatasetOptions
 from proctor.errors import Diagnostic
-from proctor.ir import Failure, Prompt, Request, Response, Rolling
+from proctor.ir import Decoding, Failure, Prompt, Request, Response, Rolling
 from proctor.ir.question import Answered
 from proctor.scoring.choice import first_largest, first_smallest
 from proctor.scoring.evaluators.cases import Cases
@@ -167,6 +168,15 @@ def _generated(each: Answered, labels: Sequence[Any]) -> Any:
     return list(texts) if len(texts) > 1 else texts[0] if texts else ""
 
 
+def _called(each: Answered, labels: Sequence[Any]) -> Any:
+    """Return the calls of an answer where tools were given; else its words."""
+    if "tools" not in getattr(each.question.requests[0], "decoding", Decoding()).extra:
+        return _generated(each, labels)
+    response = each.responses[0]
+    reason = response.finish_reasons[0] if response.finish_reasons else ""
+    return returned_calls(response.texts[0] if response.texts else "", reason)
+
+
 def _least_perplexed(each: Answered, labels: Sequence[Any], first_token: int = 1) -> Any:
     """Return the label whose prompt has the least loss per token; of equals, the first.
 
@@ -209,6 +219,7 @@ _READ = {
     LL: _most_likely,
     CLP: _probabilities,
     TEXT_PPL: _own_loss,
+    CALL: _called,
 }
 
 
@@ -360,9 +371,9 @@ class EvaluatorScorer:
         *,
         intervals: bool,
     ) -> Score:
-        bounds = found.bounds.get(name) or mean_interval(name, float(value), of_rows) if intervals else None
-        low, high = bounds if bounds is not None else (None, None)
         unit, higher = unit_of(self._evaluator, name)
+        bounds = found.bounds.get(name) or mean_interval(name, float(value), of_rows, unit) if intervals else None
+        low, high = bounds if bounds is not None else (None, None)
         return Score(name, value, low, high, unit=unit, higher_is_better=higher, metric=self.name)
 
 
