@@ -21,10 +21,14 @@ from proctor.errors import Diagnostic, ProctorError, ScoringError, did_you_mean
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict, share
-from proctor.scoring.evaluators.judgement_readers import REPORTS, Report
+from proctor.scoring.evaluators.judgement_readers import REPORTS as GENERIC_REPORTS
+from proctor.scoring.evaluators.judgement_readers import Report
+from proctor.scoring.evaluators.subjective_readers import SUBJECTIVE_REPORTS
 from proctor.scoring.judges.judge_client import JudgePrompt, ask
 from proctor.secrets import variable
 
+REPORTS: Mapping[str, Report] = {**GENERIC_REPORTS, **SUBJECTIVE_REPORTS}
+"""Readers of judgements about single answers."""
 _MODEL, _KEY, _BASE = "OC_JUDGE_MODEL", "OC_JUDGE_API_KEY", "OC_JUDGE_API_BASE"
 
 
@@ -80,6 +84,10 @@ def _reported(report: Report, cases: Cases, said: Sequence[Any], failures: Mappi
         name: [column[places[i]] if i in places else None for i in range(len(said))]
         for name, column in found.instances.items()
     }
+    unread = {kept[i]: each for i, each in found.failures.items()}
+    if not found.scores:
+        raise ScoringError("no judgement can be read", why=next(iter(unread.values())).message)
+    failures = {**failures, **unread}
     return Verdict(found.scores, columns, parsed=list(said), failures=failures, described=True, main=found.main)
 
 

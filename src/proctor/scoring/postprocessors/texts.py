@@ -279,3 +279,34 @@ def indented_start(text: str) -> str:
             break
         kept.append(line)
     return "\n".join(kept)
+
+
+def cruxeval_value(text: str) -> str:
+    """Return the first line before ``# done`` (CRUXEval's output prediction)."""
+    return text.split("# done", maxsplit=1)[0].strip().split("\n")[0].strip()
+
+
+def selected_letters(text: str) -> str:
+    """Return the capital letters of a text, each once, sorted: ``A, C`` (SeedBench)."""
+    return ", ".join(sorted({letter for letter in text if letter.isupper()}))
+
+
+def selection(text: str | None) -> str:
+    """Return the selection that a text names, ``Selection 3``; else the text (ArxivRollBench)."""
+    text = "" if text is None else str(text).strip()
+    patterns = (r"\bselection\s*([1-4])\b", r"\b([1-4])\b")
+    match = next((match for each in patterns if (match := re.search(each, text, re.IGNORECASE))), None)
+    return text if match is None else f"Selection {match.group(1)}"
+
+
+def first_of_four(text: str | None) -> str:
+    """Return the first of A, B, C and D that stands alone, else the text (ArxivRollBench)."""
+    text = "" if text is None else str(text).strip()
+    match = re.search(r"\b([ABCD])\b", text, re.IGNORECASE)
+    return text if match is None else match.group(1).upper()
+
+
+def boolean_tag(text: str) -> str | None:
+    """Return yes or no as SmolInstruct marks them, where a text has either."""
+    word = next((word for word in ("Yes", "No") if word.lower() in text.lower()), None)
+    return None if word is None else f"<BOOLEAN> {word} </BOOLEAN>"
