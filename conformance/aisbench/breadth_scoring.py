@@ -14,7 +14,7 @@ import string
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -242,9 +242,11 @@ PROCESSORS: tuple[tuple[str, str], ...] = (
     ("datasets.arxivrollbench", "arxivrollbench_choice_postprocess"),
     ("datasets.smolinstruct", "smolinstruct_acc_postprocess"),
     ("datasets.math_intern", "math_intern_postprocess"),
+    ("datasets.humaneval", "humaneval_internal_v1_postprocess"),
 )
 _PIECES = ("Selection 2", "# done", "3", "b", "D)", "yes", "No way", "\n\nQuestion:", "The answer is", "The answer is:", "#### 5", "# Answer 7", "\\boxed{a{b}c}",
-           "The final answer is $3$. ", "{{2}}", "x", "\n", "。", ".")  # fmt: skip
+           "The final answer is $3$. ", "{{2}}", "x", "\n", "。", ".", "```python\n", "```", "def f(x):\n", "    return 1\n", "  y = 2\n", "import os\n",
+           "from a import b\n", "# note\n", "'abc'", "\n\n", " z")  # fmt: skip
 
 
 def _texts(draw: random.Random, count: int = 3000) -> list[str]:
@@ -266,12 +268,9 @@ def main() -> int:
     command = [scoring.PYTHON, str(oracle), str(file), str(out), scoring.WHEEL, str(options.work)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     wanted = json.loads(out.read_text())
-    compare: Callable[[], int] = lambda: (
-        scoring.compare_processors(asked, wanted["processors"])
-        + scoring.compare_evaluators(asked, wanted["evaluators"])
-    )
     with settings.context(trust_code=True):
-        return int(compare() > 0)
+        different = scoring.compare_processors(asked, wanted["processors"])
+        return int(different + scoring.compare_evaluators(asked, wanted["evaluators"]) > 0)
 
 
 if __name__ == "__main__":

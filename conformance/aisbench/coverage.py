@@ -20,6 +20,7 @@ from proctor.dialects.aisbench.datasets import project_of
 from proctor.dialects.aisbench.datasets.dataset_specs import spec_of
 from proctor.dialects.aisbench.evaluators import is_known
 from proctor.dialects.aisbench.judges import READERS
+from proctor.dialects.aisbench.pair_judges import READERS as READERS_OF_PAIRS
 from proctor.dialects.aisbench.postprocessors import postprocessor_names
 from proctor.dialects.aisbench.reader import datasets_of, read_config
 from proctor.dialects.aisbench.values import Reference, dotted_name, short_name
@@ -57,13 +58,14 @@ def _unknown_scoring(evaluation: Mapping[str, Any]) -> Iterator[tuple[str, str]]
         if judge and judge.get("type") and not is_known(judge):
             yield "evaluator", short_name(judge["type"])
         reader = judge.get("dict_postprocessor") if judge else None
-        if reader and short_name(reader["type"]) not in READERS:
+        known = READERS_OF_PAIRS if short_name(judge.get("type", "")) == "LMEvaluator" else READERS
+        if reader and short_name(reader["type"]) not in known:
             yield "reader of judgements", short_name(reader["type"])
-    known = set(postprocessor_names())
+    processors = set(postprocessor_names())
     for holder in (evaluation, evaluator):
         for part in _PROCESSORS:
             for one in _listed(holder.get(part)):
-                if one.get("type") and not _is_processor(one["type"], known):
+                if one.get("type") and not _is_processor(one["type"], processors):
                     yield "post-processor", short_name(one["type"])
 
 

@@ -11,6 +11,7 @@ from msgspec import structs
 from proctor.dialects.aisbench.config import CALL, CHAT, CLP, GENERATE, LL, PPL, TEXT_PPL, DatasetConfig
 from proctor.dialects.aisbench.datasets.reader import OPTIONAL, columns_of
 from proctor.dialects.aisbench.function_calls import asked_in_words, asked_with_tools
+from proctor.dialects.aisbench.olympiad_prompts import is_olympiad, olympiad_row
 from proctor.dialects.aisbench.options import DatasetOptions, changed_inference, decoding_of
 from proctor.dialects.aisbench.prompts import PromptBuilder
 from proctor.dialects.aisbench.values import short_name
@@ -185,6 +186,7 @@ class RowAsker:
         self._output: str | None = config.reader.get("output_column")
         self._decoding = decoding_of(config, options)
         self._is_given_tools = options.returns_tool_calls
+        self._is_olympiad = is_olympiad(config.values.get("infer_cfg") or {})
         self._shown = _shown_columns(config)
         self._ask = {
             GENERATE: self._generate,
@@ -234,6 +236,7 @@ class RowAsker:
         return AskedRow(prompt.text, (Generate(prompt, decoding),), self._gold(row))
 
     def _prompt(self, row: Row, demos: Sequence[int]) -> Prompt:
+        row = olympiad_row(row) if self._is_olympiad else row
         if self._fits is None:
             return self._builder.generate(row, demos)
         return self._builder.shorten(row, demos, self._fits)

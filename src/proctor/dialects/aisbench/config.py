@@ -12,6 +12,7 @@ from proctor.dialects.aisbench.datasets.dataset_specs import spec_names
 from proctor.dialects.aisbench.datasets.reader import range_problems
 from proctor.dialects.aisbench.evaluators import RECORDED_ONLY, evaluation_slips
 from proctor.dialects.aisbench.judge_inference import judge_of
+from proctor.dialects.aisbench.olympiad_prompts import plain_inference
 from proctor.dialects.aisbench.signatures import known_names, project_named, signature_of
 from proctor.dialects.aisbench.values import (
     ConfigDict,
@@ -105,8 +106,7 @@ class DatasetConfig:
     @property
     def inference(self) -> Mapping[str, Any]:
         """Templates, retriever and inferencer."""
-        found: Mapping[str, Any] = self.values["infer_cfg"]
-        return found
+        return plain_inference(self.values["infer_cfg"])
 
     @property
     def evaluation(self) -> Mapping[str, Any]:
