@@ -41,6 +41,7 @@ def cases(draw: random.Random, size: int = 60) -> Iterator[Case]:
         yield from _lettered(draw, size)
         yield from _words(draw, size)
         yield from _chemistry(draw, size)
+        yield from _reasoner(draw, size)
 
 
 def _case(
@@ -228,6 +229,27 @@ def _chemistry(draw: random.Random, size: int) -> Iterator[Case]:
         )
 
 
+def _reasoner(draw: random.Random, size: int) -> Iterator[Case]:
+    signs = ("positive", "Negative", "", "none", "negative ")
+    yield _case(
+        "datasets.SciReasoner.GUE",
+        "GUE_Evaluator",
+        draw.choices(signs, k=size),
+        draw.choices(("positive", "Negative"), k=size),
+    )
+    # not its errors of numbers: upstream computes them with an argument that scikit-learn has no more
+    sides = draw.choices(("Direct", "Indirect", "", "x"), k=size)
+    yield _case(
+        "datasets.SciReasoner.LLM4Mat", "LLM4Mat_Evaluator", sides, draw.choices(("Direct", "Indirect", "Null"), k=size)
+    )
+    yield _case(
+        "datasets.SciReasoner.LLM4Mat",
+        "LLM4Mat_Evaluator",
+        draw.choices(("True", "False", ""), k=size),
+        draw.choices(("True", "False"), k=size),
+    )
+
+
 def programs() -> Iterator[Case]:
     """Yield the evaluators that run programs."""
     rows = [{"code": "def f(x):\n    return x + 1", "input": "3", "output": "4"} for _ in range(6)]
@@ -243,10 +265,12 @@ PROCESSORS: tuple[tuple[str, str], ...] = (
     ("datasets.smolinstruct", "smolinstruct_acc_postprocess"),
     ("datasets.math_intern", "math_intern_postprocess"),
     ("datasets.humaneval", "humaneval_internal_v1_postprocess"),
+    ("datasets.SciReasoner.GUE", "GUE_postprocessor"),
 )
 _PIECES = ("Selection 2", "# done", "3", "b", "D)", "yes", "No way", "\n\nQuestion:", "The answer is", "The answer is:", "#### 5", "# Answer 7", "\\boxed{a{b}c}",
            "The final answer is $3$. ", "{{2}}", "x", "\n", "。", ".", "```python\n", "```", "def f(x):\n", "    return 1\n", "  y = 2\n", "import os\n",
-           "from a import b\n", "# note\n", "'abc'", "\n\n", " z")  # fmt: skip
+           "from a import b\n", "# note\n", "'abc'", "\n\n", " z", "<think>", "</think>", "The prediction result is Positive.", "it is not", "shows clear", "yep",
+           '{"gap": 2.5}', "{'gap': '3'}", '{"is_stable": true}', "{is_stable: yes}", '{"Direct_or_indirect": "direct"}', "```json", '"answers": ["\\alpha"]}')  # fmt: skip
 
 
 def _texts(draw: random.Random, count: int = 3000) -> list[str]:
@@ -261,6 +285,8 @@ def main() -> int:
     options = parser.parse_args()
     draw = random.Random(7)
     names = [processor(OC, module, name, alone=True) for module, name in PROCESSORS]
+    for name in ("Direct_or_indirect", "is_stable", "gap"):
+        names.append(processor(OC, "datasets.SciReasoner.LLM4Mat", "LLM4Mat_postprocessor", alone=True, property=name))
     asked = {"texts": _texts(draw), "processors": names, "evaluators": [*cases(draw), *programs()], "summaries": []}
     file, out = options.work / "cases.json", options.work / "answers.json"
     file.write_text(json.dumps(asked))

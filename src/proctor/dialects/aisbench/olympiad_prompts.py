@@ -77,18 +77,19 @@ def _english(row: Row, *, is_math: bool) -> str:
     contest = f"an International {'Math' if is_math else 'Physics'} competition"
     if row.get("question_type") == "Theorem proof":
         words = (
-            f"The following is a theorem proving problem from {contest}. Please use logical reasoning and common theorems "
-            "to prove the proposition in the problem according to the given requirements. Please use LaTeX format to "
-            "represent the variables and formulas used in the proof."
+            f"The following is a theorem proving problem from {contest}. Please use logical reasoning and common "
+            "theorems to prove the proposition in the problem according to the given requirements. Please use LaTeX "
+            "format to represent the variables and formulas used in the proof."
         )
     else:
         several, unit = row.get("is_multiple_answer"), row.get("unit")
         box = "\\boxed{multiple answers connected with commas}" if several else "\\boxed{answer}"
         note = ", note that the unit of the answer should not be included in \\boxed{}" if unit else ""
         words = (
-            f"The following is an open-ended problem from {contest}. {_english_kinds(row)}Please calculate the answer "
-            "according to the given requirements and the information provided. Please use LaTeX format to represent the "
-            'variables and formulas used in the solution process and results. Please end your solution with "So the '
+            f"The following is an open-ended problem from {contest}. {_english_kinds(row)}Please calculate the "
+            "answer according to the given requirements and the information provided. Please use LaTeX format to "
+            "represent the variables and formulas used in the solution process and results. Please end your solution "
+            'with "So the '
             f'final answer is {box}{"(unit)" if unit else ""}." and give the result explicitly{note}.'
         )
     end = "Please reason step by step, and put your final answer within \\boxed{}."

@@ -14,22 +14,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from proctor.dialects.aisbench.datasets.files import find_file
-from proctor.dialects.aisbench.judges import judge_builder, judge_engine, judge_of_config, words_of
+from proctor.dialects.aisbench.judges import READERS as READERS_OF_ANSWERS
+from proctor.dialects.aisbench.judges import judge_builder, judge_engine, judge_of_config, report_of, words_of
 from proctor.dialects.aisbench.postprocessors import postprocessor
 from proctor.dialects.aisbench.values import location_of, short_name
 from proctor.errors import Diagnostic, ScoringError, did_you_mean
 from proctor.foreign_text import parse_json
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict
+from proctor.scoring.evaluators.judgement_readers import Report
 from proctor.scoring.evaluators.pair_readers import CANDIDATE, OTHER, PAIR_READERS, Judged, PairReader
-from proctor.scoring.evaluators.subjective_readers import SUBJECTIVE_REPORTS
 from proctor.scoring.judges.judge_client import JudgePrompt
 
 _SEED = 666
 """Of the draw of who stands first (``lm_evaluator.py``: ``order_preds_and_record_references``)."""
 _CHINESE, _ENGLISH = re.compile(r"[\u4e00-\u9fff]"), re.compile(r"\b[a-zA-Z]+\b")
 ORDERS = (None, "random", "double")
-READERS = (*PAIR_READERS, *SUBJECTIVE_REPORTS)
+READERS = (*PAIR_READERS, *READERS_OF_ANSWERS)
 Row = Mapping[str, Any]
 
 
@@ -66,9 +67,11 @@ def lm_judge(
     name = _reader_name(dict_postprocessor)
     asking = _Asking(cases, prompt_template, judge_cfg, is_packed=pack_all_predictions)
     arguments = {key: value for key, value in (dict_postprocessor or {}).items() if key not in ("type", "judge_type")}
-    if name in SUBJECTIVE_REPORTS:
+    if name not in PAIR_READERS:
         asked = list(asking.alone(multi_eval))
-        return _alone(cases, [place for place, _ in asked], asking.said([row for _, row in asked]), name)
+        return _alone(
+            cases, [place for place, _ in asked], asking.said([row for _, row in asked]), report_of(dict_postprocessor)
+        )
     others = _answers_of_others(of_dataset or {}, cases)
     pairs = list(asking.pairs(others, (of_dataset or {}).get("infer_order")))
     said = asking.said([row for _, _, row in pairs])
@@ -163,7 +166,7 @@ class _Asking:
         return {f"{name}_r{number}": text for number, text in enumerate(said, 1)}
 
 
-def _alone(cases: Cases, places: Sequence[int], said: Sequence[Any], name: str) -> Verdict:
+def _alone(cases: Cases, places: Sequence[int], said: Sequence[Any], report: Report) -> Verdict:
     """Return what a family of exams makes of judgements of single answers; of several about one answer the mean."""
     silent = {place: each for place, each in zip(places, said, strict=True) if isinstance(each, Failure)}
     kept = [i for i, each in enumerate(said) if not isinstance(each, Failure)]
@@ -172,7 +175,7 @@ def _alone(cases: Cases, places: Sequence[int], said: Sequence[Any], name: str) 
     rows: Sequence[Row] = cases.rows or [{}] * len(cases.predictions)
     of_rows = [places[i] for i in kept]
     words = [str(said[i]) for i in kept]
-    found = SUBJECTIVE_REPORTS[name](words, [rows[i] for i in of_rows], [cases.references[i] for i in of_rows])
+    found = report(words, [rows[i] for i in of_rows], [cases.references[i] for i in of_rows])
     if not found.scores:
         raise ScoringError("no judgement can be read", why=next(iter(found.failures.values())).message)
     failures = {**{of_rows[i]: each for i, each in found.failures.items()}, **silent}
@@ -249,7 +252,7 @@ def pair_problems(config: Mapping[str, Any], of_dataset: Mapping[str, Any]) -> I
     """Yield what is wrong with a comparison that can be known before anybody is asked."""
     where = location_of(config)
     try:
-        if _reader_name(config.get("dict_postprocessor")) in SUBJECTIVE_REPORTS:
+        if _reader_name(config.get("dict_postprocessor")) not in PAIR_READERS:
             return
     except ScoringError as error:
         yield from error.diagnostics

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Sequence
@@ -192,3 +193,73 @@ def _truth(text: str) -> bool:
     """Return whether a text says yes: it does unless it says no."""
     words = text.lower().replace(" ", "")
     return next((value for sign, value in _TRUE_OR_FALSE if sign in words), True)
+
+
+# -- SciReasoner --------------------------------------------------------------------------------------------------
+
+_SIGNS = {"positive": 1, "negative": 0}
+
+
+def signs(cases: Cases) -> Verdict:
+    """Matthews correlation of positive and negative answers, in percent, over all and over those that say either.
+
+    In the first, what says neither counts as negative (``GUE_Evaluator``).
+    """
+    said = [str(given[0] if isinstance(given, list) else given).strip().lower() for given in cases.predictions]
+    pairs = [(given, str(gold).strip().lower()) for given, gold in zip(said, cases.references, strict=True)]
+    if not pairs:
+        raise ScoringError("there are no predictions to evaluate")
+    sure = [pair for pair in pairs if all(each in _SIGNS for each in pair)]
+    scores = {"matthews_correlation_all": 100 * _matthews([(_SIGNS.get(a, 0), _SIGNS.get(b, 0)) for a, b in pairs])}
+    scores["matthews_correlation_filtered"] = 100 * _matthews([(_SIGNS[a], _SIGNS[b]) for a, b in sure])
+    scores |= {"non_pos_neg_count": len(pairs) - len(sure), "total_count": len(pairs)}
+    right = [100.0 * (given == gold) for given, gold in pairs]
+    return Verdict(scores, {"accuracy": right}, described=True, main="matthews_correlation_all")
+
+
+def _matthews(pairs: Sequence[tuple[int, int]]) -> float:
+    """Return the correlation of two columns of 0 and 1; 0 where one of them does not vary."""
+    count = len(pairs)
+    both, one, other = sum(a and b for a, b in pairs), sum(a for a, _ in pairs), sum(b for _, b in pairs)
+    spread = float(one * (count - one) * other * (count - other)) ** 0.5
+    return (count * both - one * other) / spread if spread else 0.0
+
+
+def material_values(cases: Cases) -> Verdict:
+    """Errors of numbers, or the area under the curve of yes and no as a fraction (``LLM4Mat_Evaluator``)."""
+    first = cases.references[0] if cases.references else None
+    if isinstance(first, int | float) and not isinstance(first, bool):
+        return _errors_of_numbers(cases)
+    pairs = [(_SIDES.get(str(given)), _SIDES.get(str(gold))) for given, gold in cases.pairs()]
+    known = [(given, gold) for given, gold in pairs if given is not None and gold is not None]
+    right, wrong = ([given for given, gold in known if gold == side] for side in (1, 0))
+    if not right or not wrong:
+        raise ScoringError("an area under the curve needs rows of both kinds", why="the answers are of one kind only")
+    area = (sum(right) / len(right) + 1 - sum(wrong) / len(wrong)) / 2
+    column = [None if None in pair else float(pair[0] == pair[1]) for pair in pairs]
+    return Verdict({"AUC": area}, {"accuracy": column}, described=True)
+
+
+_SIDES = {"Direct": 1, "True": 1, "Indirect": 0, "False": 0}
+
+
+def _errors_of_numbers(cases: Cases) -> Verdict:
+    pairs = [(_finite(given), _finite(gold)) for given, gold in cases.pairs()]
+    known = [(given, gold) for given, gold in pairs if given is not None and gold is not None]
+    scores: dict[str, Any] = {"total": len(pairs), "filtered": len(known)}
+    column = [None if one is None or other is None else abs(one - other) for one, other in pairs]
+    if known:
+        errors, golds = [abs(given - gold) for given, gold in known], [gold for _, gold in known]
+        mean = sum(golds) / len(golds)
+        mae, mad = sum(errors) / len(errors), sum(abs(gold - mean) for gold in golds) / len(golds)
+        scores |= {"MAE": mae, "RMSE": (sum(each**2 for each in errors) / len(errors)) ** 0.5, "MAD": mad}
+        scores |= {"MAD/MAE": mad / mae} if mae else {}
+    return Verdict(scores, {"MAE": column}, described=True, main="MAE")
+
+
+def _finite(value: Any) -> float | None:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None

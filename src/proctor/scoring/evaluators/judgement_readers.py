@@ -243,6 +243,39 @@ def _requirements(text: str) -> tuple[str, list[bool]]:
     return ("" if match is None else match.group(1).upper()), checks
 
 
+def all_parts_right(text: str, mark: str = "</think>") -> bool:
+    """Return whether a judgement calls all parts of an answer right: each has the label A (ATLAS).
+
+    Args:
+        text: The judgement, with JSON in a fence or without one.
+        mark: What ends the judge's thoughts.
+    """
+    found = _judgements_in(text.rsplit(mark, maxsplit=1)[-1])
+    found = found.get("judgements", [{}]) if isinstance(found, Mapping) else found
+    listed = found if isinstance(found, list) else [found]
+    return all(isinstance(each, Mapping) and each.get("label") == "A" for each in listed)
+
+
+def _judgements_in(text: str) -> Any:
+    fenced = re.search(r"```json(.*?)```", text, re.DOTALL) or re.search(r"```(.*?)```", text, re.DOTALL)
+    if fenced is not None:
+        tried = [fenced.group(1).strip()]
+    else:
+        judgements, label = (text.rsplit(f'"{name}"', maxsplit=1)[-1] for name in ("judgements", "label"))
+        tried = ['{"judgements"' + judgements, '{"judgements": [{"label"' + label + "}]}"]
+    for each in tried:
+        try:
+            return json.loads(with_escapes(each))
+        except (ValueError, RecursionError):
+            continue
+    return [{}]
+
+
+def with_escapes(text: str) -> str:
+    r"""Return JSON whose backslashes that escape nothing are written as two (``\\alpha``)."""
+    return re.sub(r"(?<!\\)\\(?![\\/\"bfnrtu])", r"\\\\", text)
+
+
 REPORTS: Mapping[str, Report] = {
     "simpleqa_postprocess": attempts,
     "livereasonbench_postprocess": attempts,

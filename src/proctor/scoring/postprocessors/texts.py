@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -358,3 +359,89 @@ def boolean_tag(text: str) -> str | None:
     """Return yes or no as SmolInstruct marks them, where a text has either."""
     word = next((word for word in ("Yes", "No") if word.lower() in text.lower()), None)
     return None if word is None else f"<BOOLEAN> {word} </BOOLEAN>"
+
+
+# -- SciReasoner --------------------------------------------------------------------------------------------------
+
+_SAYS_NO = r"\b(?:negative|no|absence|not|cannot|fails|absent|lacks)\b"
+_YES_WORDS = (
+    "positive positively presence detected identified identifiable found yes located detectable observable evident "
+    "absolutely affirmative can affirm confirm confirms reveals existence certainly consistent recognizable includes "
+    "recognized displays yep"
+)
+_YES_PHRASES = (
+    "shows core", "shows promoter", "shows characteristic", "evidenced by", "seeing characteristic patterns",
+    "contains sequences", "exhibits clear", "contains transcription", "exhibits sequences", "clearly contains",
+    "exhibits features", "contains regulatory", "shows clear", "definitely has", "exhibits patterns", "clear evidence",
+    "contains a", "contains sites", "shows sequences",
+)  # fmt: skip
+_SAYS_YES = rf"\b(?:{'|'.join((*_YES_WORDS.split(), *_YES_PHRASES))})\b"
+
+
+def _without_thoughts(text: str) -> str:
+    """Return a text without what stands between marks of thoughts; nothing where they are not closed."""
+    if "<think>" not in text:
+        return text
+    return re.sub(r"<think>.*?</think>", "", text, flags=re.DOTALL) if "</think>" in text else ""
+
+
+def positive_or_negative(text: Any) -> str:
+    """Return what a text says of a sequence: ``positive``, ``negative`` or nothing (GUE in SciReasoner)."""
+    text = _without_thoughts(text.strip()) if isinstance(text, str) else ""
+    match = re.search(r"\bThe prediction result is\s+(positive|negative)\b", text, re.IGNORECASE)
+    if match is not None:
+        return match.group(1).lower()
+    says = (("negative", _SAYS_NO), ("positive", _SAYS_YES))
+    return next((name for name, words in says if re.search(words, text, re.IGNORECASE)), "")
+
+
+_OPTIONS_OF_PROPERTIES = {
+    **dict.fromkeys(("Direct_or_indirect", "Direct_or_indirect_HSE"), {"indirect": "Indirect", "direct": "Direct"}),
+    **dict.fromkeys(
+        ("SOC", "is_gap_direct", "is_stable"), {"true": "True", "yes": "True", "false": "False", "no": "False"}
+    ),
+}
+
+
+def material_property(text: Any, property: str) -> str | float:  # noqa: A002 - what configs call it
+    """Return the value of a property in an answer's JSON, or in what looks like it (LLM4Mat in SciReasoner)."""
+    if not isinstance(text, str) or not (text := _without_thoughts(text.strip())):
+        return ""
+    text = re.sub(r"^```(?:json)?\s*|\s*```$", "", text.strip(), flags=re.IGNORECASE | re.MULTILINE)
+    options = _OPTIONS_OF_PROPERTIES.get(property)
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if isinstance(found, dict | list | str) and property in found:
+        value = found[property] if isinstance(found, dict) else None
+        if isinstance(value, int | float):
+            return float(value)
+        if isinstance(found, dict):
+            return str(value) if options is None else options.get(str(value).lower(), "")
+    name = re.escape(property)
+    match = re.search(rf"\{{[^{{}}]*[\"']?{name}[\"']?\s*:\s*[\"']?(.*?)[\"']?\s*\}}", text, re.DOTALL | re.IGNORECASE)
+    if match is None:
+        return ""
+    words = match.group(1).strip().strip('"')
+    if options is not None:
+        return options.get(words.lower(), "")
+    try:
+        return float(words)
+    except ValueError:
+        return ""
+
+
+def listed_answers(text: str | None, think_tags: Sequence[str] = ("<think>", "</think>")) -> dict[str, Any]:
+    """Return the JSON with the answers that a text ends with, and whether none was found (ATLAS)."""
+    text = (text or "").split(think_tags[1])[-1]
+    fenced = re.search(r"```json\n(.*?)\n```", text, re.DOTALL) or re.search(r"```(.*?)```", text, re.DOTALL)
+    if fenced is not None:
+        return {"extract_error": False, "answers": _escaped(fenced.group(1).strip())}
+    if '"answers":' in text:
+        return {"extract_error": False, "answers": _escaped('{\n"answers"' + text.split('"answers"')[-1])}
+    return {"extract_error": True, "answers": '{"answers": []}'}
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"(?<!\\)\\(?![\\/\"bfnrtu])", r"\\\\", text)
