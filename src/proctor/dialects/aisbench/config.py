@@ -12,7 +12,7 @@ from proctor.dialects.aisbench.datasets.dataset_specs import spec_names
 from proctor.dialects.aisbench.datasets.reader import range_problems
 from proctor.dialects.aisbench.evaluators import RECORDED_ONLY, evaluation_slips
 from proctor.dialects.aisbench.judge_inference import judge_of
-from proctor.dialects.aisbench.olympiad_prompts import plain_inference
+from proctor.dialects.aisbench.olympiad_prompts import is_olympiad, plain_inference
 from proctor.dialects.aisbench.signatures import known_names, project_named, signature_of
 from proctor.dialects.aisbench.values import (
     ConfigDict,
@@ -194,7 +194,8 @@ def _problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
         yield from range_problems(reader, location_of(reader))
     if isinstance(inference, Mapping):
         yield from _inference_problems(inference)
-        yield from word_problems(inference, columns_of_reader(reader))
+        if not is_olympiad(inference):  # its words are made of all columns
+            yield from word_problems(inference, columns_of_reader(reader))
     if "type" in values:
         yield from _type_problems(values["type"], where)
         yield from dataset_key_problems(values, type_arguments(values["type"]))
