@@ -33,7 +33,8 @@ from proctor.safe_python import compile_expression
 
 _ROOT_VARIABLES = ("COMPASS_DATA_CACHE", "AIS_BENCH_DATASETS_CACHE")
 _HINT = "put it there, or set COMPASS_DATA_CACHE or AIS_BENCH_DATASETS_CACHE to the folder that holds it"
-_AISBENCH_PACKAGE = "ais-bench-benchmark"
+_PACKAGES = {"ais-bench-benchmark": "", "bfcl-eval": "bfcl_eval/data"}
+"""Installed packages that bring data, with the folder in it; AISBench looks there, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +88,9 @@ def roots(place: Location | None = None) -> list[Path]:
     if place is not None and place.file:
         folders.append(Path(place.file).parent)
     folders.append(Path.home() / ".cache" / "opencompass")
-    with suppress(PackageNotFoundError):  # its data folder is one place less to look in
-        folders.append(Path(str(distribution(_AISBENCH_PACKAGE).locate_file(""))))
+    for name, folder in _PACKAGES.items():
+        with suppress(PackageNotFoundError):  # its data folder is one place less to look in
+            folders.append(Path(str(distribution(name).locate_file(folder))))
     return folders
 
 
