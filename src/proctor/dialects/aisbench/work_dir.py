@@ -14,9 +14,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.aisbench.config import CHAT, CLP, TEXT_PPL
+from proctor.dialects.aisbench.config import CHAT, CLP, PPL, TEXT_PPL, DatasetConfig
 from proctor.dialects.aisbench.exam import ConfigExam
-from proctor.dialects.aisbench.gradings import ConfigGrader, Reader, RecordedReader
+from proctor.dialects.aisbench.gradings import ConfigGrader, Reader, RecordedReader, losses_of, prompt_of
 from proctor.errors import DataError, Location, UnknownArtifactError, UsageError, did_you_mean
 from proctor.foreign_text import parse_json
 from proctor.ir import Failure, Response
@@ -226,7 +226,8 @@ def prediction_lines(exam: Exam, items: Iterable[Answered]) -> Iterator[dict[str
         UsageError: The exam is not a dataset of a config.
     """
     own = _config_of(exam)
-    read = Reader(own.config.inferencer.kind, own.config.reader.get("output_column"))
+    kind, project = own.config.inferencer.kind, own.config.project
+    read = Reader(kind, own.config.reader.get("output_column"), project)
     for position, each in enumerate(items):
         place = position if own.config.count > 1 else each.question.number
         beginning = {"data_abbr": exam.name, "id": place}
@@ -234,14 +235,35 @@ def prediction_lines(exam: Exam, items: Iterable[Answered]) -> Iterator[dict[str
             yield {**beginning, "success": False, "error_info": each.failure.message}
             continue
         for turn, reading in enumerate(read(each)):
-            line = {**beginning, "success": True, "uuid": f"{place:032x}", "origin_prompt": _prompt(reading.prompt)}
+            prompt = _prompt(reading.prompt, is_text=_asks_text(own.config))
+            line = {**beginning, "success": True, "uuid": f"{place:032x}", "origin_prompt": prompt}
             gold = {} if reading.references is None else {"gold": jsonable(reading.references)}
-            turns = {"turn_id": turn} if own.config.inferencer.kind == CHAT else {}
-            yield {**line, "prediction": reading.value, **gold, **turns}
+            more: dict[str, Any] = {"turn_id": turn} if kind == CHAT else {}
+            if kind == PPL:
+                more = _compared(each, 0 if project == "aisbench" else 1)
+            yield {**line, **more, "prediction": reading.value, **gold}
 
 
-def _prompt(source: Any) -> Any:
+def _compared(each: Answered, first_token: int) -> dict[str, Any]:
+    """Return what was compared: the prompt of every label, and its loss."""
+    step = len(each.question.requests) // max(len(each.question.labels), 1)
+    prompts = [prompt_of(request) for request in each.question.requests[::step]]
+    pairs = zip(each.question.labels, losses_of(each, first_token), strict=True)
+    return {"origin_prompt": prompts, "ppl_list": [{"label": jsonable(label), "ppl": loss} for label, loss in pairs]}
+
+
+def _asks_text(config: DatasetConfig) -> bool:
+    """Whether a dataset's prompts are texts, which AISBench files as they are, whatever a chat makes of them."""
+    for name in ("prompt_template", "ice_template"):
+        if isinstance(part := config.inference.get(name), Mapping):
+            return isinstance(part.get("template"), str)
+    return False
+
+
+def _prompt(source: Any, *, is_text: bool = False) -> Any:
     """Return a prompt as AISBench writes it: a text, or turns of its own roles."""
+    if is_text and isinstance(source, list) and len(source) == 1 and isinstance(source[0].get("content"), str):
+        return source[0]["content"]
     if isinstance(source, str):
         return source
     return [
