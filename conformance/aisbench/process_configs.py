@@ -274,8 +274,8 @@ RUNS: dict[str, str] = {
     "own": _OWN + 'models = [model(VLLMCustomAPIChat, "own"), model(VLLMCustomAPI, "own_text", stream=True)]\n',
     "text_stream": _WIDER + 'datasets = datasets[:11]\nmodels = [model(VLLMCustomAPI, "text_stream", stream=True, '
     'traffic_cfg=dict(burstiness=0.5), generation_kwargs=dict(stop=["END", "FIN"]))]\n',
-    "best": _WIDER + "datasets = [datasets[0], datasets[13]]\n"
-    'models = [model(VLLMCustomAPIChat, "best", generation_kwargs=dict(num_return_sequences=2, temperature=0.7))]\n',
+    "best": _WIDER + 'datasets = [datasets[0], made("best_of", SUMS, dict(template=ROUND), k=[1, 3])]\n'
+    'models = [model(VLLMCustomAPIChat, "best", generation_kwargs=dict(num_return_sequences=3, temperature=0.7))]\n',
 }
 """By name: datasets and models of a config, after what all share."""
 

@@ -1,6 +1,6 @@
 """Runs the real ``ais_bench`` process and Proctor on the same configs against one recording server, and compares.
 
-Usage: ``python -m conformance.aisbench.processes [NAME ...] [--keep FOLDER]``. Needs an environment with AISBench
+Usage: ``python -m conformance.aisbench.processes [NAME ...] [--keep FOLDER [--again]]``. Needs an environment with AISBench
 (``AISBENCH_PYTHON``). Compared: the bodies of all requests (Proctor asks nobody the same twice), the lines of all
 ``predictions/*.jsonl``, the scores, and the three files of the summary, to the letter.
 Differences that are meant stand in :data:`EXPLAINED`, each with its reason.
@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -70,6 +71,8 @@ def asked_by_aisbench(text: str, folder: Path, server: RecordingServer) -> list[
 def asked_by_proctor(text: str, folder: Path, server: RecordingServer) -> list[tuple[str, dict[str, Any]]]:
     """Return what Proctor asks; its results are in the folder ``ours``."""
     (folder / "config.py").write_text(text, encoding="utf-8")
+    for each in ("ours", "cache"):
+        shutil.rmtree(folder / each, ignore_errors=True)
     command = [sys.executable, "-m", "proctor", "run", "config.py", "--output", "ours", "--output-format", "aisbench"]
     environment = {**os.environ, "PROCTOR_CACHE_DIR": str(folder / "cache")}
     done = subprocess.run(
@@ -108,12 +111,21 @@ def our_scores(folder: Path) -> dict[tuple[str, str], dict[str, float]]:
     return found
 
 
-def differences(name: str, folder: Path) -> Iterator[str]:
-    """Yield what is different in one config, after running both."""
+def differences(name: str, folder: Path, *, again: bool = False) -> Iterator[str]:
+    """Yield what is different in one config, after running both.
+
+    Args:
+        name: Of the config.
+        folder: Where both work.
+        again: Whether what AISBench did in this folder before is taken as it is.
+    """
     write_rows(folder)
+    kept = folder / "theirs.json"
     with RecordingServer() as server:
         text = config(name, folder, server.port)
-        theirs = asked_by_aisbench(text, folder, server)
+        if not again or not kept.is_file():
+            kept.write_text(json.dumps(asked_by_aisbench(text, folder, server)), encoding="utf-8")
+        theirs = [(path, body) for path, body in json.loads(kept.read_text(encoding="utf-8"))]
         ours = asked_by_proctor(text, folder, server)
     repeats = "num_return_sequences" in text or re.search(r"'n': [2-9]", text) is not None
     first = Counter((path, plain(body, repeats)) for path, body in theirs)
@@ -198,14 +210,15 @@ def main() -> None:
     """Run and compare the configs that are named, or all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", default=list(RUNS))
-    parser.add_argument("--keep", type=Path)
+    parser.add_argument("--keep", type=Path, help="where both work; a temporary folder without it")
+    parser.add_argument("--again", action="store_true", help="take what AISBench did in that folder before")
     options = parser.parse_args()
     found = []
     for name in options.names:
         folder = (options.keep or Path(tempfile.mkdtemp())) / name
         folder.mkdir(parents=True, exist_ok=True)
-        for each in differences(name, folder):
-            print("  " + each)
+        for each in differences(name, folder, again=options.again):
+            print("  " + each, flush=True)
             found.append(each)
     print(f"{len(found)} unexplained")
     sys.exit(bool(found))
