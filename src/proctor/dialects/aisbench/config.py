@@ -13,6 +13,7 @@ from proctor.dialects.aisbench.datasets.reader import range_problems
 from proctor.dialects.aisbench.evaluators import RECORDED_ONLY, evaluation_slips
 from proctor.dialects.aisbench.judge_inference import judge_of
 from proctor.dialects.aisbench.olympiad_prompts import is_olympiad, plain_inference
+from proctor.dialects.aisbench.part_values import dataset_value_problems
 from proctor.dialects.aisbench.signatures import known_names, project_named, signature_of
 from proctor.dialects.aisbench.values import (
     ConfigDict,
@@ -198,6 +199,7 @@ def _problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
     if isinstance(reader, Mapping):
         yield from _reader_problems(reader)
         yield from range_problems(reader, location_of(reader))
+    yield from dataset_value_problems(values)
     if isinstance(inference, Mapping):
         yield from _inference_problems(inference)
         if not is_olympiad(inference):  # its words are made of all columns
