@@ -34,6 +34,10 @@ _OVERRIDES = (
     "answers",
     "reduce",
     "clusters",
+    "input_column",
+    "answer_column",
+    "choices_column",
+    "prompt",
 )
 
 
