@@ -106,7 +106,7 @@ def _warnings_for_terminals() -> Iterator[None]:
 
 def _run(arguments: list[str]) -> int:
     try:
-        result = proctor.main(arguments, prog_name="proctor", standalone_mode=False)
+        result = proctor.main(_with_command(arguments), prog_name="proctor", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except ProctorError as error:
         report(error)
@@ -123,6 +123,15 @@ def _run(arguments: list[str]) -> int:
     except Exception as error:  # noqa: BLE001 - the last line of defence: a message, and the traceback on demand
         report_unexpected(error, "--traceback" in arguments)
         return INTERNAL
+
+
+def _with_command(arguments: list[str]) -> list[str]:
+    """Return arguments that begin with a command; options alone are those of ``run``, as in lm-eval and AISBench."""
+    is_bare = len(arguments) > 1 and arguments[0].startswith("-") and arguments[0] not in _OPTIONS_OF_ALL
+    return ["run", *arguments] if is_bare else arguments
+
+
+_OPTIONS_OF_ALL = frozenset({"-h", "--help", "--version"})
 
 
 def _usage(error: click.UsageError) -> int:

@@ -33,6 +33,8 @@ class Engine(Predicting, Artifact):
     transient_fields: ClassVar[frozenset[str]] = frozenset({"data_classification_policy"})
     can_generate: ClassVar[bool] = True
     can_score: ClassVar[bool] = False
+    loads_model: ClassVar[bool] = False
+    """Whether it loads a model into this process, so that the device matters."""
 
     data_classification_policy: Annotated[list[str] | None, NON_POSITIONAL] = None
 
