@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from proctor.data.loaders import LoadFromDictionary
 from proctor.data.streams import MultiStream
 from proctor.errors import TemplateError, UsageError, did_you_mean
 from proctor.foreign_text import parse_json
+from proctor.randomness import Course
 from proctor.recipes.recipe import DatasetRecipe, Recipe
 from proctor.settings import settings
 from proctor.tasks.card import TaskCard
@@ -86,9 +88,10 @@ def load_dataset(
     recipe = load_recipe(dataset_query, **overrides)
     streams = recipe()
     chosen = MultiStream({split: streams[split]}) if split is not None else streams
-    made: dict[str, Any] = {
-        name: _stream(stream) if streaming else rows_to_dataset(stream) for name, stream in chosen.items()
-    }
+    with Course() if split is None else nullcontext():  # splits are read one after the other
+        made: dict[str, Any] = {
+            name: _stream(stream) if streaming else rows_to_dataset(stream) for name, stream in chosen.items()
+        }
     for dataset in made.values():
         dataset.info.description = json.dumps({"recipe": str(dataset_query or ""), "split": split}, default=str)
     if split is not None:
