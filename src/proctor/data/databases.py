@@ -13,6 +13,7 @@ import time
 import urllib.error
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -66,9 +67,22 @@ def _authorize(action: int, *_: Any) -> int:
     return sqlite3.SQLITE_DENY if action in (sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH) else sqlite3.SQLITE_OK
 
 
+_seconds: ContextVar[float] = ContextVar("proctor_query_seconds", default=QUERY_SECONDS)
+
+
+@contextmanager
+def query_seconds(seconds: float) -> Iterator[None]:
+    """Give queries inside the ``with`` block so many seconds."""
+    token = _seconds.set(seconds)
+    try:
+        yield
+    finally:
+        _seconds.reset(token)
+
+
 @contextmanager
 def _limited(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    deadline = time.monotonic() + QUERY_SECONDS
+    deadline = time.monotonic() + _seconds.get()
     connection.set_authorizer(_authorize)
     connection.set_progress_handler(lambda: int(time.monotonic() > deadline), _STEPS_BETWEEN_CHECKS)
     try:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from proctor.errors import TemplateError, UsageError, did_you_mean
 from proctor.foreign_text import parse_json
+from proctor.randomness import Course
 from proctor.settings import settings
 
 if TYPE_CHECKING:
@@ -93,9 +95,10 @@ def load_dataset(
     recipe = load_recipe(dataset_query, **overrides)
     streams = recipe()
     chosen = MultiStream({split: streams[split]}) if split is not None else streams
-    made: dict[str, Any] = {
-        name: _stream(stream) if streaming else rows_to_dataset(stream) for name, stream in chosen.items()
-    }
+    with Course() if split is None else nullcontext():  # splits are read one after the other
+        made: dict[str, Any] = {
+            name: _stream(stream) if streaming else rows_to_dataset(stream) for name, stream in chosen.items()
+        }
     for dataset in made.values():
         dataset.info.description = json.dumps({"recipe": str(dataset_query or ""), "split": split}, default=str)
     if split is not None:
