@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from proctor.cli.commands import ProctorCommand
+from proctor.cli.commands import TYPED, ProctorCommand
 from proctor.cli.error_reporting import say
 from proctor.dialects.aisbench.flags import MODES, Flag, flag, mode_of, refusal
 from proctor.errors import UsageError
@@ -73,7 +73,13 @@ class HabitsCommand(ProctorCommand):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put arguments in our words, and parse them; what is not an option here is kept in the context."""
-        ours, habits = in_our_words(args)
+        ctx.meta[TYPED] = list(args)
+        try:
+            ours, habits = in_our_words(args)
+        except UsageError:
+            if not ctx.resilient_parsing:
+                raise
+            ours, habits = args, Habits()  # a shell completes a call that is not whole yet
         ctx.meta[_KEY] = habits
         return super().parse_args(ctx, ours)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from proctor.engines.engine_registry import Origin
     from proctor.running.spec import RunSpec
 
-_OVERRIDES = (
+OVERRIDES = (
     "template",
     "system_prompt",
     "apply_chat_template",
@@ -35,6 +35,7 @@ _OVERRIDES = (
     "reduce",
     "clusters",
 )
+"""Options that ``run.yaml`` keeps under ``overrides``."""
 
 
 def _model_args(options: dict[str, Any]) -> dict[str, Any]:
@@ -124,7 +125,7 @@ def changed_spec(spec: RunSpec, options: dict[str, Any]) -> RunSpec:
         changes["tasks"] = tasks
     if args := _model_args(options):
         changes["model_args"] = args if "model" in changes else {**spec.model_args, **args}
-    overrides = {name: options[name] for name in _OVERRIDES if options.get(name) not in (None, ())}
+    overrides = {name: options[name] for name in OVERRIDES if options.get(name) not in (None, ())}
     limit = options["limit"]
     if isinstance(limit, float):
         overrides["limit"] = limit
