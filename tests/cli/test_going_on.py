@@ -43,7 +43,7 @@ SAME = [
 ]
 
 
-@pytest.mark.parametrize("more", SAME, ids=lambda words: " ".join(words))
+@pytest.mark.parametrize("more", SAME, ids=" ".join)
 def test_what_changes_no_answer_goes_on_in_the_same_folder(invoke, exams, more):
     invoke("run", "--model", "slow", "--tasks", "many", "--limit", "2", "-o", "here")
     code, _, err = invoke("run", "here", *more)
@@ -195,7 +195,7 @@ def completed(monkeypatch, capsys, *words):
             ["--budget-tokens"],
         ),
     ],
-    ids=lambda value: " ".join(value),
+    ids=" ".join,
 )
 def test_names_are_completed(monkeypatch, capsys, words, found):
     assert completed(monkeypatch, capsys, *words) == found

@@ -208,7 +208,7 @@ def default_output(spec: RunSpec, exams: list[Exam], engine: Engine) -> Path:
     plain = replace(
         spec, engine="", fingerprints={}, version=""
     )  # as the command line has it: a copy of run.yaml is not
-    content = replace(plain, exams=described, model_args={}, log_samples=True).to_dict()
+    content = replace(plain, exams=described, model_args={}, log_samples=True, tags=()).to_dict()
     name = re.sub(r"[^\w.-]+", "-", f"{engine.label}-{'-'.join(spec.tasks)}").strip("-.")[:_LONGEST_NAME]
     return Path(RUNS) / f"{name}-{content_key('run', engine.identity, content)[:_DIGEST_DIGITS]}"
 

@@ -70,6 +70,9 @@ from proctor.cli.run_options import changed_spec, origin_of_model, spec_of_optio
     metavar="X",
     help="Draw questions until the 95% interval of the main score is this near on either side: 0.02 is two points.",
 )
+@click.option(
+    "--tag", "tags", multiple=True, metavar="WORD", help="Find the run by it in proctor view; may be repeated."
+)
 @click.option("--executor", default="local", metavar="local|ray", help="Where the model runs.  [default: local]")
 @click.option("--workers", type=click.IntRange(min=1), help="Ray workers.  [default: one for each node]")
 @click.option("--ray-address", metavar="ADDRESS", help="A Ray cluster.  [default: start one here]")

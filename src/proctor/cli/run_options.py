@@ -138,6 +138,8 @@ def changed_spec(spec: RunSpec, options: dict[str, Any]) -> RunSpec:
         for name in ("seed", "num_demos", "precision", "log_samples")
         if options.get(name) is not None
     }
+    if tags := tuple(options.get("tags") or ()):
+        spec = replace(spec, tags=tags)
     if changes:
         changes |= {"exams": {}, "engine": ""}  # filled in anew: they belong to the spec before the change
     return replace(spec, **changes)
