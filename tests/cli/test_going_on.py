@@ -131,13 +131,20 @@ def test_a_report_of_a_run_that_goes_on_says_how_far_it_is(invoke, tmp_path):
     assert "10 of 40" in Path("scores.md").read_text()
 
 
-def test_a_report_of_a_run_whose_budget_ended_says_so(invoke, exams):
+def test_a_run_whose_budget_ended_says_so_in_its_results(invoke, exams):
     invoke("run", "--model", "slow", "--tasks", "many", "--limit", "9", "-o", "here", "--budget-tokens", "8")
-    assert "stopped" in json.loads(Path("here/results.json").read_text())["run"]
-    for name in ("report.html", "scores.md"):
-        _, _, err = invoke("report", "here", "-o", name)
-        assert "not everything was asked, and the scores are of what was" in err
-        assert "not everything was asked, and the scores are of what was" in Path(name).read_text()
+    assert "budget" in json.loads(Path("here/results.json").read_text())["run"]["stopped"]
+
+
+@pytest.mark.parametrize("name", ["report.html", "scores.md"])
+def test_a_report_of_a_run_whose_budget_ended_says_so(invoke, tmp_path, name):
+    write_stopped(tmp_path / "part")
+    results = {"capitals": {"score": 0.5, "score_name": "accuracy", "n": 4, "failures": 2}}
+    (tmp_path / "part" / "results.json").write_text(json.dumps({"results": results, "run": {"stopped": "8 tokens"}}))
+    _, _, err = invoke("report", "part", "-o", name)
+    said = "the run was stopped: 8 tokens; not everything was asked, and the scores are of what was"
+    assert said in err
+    assert said in Path(name).read_text()
 
 
 # -- quiet ------------------------------------------------------------------------------------------------------------
