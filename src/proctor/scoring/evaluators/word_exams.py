@@ -54,7 +54,7 @@ def blanks_rouge(cases: Cases) -> Verdict:
         texts = [" ".join(chinese_words(part)) for part in written]
         texts = [text if text.strip() else _NOTHING for text in texts]
         found = scorer.get_scores(texts, [" ".join(chinese_words(part)) for part in wanted])
-        return sum(each["rouge-l"]["f"] for each in found) / len(found)
+        return float(sum(each["rouge-l"]["f"] for each in found) / len(found))
 
     verdict = share([points(*pair) for pair in cases.pairs()], "AvgRougeScore", details=False)
     verdict.described = True
@@ -142,7 +142,7 @@ def _named_values(given: str, gold: str) -> float:
     named = _values_in(given) if isinstance(given, str) else None
     if not isinstance(wanted, Mapping) or not wanted or named is None:
         return 0.0
-    return sum(named.get(key) == value for key, value in wanted.items()) / len(wanted)
+    return float(sum(named.get(key) == value for key, value in wanted.items()) / len(wanted))
 
 
 def _values_in(text: str) -> dict[str, str] | None:
