@@ -41,9 +41,10 @@ def answer_to(words: str) -> str:
         given = re.search(r"<Predicted Answer Begin>: \s*(.*?)\s*<Predicted End>", words, re.DOTALL)
         numbers = re.findall(r"\d+", given.group(1)) if given else []
         return "A" if numbers and numbers[-1] == gold.group(1) else "I choose B"
+    thought = "<think>2+2 is no help.</think>" if words.startswith("Think first") else ""
     if found := _SUM.findall(words):
         total = sum(map(int, found[-1]))
-        return f"The answer is \\boxed{{{total if total % 4 else total + 1}}}. I choose A"
+        return f"{thought}The answer is \\boxed{{{total if total % 4 else total + 1}}}. I choose A"
     return f"answer {blake2b(words.encode(), digest_size=4).hexdigest()}"
 
 

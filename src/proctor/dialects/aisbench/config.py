@@ -13,6 +13,7 @@ from proctor.dialects.aisbench.datasets.reader import range_problems
 from proctor.dialects.aisbench.evaluators import RECORDED_ONLY, evaluation_slips
 from proctor.dialects.aisbench.judge_inference import judge_of
 from proctor.dialects.aisbench.olympiad_prompts import is_olympiad, plain_inference
+from proctor.dialects.aisbench.part_values import dataset_value_problems
 from proctor.dialects.aisbench.signatures import known_names, project_named, signature_of
 from proctor.dialects.aisbench.values import (
     ConfigDict,
@@ -104,6 +105,12 @@ class DatasetConfig:
         return found
 
     @property
+    def clusters(self) -> str | None:
+        """The column that says which rows belong together; a key of ours, which OpenCompass does not have."""
+        found = self.values.get("clusters")
+        return None if found is None else str(found)
+
+    @property
     def inference(self) -> Mapping[str, Any]:
         """Templates, retriever and inferencer."""
         return plain_inference(self.values["infer_cfg"])
@@ -192,6 +199,7 @@ def _problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
     if isinstance(reader, Mapping):
         yield from _reader_problems(reader)
         yield from range_problems(reader, location_of(reader))
+    yield from dataset_value_problems(values)
     if isinstance(inference, Mapping):
         yield from _inference_problems(inference)
         if not is_olympiad(inference):  # its words are made of all columns
@@ -221,6 +229,10 @@ def _run_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
         Replicas.of(values)
     except ProctorError as error:
         yield from (each.at(path="$.n") for each in error.diagnostics)
+    clusters = values.get("clusters")
+    if clusters is not None and (not isinstance(clusters, str) or not clusters):
+        why = "it is the name of the column that says which rows belong together"
+        yield Diagnostic(f"clusters is {clusters!r}", location_of(values), "$.clusters", why)
 
 
 def _scoring_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:

@@ -245,7 +245,9 @@ def inferencer_keys(kind: str, inferencer: Mapping[str, Any]) -> Keys:
     return Keys(known.used - idle.keys(), {**known.idle, **idle}, known.refused)
 
 
-DATASET_PARTS = frozenset({"type", "abbr", "reader_cfg", "infer_cfg", "judge_infer_cfg", "eval_cfg", "k", "n"})
+DATASET_PARTS = frozenset(
+    {"type", "abbr", "reader_cfg", "infer_cfg", "judge_infer_cfg", "eval_cfg", "k", "n", "clusters"}
+)
 """Keys of a dataset that are not arguments of its type."""
 
 _PAIRS = "OpenCompass' comparisons of several models read it; an evaluator of single answers does not"

@@ -133,7 +133,7 @@ class Reader:
         if self._read is None:
             return _turns(answered)
         gold = question.instance.get(self.output) if self.output else None
-        prompt = _prompt_of(question.requests[0])
+        prompt = prompt_of(question.requests[0])
         return (Reading(self._read(answered, question.labels), gold, question.instance, prompt),)
 
 
@@ -153,7 +153,7 @@ class RecordedReader:
         value: Any = list(texts) if len(texts) > 1 else texts[0] if texts else ""
         value = next((label for label in question.labels if str(label) == value), value)
         gold = question.instance.get(self._output) if self._output else None
-        return (Reading(value, gold, question.instance, _prompt_of(question.requests[0])),)
+        return (Reading(value, gold, question.instance, prompt_of(question.requests[0])),)
 
 
 def _turns(answered: Answered) -> Sequence[Reading]:
@@ -200,12 +200,20 @@ def _least_perplexed(each: Answered, labels: Sequence[Any], first_token: int = 1
 
     OpenCompass counts the first token, which has no loss, among the tokens; AISBench does not.
     """
+    return labels[first_smallest(losses_of(each, first_token))]
+
+
+def losses_of(each: Answered, first_token: int) -> list[float]:
+    """Return the loss of each label's prompt.
+
+    Args:
+        each: Question and responses of a dataset that compares losses.
+        first_token: 1 where the first token, which has no loss, counts among the tokens; else 0.
+    """
     if isinstance(each.question.requests[0], Rolling):
-        losses = [_loss(response, first_token) for response in each.responses]
-    else:
-        pairs = zip(each.responses[::2], each.responses[1::2], strict=True)
-        losses = [_loss(answer) - _loss(alone) for answer, alone in pairs]
-    return labels[first_smallest(losses)]
+        return [_loss(response, first_token) for response in each.responses]
+    pairs = zip(each.responses[::2], each.responses[1::2], strict=True)
+    return [_loss(answer) - _loss(alone) for answer, alone in pairs]
 
 
 def _loss(response: Response, first_token: int = 0) -> float:
@@ -241,7 +249,8 @@ _READ = {
 }
 
 
-def _prompt_of(request: Request) -> Any:
+def prompt_of(request: Request) -> Any:
+    """Return the words of a request: a text, or messages."""
     prompt = getattr(request, "prompt", None)
     return prompt.payload if isinstance(prompt, Prompt) else getattr(request, "text", "")
 

@@ -8,7 +8,7 @@ from proctor.dialects.aisbench.components import build_retriever
 from proctor.dialects.aisbench.config import CALL, CHAT, CLP, GENERATE, LL, PPL, TEXT_PPL, DatasetConfig
 from proctor.dialects.aisbench.options import DatasetOptions, changed_inference
 from proctor.dialects.aisbench.values import short_name
-from proctor.recipes.honours import Honoured, Honours, Refused, no_effect, reduces
+from proctor.recipes.honours import Honoured, Honours, Refused, no_effect, no_table, reduces
 from proctor.recipes.options import ExamOptions
 
 Entry = Honoured | Refused
@@ -61,6 +61,7 @@ def honours_of(config: DatasetConfig, options: ExamOptions, changed: DatasetOpti
         "repeats": Honoured("n of the dataset: scores are means over so many runs"),
         "reduce": Honoured("beside what the dataset says of its runs") if config.count > 1 else reduces(options),
         "keys": Refused("keys are those of lm-eval's task files", "write a config that reads this one as its base"),
+        **no_table(),
     }
 
 

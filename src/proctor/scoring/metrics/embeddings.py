@@ -43,7 +43,7 @@ class BertScore(LoadsModel, MapReduceMetric[str, dict[str, float]]):
         return where_referenced(evaluation_inputs_stream, self._scores)
 
     def _scores(self, inputs: list[EvaluationInput]) -> list[Any]:
-        scorer = _bert_scorer(self.used_model(), self.model_layer, self.batch_size)
+        scorer = bert_scorer(self.used_model(), self.model_layer, self.batch_size)
         found = scorer.score(
             cands=[each.prediction for each in inputs],
             refs=[list(each.references) for each in inputs],
@@ -66,7 +66,13 @@ class BertScore(LoadsModel, MapReduceMetric[str, dict[str, float]]):
 
 
 @lru_cache(maxsize=MODELS_KEPT)
-def _bert_scorer(model: str, layer: int | None, batch_size: int) -> Any:
+def bert_scorer(model: str, layer: int | None, batch_size: int) -> Any:
+    """Return BERTScore's scorer with a model.
+
+    Raises:
+        MissingExtraError: ``bert-score`` is not installed.
+        ScoringError: Nobody says which of the model's layers is meant.
+    """
     try:
         from bert_score import BERTScorer
     except ImportError as error:

@@ -25,7 +25,7 @@ from proctor.settings import settings
 
 _PROJECTS = {"opencompass": "opencompass", "ais_bench": "aisbench"}
 # What upstream takes for itself before it calls the class with the rest.
-_OUTSIDE = frozenset({"type", "abbr", "reader_cfg", "infer_cfg", "judge_infer_cfg", "eval_cfg", "k", "n"})
+_OUTSIDE = frozenset({"type", "abbr", "reader_cfg", "infer_cfg", "judge_infer_cfg", "eval_cfg", "k", "n", "clusters"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from proctor.data import hub
+from proctor.data.bounds import check_file
 from proctor.data.fields import Row
 from proctor.effects import Effect, author_of_file, reading, require
 from proctor.errors import DataError, DatasetNotFoundError, Location
@@ -252,7 +253,10 @@ def read_rows(path: Path, layout: FileFormat = FileFormat(), *, passing: bool = 
 
 
 def _opened(path: Path, layout: FileFormat, errors: str = "strict") -> IO[str]:
-    opener = gzip.open if path.suffix.lower() == ".gz" else open
+    is_packed = path.suffix.lower() == ".gz"
+    if is_packed:
+        check_file(path)
+    opener = gzip.open if is_packed else open
     return opener(path, "rt", encoding=layout.encoding, errors=errors)
 
 
