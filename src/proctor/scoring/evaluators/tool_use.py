@@ -324,7 +324,8 @@ def _call(text: Any, part: str) -> dict[str, Any]:
 
 def _is_name(given: str, gold: str) -> bool:
     """Return whether the right tool is named, and no other one."""
-    named = [*re.findall(r"\w+\.\w+", given), *re.findall(_FINISH, given)]
+    dotted = re.findall(r"\w+\.\w+", given) if "." in given else []
+    named = [*dotted, *re.findall(_FINISH, given)]
     return gold in given and all(name == gold for name in named)
 
 

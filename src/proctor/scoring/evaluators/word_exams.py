@@ -100,7 +100,7 @@ _LIMITS = (("exp_keys", 125, 350), ("exp_valuelength", 4, 20))
 _SHORT_ANSWER = 680  # characters: longer ones that speak of an error are answers (grade_pi_response)
 _MARKS = r"[\*'\"\[\]\{\}\(\)\<\>]"
 _VERBAL = re.compile(
-    r"(?:the)?\s*(?:most recent|final|last|latest|current|up-to-date|asked|queried|specified)\s+(?:value|word|term)?"
+    r"(?:most recent|final|last|latest|current|up-to-date|asked|queried|specified)\s+(?:value|word|term)?"
     r"(?:s)?(?:\s+\w+){0,1}\s+(?:with|for|of|to)?\s+(?:the )?(?:category|key)?\s*"
     r"([\"'\[\<]?\w+(?:\s+\w+)?[\"'\]\>]?)\s+(?:is|was)(?:\s*:\s*)?\s+([\"'\[\<]?\w+(?:\s+\w+)?[\"'\]\>]?)(?=\n|[,.;:]|$)",
     re.IGNORECASE | re.DOTALL,
