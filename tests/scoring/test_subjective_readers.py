@@ -1,5 +1,4 @@
 """How judgements of subjective exams are read; 10,140 were compared with OpenCompass (``conformance/aisbench``)."""
-# ruff: noqa: RUF001 - Chinese
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
 """OlympiadBench's templates; 3,000 rows were put in words as OpenCompass puts them."""
-# ruff: noqa: RUF001 - Chinese
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def teval(cases: Cases, subset: str) -> Verdict:
     rows = [{**json.loads(gold), "prediction": given} for given, gold in cases.pairs()]
     if not rows:
         raise ScoringError("there are no predictions to evaluate")
-    model = _CHINESE if subset != name and name != "retrieve" else _ENGLISH
+    model = _CHINESE if name not in {subset, "retrieve"} else _ENGLISH
     columns, decimals = _PARTS[name](rows, model)
     scores = {}
     for key, column in columns.items():
