@@ -177,7 +177,9 @@ class BaseAPIModel(BaseModel):
             raise kind(code, "no token of the prompt has a log-probability")
         return -sum(values) / len(values)
 
-    async def generate(self, input_data: Any, max_out_len: int, output: Output, session: Any = None, **args: Any) -> Any:
+    async def generate(
+        self, input_data: Any, max_out_len: int, output: Output, session: Any = None, **args: Any
+    ) -> Any:
         """Ask, and write what comes back into an answer; a failure is written there, too.
 
         Args:

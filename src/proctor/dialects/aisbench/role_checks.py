@@ -13,9 +13,7 @@ from proctor.formats.meta_template import CHAT_ROLES
 _TEMPLATES = ("ice_template", "prompt_template")
 
 
-def role_problems(
-    datasets: Sequence[Mapping[str, Any]], models: Sequence[Mapping[str, Any]]
-) -> Iterator[Diagnostic]:
+def role_problems(datasets: Sequence[Mapping[str, Any]], models: Sequence[Mapping[str, Any]]) -> Iterator[Diagnostic]:
     """Yield roles that cannot be laid out for a model, one for each role and model.
 
     Models that continue a text and have no meta template leave roles out; nothing is wrong with any for them.
