@@ -49,7 +49,7 @@ def main() -> int:
     with recording_server.RecordingServer() as server:
         models = [_MODEL.format(name=name, port=server.port) for name in ("base", "other", "refusing")]
         (folder / "config.py").write_text(quiz.aisbench_config(folder, f"[{', '.join(models)}]"))
-        command = [PYTHON, str(_DRIVER), "config.py", "--debug", "-w", "theirs", "--num-warmups", "0"]
+        command = [PYTHON, str(_DRIVER), "config.py", "--debug", "-w", "theirs", "--num-warmups", "0", "--dump-eval-details"]
         done = subprocess.run(
             command, cwd=folder, capture_output=True, text=True, timeout=_PATIENCE_SECONDS, check=False
         )

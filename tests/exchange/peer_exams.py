@@ -252,7 +252,7 @@ def aisbench_config(folder, models):
     """Return a config with all datasets; ``folder`` holds their rows, ``models`` is source of a list."""
     made = [source for _, source in AISBENCH_VARIANTS.values() if source.startswith("made(")]
     listed = ",\n    ".join(made)
-    return f"{AISBENCH_HEAD.replace('FOLDER', str(folder))}\ndatasets = [\n    {listed},\n]\nmodels = {models}\n"
+    return f"{AISBENCH_HEAD.replace('FOLDER', str(folder))}\ndatasets = [\n    {listed},\n]\nmodels = {models}\ndel made, said\n"
 
 
 def aisbench_name(variant):
