@@ -91,7 +91,10 @@ LM_EVAL_VARIANTS = {
     "numbers do not count": ("metric", _metric(ignore_numbers=True)),
     **{name: (layer, {**change, "base": "bare"}) for name, (layer, change) in EDITS.items()},
     "choices: a space in the template": ("prompt", {"base": "choices", "task": {"doc_to_text": "{{question}} "}}),
-    "choices: another choice": ("prompt", {"base": "choices", "task": {"doc_to_choice": ["fewer", "{{answer}}", "more"]}}),
+    "choices: another choice": (
+        "prompt",
+        {"base": "choices", "task": {"doc_to_choice": ["fewer", "{{answer}}", "more"]}},
+    ),
     "choices: another model": ("answer", {"base": "choices", "model": "other"}),
 }
 LM_EVAL_BASES = {"demos": LM_EVAL, "bare": {**LM_EVAL, "num_fewshot": 0}, "choices": CHOICES}
@@ -124,7 +127,13 @@ def unitxt_card(change):
 
 def unitxt_query(change):
     """Return the recipe of the quiz with a change: ``recipe``."""
-    return {"card": "cards.quiz", "template": "templates.quiz", "num_demos": 1, "demos_pool_size": 4, **change.get("recipe", {})}
+    return {
+        "card": "cards.quiz",
+        "template": "templates.quiz",
+        "num_demos": 1,
+        "demos_pool_size": 4,
+        **change.get("recipe", {}),
+    }
 
 
 UNITXT_VARIANTS = {
@@ -141,7 +150,10 @@ UNITXT_VARIANTS = {
     "a processor that lowers": ("extraction", {"template": {"postprocessors": ["processors.lower_case"]}}),
     "a processor that takes a letter": ("extraction", {"template": {"postprocessors": ["processors.first_character"]}}),
     "another metric": ("metric", {"task": {"metrics": ["metrics.char_edit_dist_accuracy"]}}),
-    **{name: (layer, {**change, "recipe": {"num_demos": 0, "demos_pool_size": 0}, "base": "bare"}) for name, (layer, change) in EDITS.items()},
+    **{
+        name: (layer, {**change, "recipe": {"num_demos": 0, "demos_pool_size": 0}, "base": "bare"})
+        for name, (layer, change) in EDITS.items()
+    },
 }
 UNITXT_BASES = {"demos": {}, "bare": {"recipe": {"num_demos": 0, "demos_pool_size": 0}}}
 
@@ -169,7 +181,10 @@ def _written(**options):
 
 INSPECT_VARIANTS = {
     "a space in the template": ("prompt", _solved({"name": "prompt_template", "args": {"template": "{prompt} "}})),
-    "a line break in the template": ("prompt", _solved({"name": "prompt_template", "args": {"template": "{prompt}\n"}})),
+    "a line break in the template": (
+        "prompt",
+        _solved({"name": "prompt_template", "args": {"template": "{prompt}\n"}}),
+    ),
     "a word in the template": ("prompt", _solved({"name": "prompt_template", "args": {"template": "Q: {prompt}"}})),
     "a system message": ("prompt", _solved({"name": "system_message", "args": {"template": "Be brief."}})),
     "another system message": ("prompt", _solved({"name": "system_message", "args": {"template": "Be very brief."}})),
@@ -218,7 +233,6 @@ def said(prompt, begin=None):
 
 BASE = said("{question}")
 SYSTEM = [dict(role="SYSTEM", fallback_role="HUMAN", prompt="Be brief.")]
-EXAMPLE = [dict(role="HUMAN", prompt="What is 1 plus 1?"), dict(role="BOT", prompt="sum 2")]
 summarizer = dict(attr="accuracy")
 """
 AISBENCH_VARIANTS = {
@@ -227,11 +241,12 @@ AISBENCH_VARIANTS = {
     "a line break in the template": ("prompt", 'made("line", "rows", said("{question}\\n"))'),
     "a word in the template": ("prompt", 'made("word", "rows", said("Q: {question}"))'),
     "a system prompt": ("prompt", 'made("system", "rows", said("{question}", SYSTEM))'),
-    "an example": ("prompt", 'made("example", "rows", said("{question}", EXAMPLE))'),
     "a demo": ("prompt", 'made("demo", "rows", BASE, ids=[0])'),
     "two demos": ("prompt", 'made("demos", "rows", BASE, ids=[0, 2])'),
-    "a text in place of a dialogue": ("prompt", 'made("text", "rows", "{question} =")'),
-    "a capital": ("extraction", 'made("capital", "rows", BASE, pred_postprocessor=dict(type=first_capital_postprocess))'),
+    "a capital": (
+        "extraction",
+        'made("capital", "rows", BASE, pred_postprocessor=dict(type=first_capital_postprocess))',
+    ),
     "a letter": (
         "extraction",
         'made("letter", "rows", BASE, pred_postprocessor=dict(type=last_option_postprocess, options="ABCD"))',
