@@ -42,7 +42,7 @@ def reply_to(path: str, body: dict[str, Any]) -> Iterator[bytes]:
 
 def main() -> int:
     """Record all; 1 where nothing was written."""
-    recording_server.reply_to = reply_to  # type: ignore[assignment]
+    recording_server.reply_to = reply_to
     folder = Path(tempfile.mkdtemp())
     for name, rows in {"rows": quiz.ROWS, **quiz.EDITED}.items():
         (folder / f"{name.replace(' ', '_')}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))

@@ -62,7 +62,9 @@ def as_recipe(folder, rows):
     task = {"__type__": "task", **fields, "metrics": ["metrics.accuracy"]}
     template = {"__type__": "input_output_template", "input_format": "{question}", "output_format": "{answer}"}
     card = {"__type__": "task_card", "loader": loader, "task": task, "templates": [template]}
-    (folder / "recipe.json").write_text(json.dumps({"__type__": "dataset_recipe", "card": card, "template_card_index": 0}))
+    (folder / "recipe.json").write_text(
+        json.dumps({"__type__": "dataset_recipe", "card": card, "template_card_index": 0})
+    )
     return str(folder / "recipe.json")
 
 
