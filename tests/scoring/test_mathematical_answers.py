@@ -24,14 +24,14 @@ def test_what_cannot_be_decided_counts_as_different_and_is_said_once(said):
         raise NotImplementedError("no rule for this")
 
     assert [module._decides(stumbles) for _ in range(3)] == [False] * 3
-    assert said == [
-        "two formulas could not be compared, and count as different: NotImplementedError: no rule for this"
-    ]
+    assert said == ["two formulas could not be compared, and count as different: NotImplementedError: no rule for this"]
     assert module._decides(lambda: True)
 
 
 def test_ordinary_answers_say_nothing(said):
     pytest.importorskip("latex2sympy2_extended")
-    found = [module.same_formula(text, ["\\frac{1}{2}"]).value for text in ("\\boxed{0.5}", "The answer is 1/2.", "two")]
+    found = [
+        module.same_formula(text, ["\\frac{1}{2}"]).value for text in ("\\boxed{0.5}", "The answer is 1/2.", "two")
+    ]
     assert found == ["C", "C", "I"]
     assert said == []

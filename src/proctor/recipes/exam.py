@@ -15,6 +15,8 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from msgspec import structs
+
 from proctor.effects import Author, Effect
 from proctor.effects import refusals as effects_refused
 from proctor.errors import DataError, Diagnostic, ProctorError
@@ -292,7 +294,7 @@ class Exam:
     def _seeded(self, question: Question, seed: int, repeat: int) -> Question:
         """Return a question whose answers are drawn with the run's seed: another seed asks anew."""
         requests = with_seeds(question.requests, seed, repeat, draws=self.context.draws)
-        return question if requests == question.requests else replace(question, requests=requests)
+        return question if requests == question.requests else structs.replace(question, requests=requests)
 
     def _empty(self) -> DataError:
         return DataError(
@@ -384,7 +386,7 @@ def _unusable(ask: Ask, row: Row, failure: Failure) -> Question:
 
 def _identified(question: Question, digest: str) -> Question:
     """Return the question with the digest of its row, in place: it was made a moment ago and nobody else has it."""
-    object.__setattr__(question, "digest", digest)
+    structs.force_setattr(question, "digest", digest)
     return question
 
 

@@ -138,6 +138,7 @@ def exam_of(name: str, task: HubTask, file: Path, options: ExamOptions | None = 
         effects=lambda: [*dataset_of(task, writer).effects(), *_judges(grader, writer)],
         define=lambda: _definition(task),
         author=writer,
+        clusters=task.clusters,
         own_seed=int(settings.seed) if task.shuffle_choices else None,
         own=task,
     )

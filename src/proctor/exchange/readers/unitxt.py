@@ -11,13 +11,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from proctor.exchange.observed import Observed, ObservedExam, messages_in, prompt_text, scores_of, text_of
+from proctor.exchange.observed import Observed, ObservedExam, messages_in, prompt_text, scores_of, share, text_of
+from proctor.exchange.shapes import UnitxtLine, UnitxtSavedLine, check_lines
 from proctor.foreign_text import parse_json
 from proctor.recipes.fingerprint import instance_digest
 from proctor.safe_files import read_bytes
 
 _MOST_BYTES: Final = 256 << 20
 _LAST: Final = ("prediction", "processed_prediction", "processed_references")
+_KIND: Final = "a file of Unitxt's results"
 _LISTS = ("instance_scores", "instances", "samples", "predictions")
 
 
@@ -26,19 +28,20 @@ def read(path: Path, content: Any) -> list[ObservedExam] | None:
     subsets = content.get("samples") if isinstance(content, Mapping) else None
     if isinstance(subsets, Mapping) and subsets and all(map(_is_listed, subsets.values())):
         whole = _beside(path)
+        for lines in subsets.values():
+            check_lines(lines, UnitxtSavedLine, _KIND, path)
         return [_subset(str(name), lines, whole.get(name)) for name, lines in subsets.items()]
     lines = content
     if isinstance(content, Mapping):
         lines = next((content[key] for key in _LISTS if isinstance(content.get(key), list)), None)
     if not _is_listed(lines):
         return None
+    check_lines(lines, UnitxtLine, _KIND, path)
     whole = _global(content, lines)
     metric = str(whole.get("score_name") or "score")
-    score = whole.get("score")
+    score = share(whole.get("score"))
     instances = [_observed(number, line) for number, line in enumerate(lines)]
-    return [
-        ObservedExam(path.stem, "Unitxt", instances, metric, float(score) if isinstance(score, int | float) else None)
-    ]
+    return [ObservedExam(path.stem, "Unitxt", instances, metric, score)]
 
 
 def _is_listed(lines: Any) -> bool:
@@ -48,11 +51,11 @@ def _is_listed(lines: Any) -> bool:
 
 def _subset(name: str, lines: Sequence[Mapping[str, Any]], whole: Any) -> ObservedExam:
     metric = str(lines[0].get("score_name") or "score")
-    score = whole.get("score") if isinstance(whole, Mapping) else None
+    score = share(whole.get("score")) if isinstance(whole, Mapping) else None
     if isinstance(whole, Mapping) and isinstance(whole.get("score_name"), str):
         metric = whole["score_name"]
     instances = [_flat(number, line) for number, line in enumerate(lines)]
-    return ObservedExam(name, "Unitxt", instances, metric, float(score) if isinstance(score, int | float) else None)
+    return ObservedExam(name, "Unitxt", instances, metric, score)
 
 
 def _beside(path: Path) -> Mapping[str, Any]:
@@ -89,6 +92,8 @@ def _observed(number: int, line: Mapping[str, Any]) -> Observed:
     source = messages_in(line["source"])
     score = line.get("score")
     own = score.get("instance", score) if isinstance(score, Mapping) else {}
+    if not isinstance(own, Mapping):
+        own = {}
     references = line.get("references") or ([line["target"]] if line.get("target") is not None else [])
     return Observed(
         number,
