@@ -157,18 +157,19 @@ UNITXT_VARIANTS = {
 }
 UNITXT_BASES = {"demos": {}, "bare": {"recipe": {"num_demos": 0, "demos_pool_size": 0}}}
 
+GENERATE = {"name": "generate", "args": {"max_tokens": 16, "stop_seqs": ["\n"]}}
 INSPECT = {
     "id": "quiz",
     "split": "test",
     "config": "default",
     "field_spec": {"input": "question", "target": "answer"},
-    "solvers": [{"name": "generate"}],
+    "solvers": [GENERATE],
     "scorers": [{"name": "match", "args": {"location": "exact"}}],
 }
 
 
 def _solved(*solvers):
-    return {"task": {"solvers": [*solvers, {"name": "generate"}]}}
+    return {"task": {"solvers": [*solvers, GENERATE]}}
 
 
 def _scored(name, **options):
@@ -176,7 +177,7 @@ def _scored(name, **options):
 
 
 def _written(**options):
-    return {"task": {"solvers": [{"name": "generate", "args": options}]}}
+    return {"task": {"solvers": [{"name": "generate", "args": {**GENERATE["args"], **options}}]}}
 
 
 INSPECT_VARIANTS = {
@@ -191,6 +192,8 @@ INSPECT_VARIANTS = {
     "a message of the user": ("prompt", _solved({"name": "user_message", "args": {"template": "Say: 1 plus 1"}})),
     "another model": ("answer", {"model": "other"}),
     "a model that refuses once": ("answer", {"model": "refusing"}),
+    "a stop string": ("decoding", _written(stop_seqs=["."])),
+    "fewer tokens": ("decoding", _written(max_tokens=3)),
     "case counts": ("metric", _scored("match", location="exact", ignore_case=False)),
     "anywhere is enough": ("extraction", _scored("includes")),
     "a pattern": ("extraction", _scored("pattern", pattern="(sum [0-9])")),
