@@ -41,6 +41,12 @@ def check_decidable(
     if exam.options.predict_only:
         why = "--predict-only scores nothing"
         raise UsageError(f"'{exam.name}' cannot be decided on some of its questions", why=why, hint="leave it out")
+    if exam.opened.copies > 1:
+        raise UsageError(
+            f"'{exam.name}' cannot be decided on some of its questions",
+            why=f"each of its rows is there {exam.opened.copies} times, and copies are scored together",
+            hint="ask once: leave out --repeats, or n of the config",
+        )
     usable = [each for each in questions if each.failure is None][:_QUESTIONS]
     part = part_of(exam, usable)
     try:
