@@ -61,7 +61,7 @@ class RepeatedAsker:
 
         def again(place: Ask, row: Row, demos: Demos) -> Question:
             question = ask(place, row, demos)
-            return replace(question, requests=question.requests * self.count)
+            return structs.replace(question, requests=question.requests * self.count)
 
         return again
 
@@ -109,7 +109,7 @@ def _nth(answered: Answered, number: int, count: int) -> Answered:
     responses = answered.responses[where]
     if answered.failure is not None:
         responses = tuple(structs.replace(each, failure=answered.failure) for each in responses)
-    return Answered(replace(question, requests=question.requests[where]), responses)
+    return Answered(structs.replace(question, requests=question.requests[where]), responses)
 
 
 def _united(parts: Sequence[Grade], chosen: Sequence[Reducer]) -> Grade:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from proctor.errors import ProctorError, UsageError
-from proctor.ir import Answers, Choose, Converse, Failure, Generate, Request, Response, Rolling, Scored
+from proctor.ir import Answers, Converse, Failure, Generate, Request, Response, Rolling, Scored
 from proctor.ir.question import Answered, Question
 from proctor.recipes.exam import Exam
 from proctor.running.drawn_questions import part_of, shares_of

@@ -167,7 +167,9 @@ def compare_exams(
     by = clusters or first.clusters.get(exam) or second.clusters.get(other)
     try:
         if by and sides.is_of_wholes:
-            raise ScoringError(f"clusters of '{by}' are for means of instances", why=f"{bare.metric} is of all together")
+            raise ScoringError(
+                f"clusters of '{by}' are for means of instances", why=f"{bare.metric} is of all together"
+            )
         return _of_scores(sides, bare, find_exam) if sides.is_of_wholes else _of_instances(sides, bare, by)
     except ProctorError as error:
         return replace(bare, refused=f"{error.diagnostics[0].what}{_because(error)}", better=0, worse=0)

@@ -208,6 +208,17 @@ INFERENCERS: Mapping[str, Keys] = {
         {**_EVERY_INFERENCER, **_UNSAMPLED, **_CONVERSATION, "gen_field_replace_token": "the model's turns are open"},
         _FEWEST,
     ),
+    "call": Keys(
+        frozenset({"type", "max_out_len", "max_seq_len"}),
+        {
+            **_EVERY_INFERENCER,
+            **_UNSAMPLED,
+            "stopping_criteria": "calls end by themselves",
+            "gen_field_replace_token": "the questions are messages, without an open field",
+            "labels": "nothing is compared",
+        },
+        _FEWEST,
+    ),
 }
 """By what an inferencer asks."""
 

@@ -165,7 +165,6 @@ _ELSEWHERE: Mapping[str, str] = {
     "ShareGPTDataset": _LOAD,
     "MooncakeTraceDataset": _LOAD,
     "GEditDataset": "its answers are pictures",
-    "BFCLDataset": "its questions are programs that call functions; the package bfcl-eval asks and grades them",
     "VLMEvalKitDataset": "the package vlmeval has the data, and prompts for each model",
     "CIBenchDataset": "its questions are notebooks that a model runs as it writes them",
 }
