@@ -2,9 +2,9 @@
 
 FOLDER holds what ``benchmarks/smollm2_models.py`` made. Nobody is asked: every answer is in a response log.
 
-Gates: SmolLM2 in float32 is the baseline; itself with another batch size, its weights rounded to bfloat16 and to 8 bits,
-and the broken one are gated, each with several seeds. A verdict is right where it is that of all answers. Adaptive draws:
-each form in turn is measured with the help of the others; printed is as of ``benchmarks/precision.py``.
+Gates: SmolLM2 in float32 is the baseline; itself with another batch size, its weights rounded to bfloat16 and to 8
+bits, and the broken one are gated, each with several seeds. A verdict is right where it is that of all answers. Adaptive
+draws: each form in turn is measured with the help of the others; printed is as of ``benchmarks/precision.py``.
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ def gates(work: Path, seeds: int) -> bool:
             right = sum(each.verdict == wanted for each in found)
             is_right &= right == seeds
             asked = float(np.median([each.exams[0].asked for each in found]))
-            said = f"{form.name:<25}{len(scores):>9}{100 * margin:>8.0f}{100 * difference:>+12.1f}{right:>11} of {seeds}"
+            said = (
+                f"{form.name:<25}{len(scores):>9}{100 * margin:>8.0f}{100 * difference:>+12.1f}{right:>11} of {seeds}"
+            )
             print(f"{said}{asked:>10.0f} ({asked / len(scores):.0%})", flush=True)
     return is_right
 

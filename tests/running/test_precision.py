@@ -113,7 +113,6 @@ def test_an_engine_that_answers_in_order_is_refused(task):
         draw(resolve_tasks([task], ExamOptions()), InOrder(), 0.1)
 
 
-
 # -- adaptive -------------------------------------------------------------------------------------------------
 
 
@@ -259,7 +258,18 @@ def test_copies_of_rows_are_refused_before_anybody_is_asked(tmp_path, monkeypatc
         "    retriever=dict(type='ZeroRetriever'), inferencer=dict(type='GenInferencer')),\n"
         "  eval_cfg=dict(evaluator=dict(type='AccEvaluator')))]\n"
     )
-    given = ["--model", "scripted", "--model-args", "answer=yes", "--tasks", "cfg.py", "--log", "l.db", "--repeats", "2"]
+    given = [
+        "--model",
+        "scripted",
+        "--model-args",
+        "answer=yes",
+        "--tasks",
+        "cfg.py",
+        "--log",
+        "l.db",
+        "--repeats",
+        "2",
+    ]
     assert main(["gate", *given, "--at-least", "0.5"]) == 2
     assert "copies are scored together" in capsys.readouterr().err
     assert main(["run", *given, "--precision", "0.1", "-o", "o"]) == 2

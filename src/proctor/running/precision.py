@@ -91,8 +91,8 @@ class Sample:
     def corrected(self, grade: Grade) -> Grade:
         """Return a grade that is of the whole exam.
 
-        What was drawn uniformly stands for the rest as it is. Of adaptive draws only the main score can be corrected, and
-        the others are left out: the questions that were asked are harder to foretell than the rest.
+        What was drawn uniformly stands for the rest as it is. Of adaptive draws only the main score can be corrected,
+        and the others are left out: the questions that were asked are harder to foretell than the rest.
         """
         grade.stands_for = self.questions
         if self.estimate is None or grade.main is None:

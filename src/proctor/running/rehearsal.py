@@ -1,8 +1,8 @@
 """What the score of an exam is, found out before anybody is asked: made-up answers are graded.
 
 Whether a main score is the mean of its instances' is not written anywhere: it depends on the metric, on what becomes of
-its values, on the exam's own Python. So a few questions are answered with the right words and with wrong ones, and graded
-as always; no judge is asked.
+its values, on the exam's own Python. So a few questions are answered with the right words and with wrong ones, and
+graded as always; no judge is asked.
 """
 
 from __future__ import annotations
