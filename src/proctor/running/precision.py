@@ -99,7 +99,7 @@ class Sample:
             return grade
         factor = 100.0 if grade.main.unit == "percent" else 1.0
         numbers = {"value": self.estimate * factor, "low": self.low * factor, "high": self.high * factor}
-        grade.main = replace(grade.main, **numbers, stderr=None)
+        grade.main = replace(grade.main, value=numbers["value"], low=numbers["low"], high=numbers["high"], stderr=None)
         grade.table = [grade.main]
         kept = {name: grade.scores[name] for name in ("score_name", COUNT) if name in grade.scores}
         ends = {"": "value", LOW: "low", HIGH: "high"}
