@@ -120,7 +120,11 @@ def test_configs_are_found_by_name_and_lines_are_read_and_written(tmp_path):
     (tmp_path / "deep").mkdir()
     for name in ("one_gen.py", "deep/two_gen.py", "deep/one_gen.py"):
         (tmp_path / name).write_text("")
-    assert [name for name, _ in files.match_files(str(tmp_path), "gen", fuzzy=True)] == ["one_gen", "one_gen", "two_gen"]
+    assert [name for name, _ in files.match_files(str(tmp_path), "gen", fuzzy=True)] == [
+        "one_gen",
+        "one_gen",
+        "two_gen",
+    ]
     assert files.match_cfg_file(str(tmp_path), "two_gen") == [("two_gen", str(tmp_path / "deep/two_gen.py"))]
     assert len(files.match_cfg_file([str(tmp_path)], ["one_gen"])) == 1
     assert code_of(lambda: files.match_cfg_file(str(tmp_path), "three_gen"))

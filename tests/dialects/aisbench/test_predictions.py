@@ -65,7 +65,9 @@ def run(tmp_path, monkeypatch):
 
 def lines(folder, name):
     found = map(json.loads, (folder / "predictions" / "m" / f"{name}.jsonl").read_text().splitlines())
-    return [{key: value for key, value in line.items() if key not in ("uuid", "success", "data_abbr")} for line in found]
+    return [
+        {key: value for key, value in line.items() if key not in ("uuid", "success", "data_abbr")} for line in found
+    ]
 
 
 def test_texts_are_filed_as_texts_and_dialogues_as_turns(run):
@@ -83,7 +85,9 @@ def test_every_turn_of_a_conversation_has_what_was_said_before_it(run):
 
 
 def test_losses_stand_beside_the_label_that_won(run):
-    labels = '{each: dict(round=[dict(role="HUMAN", prompt="{question}"), dict(role="BOT", prompt=each)]) for each in "24"}'
+    labels = (
+        '{each: dict(round=[dict(role="HUMAN", prompt="{question}"), dict(role="BOT", prompt=each)]) for each in "24"}'
+    )
     found = lines(run(f'made("ppl", {labels}, PPLInferencer)'), "ppl")[0]
     assert found["origin_prompt"][0] == [{"role": "user", "content": "1+1"}, {"role": "assistant", "content": "2"}]
     losses = {each["label"]: each["ppl"] for each in found["ppl_list"]}

@@ -264,8 +264,6 @@ RIGHT = [
 ]
 
 
-
-
 @pytest.mark.parametrize("old, new", RIGHT, ids=lambda value: str(value)[:40])
 def test_what_is_right_is_not_refused(tmp_path, old, new):
     if old == "MORE":

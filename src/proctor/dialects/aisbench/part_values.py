@@ -1,4 +1,4 @@
-"""Values of a dataset that cannot be: texts that are none, classes of another kind, post-processors that are not one."""
+"""Values of a dataset that cannot be: texts that are none, classes of another kind, post-processors that are none."""
 
 from __future__ import annotations
 
