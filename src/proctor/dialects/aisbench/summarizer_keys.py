@@ -154,6 +154,6 @@ def _slips(
         if near and name not in (*datasets, *groups) and len(name) >= _SHORTEST:
             hint = did_you_mean(name, near)
             yield Diagnostic(f"the summarizer names '{name}', and there is no such dataset", where, path, hint=hint)
-        if metric and metric not in METRIC_ORDER and (close := slips(metric, METRIC_ORDER)):
+        if metric and metric.lower() not in METRIC_ORDER and (close := slips(metric, METRIC_ORDER)):
             hint = did_you_mean(metric, close)
             yield Diagnostic(f"the summarizer names the metric '{metric}' of '{name}'", where, path, hint=hint)
