@@ -150,7 +150,20 @@ def _openai(
         yield b"data: [DONE]\n\n"
         return
     part = {"message": {"role": "assistant", "content": text}} if is_chat else {"text": text}
+    if is_chat and body.get("tools"):
+        part["message"] |= {"content": None, "tool_calls": [_tool_call(body["tools"][0]["function"], words)]}
     reply: dict[str, Any] = {"choices": [{"index": 0, "finish_reason": "stop", **part}], "usage": usage}
     if "prompt_logprobs" in body:
         (reply if is_chat else reply["choices"][0])["prompt_logprobs"] = prompt_log_probabilities(words)
     yield json.dumps(reply).encode()
+
+
+def _tool_call(function: dict[str, Any], words: str) -> dict[str, Any]:
+    """Return a call of a function: its numbers are those of the words, in order, its texts their last word."""
+    numbers = iter(re.findall(r"\d+", words))
+    described = function["parameters"]["properties"]
+    given = {
+        name: int(next(numbers, "0")) if described[name]["type"] == "integer" else words.rsplit(maxsplit=1)[-1]
+        for name in function["parameters"]["required"]
+    }
+    return {"id": "c", "type": "function", "function": {"name": function["name"], "arguments": json.dumps(given)}}

@@ -31,6 +31,7 @@ _CUSTOM = frozenset(
         "input_columns",
         "output_column",
         "options",
+        "clusters",
     ]
 )
 """Keys of a dataset that is a user's own file: a path and no type."""

@@ -51,7 +51,7 @@ _OF_LOCAL: Reasons = {
     **dict.fromkeys(("hf_cache_dir", "ms_cache_dir"), "models are looked for where settings say"),
     **dict.fromkeys(("request_rate", "use_timestamp", "traffic_cfg"), _SPEED),
     "extract_pred_after_decode": "answers never begin with their prompt here",
-    "returns_tool_calls": "no tools are called",
+    "returns_tool_calls": "models that run here write their calls in words",
 }
 _OF_API: Reasons = {
     **_IDLE,
@@ -69,7 +69,6 @@ _OF_SERVERS: Reasons = {
     "path": "it is the folder of the tokenizer with which AISBench counts tokens; the server counts them itself",
     "use_timestamp": _SPEED,
     "traffic_cfg": "bursts and ramps measure speed; request_rate is kept",
-    "returns_tool_calls": "no tools are called",
 }
 
 _REFUSED: Reasons = {
@@ -110,7 +109,7 @@ FAMILIES: Mapping[str, Keys] = {
     ),
     "server": _keys(
         "model model_name stream retry api_key host_ip host_port url enable_ssl generation_kwargs batch_size "
-        "request_rate",
+        "request_rate returns_tool_calls",
         _OF_SERVERS,
     ),
 }

@@ -65,6 +65,7 @@ class ModelConfig:
         repeats: How often every row is asked about (AISBench's ``num_return_sequences``).
         takes_stops: Whether upstream gives it the texts that end an answer according to the dataset.
         own_limit: Whether its ``max_out_len`` comes before the dataset's, as in AISBench, which reads no other.
+        returns_tool_calls: Whether its service returns calls of functions, so that it is given tools.
     """
 
     abbr: str
@@ -82,6 +83,7 @@ class ModelConfig:
     repeats: int = 1
     takes_stops: bool = True
     own_limit: bool = False
+    returns_tool_calls: bool = False
 
 
 @cache
@@ -124,6 +126,7 @@ def model_config(values: Mapping[str, Any]) -> ModelConfig:
         generation.get(_REPEATS, 1) if is_aisbench else 1,
         not is_aisbench and family in ("hf", "vllm"),
         is_aisbench,
+        family == "server" and bool(values.get("returns_tool_calls")),
     )
 
 
