@@ -7,7 +7,6 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError
 
 import click
 
@@ -52,7 +51,7 @@ COMMANDS = {
 def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if not wanted or context.resilient_parsing:
         return
-    from importlib.metadata import version
+    from importlib.metadata import PackageNotFoundError, version
 
     try:
         click.echo(f"proctor {version('proctor')}")

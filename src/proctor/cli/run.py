@@ -58,6 +58,19 @@ if TYPE_CHECKING:
     metavar="X",
     help="Draw questions until the 95% interval of the main score is this near on either side: 0.02 is two points.",
 )
+@click.option(
+    "--draw",
+    type=click.Choice(["auto", "uniform", "adaptive"]),
+    help="How --precision chooses questions: uniformly, or by what other models' answers say they tell (three models or "
+    "more).  [default: auto, adaptive where the log or --others has them]",
+)
+@click.option(
+    "--others",
+    multiple=True,
+    type=click.Path(exists=True, path_type=Path),
+    metavar="RUN|FILE",
+    help="Runs of other models on the same questions, for --draw adaptive; may be repeated.  [default: those of the log]",
+)
 @click.option("--executor", default="local", metavar="local|ray", help="Where the model runs.  [default: local]")
 @click.option("--workers", type=click.IntRange(min=1), help="Ray workers.  [default: one for each node]")
 @click.option("--ray-address", metavar="ADDRESS", help="A Ray cluster.  [default: start one here]")

@@ -139,9 +139,11 @@ def changed_spec(spec: RunSpec, options: dict[str, Any]) -> RunSpec:
         changes["overrides"] = {**spec.overrides, **overrides}
     changes |= {
         name: options[name]
-        for name in ("seed", "num_demos", "precision", "log_samples")
+        for name in ("seed", "num_demos", "precision", "draw", "log_samples")
         if options.get(name) is not None
     }
+    if options.get("others"):
+        changes["others"] = [str(path) for path in options["others"]]
     if changes:
         changes |= {"exams": {}, "engine": ""}  # filled in anew: they belong to the spec before the change
     return replace(spec, **changes)

@@ -126,9 +126,8 @@ class Engine(Predicting, Artifact):
             response: What the model wrote.
             prompt: What it was asked, where that is known: it may begin the thoughts.
         """
-        return heard(
-            response, self.thought_marks, UNKNOWN if prompt is None else opening_of(prompt, self.thought_marks)
-        )
+        marks = self.thought_marks
+        return heard(response, marks, UNKNOWN if prompt is None else opening_of(prompt, marks))
 
     def answering(self) -> Engine:
         """Return who answers what this engine is asked: itself, or what ``settings.engine_map`` puts in its place."""

@@ -46,6 +46,8 @@ class RunSpec:
         num_demos: Solved instances in each prompt, where it replaces the exam's own number.
         overrides: Further settings of the recipes, by name.
         precision: How near the bounds of the main scores' intervals are to be; questions are drawn until they are.
+        draw: How these questions are drawn: ``auto``, ``uniform``, ``adaptive``.
+        others: Runs and files of other models' scores that say which questions tell most.
         log_samples: Whether ``samples.jsonl`` is written.
         engine: Identity of the engine: filled in by the run.
         exams: What each exam was, by name: filled in by the run, compared when it is repeated.
@@ -62,6 +64,8 @@ class RunSpec:
     num_demos: int | None = None
     overrides: dict[str, Any] = field(default_factory=dict)
     precision: float | None = None
+    draw: str | None = None
+    others: list[str] = field(default_factory=list)
     log_samples: bool = True
     engine: str = ""
     exams: dict[str, Any] = field(default_factory=dict)
@@ -72,7 +76,9 @@ class RunSpec:
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-like data without secrets; what is not set is left out."""
         values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        return {name: jsonable(value) for name, value in without_secrets(values).items() if value not in (None, {}, "")}
+        return {
+            name: jsonable(value) for name, value in without_secrets(values).items() if value not in (None, {}, [], "")
+        }
 
     def to_yaml(self) -> str:
         """Return the content of ``run.yaml``."""

@@ -105,7 +105,7 @@ class SentenceBert(LoadsModel, MeanOfModelScores):
 
     def encode(self, texts: Sequence[str]) -> Any:
         """Return an embedding for each text, as an array."""
-        return _sentence_model(self.used_model()).encode(list(texts), batch_size=self.batch_size)
+        return sentence_model(self.used_model()).encode(list(texts), batch_size=self.batch_size)
 
     def map_stream(self, evaluation_inputs_stream: Iterable[EvaluationInput]) -> list[Any]:
         """Return the best cosine of each instance."""
@@ -124,7 +124,12 @@ class SentenceBert(LoadsModel, MeanOfModelScores):
 
 
 @lru_cache(maxsize=MODELS_KEPT)
-def _sentence_model(model: str) -> Any:
+def sentence_model(model: str) -> Any:
+    """Return a model of sentence-transformers.
+
+    Raises:
+        MissingExtraError: ``sentence-transformers`` is not installed.
+    """
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
