@@ -220,6 +220,10 @@ class HFEngine(ThinkingEngine):
                 self._loaded = self.load()
             return self._loaded
 
+    def keep(self, loaded: LoadedModel) -> None:
+        """Use a model that is in memory already."""
+        self._loaded = loaded
+
     def load(self) -> LoadedModel:
         """Load the model.
 

@@ -87,6 +87,16 @@ class LoadedModel:
         return int(self.model.get_output_embeddings().weight.shape[0])
 
 
+def loaded_in_memory(model: Any, tokenizer: Any) -> LoadedModel:
+    """Return a model that a program has loaded, as requests need it."""
+    encodes = bool(getattr(model.config, "is_encoder_decoder", False))
+    length = max_length_of(model.config, tokenizer)
+    count = sum(each.numel() for each in model.parameters())
+    return LoadedModel(
+        model.eval(), tokenizer, "seq2seq" if encodes else "causal", model.device, length, num_parameters=count
+    )
+
+
 def facts_of(loaded: LoadedModel) -> dict[str, Any]:
     """Return what a loaded model and its tokenizer say of themselves, by the names of lm-eval's result files."""
     model, tokenizer = loaded.model, loaded.tokenizer
