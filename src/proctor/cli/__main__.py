@@ -21,7 +21,7 @@ from proctor.cli.error_reporting import (
     exit_code_of,
     report,
     report_unexpected,
-    say,
+    warn,
 )
 from proctor.errors import ProctorError
 from proctor.terminal_text import printable
@@ -44,6 +44,7 @@ COMMANDS = {
     "import": ("proctor.cli.import_run", "Read a record of Every Eval Ever as a run folder."),
     "log": ("proctor.cli.log", "Look after the response log: list, show, export, thin out, check."),
     "get": ("proctor.cli.get", "Fetch the exams of lm-eval, OpenCompass, AISBench or Unitxt."),
+    "completion": ("proctor.cli.completion", "Print what completes models and exams in bash, zsh or fish."),
     "doctor": ("proctor.cli.doctor", "Say what works on this machine, and how to install the rest."),
 }
 
@@ -114,7 +115,7 @@ def _run(arguments: list[str]) -> int:
     except click.UsageError as error:
         return _usage(error)
     except (click.Abort, KeyboardInterrupt):
-        say("interrupted")
+        warn("interrupted")
         return INTERRUPTED
     except OSError as error:
         report(ProctorError(f"the system refused: {error.strerror or error}", why=_file_of(error)))
@@ -139,7 +140,7 @@ def _usage(error: click.UsageError) -> int:
         click.echo(error.ctx.get_help() if error.ctx else "", err=True)
         return 2
     if type(error).__name__ == "NoArgsIsHelpError":
-        say(error.format_message())
+        warn(error.format_message())
         return 2
     ours = translated(error)
     report(ours)
@@ -154,7 +155,7 @@ def _trace_if_asked(arguments: list[str]) -> None:
     if "--traceback" in arguments:
         import traceback
 
-        say(traceback.format_exc())
+        warn(traceback.format_exc())
 
 
 def _prepare_streams() -> None:

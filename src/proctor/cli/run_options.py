@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from proctor.engines.engine_registry import Origin
     from proctor.running.spec import RunSpec
 
-_OVERRIDES = (
+OVERRIDES = (
     "template",
     "system_prompt",
     "apply_chat_template",
@@ -39,6 +39,7 @@ _OVERRIDES = (
     "choices_column",
     "prompt",
 )
+"""Options that ``run.yaml`` keeps under ``overrides``."""
 
 
 def model_args(options: dict[str, Any]) -> dict[str, Any]:
@@ -129,7 +130,7 @@ def changed_spec(spec: RunSpec, options: dict[str, Any]) -> RunSpec:
         changes["tasks"] = tasks
     if args := model_args(options):
         changes["model_args"] = args if "model" in changes else {**spec.model_args, **args}
-    overrides = {name: options[name] for name in _OVERRIDES if options.get(name) not in (None, ())}
+    overrides = {name: options[name] for name in OVERRIDES if options.get(name) not in (None, ())}
     limit = options["limit"]
     if isinstance(limit, float):
         overrides["limit"] = limit
@@ -144,6 +145,8 @@ def changed_spec(spec: RunSpec, options: dict[str, Any]) -> RunSpec:
     }
     if options.get("others"):
         changes["others"] = [str(path) for path in options["others"]]
+    if tags := tuple(options.get("tags") or ()):
+        spec = replace(spec, tags=tags)
     if changes:
         changes |= {"exams": {}, "engine": ""}  # filled in anew: they belong to the spec before the change
     return replace(spec, **changes)

@@ -119,6 +119,8 @@ def _provider_status(provider: Provider) -> dict[str, Any]:
     needs_key = provider.auth not in ("none", "optional") and provider.engine is None
     variables = [*provider.key_variables, *provider.token_variables]
     variables += ["AWS_ACCESS_KEY_ID", "AWS_PROFILE"] if provider.auth == "aws" else []
+    if provider.engine is not None:  # an engine in this process does the work: it works where that one does
+        return {**engine_status(provider.engine), "description": provider.description}
     has_key = not needs_key or any(os.environ.get(variable) for variable in variables)
     wanted = [] if has_key else [provider.key_variables[0]]
     return {

@@ -87,7 +87,9 @@ class RunFolder:
         if before is not None and (differences := spec.differences(before)):
             raise self._another(differences)
         self._known = {} if before is None else _fingerprints(before.fingerprints)
-        self._spec = replace(spec, fingerprints={} if before is None else before.fingerprints)
+        if before is not None:
+            spec = replace(spec, fingerprints=before.fingerprints, tags=spec.tags or before.tags)
+        self._spec = spec if before is not None else replace(spec, fingerprints={})
         with _output_errors(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
         self._write_spec()
