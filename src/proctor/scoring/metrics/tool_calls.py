@@ -39,12 +39,15 @@ class ToolCallingMetric(ReductionInstanceMetric[Any, dict[str, float]]):
         """Return the scores of a call."""
         given = prediction["arguments"]
         wanted = [each["arguments"] for each in references]
+        values = max((_precision(given, each, _equal(given, each)) for each in wanted), default=0.0)
         return {
             self.main_score: float(_text(prediction) in map(_text, references)),
             "tool_name_accuracy": float(str(prediction["name"]) in {str(each["name"]) for each in references}),
             "argument_name_recall": max((_shared(given, each, of=each) for each in wanted), default=0.0),
             "argument_name_precision": max((_precision(given, each, set(each)) for each in wanted), default=0.0),
-            "argument_value_precision": max((_precision(given, each, _equal(given, each)) for each in wanted), default=0.0),
+            "argument_value_precision": max(
+                (_precision(given, each, _equal(given, each)) for each in wanted), default=0.0
+            ),
             "argument_schema_validation": fits_schema(prediction, task_data),
         }
 
@@ -201,7 +204,9 @@ class ToolCallKeyValueExtraction(KeyValueExtraction):
     def compute(self, references: list[list[Any]], predictions: list[Any], task_data: list[Any]) -> dict[str, Any]:
         """Return the scores of a sample."""
         return super().compute(
-            [[flat_values(each) for each in group] for group in references], list(map(flat_values, predictions)), task_data
+            [[flat_values(each) for each in group] for group in references],
+            list(map(flat_values, predictions)),
+            task_data,
         )
 
 
