@@ -347,8 +347,13 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
         return given
 
     @classmethod
-    def _report(cls, error: PydanticValidationError) -> ValidationError:
-        errors = nearest(dict(each) for each in error.errors())
+    def _report(cls, error: PydanticValidationError) -> ProctorError:
+        found = error.errors()
+        if len(found) == 1 and not found[0]["loc"] and found[0]["type"] == "value_error":
+            inner = found[0].get("ctx", {}).get("error")
+            if isinstance(inner, ProctorError):  # of prepare or verify: pydantic takes every ValueError for its own
+                return inner
+        errors = nearest(dict(each) for each in found)
         return ValidationError([diagnostic for each in errors for diagnostic in cls._diagnose(each)])
 
     @classmethod

@@ -75,7 +75,7 @@ _TYPES["Turn"] = "proctor.artifacts.field_types:TextTurn"
 _SCORES = ("GlobalScores", "SubsetsScores", "GroupsScores", "InstanceScores")
 _PRINTING = {
     name: f"proctor.compat.unitxt_functions:{name}"
-    for name in ("print_dict", "print_dict_as_yaml", "print_dict_as_python", "to_pretty_string", "split_words")
+    for name in ("print_dict", "print_dict_as_yaml", "print_dict_as_python", "to_pretty_string")
 }
 
 _JUDGES = _of(

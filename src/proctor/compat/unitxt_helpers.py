@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from functools import wraps
 from pathlib import Path
 from random import Random
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from proctor.artifacts import Artifact, fetch_artifact
 from proctor.data.operator import container_copy
@@ -90,7 +90,7 @@ class LongString(str):
     __slots__ = ("_shown",)
     _shown: str | None
 
-    def __new__(cls, value: str, *, repr_str: str | None = None) -> LongString:
+    def __new__(cls, value: str, *, repr_str: str | None = None) -> Self:
         """Return the text."""
         made = super().__new__(cls, value)
         made._shown = repr_str
@@ -182,7 +182,10 @@ class LRUCache:
 
     def get(self, key: Any, default: Any = None) -> Any:
         """Return an entry, or the default."""
-        return self[key] if key in self else default
+        entries = self._entries()
+        if key in entries:
+            entries.move_to_end(key)
+        return entries.get(key, default)
 
     def clear(self) -> None:
         """Forget all."""
@@ -277,7 +280,7 @@ def get_artifacts_data_classification(artifact: str) -> list[str] | None:
     except (ValueError, SettingsError):
         found = None
     if not isinstance(found, dict):
-        raise RuntimeError(
+        raise RuntimeError(  # noqa: TRY004 - what programs catch
             f"If specified, the value of '{variable}' should be a valid json dictionary. "
             f"Got '{os.environ.get(variable, '')}' instead."
         )

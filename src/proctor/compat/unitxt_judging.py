@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from proctor.artifacts import catalogs, fetch_artifact
-from proctor.errors import did_you_mean
+from proctor.errors import UsageError, did_you_mean
 from proctor.scoring.judges.criteria import Criteria, CriteriaOption, CriteriaWithOptions
 
 DIRECT = "metrics.llm_as_judge.direct.criteria."
@@ -127,7 +127,8 @@ def get_evaluator_metadata(name: EvaluatorNameEnum) -> EvaluatorMetadata:
         AssertionError: Nobody does.
     """
     found = [each for each in EVALUATORS_METADATA if each.name == name]
-    assert found, f"nobody serves the judge {name}"
+    if not found:
+        raise AssertionError(f"nobody serves the judge {name}")
     return found[0]
 
 
@@ -175,7 +176,8 @@ class _CriteriaOfCatalogs:
 
 def _criteria(name: str) -> Criteria:
     found = fetch_artifact(name)
-    assert isinstance(found, Criteria), f"{name} is a {type(found).__name__}"
+    if not isinstance(found, Criteria):
+        raise UsageError(f"{name} is a {type(found).__name__}, and no criteria")
     return found
 
 

@@ -68,14 +68,17 @@ def apply_metric(
         ValueError: A prediction or reference is not of the metric's type.
     """
     if perform_validations_in_apply_metric:
-        assert isinstance(metric, Metric), "metric must be a Metric"
-        assert isinstance(predictions, list), "predictions must be a list"
-        assert all(isinstance(each, list) for each in references), "references must be a list of lists"
-        assert len(references) == len(predictions), "number of references and predictions elements must be equal"
-        assert task_data is None or len(task_data) == len(references), (
-            "number of references and task data elements must be equal"
-        )
+        _check(isinstance(metric, Metric), "metric must be a Metric")
+        _check(isinstance(predictions, list), "predictions must be a list")
+        _check(all(isinstance(each, list) for each in references), "references must be a list of lists")
+        _check(len(references) == len(predictions), "there are as many references as predictions")
+        _check(task_data is None or len(task_data) == len(references), "there are as many task_data as references")
     return scored(metric, predictions, references, task_data)
+
+
+def _check(holds: bool, message: str) -> None:
+    if not holds:
+        raise AssertionError(message)
 
 
 def test_metric(
@@ -84,8 +87,8 @@ def test_metric(
     references: list[list[Any]],
     instance_targets: list[dict[str, Any]],
     global_target: dict[str, Any],
-    task_data: list[dict[str, Any]] | None = None,
-    score_keys_to_ignore: Sequence[str] | None = None,
+    task_data: list[dict[str, Any]] | None = None,  # noqa: PT028 - no test of pytest's
+    score_keys_to_ignore: Sequence[str] | None = None,  # noqa: PT028
 ) -> bool | None:
     """Check all scores of a metric, rounded to two digits; ``None`` where ``settings.test_metric_disable`` says so.
 

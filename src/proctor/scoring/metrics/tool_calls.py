@@ -45,9 +45,7 @@ class ToolCallingMetric(ReductionInstanceMetric[Any, dict[str, float]]):
             "tool_name_accuracy": float(str(prediction["name"]) in {str(each["name"]) for each in references}),
             "argument_name_recall": max((_shared(given, each, of=each) for each in wanted), default=0.0),
             "argument_name_precision": max((_precision(given, each, set(each)) for each in wanted), default=0.0),
-            "argument_value_precision": max(
-                (_precision(given, each, _equal(given, each)) for each in wanted), default=0.0
-            ),
+            "argument_value_precision": values,
             "argument_schema_validation": fits_schema(prediction, task_data),
         }
 
