@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from proctor.errors import MissingExtraError, MissingFieldError, ScoringError, ValidationError, did_you_mean
+from proctor.regexes import bounded
 from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.instance_metric import BulkInstanceMetric, InstanceMetric
 from proctor.scoring.metrics.question_answering import Squad
@@ -50,11 +52,12 @@ def _sacrebleu(predictions: list[Any], references: list[Any], **arguments: Any) 
     return metric.corpus_scores([metric.map(prediction, each, {}) for prediction, each in pairs])
 
 
-def _wer(predictions: list[Any], references: list[Any], **_: Any) -> dict[str, Any]:
+def _wer(predictions: list[Any], references: list[Any], concatenate_texts: bool = False) -> dict[str, Any]:
+    del concatenate_texts  # errors and words are always summed over all texts, which is the same number
     return Wer().compute([[each] for each in _first(references)], predictions, [{}] * len(predictions))
 
 
-def _squad(predictions: list[Any], references: list[Any], **_: Any) -> dict[str, Any]:
+def _squad(predictions: list[Any], references: list[Any]) -> dict[str, Any]:
     found = Squad().compute(_lists(references), predictions, [{}] * len(predictions))
     return {name: 100.0 * value for name, value in found.items()}
 
@@ -68,15 +71,35 @@ def _rouge(
     return {name: sum(column) / len(column) for name, column in columns.items()} if use_aggregator else columns
 
 
-def _meteor(predictions: list[Any], references: list[Any], **arguments: Any) -> dict[str, Any]:
-    weights = [arguments.get(name, default) for name, default in (("alpha", 0.9), ("beta", 3), ("gamma", 0.5))]
-    scores = [meteor(text, each, *weights) for text, each in zip(predictions, _lists(references), strict=True)]
+def _meteor(
+    predictions: list[Any], references: list[Any], alpha: float = 0.9, beta: float = 3, gamma: float = 0.5
+) -> dict[str, Any]:
+    scores = [
+        meteor(text, each, alpha, beta, gamma) for text, each in zip(predictions, _lists(references), strict=True)
+    ]
     return {"meteor": sum(scores) / len(scores)}
 
 
-def _exact_match(predictions: list[Any], references: list[Any], **_: Any) -> dict[str, Any]:
+def _exact_match(
+    predictions: list[Any],
+    references: list[Any],
+    regexes_to_ignore: Sequence[str] | None = None,
+    ignore_case: bool = False,
+    ignore_punctuation: bool = False,
+    ignore_numbers: bool = False,
+) -> dict[str, Any]:
+    dropped = (string.punctuation if ignore_punctuation else "") + (string.digits if ignore_numbers else "")
+    table = str.maketrans("", "", dropped)
+
+    def plain(text: Any) -> Any:
+        if not isinstance(text, str):
+            return text
+        for pattern in regexes_to_ignore or ():
+            text = bounded(pattern).sub("", text)
+        return (text.lower() if ignore_case else text).translate(table)
+
     pairs = list(zip(predictions, _first(references), strict=True))
-    return {"exact_match": sum(given == wanted for given, wanted in pairs) / len(pairs)}
+    return {"exact_match": sum(plain(given) == plain(wanted) for given, wanted in pairs) / len(pairs)}
 
 
 def _seqeval(predictions: list[Any], references: list[Any], **arguments: Any) -> dict[str, Any]:
