@@ -1,7 +1,7 @@
 """Whether metrics of tool calls, values by name and SQL give Unitxt's numbers, on generated answers.
 
-Usage: ``python -m conformance.unitxt.tool_metrics [--oracle PYTHON]``. Seconds that queries took are not compared. Exits
-with 1 where a score differs that no explanation covers, or nothing was compared.
+Usage: ``python -m conformance.unitxt.tool_metrics [--oracle PYTHON]``. Seconds that queries took are not compared.
+Exits with 1 where a score differs that no explanation covers, or nothing was compared.
 """
 
 from __future__ import annotations
