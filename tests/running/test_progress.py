@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import io
+import re
 import time
 from types import SimpleNamespace
+
+import pytest
 
 from proctor.ir import Failure, Response, Usage
 from proctor.running.progress import (
@@ -117,3 +120,50 @@ def test_who_watches():
     assert isinstance(observer_for(Terminal()), LiveObserver)
     assert isinstance(observer_for(io.StringIO()), LineObserver)
     SilentObserver().started([], "")
+
+
+RECIPE = "card=cards.mmlu.abstract_algebra,template=templates.qa.multiple_choice.with_topic.lm_eval_harness,num_demos=5"
+
+
+@pytest.mark.parametrize("name", [RECIPE, "arc[limit=3]", "[bold]x[/bold]", "a" * 500, "é" * 90])
+@pytest.mark.parametrize("width", [80, 60, 200])
+def test_names_leave_room_for_the_bar_and_the_time_left(monkeypatch, name, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("TERM", "xterm")
+    stream = Terminal()
+    observer = LiveObserver(stream)
+    observer.started([name], "openai meta-llama/Llama-3.3-70B-Instruct")
+    given = {"cached": 1200, "answered": 345, "failed": 3, "prompt_tokens": 123_456, "completion_tokens": 3_333}
+    observer.asking(progress(total=14_042, **given))
+    observer._bars.refresh()
+    line = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", stream.getvalue()).rsplit("\r", 1)[-1].rstrip()
+    observer.finished()
+    assert len(line) <= width
+    assert "1545/14042" in line
+    assert " left" in line
+    assert line.count("━") + line.count("╺") + line.count("╸") == (20 if width >= 80 else 10)
+    assert name[:5] in line
+
+
+def test_what_is_written_beside_the_bar_is_no_markup():
+    stream = Terminal()
+    observer = LiveObserver(stream)
+    observer.started(["a"], "model")
+    print("the task my[limit=3] and [red]another[/red]", end="", flush=True)
+    print(" :smile:")
+    observer.finished()
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", stream.getvalue())
+    assert "the task my[limit=3] and [red]another[/red]" in shown
+    assert ":smile:" in shown
+
+
+def test_a_short_line_says_the_most_important_first():
+    counted = progress(total=100, answered=10, cached=5, failed=2, prompt_tokens=9, completion_tokens=3)
+    whole = describe(counted)
+    rooms = [describe(counted, room) for room in range(len(whole) + 1)]
+    assert rooms[-1] == whole
+    assert rooms[0] == "15/100"
+    for room, said in enumerate(rooms):
+        assert len(said) <= max(room, len("15/100"))
+    assert "left" in describe(counted, 20)
+    assert "tokens" not in describe(counted, len(whole) - 1)

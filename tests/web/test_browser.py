@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 import uvicorn
-from tests_web_support import judged, write_run
+from tests_web_support import judged, sample, write_run
 
 from proctor.cli.__main__ import main
 from proctor.web.app import create_app
@@ -482,4 +482,73 @@ def test_pages_fit_their_screens_and_are_accessible(browser, served, address, sc
             assert [(path, each["id"], [node["html"] for node in each["nodes"][:3]]) for each in serious] == []
     background = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
     assert (background == "rgb(16, 19, 26)") == (scheme == "dark")
+    context.close()
+
+
+# -- 7. the first page ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def forty(runs):
+    for number in range(35):
+        name = f"openai-meta-llama-Llama-3.3-70B-Instruct-samples.science-{number:08x}"
+        long = "card=cards.mmlu.abstract_algebra,template=templates.qa.multiple_choice.with_topic.lm_eval_harness"
+        folder = write_run(runs / name, [sample(0), sample(0, long)], model=f"meta-llama/Llama-3.3-70B-{number % 4}")
+        if number == 3:
+            (folder / "results.json").unlink()
+    return runs
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_forty_runs_fit_two_screens(browser, served, forty, scheme):
+    context = browser.new_context(color_scheme=scheme, viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    let_in(page, served)
+    assert page.locator("tr[data-row]").count() >= 40
+    assert page.evaluate("document.documentElement.scrollHeight") <= 1800
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1440
+    assert max(row.bounding_box()["height"] for row in page.locator("tr[data-row]").all()) <= 40
+    for tag in page.locator("td.state .tag").all():
+        assert tag.bounding_box()["height"] <= 24  # no word of it is broken in two
+    context.close()
+
+
+def test_a_run_takes_two_lines_on_a_telephone(browser, served, forty):
+    context = browser.new_context(viewport={"width": 400, "height": 900})
+    page = context.new_page()
+    let_in(page, served)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    assert max(row.bounding_box()["height"] for row in page.locator("tr[data-row]").all()) <= 60
+    assert page.locator("table.matrix td:visible").count() >= 4
+    context.close()
+
+
+def test_arrows_go_through_lists_and_instances_within_the_filter(page, address):
+    open_run(page, address, "first")
+    page.get_by_role("link", name="capitals").first.click()
+    page.get_by_role("link", name="Right", exact=True).click()
+    page.wait_for_url("**lowest=1*")
+    for _ in range(7):
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/samples/6?*")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url("**/samples/8?*")  # 7 is wrong
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url("**/samples/10?*")  # 9 failed
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_url("**/samples/8?*")
+
+
+def test_runs_are_chosen_by_filter_and_sorted_without_a_script(browser, served):
+    context = browser.new_context(java_script_enabled=False, viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    let_in(page, served)
+    page.get_by_label("Search").fill("best")
+    page.get_by_role("button", name="Show").click()
+    page.wait_for_url("**q=best*")
+    assert page.locator("tr[data-row]").count() == 1
+    page.locator("table.matrix thead a").first.click()
+    page.wait_for_url("**by=0*")
+    assert "q=best" in page.url
     context.close()

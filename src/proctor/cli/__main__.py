@@ -7,7 +7,6 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError
 
 import click
 
@@ -22,7 +21,7 @@ from proctor.cli.error_reporting import (
     exit_code_of,
     report,
     report_unexpected,
-    say,
+    warn,
 )
 from proctor.errors import ProctorError
 from proctor.terminal_text import printable
@@ -45,6 +44,7 @@ COMMANDS = {
     "import": ("proctor.cli.import_run", "Read a record of Every Eval Ever as a run folder."),
     "log": ("proctor.cli.log", "Look after the response log: list, show, export, thin out, check."),
     "get": ("proctor.cli.get", "Fetch the exams of lm-eval, OpenCompass, AISBench or Unitxt."),
+    "completion": ("proctor.cli.completion", "Print what completes models and exams in bash, zsh or fish."),
     "doctor": ("proctor.cli.doctor", "Say what works on this machine, and how to install the rest."),
 }
 
@@ -52,7 +52,7 @@ COMMANDS = {
 def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if not wanted or context.resilient_parsing:
         return
-    from importlib.metadata import version
+    from importlib.metadata import PackageNotFoundError, version
 
     try:
         click.echo(f"proctor {version('proctor')}")
@@ -107,7 +107,7 @@ def _warnings_for_terminals() -> Iterator[None]:
 
 def _run(arguments: list[str]) -> int:
     try:
-        result = proctor.main(arguments, prog_name="proctor", standalone_mode=False)
+        result = proctor.main(_with_command(arguments), prog_name="proctor", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except ProctorError as error:
         report(error)
@@ -115,7 +115,7 @@ def _run(arguments: list[str]) -> int:
     except click.UsageError as error:
         return _usage(error)
     except (click.Abort, KeyboardInterrupt):
-        say("interrupted")
+        warn("interrupted")
         return INTERRUPTED
     except OSError as error:
         report(ProctorError(f"the system refused: {error.strerror or error}", why=_file_of(error)))
@@ -126,12 +126,21 @@ def _run(arguments: list[str]) -> int:
         return INTERNAL
 
 
+def _with_command(arguments: list[str]) -> list[str]:
+    """Return arguments that begin with a command; options alone are those of ``run``, as in lm-eval and AISBench."""
+    is_bare = len(arguments) > 1 and arguments[0].startswith("-") and arguments[0] not in _OPTIONS_OF_ALL
+    return ["run", *arguments] if is_bare else arguments
+
+
+_OPTIONS_OF_ALL = frozenset({"-h", "--help", "--version"})
+
+
 def _usage(error: click.UsageError) -> int:
     if not error.message:  # no_args_is_help: the message is the help itself
         click.echo(error.ctx.get_help() if error.ctx else "", err=True)
         return 2
     if type(error).__name__ == "NoArgsIsHelpError":
-        say(error.format_message())
+        warn(error.format_message())
         return 2
     ours = translated(error)
     report(ours)
@@ -146,7 +155,7 @@ def _trace_if_asked(arguments: list[str]) -> None:
     if "--traceback" in arguments:
         import traceback
 
-        say(traceback.format_exc())
+        warn(traceback.format_exc())
 
 
 def _prepare_streams() -> None:

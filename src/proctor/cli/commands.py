@@ -12,14 +12,19 @@ from typing import Any
 
 import click
 
-from proctor.cli.error_reporting import BROKEN_PIPE, abandon_output
+from proctor.cli.error_reporting import BROKEN_PIPE, abandon_output, quietly
 from proctor.errors import UsageError, did_you_mean
+from proctor.settings import settings
 
 SETTINGS: dict[str, Any] = {
     "help_option_names": ["-h", "--help"],
     "token_normalize_func": lambda token: token.replace("_", "-"),
     "max_content_width": 110,
 }
+
+
+TYPED = "proctor.typed"
+"""Under which key a context has the words of a command's call, as they were typed."""
 
 
 class LazyGroup(click.Group):
@@ -79,11 +84,29 @@ class ProctorCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments; what is wrong with them is said of this command."""
+        ctx.meta.setdefault(TYPED, list(args))
         try:
             return super().parse_args(ctx, args)
         except click.UsageError as error:
             error.ctx = error.ctx or ctx
             raise
+
+
+def _be_quiet(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        context.with_resource(quietly())
+        context.with_resource(settings.context(default_verbosity="warning"))
+
+
+quiet_option = click.option(
+    "--quiet",
+    "-q",
+    is_flag=True,
+    expose_value=False,
+    callback=_be_quiet,
+    help="Nothing but scores, warnings and errors: no progress, no notes.",
+)
+"""``--quiet`` of every command that takes a while."""
 
 
 def translated(error: click.UsageError) -> UsageError:
@@ -107,9 +130,15 @@ def _note_of_lm_eval(option: str) -> str:
     from proctor.dialects.lm_eval.flags import flag
 
     found = flag(option)
-    if found is None or found.option:
+    if found is None:
         return ""
-    return f"here it is {found.ours}" if found.ours else found.note
+    if not found.ours:
+        return found.note
+    same = found.ours == option.replace("_", "-")
+    return f"it is an option of proctor {_ITS_COMMAND}" if same else f"here it is {found.ours}"
+
+
+_ITS_COMMAND = "run"
 
 
 def _note_of_aisbench(option: str) -> str:

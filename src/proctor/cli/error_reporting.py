@@ -19,7 +19,9 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TextIO
 
@@ -81,8 +83,32 @@ def report_unexpected(error: BaseException, show_traceback: bool) -> None:
     _write(_paint(Diagnostic(f"unexpected error: {what}", why="this is a fault of Proctor, not yours", hint=hint)))
 
 
+_quiet: ContextVar[bool] = ContextVar("proctor_quiet", default=False)
+
+
+@contextmanager
+def quietly(wanted: bool = True) -> Iterator[None]:
+    """Leave out what is only nice to know, while the block runs: progress, notes, where files are."""
+    token = _quiet.set(wanted)
+    try:
+        yield
+    finally:
+        _quiet.reset(token)
+
+
+def is_quiet() -> bool:
+    """Whether only results, warnings and errors are wanted."""
+    return _quiet.get()
+
+
 def say(text: str) -> None:
-    """Write a message for people on standard error."""
+    """Write what is nice to know on standard error; ``--quiet`` leaves it out."""
+    if not is_quiet():
+        _write(printable(redacted(text)))
+
+
+def warn(text: str) -> None:
+    """Write what has to be known on standard error, ``--quiet`` or not."""
     _write(printable(redacted(text)))
 
 

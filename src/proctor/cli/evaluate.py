@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.commands import ProctorCommand
-from proctor.cli.error_reporting import FAILURES, say, show
+from proctor.cli.commands import ProctorCommand, quiet_option
+from proctor.cli.error_reporting import FAILURES, say, show, warn
 from proctor.cli.exam_options import allow_option, sandbox_option
 from proctor.errors import DataError, DatasetNotFoundError, Location, UsageError
 from proctor.foreign_text import parse_json
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 @click.option("--instances", is_flag=True, help="Show the scores of the first instances, too.")
 @click.option("--allow-failures", is_flag=True, help="Exit with 0 although instances failed.")
 @click.option("--json", "as_json", is_flag=True, help="The global scores as JSON.")
+@quiet_option
 def command(
     dataset: str,
     predictions: Path,
@@ -90,10 +91,10 @@ def command(
     for judge, counts in results.metadata.get("judges", {}).items():
         say(f"judge {judge}: {counts['asked']} requests asked, {counts['from_log']} answered by the log")
     for note in _ending_notes(given, rows):
-        say(f"note: {note}")
+        warn(f"note: {note}")
     notes = list(_notes(results))
     for note in notes:
-        say(f"warning: {note}")
+        warn(f"warning: {note}")
     return FAILURES if notes and not shown["allow_failures"] else 0
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from proctor.cli.error_reporting import FAILURES, say, show
+from proctor.cli.error_reporting import FAILURES, is_quiet, say, show, warn
 from proctor.cli.exam_options import say_what_has_no_effect
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from proctor.engines.engine_registry import Origin
     from proctor.recipes.exam import Exam
     from proctor.running.execute import Budget
+    from proctor.running.precision import Drawn
     from proctor.running.run import RunResult
     from proctor.running.spec import RunSpec
 
@@ -34,7 +35,12 @@ _LONGEST_NAME = 60  # characters to recognise a run by; file systems end at 255,
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """How a run is carried out; nothing here changes what the results are."""
+    """How a run is carried out; nothing here changes what the results are.
+
+    Attributes:
+        output: The run folder, where one is named.
+        goes_on_in: The folder of the run that is repeated: it is the run folder where the spec leads to its results.
+    """
 
     output: Path | None
     log: Path | None
@@ -49,6 +55,7 @@ class Execution:
     output_format: str
     write_out: bool
     fail_under: tuple[Threshold, ...] = ()
+    goes_on_in: Path | None = None
 
 
 def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) -> RunResult:
@@ -63,18 +70,18 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
     from proctor.running.budget import price_table
     from proctor.running.executors import distribute
     from proctor.running.exporting import ExportedRun
-    from proctor.running.precision import draw
-    from proctor.running.progress import observer_for
+    from proctor.running.progress import SilentObserver, observer_for
     from proctor.running.progress_file import ProgressFileObserver
     from proctor.running.run import run_exams
 
+    _check_draws(spec)
     engine, exams = _prepared(spec, execution, origin)
     if execution.fail_under:
         from proctor.cli.thresholds import check_names
 
         groups = [group.name for exam in exams for group in exam.groups]
         check_names(execution.fail_under, [*(exam.name for exam in exams), *groups])
-    folder = execution.output or default_output(spec, exams, engine)
+    folder = _folder_of(spec, execution, exams, engine)
     if execution.write_out:
         from proctor.cli.console import console
         from proctor.cli.show import print_requests
@@ -82,16 +89,16 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
         print_requests(exams, console(stderr=True))
     export = exporter(execution.output_format, exams)
     placed = distribute(engine, execution.executor, workers=execution.workers, address=execution.ray_address)
-    observer = ProgressFileObserver(observer_for(), folder)
+    observer = ProgressFileObserver(SilentObserver() if is_quiet() else observer_for(), folder)
     asking: dict[str, Any] = {
         "log": execution.log,
         "retry_failed": execution.retry_failed,
         "budget": _budget(engine, execution),
         "prices": price_table(execution.prices) if execution.prices else None,
     }
-    with closing(placed):
+    with closing(placed), _saying_how_to_go_on(folder):
         if spec.precision is not None:
-            drawn = draw(exams, placed, spec.precision, seed=spec.seed, **asking)
+            drawn = _drawn(exams, placed, spec, asking)
             exams = [each.part for each in drawn.samples.values()]
             asking["samples"] = drawn.samples
         result = run_exams(
@@ -102,6 +109,31 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
     for path in export(ExportedRun(result, exams, engine, execution.log, spec)):
         say(f"wrote {path}")
     return result
+
+
+def _check_draws(spec: RunSpec) -> None:
+    """Refuse what says how to draw questions where none are drawn, or contradicts itself; before data is read."""
+    from proctor.errors import UsageError
+    from proctor.running.precision import check_how, check_precision
+
+    if spec.precision is None:
+        given = [name for name, value in (("--draw", spec.draw), ("--others", spec.others)) if value]
+        if given:
+            why = "without --precision every question is asked"
+            raise UsageError(f"{' and '.join(given)} say how questions are drawn", why=why, hint="add --precision 0.02")
+        return
+    check_precision(spec.precision)
+    check_how(spec.draw or "auto", has_others=bool(spec.others))
+
+
+def _drawn(exams: Sequence[Exam], engine: Engine, spec: RunSpec, asking: dict[str, Any]) -> Drawn:
+    """Ask as many questions as a precision takes."""
+    from proctor.running.baselines import load_baseline
+    from proctor.running.precision import draw
+
+    others = [load_baseline(Path(path)) for path in spec.others]
+    how: Any = spec.draw or "auto"
+    return draw(exams, engine, spec.precision or 0.0, seed=spec.seed, how=how, others=others, **asking)
 
 
 def _prepared(spec: RunSpec, execution: Execution, origin: Origin | None) -> tuple[Engine, list[Exam]]:
@@ -146,8 +178,43 @@ def rehearse(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
         odd = f", of which {failed} cannot be asked about" if failed else ""
         click.echo(f"{exam.name}: {rows} instances{odd}, {requests} requests to {engine.label}")
         unusable += failed
-    say(f"nothing was asked; the run folder would be {execution.output or default_output(spec, exams, engine)}")
+    say(f"nothing was asked; the run folder would be {_folder_of(spec, execution, exams, engine)}")
     return unusable
+
+
+def _folder_of(spec: RunSpec, execution: Execution, exams: list[Exam], engine: Engine) -> Path:
+    """Return the run folder: the named one, that of the run which is gone on with, or one of this run's own."""
+    if execution.output is not None:
+        return execution.output
+    if execution.goes_on_in is not None and _is_same_run(spec, execution.goes_on_in, engine):
+        return execution.goes_on_in
+    return default_output(spec, exams, engine)
+
+
+def _is_same_run(spec: RunSpec, folder: Path, engine: Engine) -> bool:
+    """Whether a spec leads to the results of the run in a folder: what changes no answer (concurrency) may differ.
+
+    What exams are is not asked here: the folder refuses a run whose task files were changed.
+    """
+    from proctor.running.spec import RunSpec
+
+    saved = RunSpec.load(folder)
+    identity = engine.answering().identity if saved.engine else ""
+    return not replace(spec, engine=identity, exams=saved.exams).differences(saved)
+
+
+@contextmanager
+def _saying_how_to_go_on(folder: Path) -> Iterator[None]:
+    """Let the message of a run that is stopped hold the options that its folder does not."""
+    from proctor.cli.going_on import command_again
+    from proctor.errors import RunInterruptedError
+
+    try:
+        yield
+    except RunInterruptedError as error:
+        found = error.diagnostics[0]
+        hint = f"to go on, run {command_again(folder)}; only what is missing will be asked"
+        raise RunInterruptedError(found.what, why=found.why, hint=hint) from None
 
 
 def _budget(engine: Engine, execution: Execution) -> Budget | None:
@@ -164,7 +231,10 @@ def default_output(spec: RunSpec, exams: list[Exam], engine: Engine) -> Path:
     from proctor.jsonable import jsonable
 
     described = {exam.name: jsonable(exam.specification()) for exam in exams}
-    content = replace(spec, exams=described, model_args={}, log_samples=True, version="").to_dict()
+    plain = replace(
+        spec, engine="", fingerprints={}, version=""
+    )  # as the command line has it: a copy of run.yaml is not
+    content = replace(plain, exams=described, model_args={}, log_samples=True, tags=()).to_dict()
     name = re.sub(r"[^\w.-]+", "-", f"{engine.label}-{'-'.join(spec.tasks)}").strip("-.")[:_LONGEST_NAME]
     return Path(RUNS) / f"{name}-{content_key('run', engine.identity, content)[:_DIGEST_DIGITS]}"
 
@@ -191,12 +261,12 @@ def conclude(
     rows = list(score_rows(result.results, every_score=every_score))
     endings = ending_notes(rows)
     if result.stopped is not None:
-        say(f"stopped: {result.stopped}; not everything was asked, and the scores are of what was")
-        say("  hint: the same command with a larger budget goes on; a smaller max_tokens makes one request cost less")
+        warn(f"stopped: {result.stopped}; not everything was asked, and the scores are of what was")
+        warn("  hint: the same command with a larger budget goes on; a smaller max_tokens makes one request cost less")
     if as_json:
         print_json(result.results, indent=2)
         for note in endings:
-            say(f"note: {note}")
+            warn(f"note: {note}")
     else:
         console().print(score_table(rows))
         for note in endings:
@@ -205,8 +275,8 @@ def conclude(
         say(note)
     say(f"run folder: {result.output}")
     if damaged := result.run.get("requests", {}).get("damaged"):
-        say(f"warning: {damaged} damaged entries of the response log count as absent, and were asked again")
-        say(f"  hint: proctor log verify --log {result.run['log']} says more")
+        warn(f"warning: {damaged} damaged entries of the response log count as absent, and were asked again")
+        warn(f"  hint: proctor log verify --log {result.run['log']} says more")
     has_failed = _say_failures(result, failure_notes(rows))
     is_broken = _say_broken(result)
     too_low = _too_low(result, thresholds)
@@ -218,14 +288,14 @@ def _say_failures(result: RunResult, notes: Sequence[str]) -> bool:
     from proctor.results.summary import first_failures
 
     for note in notes:
-        say(f"warning: {note}")
+        warn(f"warning: {note}")
     firsts = first_failures(result.grades.values())
     for kind, message in firsts.items():
-        say(f"  {kind}: {message}")
+        warn(f"  {kind}: {message}")
     if notes and firsts and _FINAL.issuperset(firsts):
-        say("samples.jsonl has the reasons; asking the same again would end the same")
+        warn("samples.jsonl has the reasons; asking the same again would end the same")
     elif notes:
-        say(f"samples.jsonl has the reasons; to ask again what failed: proctor run {result.output}")
+        warn(f"samples.jsonl has the reasons; to ask again what failed: {_again(result)}")
     return bool(notes)
 
 
@@ -233,10 +303,16 @@ def _say_broken(result: RunResult) -> bool:
     """Say which exams could not be graded; return whether one could not."""
     broken = [name for name, entry in result.results.items() if "error" in entry]
     for name in broken:
-        say(f"warning: {name} could not be graded: {result.results[name]['error']}")
+        warn(f"warning: {name} could not be graded: {result.results[name]['error']}")
     if broken:
-        say(f"its answers are kept; to grade again: proctor run {result.output}")
+        warn(f"its answers are kept; to grade again: {_again(result)}")
     return bool(broken)
+
+
+def _again(result: RunResult) -> str:
+    from proctor.cli.going_on import command_again
+
+    return "the same command" if result.output is None else command_again(result.output)
 
 
 def _too_low(result: RunResult, thresholds: Sequence[Threshold]) -> int:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli.commands import ProctorCommand
-from proctor.cli.error_reporting import say, show
+from proctor.cli.commands import ProctorCommand, quiet_option
+from proctor.cli.completion import complete_models, complete_tasks
+from proctor.cli.error_reporting import is_quiet, say, show, warn
 from proctor.cli.exam_options import exam_options, read_options, say_what_has_no_effect
 from proctor.cli.execution import Execution, run_spec, terminated_like_ctrl_c
 from proctor.cli.run_options import origin_of_model, spec_of_options
@@ -45,8 +46,17 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 )
 @click.option("--save-baseline", type=_FILE, metavar="FILE", help="Write the scores of --baseline, or of the model.")
 @click.option("--junit", type=_FILE, metavar="FILE", help="Write the verdicts as JUnit XML.")
-@click.option("--model", "-m", metavar="MODEL", help="Who is asked (proctor doctor lists them).")
-@click.option("--tasks", "-t", multiple=True, metavar="NAME,…", help="Exams, suites, recipes, files (see proctor ls).")
+@click.option(
+    "--model", "-m", metavar="MODEL", shell_complete=complete_models, help="Who is asked (proctor doctor lists them)."
+)
+@click.option(
+    "--tasks",
+    "-t",
+    multiple=True,
+    metavar="NAME,…",
+    shell_complete=complete_tasks,
+    help="Exams, suites, recipes, files (see proctor ls).",
+)
 @click.option("--model-args", "-a", multiple=True, metavar="K=V,…", help="model=m,base_url=http://127.0.0.1:8000/v1 …")
 @click.option("--batch-size", metavar="N", help="Short for --model-args batch_size=N.")
 @click.option("--device", metavar="NAME", help="Short for --model-args device=NAME.")
@@ -62,6 +72,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     "--prices", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A price table of your own."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON.")
+@quiet_option
 @exam_options
 def command(**options: Any) -> int:
     """Pass or fail a model: no worse than a baseline by more than a margin, or at least a score.
@@ -133,7 +144,7 @@ def _gate(mine: dict[str, Any], options: dict[str, Any], rules: GateRules) -> Ga
 
     from proctor.running.budget import make_allowance, price_table
     from proctor.running.gate import run_gate
-    from proctor.running.progress import observer_for
+    from proctor.running.progress import SilentObserver, observer_for
 
     engine, exams = _exams(options)
     prices = price_table(mine["prices"]) if mine["prices"] else None
@@ -147,7 +158,7 @@ def _gate(mine: dict[str, Any], options: dict[str, Any], rules: GateRules) -> Ga
             None if mine["baseline"] is None else _baseline(mine, exams),
             rules,
             log=mine["log"],
-            observer=observer_for(),
+            observer=SilentObserver() if is_quiet() else observer_for(),
             budget=budget,
             prices=prices,
             retry_failed=mine["retry_failed"],
@@ -224,7 +235,7 @@ def _told(result: GateResult, mine: dict[str, Any]) -> int:
     from proctor.safe_files import write_for_user
 
     if result.stopped is not None:
-        say(f"stopped: {result.stopped}")
+        warn(f"stopped: {result.stopped}")
     if mine["as_json"]:
         print_json(as_data(result), indent=2)
     else:

@@ -17,7 +17,7 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 import click
 
 from proctor.cli.commands import ProctorCommand
-from proctor.cli.error_reporting import say
+from proctor.cli.error_reporting import say, warn
 from proctor.errors import DatasetNotFoundError, UsageError, did_you_mean
 from proctor.packages import COLLECTIONS, Collection, fetched, package_folder, packages_folder
 from proctor.safe_files import write_bytes, write_text
@@ -50,7 +50,7 @@ def command(name: str | None, version: str | None) -> None:
     say(f"{found.name} {about['version']}: {about['files']} files, sha256 {about['sha256'][:16]}…, in {folder}")
     say(f"proctor ls lists {found.what}, and proctor run --tasks NAME runs them")
     if (other := package_folder(found.module)) is not None and not other.is_relative_to(packages_folder()):
-        say(f"warning: '{found.package}' is installed, too, and comes first: {other}")
+        warn(f"warning: '{found.package}' is installed, too, and comes first: {other}")
 
 
 def _collection(name: str) -> Collection:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from proctor.cli.error_reporting import FAILURES, say
+from proctor.cli.error_reporting import FAILURES, say, warn
 from proctor.cli.exam_options import find_exams
 from proctor.cli.habits import Habits
 from proctor.errors import UnknownArtifactError, UsageError
@@ -106,7 +106,7 @@ def _own_run(folder: Path, mode: str, *, every_score: bool, as_json: bool, allow
         console().print(score_table(rows))
     notes = failure_notes(rows)
     for note in notes:
-        say(f"warning: {note}")
+        warn(f"warning: {note}")
     return FAILURES if notes and not allow_failures else 0
 
 
@@ -133,7 +133,7 @@ def _graded(
         if not as_json:
             console().print(score_table(rows))
         for note in (notes := failure_notes(rows)):
-            say(f"warning: {note}")
+            warn(f"warning: {note}")
         code = FAILURES if notes and not allow_failures else code
     if as_json:
         print_json(results, indent=2)
@@ -178,7 +178,7 @@ def _results(work: WorkDir, model: str, exams: Sequence[Exam]) -> dict[str, dict
         for exam in exams:
             predictions = work.predictions(model, exam.name)
             if predictions is None:
-                say(f"warning: {work.path} has no predictions of '{model}' for '{exam.name}'")
+                warn(f"warning: {work.path} has no predictions of '{model}' for '{exam.name}'")
                 continue
             grades[exam.name], asked = grade_predictions(exam, predictions)
             results[exam.name] = entry_of(grades[exam.name], asked)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.commands import ProctorCommand
+from proctor.cli.completion import complete_models, complete_tasks
 from proctor.cli.error_reporting import say
 from proctor.cli.exam_options import exam_options, read_options
 from proctor.cli.run_options import origin_of_model, spec_of_options
@@ -21,8 +22,21 @@ if TYPE_CHECKING:
 
 
 @click.command("plan", cls=ProctorCommand)
-@click.option("--model", "-m", metavar="MODEL", help="Who would be asked (proctor doctor lists them).")
-@click.option("--tasks", "-t", multiple=True, metavar="NAME,…", help="Exams, suites, recipes, files (see proctor ls).")
+@click.option(
+    "--model",
+    "-m",
+    metavar="MODEL",
+    shell_complete=complete_models,
+    help="Who would be asked (proctor doctor lists them).",
+)
+@click.option(
+    "--tasks",
+    "-t",
+    multiple=True,
+    metavar="NAME,…",
+    shell_complete=complete_tasks,
+    help="Exams, suites, recipes, files (see proctor ls).",
+)
 @click.option("--model-args", "-a", multiple=True, metavar="K=V,…", help="model=m,base_url=http://127.0.0.1:8000/v1 …")
 @click.option("--batch-size", metavar="N", help="Short for --model-args batch_size=N.")
 @click.option("--device", metavar="NAME", help="Short for --model-args device=NAME.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from proctor.cli.commands import ProctorCommand
-from proctor.cli.error_reporting import say
+from proctor.cli.error_reporting import say, warn
 from proctor.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
@@ -61,13 +61,13 @@ def _form_of(output: Path | None) -> str:
 
 
 def _load(path: Path) -> StoredRun:
-    from proctor.runs.stored_run import is_run, load_run
+    from proctor.runs.stored_run import is_run, load_run, state_notes
 
     if not is_run(path):
         raise UsageError(f"{path} is not a run folder", hint="it has neither run.yaml nor results.json")
     run = load_run(path)
-    if run.problem:
-        say(f"warning: {path}: {run.problem}")
+    for note in ([run.problem] if run.problem else []) + state_notes(run):
+        warn(f"warning: {path}: {note}")
     return run
 
 
@@ -75,6 +75,7 @@ def _write(runs: list[StoredRun], form: str, output: Path, samples: int) -> None
     from proctor.results.export import score_records, to_csv, to_markdown, write_parquet
     from proctor.results.latency_tables import latency_markdown
     from proctor.results.summary import score_rows
+    from proctor.runs.stored_run import state_notes
     from proctor.safe_files import write_for_user
 
     if form == "html":
@@ -86,7 +87,10 @@ def _write(runs: list[StoredRun], form: str, output: Path, samples: int) -> None
     listed = [(run.path.name, run.model, list(score_rows(run.results, every_score=True))) for run in runs]
     if form == "md":
         times = {run.path.name: run.run.get("latency") or {} for run in runs}
-        write_for_user(output, to_markdown(listed) + latency_markdown(times))
+        states = "".join(
+            f"> {_one_line(run.path.name)}: {_one_line(note)}\n\n" for run in runs for note in state_notes(run)
+        )
+        write_for_user(output, states + to_markdown(listed) + latency_markdown(times))
     elif form == "csv":
         write_for_user(output, to_csv(score_records(listed)))
     elif form == "latex":
@@ -95,6 +99,11 @@ def _write(runs: list[StoredRun], form: str, output: Path, samples: int) -> None
         write_for_user(output, scores_latex(listed))
     else:
         write_parquet(score_records(listed), output)
+
+
+def _one_line(text: str) -> str:
+    """Return a text of a run folder as Markdown shows it: on one line, and no markup."""
+    return " ".join(text.split()).replace("\\", "\\\\").replace("<", "&lt;").replace("`", "\\`")
 
 
 def _write_pivot(runs: list[StoredRun], form: str, output: Path) -> None:

@@ -4,21 +4,39 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from proctor.cli.commands import quiet_option
+from proctor.cli.completion import complete_models, complete_tasks
 from proctor.cli.error_reporting import FAILURES, say
 from proctor.cli.exam_options import exam_options, read_options, split_names
 from proctor.cli.execution import Execution, conclude, rehearse, run_spec, terminated_like_ctrl_c
 from proctor.cli.habits import Habits, HabitsCommand, current_habits, custom_task, hub_model
-from proctor.cli.run_options import changed_spec, origin_of_model, spec_of_options
+from proctor.cli.run_options import changed_spec, model_args, origin_of_model, spec_of_options
+
+if TYPE_CHECKING:
+    from proctor.engines.engine_registry import Origin
 
 
 @click.command("run", cls=HabitsCommand)
 @click.argument("spec", required=False, metavar="[RUN.yaml|CONFIG.py]", type=click.Path(exists=True, path_type=Path))
-@click.option("--model", "-m", metavar="MODEL", help="Who is asked: smollm2, hf, openai … (proctor doctor lists them).")
-@click.option("--tasks", "-t", multiple=True, metavar="NAME,…", help="Exams, suites, recipes, files (see proctor ls).")
+@click.option(
+    "--model",
+    "-m",
+    metavar="MODEL",
+    shell_complete=complete_models,
+    help="Who is asked: smollm2, hf, openai … (proctor doctor lists them).",
+)
+@click.option(
+    "--tasks",
+    "-t",
+    multiple=True,
+    metavar="NAME,…",
+    shell_complete=complete_tasks,
+    help="Exams, suites, recipes, files (see proctor ls).",
+)
 @click.option("--model-args", "-a", multiple=True, metavar="K=V,…", help="model=m,base_url=http://127.0.0.1:8000/v1 …")
 @click.option("--batch-size", metavar="N", help="Short for --model-args batch_size=N.")
 @click.option("--device", metavar="NAME", help="Short for --model-args device=NAME.")
@@ -55,6 +73,22 @@ from proctor.cli.run_options import changed_spec, origin_of_model, spec_of_optio
     metavar="X",
     help="Draw questions until the 95% interval of the main score is this near on either side: 0.02 is two points.",
 )
+@click.option(
+    "--draw",
+    type=click.Choice(["auto", "uniform", "adaptive"]),
+    help="How --precision chooses questions: uniformly, or by what other models' answers say they tell (three models or "
+    "more).  [default: auto, adaptive where the log or --others has them]",
+)
+@click.option(
+    "--others",
+    multiple=True,
+    type=click.Path(exists=True, path_type=Path),
+    metavar="RUN|FILE",
+    help="Runs of other models on the same questions, for --draw adaptive; may be repeated.  [default: those of the log]",
+)
+@click.option(
+    "--tag", "tags", multiple=True, metavar="WORD", help="Find the run by it in proctor view; may be repeated."
+)
 @click.option("--executor", default="local", metavar="local|ray", help="Where the model runs.  [default: local]")
 @click.option("--workers", type=click.IntRange(min=1), help="Ray workers.  [default: one for each node]")
 @click.option("--ray-address", metavar="ADDRESS", help="A Ray cluster.  [default: start one here]")
@@ -66,6 +100,7 @@ from proctor.cli.run_options import changed_spec, origin_of_model, spec_of_optio
 @click.option("--allow-failures", is_flag=True, help="Exit with 0 although instances failed.")
 @click.option("--every-score", is_flag=True, help="Print every score, not only the main one of each exam.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON instead of a table.")
+@quiet_option
 @exam_options
 def command(spec: Path | None, **options: Any) -> int:
     """Let a model sit exams, and print its scores.
@@ -77,14 +112,17 @@ def command(spec: Path | None, **options: Any) -> int:
     proctor run --model smollm2 --tasks samples
     proctor run --model openai --model-args model=m,base_url=http://127.0.0.1:8000/v1 --tasks samples.science
     \b
-    Options of AISBench and OpenCompass (--models, --datasets, --mode, --hf-path …) mean what they mean there.
+    Options of AISBench and OpenCompass (--models, --datasets, --mode, --hf-path …) mean what they mean there, and
+    those of lm-eval too (--tasks a b, --config FILE, --model_args a=1 b=2 …).
     """  # noqa: D301 - click reads the control character
     from proctor.cli.thresholds import parsed
 
     habits = current_habits()
     mine = {name: options.pop(name) for name in ("allow_failures", "every_score", "as_json")}
     options["fail_under"] = parsed(options["fail_under"])
-    execution = Execution(**{entry.name: options.pop(entry.name) for entry in fields(Execution)})
+    execution = Execution(
+        **{entry.name: options.pop(entry.name) for entry in fields(Execution) if entry.name in options}
+    )
     options = read_options(options)
     options = _in_habit(habits, options)
     if habits["--search"] or habits.mode in ("eval", "judge", "viz"):
@@ -107,21 +145,32 @@ def _run_one(
 ) -> int:
     from proctor.running.spec import RunSpec
 
-    output = execution.output
     if spec is None:
-        wanted, origin = spec_of_options(options), origin_of_model(options)
+        wanted, origin = spec_of_options(options), origin_of_typed(options)
     else:
-        saved = RunSpec.load(spec)
-        wanted, origin = changed_spec(saved, options), origin_of_model(options, spec)
+        wanted, origin = changed_spec(RunSpec.load(spec), options), origin_of_model(options, spec)
         folder = spec if spec.is_dir() else spec.parent
-        if output is None and (folder / "run.yaml").exists() and not wanted.differences(saved):
-            output = folder
-    execution = replace(execution, output=output)
+        if execution.output is None and (folder / "run.yaml").exists():
+            execution = replace(execution, goes_on_in=folder)
     with terminated_like_ctrl_c():
         if habits["--dry-run"]:
             return FAILURES if rehearse(wanted, execution, origin) and not printed["allow_failures"] else 0
         result = run_spec(wanted, execution, origin)
     return conclude(result, thresholds=execution.fail_under, **printed)
+
+
+def origin_of_typed(options: dict[str, Any]) -> Origin:
+    """Return who says what the model is: the user, or the file of ``--config`` where it names model or arguments."""
+    from proctor.cli.lm_eval_words import config_of
+    from proctor.effects import author_of_file
+    from proctor.engines.engine_registry import Origin
+
+    words, origin = config_of(click.get_current_context()), origin_of_model(options)
+    said = words.of_config & {"--model", "--model-args"}
+    if words.config is None or not said or origin.author is not None:
+        return origin
+    typed = frozenset(model_args(options)) if "--model-args" not in said else frozenset()
+    return Origin(author_of_file(words.config), typed)
 
 
 def _in_habit(habits: Habits, options: dict[str, Any]) -> dict[str, Any]:

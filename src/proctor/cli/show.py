@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli.commands import ProctorCommand
+from proctor.cli.completion import complete_tasks
 from proctor.cli.exam_options import exam_options, find_exams, say_effects, say_what_has_no_effect, split_names
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command("show", cls=ProctorCommand)
-@click.argument("tasks", nargs=-1, metavar="TASK...")
+@click.argument("tasks", nargs=-1, metavar="TASK...", shell_complete=complete_tasks)
 @click.option("--docs", "-n", default=1, show_default=True, type=click.IntRange(min=1), help="Instances to show.")
 @click.option("--skip", default=0, show_default=True, type=click.IntRange(min=0), help="Instances to skip first.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per request, exactly as it would be sent.")

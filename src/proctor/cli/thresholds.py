@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from proctor.cli.error_reporting import FAILURES, say
+from proctor.cli.error_reporting import FAILURES, warn
 from proctor.errors import Diagnostic, UsageError, did_you_mean
 from proctor.results.summary import shown
 from proctor.scoring.flat import main_of
@@ -98,5 +98,5 @@ def verdict(thresholds: Sequence[Threshold], results: Mapping[str, Mapping[str, 
     """Say which scores are too low; return the exit code."""
     missed = [words for each in thresholds if (words := each.missed(results.get(each.task, {})))]
     for words in missed:
-        say(f"failed: {words}")
+        warn(f"failed: {words}")
     return FAILURES if missed else 0

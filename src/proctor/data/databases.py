@@ -17,7 +17,6 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Protocol
 
-from proctor.data import web
 from proctor.effects import asking, author_of_rows, require
 from proctor.errors import DataError, DatasetNotFoundError
 from proctor.foreign_text import parse_json
@@ -190,6 +189,8 @@ class RemoteDatabase:
     def _ask(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
         data = None if body is None else json.dumps(body).encode()
         address = f"{self.url}/{path}"
+        from proctor.data import web  # with what speaks TLS: few rows have a database
+
         with web.opened(address, self.author, "a database of a row", headers=self.headers, body=data) as response:
             return parse_json(web.read(response))
 

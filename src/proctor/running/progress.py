@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TextIO
 
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 _LINE_SECONDS = 10.0  # logs of CI keep every line: six a minute show that it is alive and where it is
 _REDRAW_SECONDS = 0.1  # drawing takes a millisecond, and nobody reads faster than ten numbers a second
+_WIDTH = 80
+_BAR, _NARROW_BAR = 20, 10  # columns: five percent of a run move it by one; half of that on a narrow terminal
+_AROUND = 5  # columns: the spinner, and a blank between two columns
+_LEAST_TITLE = 16  # columns: a name of which less is shown is no name
+_JUDGE = 16  # columns of a judge's name beside its counts
 _NAMES_SHOWN = 3  # one line of a terminal, also where names of recipes are long
 
 
@@ -77,12 +82,13 @@ class Progress:
 
     def count(self, response: Response) -> None:
         """Add an answer of the engine."""
+        usage = response.usage
         self.answered += 1
         self.failed += response.failure is not None
-        self.prompt_tokens += response.usage.prompt_tokens
-        self.completion_tokens += response.usage.completion_tokens
-        self.thinking_tokens += response.usage.thinking_tokens
-        self.cached_tokens += response.usage.cached_tokens
+        self.prompt_tokens += usage.prompt_tokens
+        self.completion_tokens += usage.completion_tokens
+        self.thinking_tokens += usage.thinking_tokens
+        self.cached_tokens += usage.cached_tokens
 
 
 class Observer(Protocol):
@@ -213,6 +219,7 @@ class LiveObserver(SilentObserver):
         self._bars: RichProgress | None = None
         self._bar: TaskID | None = None
         self._title = ""
+        self._bar_width = _BAR
         self._last = 0.0
 
     def started(self, exams: Sequence[str], engine: str) -> None:
@@ -220,36 +227,42 @@ class LiveObserver(SilentObserver):
         from rich.console import Console
         from rich.progress import BarColumn, SpinnerColumn, TextColumn
         from rich.progress import Progress as Bars
+        from rich.table import Column
 
-        self._title = exams[0] if len(exams) == 1 else f"{len(exams)} exams"
+        # Whatever else is written meanwhile passes this console: names in brackets are no markup there, either.
+        console = Console(file=self._stream, markup=False, highlight=False, emoji=False)
+        self._bar_width = _BAR if console.width >= _WIDTH else _NARROW_BAR
+        exam = exams[0] if len(exams) == 1 else f"{len(exams)} exams"
+        self._title = printable(f"{exam} · {engine}")
         self._bars = Bars(
             SpinnerColumn(),
-            TextColumn("{task.description}", style="bold", markup=False),
-            BarColumn(),
-            TextColumn("{task.fields[note]}", markup=False),
-            console=Console(file=self._stream),
+            TextColumn("{task.description}", style="bold", markup=False, table_column=Column(no_wrap=True)),
+            BarColumn(bar_width=self._bar_width),
+            TextColumn("{task.fields[note]}", markup=False, table_column=Column(no_wrap=True)),
+            console=console,
             transient=True,
         )
         self._bars.start()
-        self._bar = self._bars.add_task(printable(f"{self._title} · {engine}"), total=None, note="")
+        self._bar = self._bars.add_task(self._shown(""), total=None, note="")
 
     def asking(self, progress: Progress) -> None:
         """Move the bar, at most ten times a second."""
         if time.monotonic() - self._last < _REDRAW_SECONDS:
             return
         self._last = time.monotonic()
-        self._update(progress.done, progress.total, describe(progress))
+        self._update(progress.done, progress.total, describe(progress, self._room))
 
     def grading(self, exam: str) -> None:
         """Say which exam is graded."""
-        self._update(1, 1, f"grading {exam}")
+        self._update(1, 1, shortened(f"grading {printable(exam)}", self._room))
 
     def judging(self, judge: str, progress: Progress) -> None:
         """Move the bar with the judge's answers, at most ten times a second."""
         if time.monotonic() - self._last < _REDRAW_SECONDS:
             return
         self._last = time.monotonic()
-        self._update(progress.done, progress.total, f"judge {judge} · {describe(progress)}")
+        said = f"judge {shortened(printable(judge), _JUDGE)} · "
+        self._update(progress.done, progress.total, said + describe(progress, self._room - len(said)))
 
     def finished(self) -> None:
         """Take the bar away."""
@@ -259,7 +272,21 @@ class LiveObserver(SilentObserver):
 
     def _update(self, done: int, total: int | None, note: str) -> None:
         if self._bars is not None and self._bar is not None:
-            self._bars.update(self._bar, completed=done, total=total, note=printable(note))
+            shown = printable(note)
+            self._bars.update(self._bar, completed=done, total=total, description=self._shown(shown), note=shown)
+
+    @property
+    def _room(self) -> int:
+        """Columns for counts: what a line has beside spinner, bar and as much of a name as tells it from others."""
+        return self._columns - min(len(self._title), _LEAST_TITLE)
+
+    @property
+    def _columns(self) -> int:
+        """Columns for names and counts together."""
+        return (self._bars.console.width if self._bars is not None else _WIDTH) - self._bar_width - _AROUND
+
+    def _shown(self, note: str) -> str:
+        return shortened(self._title, max(self._columns - len(note), _LEAST_TITLE))
 
 
 def observer_for(stream: TextIO | None = None) -> Observer:
@@ -268,22 +295,48 @@ def observer_for(stream: TextIO | None = None) -> Observer:
     return LiveObserver(stream) if stream.isatty() else LineObserver(stream)
 
 
-def describe(progress: Progress) -> str:
-    """Return the counts in words: ``120/300 · 40 from the log · 12.3/s · 0:15 left · 1.2k+300 tokens``."""
-    parts = [f"{progress.done}/{progress.total}" if progress.total is not None else str(progress.done)]
+def describe(progress: Progress, room: int | None = None) -> str:
+    """Return the counts in words: ``120/300 · 40 from the log · 12.3/s · 0:15 left · 1.2k tokens in, 300 out``.
+
+    Args:
+        progress: The counts.
+        room: Characters that there are; what matters least is left out, and the counts themselves never. By default
+            there is room for everything.
+    """
+    said = {"done": f"{progress.done}/{progress.total}" if progress.total is not None else str(progress.done)}
     if progress.cached:
-        parts.append(f"{progress.cached} from the log")
+        said["cached"] = f"{progress.cached} from the log"
     if progress.answered:
-        parts.append(f"{progress.rate:.1f}/s")
+        said["rate"] = f"{progress.rate:.1f}/s"
     if progress.eta_seconds is not None and progress.done < (progress.total or 0):
-        parts.append(f"{_clock(progress.eta_seconds)} left")
+        said["left"] = f"{_clock(progress.eta_seconds)} left"
     usage = progress.usage
     if usage.prompt_tokens or usage.completion_tokens:
         thought = f" ({_short(usage.thinking_tokens)} of it thinking)" if usage.thinking_tokens else ""
-        parts.append(f"{_short(usage.prompt_tokens)} tokens in, {_short(usage.completion_tokens)} out{thought}")
+        said["tokens"] = f"{_short(usage.prompt_tokens)} tokens in, {_short(usage.completion_tokens)} out{thought}"
     if progress.failed:
-        parts.append(f"{progress.failed} failed")
-    return " · ".join(parts)
+        said["failed"] = f"{progress.failed} failed"
+    for name in ("tokens", "cached", "rate", "failed", "left"):
+        if room is None or len(_joined(said)) <= room:
+            break
+        said.pop(name, None)
+    return _joined(said)
+
+
+def _joined(said: Mapping[str, str]) -> str:
+    return " · ".join(said.values())
+
+
+def shortened(text: str, room: int) -> str:
+    """Return a text of at most ``room`` characters: the middle goes, for names differ in how they begin and end.
+
+    >>> shortened("card=cards.wnli,template=templates.classification.long", 20)
+    'card=cards…tion.long'
+    """
+    if len(text) <= room:
+        return text
+    kept = max(room - 1, 0)
+    return f"{text[: kept - kept // 2]}…{text[len(text) - kept // 2 :]}"
 
 
 def _clock(seconds: float) -> str:

@@ -46,7 +46,10 @@ class RunSpec:
         num_demos: Solved instances in each prompt, where it replaces the exam's own number.
         overrides: Further settings of the recipes, by name.
         precision: How near the bounds of the main scores' intervals are to be; questions are drawn until they are.
+        draw: How these questions are drawn: ``auto``, ``uniform``, ``adaptive``.
+        others: Runs and files of other models' scores that say which questions tell most.
         log_samples: Whether ``samples.jsonl`` is written.
+        tags: Words by which people find the run again; they change nothing.
         engine: Identity of the engine: filled in by the run.
         exams: What each exam was, by name: filled in by the run, compared when it is repeated.
         fingerprints: Digests of what each exam was made of, data included: filled in when the run has ended.
@@ -62,7 +65,10 @@ class RunSpec:
     num_demos: int | None = None
     overrides: dict[str, Any] = field(default_factory=dict)
     precision: float | None = None
+    draw: str | None = None
+    others: list[str] = field(default_factory=list)
     log_samples: bool = True
+    tags: tuple[str, ...] = ()
     engine: str = ""
     exams: dict[str, Any] = field(default_factory=dict)
     fingerprints: dict[str, Any] = field(default_factory=dict)
@@ -72,7 +78,11 @@ class RunSpec:
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-like data without secrets; what is not set is left out."""
         values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        return {name: jsonable(value) for name, value in without_secrets(values).items() if value not in (None, {}, "")}
+        return {
+            name: jsonable(value)
+            for name, value in without_secrets(values).items()
+            if value not in (None, {}, [], "", ())
+        }
 
     def to_yaml(self) -> str:
         """Return the content of ``run.yaml``."""
@@ -89,7 +99,7 @@ class RunSpec:
             other: The run that was there before.
         """
         mine, theirs = self.to_dict(), other.to_dict()
-        ignored = {"version", "log_samples", "exams", "fingerprints", "schema_version"}
+        ignored = {"version", "log_samples", "tags", "exams", "fingerprints", "schema_version"}
         if self.engine and other.engine:
             ignored |= {"model", "model_args"}
         names = [name for name in {**mine, **theirs} if name not in ignored and mine.get(name) != theirs.get(name)]
@@ -124,7 +134,7 @@ class RunSpec:
                 location=Location(file),
                 hint="a newer Proctor wrote it: upgrade, pip install -U proctor",
             )
-        return cls(**{**values, "tasks": tuple(values["tasks"])})
+        return cls(**{**values, "tasks": tuple(values["tasks"]), "tags": tuple(values.get("tags") or ())})
 
     @classmethod
     def load(cls, path: str | Path) -> RunSpec:
@@ -191,11 +201,11 @@ def _problems(cls: type[RunSpec], node: yaml.MappingNode, values: dict[str, Any]
 
 def _mismatch(value: object, hint: Any, name: str) -> str | None:
     """Return what was expected, or ``None`` where the value fits."""
-    if name == "tasks":
+    if name in ("tasks", "tags"):
         fits = (
             isinstance(value, Sequence) and not isinstance(value, str) and all(isinstance(each, str) for each in value)
         )
-        return None if fits and value else "a list of names"
+        return None if fits and (value or name == "tags") else "a list of names"
     kinds = tuple(
         getattr(kind, "__origin__", kind) for kind in (get_args(hint) if type(None) in get_args(hint) else (hint,))
     )

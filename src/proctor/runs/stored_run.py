@@ -95,6 +95,22 @@ def load_run(path: Path) -> StoredRun:
     return StoredRun(path, state, "; ".join(problems), spec, ordered, run, progress)
 
 
+def state_notes(run: StoredRun) -> list[str]:
+    """Return what is to be known of a run's scores before they are read: that it did not end, or not with everything.
+
+    Nothing for a run that ended and asked everything.
+    """
+    if run.state in ("running", "stopped"):
+        done, total = run.progress.get("done"), run.progress.get("total")
+        counted = f" ({done:,} of {total:,} answered)" if isinstance(done, int) and isinstance(total, int) else ""
+        how = "goes on at the moment" if run.state == "running" else "was stopped before its end"
+        hint = "" if run.state == "running" else f"; proctor run {run.path} goes on with it"
+        return [f"the run {how}{counted}: it has no scores yet{hint}"]
+    if (stopped := run.run.get("stopped")) and isinstance(stopped, str):
+        return [f"the run was stopped: {stopped}; not everything was asked, and the scores are of what was"]
+    return []
+
+
 def is_run(path: Path) -> bool:
     """Whether a folder holds a run."""
     return (path / SPEC).is_file() or (path / RESULTS).is_file()

@@ -63,6 +63,7 @@ _ENTRY: dict[str, Check] = {
 }
 _RUN: dict[str, Check] = {
     "started": _is_text,
+    "stopped": _is_text,
     "seconds": is_number,
     "log": _is_text,
     "engine": _is_mapping,

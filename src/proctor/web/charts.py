@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 from proctor.results.summary import ScoreRow, interval, shown
 
 _WIDTH, _HEIGHT = 200, 18
+_SMALL = 96  # pixels: the width of a number with its unit beside it
 
 
 def scale_of(rows: Sequence[ScoreRow]) -> tuple[float, float]:
@@ -24,8 +25,14 @@ def scale_of(rows: Sequence[ScoreRow]) -> tuple[float, float]:
     return min(low, 0.0), max(high, 0.0)
 
 
-def interval_bar(row: ScoreRow, scale: tuple[float, float]) -> Markup:
-    """Return a bar up to the score, with its interval as a whisker."""
+def interval_bar(row: ScoreRow, scale: tuple[float, float], width: int = _WIDTH) -> Markup:
+    """Return a bar up to the score, with its interval as a whisker.
+
+    Args:
+        row: The score.
+        scale: The axis: its ends.
+        width: In pixels.
+    """
     label = f"{row.metric} {shown(row.value)}, 95% interval {interval(row)}"
     if row.value is None:
         return Markup("")
@@ -33,11 +40,11 @@ def interval_bar(row: ScoreRow, scale: tuple[float, float]) -> Markup:
     span = (high - low) or 1.0
 
     def place(value: float) -> float:
-        return round((min(max(value, low), high) - low) / span * _WIDTH, 2)
+        return round((min(max(value, low), high) - low) / span * width, 2)
 
     zero, end = place(0.0), place(row.value)
     shapes = [
-        f'<rect class="track" x="0" y="5" width="{_WIDTH}" height="8" rx="2"/>',
+        f'<rect class="track" x="0" y="5" width="{width}" height="8" rx="2"/>',
         f'<rect class="bar" x="{min(zero, end)}" y="5" width="{round(abs(end - zero), 2)}" height="8" rx="2"/>',
     ]
     if row.low is not None and row.high is not None:
@@ -45,7 +52,12 @@ def interval_bar(row: ScoreRow, scale: tuple[float, float]) -> Markup:
         shapes.append(
             f'<path class="whisker" d="M{left} 3V15M{right} 3V15M{left} 9H{right}" fill="none" stroke-width="1.5"/>'
         )
-    return _svg(shapes, label, _WIDTH, _HEIGHT)
+    return _svg(shapes, label, width, _HEIGHT)
+
+
+def small_bar(row: ScoreRow, scale: tuple[float, float]) -> Markup:
+    """Return a score as a small bar with its interval as a whisker, for the cells of a table."""
+    return interval_bar(row, scale, _SMALL)
 
 
 def choice_bar(log_likelihood: float, others: Sequence[float]) -> Markup:

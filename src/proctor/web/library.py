@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
@@ -35,6 +36,13 @@ class Library:
         """Return every run with its id, the one that began last first."""
         found = [(self.id_of(path), load_run(path)) for root in self.roots for path in find_runs(root)]
         return sorted(found, key=lambda entry: (entry[1].state != "running", _reversed(entry[1].started)))
+
+    def place_of(self, run: StoredRun) -> str:
+        """Return the folder that a run lies in, below the root that it was found in; empty directly below it."""
+        for root in self.roots:
+            with suppress(ValueError):
+                return "/".join(run.path.resolve().relative_to(root).parts[:-1])
+        return ""
 
     def id_of(self, path: Path) -> str:
         """Return the id of a run folder."""

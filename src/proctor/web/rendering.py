@@ -10,6 +10,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from proctor.prompts.origins import COLOURS, label_of, part_of
 from proctor.results.summary import interval, shown, unit_of
+from proctor.web.run_lines import ago
+from proctor.web.verdicts import SIGNS
 
 
 @cache
@@ -29,8 +31,9 @@ def environment() -> Environment:
         "visible": visible,
         "pretty": pretty,
         "duration": duration,
+        "ago": ago,
     }
-    made.globals |= {"label_of": label_of, "part_class": part_class, "parts": COLOURS}
+    made.globals |= {"label_of": label_of, "part_class": part_class, "parts": COLOURS, "signs": SIGNS}
     return made
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -14,7 +14,10 @@ from proctor.runs.stored_run import StoredRun
 from proctor.web.compare_pages import difference_rows
 from proctor.web.rendering import part_styles, render
 from proctor.web.run_pages import scores_view
-from proctor.web.sample_view import choices_of, judgements_in, messages_of, values_of
+from proctor.web.sample_view import choices_of, excerpt, judgements_in, messages_of, question_of, values_of
+from proctor.web.verdicts import outcome_of
+
+Results = Mapping[str, Mapping[str, Any]]
 
 LARGEST_BYTES = 4_500_000
 """Instances are left out from here on, so that mail servers take the file."""
@@ -52,15 +55,18 @@ def _index(run: StoredRun) -> SampleIndex | None:
 def _run_view(run: StoredRun, index: SampleIndex | None, samples_per_exam: int) -> dict[str, Any]:
     samples: list[dict[str, Any]] = []
     for exam in index.exams() if index is not None else ():
-        samples.extend(_worst(index, exam, samples_per_exam))  # type: ignore[arg-type]
+        samples.extend(_worst(index, run.results, exam, samples_per_exam))  # type: ignore[arg-type]
     return {"run": run, **scores_view(run), "samples": samples, "left_out": 0}
 
 
-def _worst(index: SampleIndex, exam: str, count: int) -> list[dict[str, Any]]:
+def _worst(index: SampleIndex, results: Results, exam: str, count: int) -> list[dict[str, Any]]:
     found = index.page(SampleQuery(exam=exam, order="score"), 0, count).samples
+    entry = results.get(exam, {})
     return [
         {
             "sample": sample,
+            "question": excerpt(question_of(sample.record)),
+            "outcome": "" if sample.failure else outcome_of(sample.score, entry),
             "messages": [{**message, "media": []} for message in messages_of(sample.record.get("prompt"))],
             "choices": choices_of(sample.record),
             "judgements": judgements_in(sample.record),

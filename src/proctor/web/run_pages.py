@@ -2,58 +2,97 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
+
+from markupsafe import Markup
 
 from proctor.recipes.fingerprint import FINGERPRINT, Fingerprint
 from proctor.results.latency_tables import common_rows, latency_rows
 from proctor.results.score_grid import GridCell, ScoreGrid, group_label, groups_of, score_grids
 from proctor.results.summary import ScoreRow, ending_notes, failure_notes, group_rows, score_rows
-from proctor.runs.stored_run import StoredRun
+from proctor.results.summary import shown as score_text
+from proctor.runs.stored_run import StoredRun, state_notes
 from proctor.scoring.flat import UNIT
-from proctor.web.charts import interval_bar, scale_of
+from proctor.web.charts import interval_bar, scale_of, small_bar
+from proctor.web.exam_form import is_count
 from proctor.web.library import Library
 from proctor.web.rendering import duration
+from proctor.web.run_lines import GROUPS, SORTS, RunLine, RunQuery, grouped, line_of, sorted_lines
+from proctor.web.run_matrix import matrix_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
 HEAT_STEPS = 10
 """Shades of a heat map."""
-MOST_LISTED = 5
-"""Scores of a run that the list shows."""
+RUNS_ON_A_PAGE = 200
+"""Lines that browsers lay out at once, and people still scroll through."""
+MOST_IN_A_TITLE = 12
+"""Further scores of a run that a line names when somebody points at it."""
 MOST_FINGERPRINTS = 10
 """Exams whose fingerprints a run's page shows: they are compared by eye."""
 
 Values = tuple[str, dict[str, Any]]
 
 
-def runs(library: Library, _: Request) -> Values:
-    """List the runs."""
-    found = library.runs()
-    listed = [{"id": run_id, "run": run, **_in_short(run)} for run_id, run in found]
-    live = any(run.state == "running" for _, run in found)
-    has_cost = any(entry["cost"] for entry in listed)
+def runs(library: Library, request: Request) -> Values:
+    """Show the newest scores of models in exams, and below them the runs."""
+    given = request.query_params
+    query = RunQuery.of(given)
+    every = [line_of(run_id, run, library.place_of(run)) for run_id, run in library.runs()]
+    wanted = sorted_lines([line for line in every if query.wants(line)], query.sort)
+    by, page = given.get("by", ""), given.get("page", "1")
+    start = max(int(page) - 1, 0) * RUNS_ON_A_PAGE if is_count(page) else 0
+    shown = wanted[start : start + RUNS_ON_A_PAGE]
+    parameters, charts = query.parameters(), _charts(shown)
     return "runs.html", {
-        "runs": listed,
-        "has_cost": has_cost,
+        "total": len(every),
+        "found": len(wanted),
+        "query": query,
+        "matrix": matrix_of(wanted, everything=given.get("exams") == "all", by=int(by) if is_count(by) else None),
+        "groups": [(title, [_listed(line, charts) for line in lines]) for title, lines in grouped(shown, query.group)],
+        "page": start // RUNS_ON_A_PAGE + 1,
+        "last": max(1, -(-len(wanted) // RUNS_ON_A_PAGE)),
+        "parameters": urlencode(parameters),
+        "choices": _choices(every),
+        "sorts": SORTS,
+        "groupings": GROUPS,
         "roots": [str(root) for root in library.roots],
-        "live": live,
+        "live": any(line.run.state == "running" for line in every),
     }
 
 
-def _in_short(run: StoredRun) -> dict[str, Any]:
-    """Return what the list says of a run: its first scores, those of suites before those of exams."""
-    rows = list(score_rows(run.results))
-    chosen = sorted(rows, key=lambda row: not row.is_suite)[:MOST_LISTED]
-    dollars = (run.run.get("cost") or {}).get("usd")
+def _charts(lines: Sequence[RunLine]) -> Mapping[str, Markup]:
+    """Return the first score of each run as a bar, by the run's id; all are in one unit, on one axis."""
+    firsts = {line.id: line.rows[0] for line in lines if line.rows}
+    drawn = _drawn(list(firsts.values()))
+    scale = scale_of(drawn)
+    return {run_id: small_bar(as_share(row), scale) for run_id, row in firsts.items() if as_share(row) in drawn}
+
+
+def _listed(line: RunLine, charts: Mapping[str, Markup]) -> dict[str, Any]:
+    """Return what the list shows of a run beside the run: its first score as a bar, and the others in words."""
+    first = line.rows[0] if line.rows else None
+    rest = [f"{row.task}: {row.metric} {score_text(row.value)}" for row in line.rows[1 : 1 + MOST_IN_A_TITLE]]
     return {
-        "rows": chosen,
-        "more": len(rows) - len(chosen),
-        "failed": sum(row.failed for row in rows if not row.is_suite),
-        "progress": progress_of(run),
-        "cost": f"${dollars:,.4f}" if isinstance(dollars, int | float) else "",
+        "line": line,
+        "first": first,
+        "chart": charts.get(line.id, ""),
+        "others": len(line.rows) - 1,
+        "rest": "\n".join([*rest, *(["…"] if len(line.rows) - 1 > MOST_IN_A_TITLE else [])]),
+        "progress": progress_of(line.run),
+    }
+
+
+def _choices(lines: Sequence[RunLine]) -> dict[str, list[str]]:
+    """Return what filters can be set to."""
+    return {
+        "model": sorted({line.run.model for line in lines}),
+        "exam": sorted({exam for line in lines for exam in [*line.run.exams, *line.run.results]}),
+        "tag": sorted({tag for line in lines for tag in line.tags}),
     }
 
 
@@ -97,7 +136,8 @@ def scores_view(stored: StoredRun, link: str = "") -> dict[str, Any]:
         ],
         "grids": [grid_view(grid, link) for grid in grids],
         "groupings": [view for exam in stored.results for view in _grouping_views(stored, exam, link, in_grids)],
-        "notes": [*failure_notes(rows), *ending_notes(rows)],
+        "notes": [*state_notes(stored), *failure_notes(rows), *ending_notes(rows)],
+        "verdict": line_of("", stored).verdict,
         "facts": facts_of(stored),
         "latency": latency_views(stored.run.get("latency") or {}),
     }
@@ -152,12 +192,30 @@ def _grouping_views(
 
 
 def score_view(row: ScoreRow, rows: list[ScoreRow]) -> dict[str, Any]:
-    """Return a score with its picture, on the axis that fits all rows of the same metric."""
-    return {"row": row, "chart": interval_bar(row, _axis(row, rows))}
+    """Return a score with its picture, on the one axis of all that are drawn in its table.
+
+    Only equal units stand in one column: shares and percentages are the same unit written in two ways; of scores
+    without a unit only those of one metric are drawn. What is not drawn is a number, as it was.
+    """
+    drawn = _drawn(rows)
+    return {"row": row, "chart": interval_bar(as_share(row), scale_of(drawn)) if as_share(row) in drawn else ""}
 
 
-def _axis(row: ScoreRow, rows: list[ScoreRow]) -> tuple[float, float]:
-    return scale_of([each for each in rows if (each.metric, each.unit) == (row.metric, row.unit)] or rows)
+def _drawn(rows: Sequence[ScoreRow]) -> list[ScoreRow]:
+    """Return the rows of a table that are drawn, in one unit."""
+    if found := [as_share(row) for row in rows if row.unit != "raw"]:
+        return found
+    metrics = [row.metric for row in rows if row.is_main] or [row.metric for row in rows]
+    most = max(dict.fromkeys(metrics), key=metrics.count, default="")
+    return [row for row in rows if row.metric == most]
+
+
+def as_share(row: ScoreRow) -> ScoreRow:
+    """Return a percentage as a share; every other score as it is."""
+    if row.unit != "percent":
+        return row
+    value, low, high = (None if each is None else each / 100 for each in (row.value, row.low, row.high))
+    return replace(row, value=value, low=low, high=high, unit="share")
 
 
 def _fingerprints(stored: StoredRun) -> Iterator[str]:

@@ -30,6 +30,7 @@ from proctor.web.sample_view import (
     references_text,
     values_of,
 )
+from proctor.web.verdicts import Outcome, bounds_of, outcome_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -60,7 +61,8 @@ def samples(library: Library, request: Request) -> Values:
         "groups": _groups(stored, query),
         "parameters": _parameters(request),
         "narrowed": _narrowed(request),
-        "samples": [_line(sample) for sample in page.samples],
+        "samples": [_line(sample, stored) for sample in page.samples],
+        "presets": _presets(stored, query, request),
         "total": page.total,
         "is_more": page.is_more,
         "page": number,
@@ -85,6 +87,7 @@ def sample(library: Library, request: Request) -> Values:
         "id": run_id,
         "run": stored,
         "sample": found,
+        "outcome": _outcome(found, stored),
         "record": found.record,
         "messages": messages,
         "present": parts_in(part["origin"] for message in messages for part in message.get("parts", ())),
@@ -185,7 +188,26 @@ def _narrowed(request: Request) -> bool:
     return any(request.query_params.get(name) for name in FILTERS)
 
 
-def _line(found: Sample) -> dict[str, Any]:
+def _presets(stored: StoredRun, query: SampleQuery, request: Request) -> list[tuple[str, str, bool]]:
+    """Return links to all instances, the right, the wrong and the failed ones: title, parameters, whether it is on."""
+    exams = [query.exam] if query.exam else query.subset or [name for name in stored.results if name in stored.exams]
+    bounds = bounds_of({name: stored.results[name] for name in exams if name in stored.results})
+    kept = {name: request.query_params.get(name, "") for name in ("exam", "subset", "group", "q", "order")}
+    asked = {name: text for name in ("failed", "lowest", "highest") if (text := request.query_params.get(name))}
+    kinds: dict[str, Mapping[str, str]] = {"All": {}, "Right": {}, "Wrong": {}, "Failed": {"failed": "yes"}}
+    kinds |= {name.capitalize(): found for name, found in bounds.items()}
+    return [
+        (title, urlencode({name: text for name, text in (kept | dict(found)).items() if text}), asked == dict(found))
+        for title, found in kinds.items()
+        if found or title == "All"
+    ]
+
+
+def _outcome(found: Sample, stored: StoredRun) -> Outcome:
+    return "" if found.failure else outcome_of(found.score, stored.results.get(str(found.record.get("exam", "")), {}))
+
+
+def _line(found: Sample, stored: StoredRun) -> dict[str, Any]:
     record = found.record
     prediction = record.get("processed_prediction")
     if prediction is None:
@@ -199,6 +221,7 @@ def _line(found: Sample) -> dict[str, Any]:
         "references": references_text(record),
         "score": found.score,
         "failure": found.failure,
+        "outcome": _outcome(found, stored),
     }
 
 

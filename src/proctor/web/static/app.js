@@ -19,6 +19,17 @@ function select(step) {
 function follow(relation) {
   const link = document.querySelector(`a[rel="${relation}"]`);
   if (link) link.click();
+  return Boolean(link);
+}
+
+// Arrows scroll wide and long parts of a page, too: they move through a list only where nothing else wants them.
+function scrolls(event) {
+  const sideways = event.key === "ArrowLeft" || event.key === "ArrowRight";
+  if (!event.key.startsWith("Arrow")) return false;
+  if (!sideways && !rows().length) return true;
+  const part = event.target.closest?.("pre, .scroll, [role=region]");
+  if (!part) return false;
+  return sideways ? part.scrollWidth > part.clientWidth : !part.querySelector("[data-row]") && part.scrollHeight > part.clientHeight;
 }
 
 const keys = {
@@ -28,6 +39,10 @@ const keys = {
   },
   j: () => select(1) || follow("next"),
   k: () => select(-1) || follow("prev"),
+  ArrowDown: () => select(1),
+  ArrowUp: () => select(-1),
+  ArrowRight: () => follow("next"),
+  ArrowLeft: () => follow("prev"),
   u: () => follow("up"),
   "?": () => document.getElementById("keys")?.showModal(),
 };
@@ -35,9 +50,9 @@ const keys = {
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "Escape" && typing(event.target)) { event.target.blur(); return; }
-  if (typing(event.target) || document.querySelector("dialog[open]")) return;
+  if (typing(event.target) && !(event.target.type === "checkbox" && event.key in keys) || document.querySelector("dialog[open]")) return;
   const action = keys[event.key];
-  if (action) { event.preventDefault(); action(); }
+  if (action && !scrolls(event)) { event.preventDefault(); action(); }
 });
 
 document.addEventListener("click", (event) => {

@@ -1,0 +1,84 @@
+"""The command that goes on with a run: its folder, and every option of the call that the folder does not hold."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from proctor.cli.commands import TYPED
+from proctor.cli.run_options import OVERRIDES
+from proctor.secrets import HIDDEN, is_secret, redacted
+
+_HELD = frozenset(
+    {"spec", "model", "tasks", "model_args", "batch_size", "device", "max_concurrency", "truncate", "thinking",
+     "thinking_tokens", "precision", "log_samples", "output", "tags", "limit", "seed", "num_demos", "gen_kwargs"}
+) | frozenset(OVERRIDES)  # fmt: skip
+"""Options of ``proctor run`` that ``run.yaml`` holds. Permissions are the user's, and are in no file."""
+
+
+def command_again(folder: Path) -> str:
+    """Return the command that goes on with the run of a folder, as a shell takes it.
+
+    It has the options of the running command that are not in ``run.yaml`` (``--log``, ``--budget-tokens``,
+    ``--trust-code`` …). A call that runs several models is repeated whole. Secrets are hidden.
+    """
+    context = click.get_current_context(silent=True)
+    if context is None or context.info_name != "run":
+        return f"proctor run {shlex.quote(str(folder / 'run.yaml'))}"
+    typed: list[str] = context.meta.get(TYPED, [])
+    if _runs_several(typed):
+        return _hidden(["proctor", "run", *typed])
+    return _hidden(["proctor", "run", str(folder / "run.yaml"), *_beside(context, typed)])
+
+
+def _hidden(words: Sequence[str]) -> str:
+    return redacted(shlex.join(words)).replace(f"'{HIDDEN}'", HIDDEN)
+
+
+def _runs_several(typed: Sequence[str]) -> bool:
+    """Whether the words name a config, whose models each have a folder of their own."""
+    return any(word == "--models" or word.startswith("--models=") for word in typed) or any(
+        word.endswith(".py") and not word.startswith("-") and (place == 0 or not typed[place - 1].startswith("-"))
+        for place, word in enumerate(typed)
+    )
+
+
+def _beside(context: click.Context, typed: Sequence[str]) -> Iterator[str]:
+    """Yield the options that the run's folder does not hold, as they were typed."""
+    from proctor.cli.habits import in_our_words
+
+    ours, _ = in_our_words(typed)
+    given, _, order = context.command.make_parser(context).parse_args(ours)
+    for parameter in dict.fromkeys(order):
+        name = parameter.name or ""
+        if name == "model_args":
+            yield from _typed_secrets(given[name])
+        elif name not in _HELD and isinstance(parameter, click.Option):
+            yield from _words(parameter, given[name])
+
+
+def _words(option: click.Option, value: Any) -> Iterator[str]:
+    long = _long(option.opts)
+    if option.is_flag:
+        yield long if value or not option.secondary_opts else _long(option.secondary_opts)
+        return
+    for each in value if isinstance(value, (list, tuple)) else [value]:
+        yield from (long, str(each))
+
+
+def _long(names: Sequence[str]) -> str:
+    """Return the first name in letters: our own stands before those that people bring along."""
+    return next((name for name in names if name.startswith("--")), names[0])
+
+
+def _typed_secrets(texts: Sequence[str]) -> Iterator[str]:
+    """Yield the arguments of the model that are secrets, and so in no file, without their values."""
+    from proctor.engines.engine_registry import parse_model_args
+
+    names = [name for text in texts for name in parse_model_args(text) if is_secret(name)]
+    for name in dict.fromkeys(names):
+        yield from ("--model-args", f"{name}={HIDDEN}")

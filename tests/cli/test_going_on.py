@@ -1,0 +1,228 @@
+"""A run that stopped is gone on with in its folder, by the command that is printed."""
+
+import json
+import re
+import shlex
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from proctor.ir import Response
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def interrupted(monkeypatch, exams):
+    """The engine is stopped by Ctrl-C after two answers."""
+    engine = sys.modules["cli_fakes"].SlowEngine
+
+    def generate(self, requests):
+        for position, _ in enumerate(requests):
+            if position == 2:
+                raise KeyboardInterrupt
+            yield position, Response(texts=("yes",))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(engine, "generate", generate)
+        yield patched
+
+
+SAME = [
+    ("--model-args", "seconds=0.001"),
+    ("--no-log-samples",),
+    ("--limit", "2"),
+    ("--model", "slow", "--model-args", "seconds=0.002"),
+    ("--quiet", "--allow-failures"),
+]
+
+
+@pytest.mark.parametrize("more", SAME, ids=" ".join)
+def test_what_changes_no_answer_goes_on_in_the_same_folder(invoke, exams, more):
+    invoke("run", "--model", "slow", "--tasks", "many", "--limit", "2", "-o", "here")
+    code, _, err = invoke("run", "here", *more)
+    assert code == 0, err
+    assert not Path("runs").exists()
+    counts = json.loads(Path("here/results.json").read_text())["run"]["requests"]
+    assert (counts["asked"], counts["from_log"]) == (0, 2)
+
+
+def test_what_changes_answers_does_not(invoke, exams):
+    invoke("run", "--model", "slow", "--tasks", "many", "--limit", "2", "-o", "here")
+    for more in (("--limit", "1"), ("--seed", "3"), ("--model-args", "fails_from=9")):
+        code, _, err = invoke("run", "here", *more)
+        assert code == 0, err
+        assert "run folder: runs/" in err
+    assert yaml.safe_load(Path("here/run.yaml").read_text())["limit"] == 2
+
+
+def test_a_copy_of_a_run_file_has_the_folder_of_its_command(invoke, exams, tmp_path):
+    given = ("--model", "slow", "--tasks", "many", "--limit", "2")
+    _, _, err = invoke("run", *given)
+    folder = Path(re.search(r"run folder: (.*)", err)[1])
+    Path("mine.yaml").write_bytes((folder / "run.yaml").read_bytes())
+    _, _, err = invoke("run", "mine.yaml", "--model-args", "seconds=0.001")
+    assert f"run folder: {folder}" in err
+
+
+def test_the_hint_holds_every_option_that_the_folder_does_not(invoke, interrupted):
+    beside = ("--log", "my log.db", "--budget-tokens", "10000", "--trust-code", "--keep-failed", "--allow-failures")
+    more = ("--fail-under", "many=0", "--every-score", "--sandbox", "none", "--json")
+    code, _, err = invoke("run", "--model", "slow", "--tasks", "many", "--limit", "5", "-o", "here", *beside, *more)
+    assert code == 130, err
+    words = shlex.split(re.search(r"to go on, run proctor (.*); only what is missing", err)[1])
+    assert words[:2] == ["run", "here/run.yaml"]
+    assert sorted(words[2:]) == sorted((*beside, *more))
+    interrupted.undo()
+    code, out, err = invoke(*words)
+    assert code == 0, err
+    assert json.loads(out)["many"]["n"] == 5
+    counts = json.loads(Path("here/results.json").read_text())["run"]["requests"]
+    assert (counts["asked"], counts["from_log"]) == (3, 2)
+
+
+def test_secrets_of_the_call_are_named_and_not_shown(invoke, interrupted, monkeypatch):
+    engine = sys.modules["cli_fakes"].SlowEngine
+    monkeypatch.setattr(sys.modules["cli_fakes"], "SlowEngine", lambda **_: engine())
+    given = ("--model-args", "api_key=sk-1234567890abcdef,seconds=0")
+    code, _, err = invoke("run", "--model", "slow", "--tasks", "many", "--limit", "5", "-o", "here", *given)
+    assert code == 130, err
+    assert "sk-1234567890abcdef" not in err
+    assert "--model-args 'api_key=[secret]'" in err
+
+
+def test_what_failed_is_asked_again_by_the_same_options(invoke, exams):
+    given = ("--model-args", "fails_from=1", "--log", "mine.db")
+    code, _, err = invoke("run", "--model", "slow", "--tasks", "many", "--limit", "2", "-o", "here", *given)
+    assert code == 1
+    assert "to ask again what failed: proctor run here/run.yaml --log mine.db" in err
+
+
+# -- reports of runs that did not end ---------------------------------------------------------------------------------
+
+
+def write_stopped(folder, **progress):
+    folder.mkdir()
+    (folder / "run.yaml").write_text("model: tiny\ntasks: [capitals]\n")
+    if progress:
+        (folder / ".progress.json").write_text(json.dumps(progress))
+
+
+@pytest.mark.parametrize("name", ["report.html", "scores.md", "scores.csv", "scores.tex"])
+def test_a_report_of_a_stopped_run_says_so(invoke, tmp_path, name):
+    write_stopped(tmp_path / "torn")
+    code, _, err = invoke("report", "torn", "-o", name)
+    assert code == 0
+    assert "warning: torn: the run was stopped before its end: it has no scores yet; proctor run torn goes on" in err
+    if name.endswith((".html", ".md")):
+        assert "the run was stopped before its end" in Path(name).read_text()
+
+
+def test_a_report_of_a_run_that_goes_on_says_how_far_it_is(invoke, tmp_path):
+    write_stopped(tmp_path / "live", done=10, total=40)
+    _, _, err = invoke("report", "live", "-o", "scores.md")
+    assert "the run goes on at the moment (10 of 40 answered): it has no scores yet" in err
+    assert "10 of 40" in Path("scores.md").read_text()
+
+
+def test_a_run_whose_budget_ended_says_so_in_its_results(invoke, exams):
+    invoke("run", "--model", "slow", "--tasks", "many", "--limit", "9", "-o", "here", "--budget-tokens", "8")
+    assert "budget" in json.loads(Path("here/results.json").read_text())["run"]["stopped"]
+
+
+@pytest.mark.parametrize("name", ["report.html", "scores.md"])
+def test_a_report_of_a_run_whose_budget_ended_says_so(invoke, tmp_path, name):
+    write_stopped(tmp_path / "part")
+    results = {"capitals": {"score": 0.5, "score_name": "accuracy", "n": 4, "failures": 2}}
+    (tmp_path / "part" / "results.json").write_text(json.dumps({"results": results, "run": {"stopped": "8 tokens"}}))
+    _, _, err = invoke("report", "part", "-o", name)
+    said = "the run was stopped: 8 tokens; not everything was asked, and the scores are of what was"
+    assert said in err
+    assert said in Path(name).read_text()
+
+
+# -- quiet ------------------------------------------------------------------------------------------------------------
+
+
+def test_quiet_leaves_the_scores_alone(invoke, exams):
+    code, out, err = invoke("run", "--model", "slow", "--tasks", "many", "--limit", "2", "-q")
+    assert (code, err) == (0, "")
+    assert "many" in out
+
+
+def test_quiet_keeps_warnings_and_errors(invoke, exams):
+    given = ("--model", "slow", "--tasks", "many", "--limit", "2")
+    code, _, err = invoke("run", *given, "--quiet", "--model-args", "fails_from=1")
+    assert code == 1
+    assert "warning: 1 of 2 instances failed (timeout: 1)" in err
+    assert "run folder" not in err
+    code, _, err = invoke("run", "--model", "slow", "--tasks", "nothing", "--quiet")
+    assert code == 2
+    assert "there is no task 'nothing'" in err
+    assert "run folder" in invoke("run", *given)[2]  # one call's wish is not the next one's
+
+
+# -- completion -------------------------------------------------------------------------------------------------------
+
+
+def completed(monkeypatch, capsys, *words):
+    from proctor.cli.__main__ import main
+
+    monkeypatch.setenv("_PROCTOR_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", shlex.join(["proctor", *words]))
+    monkeypatch.setenv("COMP_CWORD", str(len(words)))
+    with pytest.raises(SystemExit):
+        main([])
+    return [line.partition(",")[2] for line in capsys.readouterr().out.splitlines() if line]
+
+
+@pytest.mark.parametrize(
+    "words, found",
+    [
+        (("run", "--model", "smol"), ["smollm2"]),
+        (("run", "-m", "anthro"), ["anthropic"]),
+        (("gate", "--model", "scrip"), ["scripted"]),
+        (("run", "--tasks", "samples.s"), ["samples.science", "samples.sentiment"]),
+        (("run", "--tasks", "samples.arithmetic,samples.sc"), ["samples.arithmetic,samples.science"]),
+        (("show", "samples.a"), ["samples.arithmetic"]),
+        (("run", "--datasets", "x", "--tasks", "samples.a"), ["samples.arithmetic"]),
+        (("run", "--tasks", "card=cards.w"), []),
+        (("comple",), ["completion"]),
+        (
+            (
+                "run",
+                "--budget-t",
+            ),
+            ["--budget-tokens"],
+        ),
+    ],
+    ids=" ".join,
+)
+def test_names_are_completed(monkeypatch, capsys, words, found):
+    assert completed(monkeypatch, capsys, *words) == found
+
+
+def test_the_task_option_takes_a_path(monkeypatch, capsys):
+    assert completed(monkeypatch, capsys, "run", "--tasks", "./my") == ["./my"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_get_a_script(invoke, shell):
+    code, out, _ = invoke("completion", shell)
+    assert code == 0
+    assert "_PROCTOR_COMPLETE" in out
+    assert "proctor" in out
+
+
+def test_completion_is_quick_enough_to_wait_for(monkeypatch, capsys):
+    from tests_pace import in_time
+
+    began = time.process_time()
+    completed(monkeypatch, capsys, "run", "--model", "smol")
+    assert in_time(time.process_time() - began, 2)
