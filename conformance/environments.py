@@ -40,7 +40,7 @@ ENVIRONMENTS = {
                 "jiwer",
                 "editdistance",
             ),
-            *("fuzzywuzzy", "evaluate", "Pillow"),
+            *("fuzzywuzzy", "evaluate", "Pillow", "jsonschema-rs", "sqlglot", "sqlparse", "func_timeout"),
         )
     ),
     "lm_eval": Environment(

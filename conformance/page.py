@@ -57,7 +57,7 @@ def _table(system: str, found: Mapping[str, Recording]) -> Iterator[str]:
     yield "| answers | why they differ |"
     yield "|---|---|"
     for name, sentence in EXPLANATIONS.items():
-        if name.startswith(f"{system}/"):
+        if name.partition("/")[0] in (system, TITLES[system]):
             yield f"| {counts[name] or ''} | {sentence.replace('|', chr(92) + '|')} |"
 
 

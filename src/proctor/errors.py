@@ -30,7 +30,9 @@ The tree::
     ├── NotAllowedError          an effect of an exam that nobody allowed
     └── TrustError               code from a file that nobody said may run
 
-Each carries one or more :class:`Diagnostic`: what, where, why, and what to do next.
+Each carries one or more :class:`Diagnostic`: what, where, why, and what to do next. What somebody gave and cannot be
+used (usage, settings, artifacts, data, templates, demos, scoring) is a ``ValueError``, too, so that programs that were
+written for other systems catch it.
 """
 
 from __future__ import annotations
@@ -154,7 +156,7 @@ class ProctorError(Exception):
         return type(self), (list(self.diagnostics),)
 
 
-class UsageError(ProctorError):
+class UsageError(ProctorError, ValueError):
     """A command line or call that cannot mean anything."""
 
 
@@ -162,11 +164,11 @@ class UnknownColumnError(UsageError, KeyError):
     """A column that results do not have."""
 
 
-class SettingsError(ProctorError):
+class SettingsError(ProctorError, ValueError):
     """An environment variable or setting with an impossible value."""
 
 
-class ArtifactError(ProctorError):
+class ArtifactError(ProctorError, ValueError):
     """An artifact that cannot be found, read, built or saved."""
 
 
@@ -190,7 +192,7 @@ class LinkError(ArtifactError):
     """Links that lead in a circle or nowhere."""
 
 
-class DataError(ProctorError):
+class DataError(ProctorError, ValueError):
     """Rows that cannot be loaded or standardised."""
 
 
@@ -206,15 +208,15 @@ class FieldTypeError(DataError):
     """A field with a value of the wrong type."""
 
 
-class TemplateError(ProctorError):
+class TemplateError(ProctorError, ValueError):
     """A template that does not fit its task."""
 
 
-class DemosError(ProctorError):
+class DemosError(ProctorError, ValueError):
     """A demo pool that is too small, or a sampler that cannot choose."""
 
 
-class ScoringError(ProctorError):
+class ScoringError(ProctorError, ValueError):
     """Predictions that cannot be scored at all."""
 
 

@@ -88,7 +88,7 @@ class Course:
 
     def adopt(self, before: Course) -> None:
         """Take over the generators that another course has and this one has not."""
-        for step, generator in before._generators.items():  # noqa: SLF001 - another one of its kind
+        for step, generator in before._generators.items():
             if step not in self._generators:
                 self._generators[step] = Random()
                 self._generators[step].setstate(generator.getstate())

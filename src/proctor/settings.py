@@ -57,7 +57,7 @@ _TABLE: dict[str, _Setting] = {
 
 _NO_EFFECT = "accepted because Unitxt programs set it; nothing here depends on it"
 _TABLE |= {
-    "mock_inference_mode": _Setting(False, bool, "answer every request with '[[10]]', to try a program out"),
+    "mock_inference_mode": _Setting(False, bool, "answer every request with its own prompt, to try a program out"),
     "allow_unverified_code": _Setting(False, bool, _NO_EFFECT),
     "skip_artifacts_prepare_and_verify": _Setting(False, bool, _NO_EFFECT),
     "dataset_cache_default": _Setting(False, bool, _NO_EFFECT),

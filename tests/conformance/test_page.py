@@ -5,6 +5,7 @@ from importlib import import_module
 
 import pytest
 from conformance import page
+from conformance.explained import EXPLANATIONS
 from conformance.recorded import recording
 from conformance.run import COMPARISONS, ROOT
 
@@ -13,6 +14,11 @@ def test_the_page_is_of_these_recordings():
     written = page.PAGE.read_text(encoding="utf-8")
     section = page.text({system: recording.read(system) for system in page.TITLES})
     assert page.renewed(written, section) == written, "python -m conformance.page writes it"
+
+
+def test_every_explanation_is_on_the_page():
+    written = page.PAGE.read_text(encoding="utf-8")
+    assert [name for name, said in EXPLANATIONS.items() if said.replace("|", "\\|") not in written] == []
 
 
 def test_what_stands_around_the_section_stays():

@@ -11,6 +11,7 @@ An artifact is a pydantic model with a few habits of its own:
 from __future__ import annotations
 
 import json
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable
@@ -29,6 +30,7 @@ from proctor.artifacts.union_errors import nearest
 from proctor.effects import Author, Effect, require, written_by
 from proctor.effects import author as current_author
 from proctor.errors import Diagnostic, Location, MissingExtraError, ProctorError, ValidationError, did_you_mean
+from proctor.safe_files import write_text
 
 NON_POSITIONAL = "non-positional"
 """Marks a field that cannot be given by position: ``x: Annotated[int, NON_POSITIONAL] = 0``."""
@@ -264,6 +266,14 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
         """Return :meth:`to_dict` as indented JSON."""
         return json.dumps(self.to_dict(), indent=4, ensure_ascii=False)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write :meth:`to_json` into a file, complete or not at all.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        write_text(path, f"{self.to_json()}\n")
+
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Build an artifact of this class from :meth:`to_dict` data (``__type__`` may be left out)."""
@@ -347,8 +357,13 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
         return given
 
     @classmethod
-    def _report(cls, error: PydanticValidationError) -> ValidationError:
-        errors = nearest(dict(each) for each in error.errors())
+    def _report(cls, error: PydanticValidationError) -> ProctorError:
+        found = error.errors()
+        if len(found) == 1 and not found[0]["loc"] and found[0]["type"] == "value_error":
+            inner = found[0].get("ctx", {}).get("error")
+            if isinstance(inner, ProctorError):  # of prepare or verify: pydantic takes every ValueError for its own
+                return inner
+        errors = nearest(dict(each) for each in found)
         return ValidationError([diagnostic for each in errors for diagnostic in cls._diagnose(each)])
 
     @classmethod

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
+from importlib.resources import files
 from types import ModuleType
 from typing import Any
 
@@ -110,6 +111,8 @@ class _AliasModule(ModuleType):
         super().__init__(name, f"Proctor's answers to imports of {name}.")
         self.__alias = alias
         self.__path__: list[str] = []
+        if name == alias.package:  # its folder holds a catalog, which is what programs look for beside it
+            self.__file__ = str(files("proctor") / "__init__.py")
 
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":

@@ -15,16 +15,22 @@ from typing import Any
 
 DATA = ("unitxt/data",)
 METRIC = ("unitxt/metric",)
+DATASET_FILE = DATA[0]
+"""What stands for the path of Unitxt's script of datasets."""
+METRIC_FILE = METRIC[0]
+"""What stands for the path of Unitxt's script of metrics."""
 
 
 class RecipeMetric:
     """What ``evaluate.load("unitxt/metric")`` returns."""
 
-    def compute(self, predictions: Any = None, references: Any = None, **_: Any) -> Any:
+    def compute(
+        self, *, predictions: Any = None, references: Any = None, calc_confidence_intervals: bool = True
+    ) -> Any:
         """Return the evaluation of predictions for a dataset."""
         from proctor.running.evaluate import evaluate
 
-        return evaluate(predictions, references)
+        return evaluate(predictions, references, calc_confidence_intervals=calc_confidence_intervals)
 
 
 def _data(original: Callable[..., Any]) -> Callable[..., Any]:

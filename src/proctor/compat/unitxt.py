@@ -24,7 +24,23 @@ _TOP = {
     "settings": "proctor.settings:settings",
     "get_settings": "proctor.settings:get_settings",
     "fetch_artifact": "proctor.compat.unitxt_functions:fetch_artifact",
+    "get_constants": "proctor.compat.unitxt_functions:get_constants",
 }
+_FILES = {
+    "dataset_file": "proctor.compat.hugging_face:DATASET_FILE",
+    "metric_file": "proctor.compat.hugging_face:METRIC_FILE",
+    "local_catalog_path": "proctor.compat.unitxt_functions:CATALOG_FOLDER",
+}
+_HELPERS = "proctor.compat.unitxt_helpers"
+_TESTING = "proctor.compat.unitxt_testing"
+_JUDGING = "proctor.compat.unitxt_judging"
+_ERRORS = "proctor.errors"
+
+
+def _of(place: str, *names: str) -> dict[str, str]:
+    return {name: f"{place}:{name}" for name in names}
+
+
 _CATALOG = {
     **{name: _TOP[name] for name in ("add_to_catalog", "add_link_to_catalog", "get_from_catalog")},
     "LocalCatalog": "proctor.artifacts:LocalCatalog",
@@ -59,21 +75,56 @@ _TYPES["Turn"] = "proctor.artifacts.field_types:TextTurn"
 _SCORES = ("GlobalScores", "SubsetsScores", "GroupsScores", "InstanceScores")
 _PRINTING = {
     name: f"proctor.compat.unitxt_functions:{name}"
-    for name in ("print_dict", "print_dict_as_yaml", "print_dict_as_python", "to_pretty_string", "split_words")
+    for name in ("print_dict", "print_dict_as_yaml", "print_dict_as_python", "to_pretty_string")
 }
 
+_JUDGES = _of(
+    _JUDGING,
+    *("OptionSelectionStrategyEnum", "EvaluatorTypeEnum", "EvaluatorNameEnum", "ModelProviderEnum"),
+    *("EVALUATOR_TO_MODEL_ID", "EvaluatorMetadata", "EVALUATORS_METADATA", "get_yes_no_criteria"),
+    *("get_likert_scale_criteria", "DirectCriteriaCatalogEnum", "PairwiseCriteriaCatalogEnum"),
+    *("DIRECT_CRITERIA", "PAIRWISE_CRITERIA"),
+)
+_TOP_OF_ALL = {
+    **{name: "proctor.compat.unitxt_functions:" + name for name in ("constants",)},
+    "settings": _TOP["settings"],
+    "logger": "proctor.compat.unitxt_functions:logger",
+}
+"""What nearly every module there has at its top, and programs take from any of them."""
+
 _FUNCTIONS: dict[str, dict[str, str]] = {
-    "": _TOP,
+    "": {**_TOP, **_FILES},
     "api": _TOP,
     "artifact": {
         "Artifact": "proctor.artifacts:Artifact",
         "Artifactory": "proctor.artifacts:Catalog",
         "fetch_artifact": _TOP["fetch_artifact"],
         "reset_artifacts_json_cache": "proctor.compat.unitxt_functions:reset_artifacts_json_cache",
+        "AbstractCatalog": "proctor.artifacts:Catalog",
+        "UnrecognizedArtifactTypeError": f"{_ERRORS}:UnknownTypeError",
+        "MissingArtifactTypeError": f"{_ERRORS}:ArtifactError",
+        "UnitxtArtifactNotFoundError": f"{_ERRORS}:UnknownArtifactError",
+        **_of(
+            _HELPERS,
+            *("register_all_artifacts", "get_artifacts_data_classification", "is_name_legal_for_catalog"),
+            "verbosed_fetch_artifact",
+        ),
     },
     "blocks": {"Artifact": "proctor.artifacts:Artifact", "add_to_catalog": _TOP["add_to_catalog"]},
     "catalog": _CATALOG,
-    "dataclass": _FIELDS,
+    "dataclass": {
+        **_FIELDS,
+        **dict.fromkeys(
+            (
+                *("MissingDefaultError", "FinalFieldError", "RequiredFieldError", "AbstractFieldError"),
+                *("TypeMismatchError", "UnexpectedArgumentError"),
+            ),
+            f"{_ERRORS}:ValidationError",
+        ),
+    },
+    "dataset_utils": _of(_HELPERS, "get_dataset_artifact"),
+    "file_utils": {},
+    "generator_utils": _of(_HELPERS, "ReusableGenerator", "CopyingReusableGenerator"),
     "dict_utils": _FIELD_PATHS,
     "error_utils": {
         "UnitxtError": "proctor.errors:ProctorError",
@@ -84,7 +135,8 @@ _FUNCTIONS: dict[str, dict[str, str]] = {
         "evaluate": "proctor.compat.unitxt_functions:evaluate_by_metrics",
         "metrics_df": "proctor.compat.unitxt_functions:metrics_df",
     },
-    "hf_utils": {},
+    "formats": {"apply_capital_new_line_notation": "proctor.formats.newline:apply_newline_notation"},
+    "hf_utils": {"UnitxtVersionsConflictError": f"{_ERRORS}:PluginError"},
     "image_operators": {"image_to_data_url": "proctor.data.images:image_to_data_url"},
     "inference": {
         "TextGenerationInferenceOutput": "proctor.engines.inference:TextGenerationInferenceOutput",
@@ -93,8 +145,15 @@ _FUNCTIONS: dict[str, dict[str, str]] = {
             "proctor.compat.unitxt_engines.providers:OptionSelectingByLogProbsInferenceEngine"
         ),
         "PackageRequirementsMixin": "proctor.artifacts:Artifact",
+        "mock_logprobs_default_value_factory": "proctor.compat.unitxt_functions:mock_logprobs_default_value_factory",
     },
-    "llm_as_judge_constants": {},
+    "llm_as_judge": _JUDGES,
+    "llm_as_judge_constants": _JUDGES,
+    "llm_as_judge_utils": _of(_JUDGING, "get_evaluator_metadata"),
+    "loaders": {
+        "UnitxtUnverifiedCodeError": f"{_ERRORS}:TrustError",
+        "MissingKaggleCredentialsError": f"{_ERRORS}:DataError",
+    },
     "logging_utils": {
         "get_logger": _TOP["get_logger"],
         "set_verbosity": "proctor.compat.unitxt_functions:set_verbosity",
@@ -103,32 +162,84 @@ _FUNCTIONS: dict[str, dict[str, str]] = {
         "EvaluationResults": "proctor.results.evaluate:EvaluationResults",
         **{name: f"proctor.results.scores:{name}" for name in _SCORES},
     },
-    "operator": {"PackageRequirementsMixin": "proctor.artifacts:Artifact"},
+    "metrics": {
+        **_of(
+            "proctor.scoring.metrics.robustness",
+            *("performance_drop_rate", "interpret_effect_size", "normalized_cohens_h", "normalized_hedges_g"),
+            "mean_subgroup_score",
+        ),
+        **_of("proctor.scoring.judges.guardian", "RiskType", "RISK_TYPE_TO_CLASS"),
+        "normalize_answer": "proctor.scoring.text_distance:normalize_answer",
+        "nan_mean": "proctor.scoring.intervals:nan_mean",
+        "nan_max": "proctor.scoring.reductions:nan_max",
+        "EvaluationInput": "proctor.scoring.map_reduce:EvaluationInput",
+    },
+    "operator": {
+        "PackageRequirementsMixin": "proctor.artifacts:Artifact",
+        "MissingRequirementsError": f"{_ERRORS}:MissingExtraError",
+        "OperatorError": f"{_ERRORS}:DataError",
+    },
+    "operators": {
+        "DownloadError": f"{_ERRORS}:DatasetNotFoundError",
+        "UnexpectedHttpCodeError": f"{_ERRORS}:DatasetNotFoundError",
+    },
     "parsing_utils": {"parse_key_equals_value_string_to_dict": "proctor.artifacts.query:parse_assignments"},
     "random_utils": {
-        "new_random_generator": "proctor.randomness:random_stream",
+        "new_random_generator": f"{_HELPERS}:new_random_generator",
         "get_seed": "proctor.compat.unitxt_functions:get_seed",
     },
-    "register": {"register_local_catalog": _TOP["register_local_catalog"]},
+    "register": {
+        "register_local_catalog": _TOP["register_local_catalog"],
+        "unregister_local_catalog": "proctor.compat.unitxt_functions:unregister_local_catalog",
+        "is_local_catalog_registered": "proctor.compat.unitxt_functions:is_local_catalog_registered",
+        "register_all_artifacts": f"{_HELPERS}:register_all_artifacts",
+    },
+    "splitters": _of(_HELPERS, "get_random_generator_based_on_instance"),
+    "split_utils": {"parse_random_mix_string": "proctor.data.splitters:parse_random_mix_string"},
     "settings_utils": {
         "settings": _TOP["settings"],
         "get_settings": _TOP["get_settings"],
         "get_constants": "proctor.compat.unitxt_functions:get_constants",
     },
-    "stream": _STREAMS,
-    "test_utils.card": {"test_card": "proctor.testing.cards:test_card"},
-    "test_utils.catalog": {"temp_catalog": "proctor.testing.cards:temporary_catalog"},
-    "test_utils.metrics": {
-        "test_metric": "proctor.testing.metrics:test_metric",
-        "apply_metric": "proctor.testing.metrics:apply_metric",
+    "stream": {
+        **_STREAMS,
+        **dict.fromkeys(("FaultyStreamError", "MissingStreamError", "EmptyStreamError"), f"{_ERRORS}:DataError"),
     },
+    "struct_data_operators": _of("proctor.data.table_operators", "shuffle_columns", "shuffle_rows"),
+    "templates": {
+        "TemplateFormatKeyError": f"{_ERRORS}:TemplateError",
+        "escape_chars": f"{_HELPERS}:escape_chars",
+    },
+    "test_utils.card": {"test_card": "proctor.testing.cards:test_card"},
+    "test_utils.catalog": _of(_TESTING, "temp_catalog", "register_local_catalog_for_tests"),
+    "test_utils.metrics": _of(
+        _TESTING, "test_metric", "apply_metric", "check_scores", "round_floats", "dict_equal", "test_evaluate"
+    ),
+    "test_utils.storage": _of(_TESTING, "get_directory_size"),
     "test_utils.operators": {
         "check_operator": "proctor.testing.operators:check_operator",
         "check_operator_exception": "proctor.testing.operators:check_operator_exception",
         "apply_operator": "proctor.testing.operators:apply_operator",
     },
-    "text_utils": _PRINTING,
+    "text_utils": {
+        **_PRINTING,
+        **_of(
+            _HELPERS,
+            *("split_words", "is_camel_case", "is_snake_case", "camel_to_snake_case", "nested_tuple_to_string"),
+            "is_made_of_sub_strings",
+        ),
+    },
+    "text2sql_utils": _of(
+        "proctor.compat.unitxt_sql",
+        *("is_sqlglot_parsable", "is_sqlparse_parsable", "sqlglot_optimized_equivalence", "sql_exact_match"),
+        *("sqlparse_queries_equivalent", "sqlglot_parsed_queries_equivalent", "extract_sql_from_text"),
+        *("replace_select_clause", "compare_dfs_ignore_colnames_ordered_rows", "compare_dfs_bird_eval_logic"),
+        *("compare_dfs_ignore_colnames_unordered_rows", "compare_dfs_ignore_colnames_subset", "compare_result_dfs"),
+        *("get_db_connector", "ALL_DIALECTS", "LocalSQLiteConnector", "InMemoryDatabaseConnector"),
+        "RemoteDatabaseConnector",
+    ),
     "type_utils": {
+        "UnsupportedTypeError": f"{_ERRORS}:ArtifactError",
         "register_type": "proctor.artifacts.types:register_type",
         "isoftype": "proctor.artifacts.types:is_of_type",
         "parse_type_string": "proctor.artifacts.types:parse_type_string",
@@ -142,6 +253,12 @@ _FUNCTIONS: dict[str, dict[str, str]] = {
         "shallow_copy": "copy:copy",
         "is_package_installed": "proctor.compat.unitxt_functions:is_package_installed",
         "is_module_available": "proctor.compat.unitxt_functions:is_package_installed",
+        "recursive_shallow_copy": "proctor.data.operator:container_copy",
+        **_of(
+            _HELPERS,
+            *("flatten_dict", "load_json", "json_dump", "save_to_file", "Singleton", "LRUCache"),
+            *("lru_cache_decorator", "LongString"),
+        ),
     },
     "version": {"version": "proctor:__version__"},
 }
@@ -158,14 +275,19 @@ _ARTIFACT_MODULES = (
 UNITXT = Alias(
     "unitxt",
     {
-        **{f"unitxt.{name}": {} for name in _ARTIFACT_MODULES},
-        **{f"unitxt.{name}" if name else "unitxt": names for name, names in _FUNCTIONS.items()},
+        **{f"unitxt.{name}": _TOP_OF_ALL for name in _ARTIFACT_MODULES},
+        **{f"unitxt.{name}" if name else "unitxt": {**_TOP_OF_ALL, **names} for name, names in _FUNCTIONS.items()},
     },
     instead={
         "select": "use engine.select(dataset) on what produce() returns",
         "GithubCatalog": "use proctor.artifacts.register_git_catalog(url, revision, folder)",
         "ExecuteQuery": "use ExecuteExpression; it runs an allow-list of expressions",
         "safe_eval": "use ExecuteExpression, or proctor.safe_python",
+        **dict.fromkeys(
+            ("ReflectionToolCallingMetric", "ReflectionToolCallingMetricSyntactic", "ReflectionToolCallingMixin"),
+            "it runs the package llmevalkit, which is not public; ToolCallingMetric checks calls against schemas",
+        ),
+        "RemoteMetric": "metrics run here; a judge is asked through its inference_engine",
     },
 )
 """The alias of Unitxt 1.26."""

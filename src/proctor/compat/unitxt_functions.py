@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from importlib.resources import files
 from importlib.util import find_spec
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field as PydanticField
 
-from proctor.artifacts import Artifact
+from proctor.artifacts import Artifact, Catalog, LocalCatalog, catalogs, unregister_catalog
 from proctor.artifacts import fetch_artifact as fetch
 from proctor.data.fields import MISSING, deleter, finder, is_subpath, missing_field, setter
 from proctor.errors import DataError, did_you_mean
@@ -23,13 +25,53 @@ if TYPE_CHECKING:
 
 __all__ = ["is_subpath"]
 
-Documentation = SimpleNamespace()
-"""Unitxt points at pages of its documentation; here every message says what to do by itself."""
+CATALOG_FOLDER = str(files("proctor") / "catalog")
+"""Where the artifacts of this package lie."""
+
+_PAGES = {
+    "URL": "",
+    "HUGGINGFACE_METRICS": "adding_metric.html#adding-a-hugginface-metric",
+    "ADDING_TASK": "adding_task.html",
+    "ADDING_TEMPLATE": "adding_template.html",
+    "POST_PROCESSORS": "adding_template.html#post-processors",
+    "MULTIPLE_METRICS_OUTPUTS": "adding_metric.html#metric-outputs-with-multiple-metrics",
+    "EVALUATION": "evaluating_datasets.html",
+    "BENCHMARKS": "benchmark.html",
+    "DATA_CLASSIFICATION_POLICY": "data_classification_policy.html",
+    "CATALOG": "saving_and_loading_from_catalog.html",
+    "SETTINGS": "settings.html",
+}
+Documentation = SimpleNamespace(
+    **{name: f"docs/{page}" for name, page in _PAGES.items()} | {"URL": "https://www.unitxt.ai/en/latest/"}
+)
+"""Unitxt's pages on the web, by name."""
 
 
 def fetch_artifact(artifact_rep: Any, overwrite_kwargs: dict[str, Any] | None = None) -> tuple[Artifact, None]:
     """Return an artifact and, in the place of its catalog, nothing."""
     return fetch(artifact_rep, overwrite_kwargs), None
+
+
+def mock_logprobs_default_value_factory() -> list[dict[str, Any]]:
+    """Return the tokens that a mocked engine answers with."""
+    return [{"logprob": -1, "text": "[[10]]", "top_tokens": [{"logprob": -1, "text": "[[10]]"}]}]
+
+
+def is_local_catalog_registered(catalog_path: str) -> bool:
+    """Whether the catalog of a folder is registered."""
+    return _registered(catalog_path) is not None
+
+
+def unregister_local_catalog(catalog_path: str) -> None:
+    """Forget the catalog of a folder, where it is registered."""
+    if (found := _registered(catalog_path)) is not None:
+        unregister_catalog(found)
+
+
+def _registered(folder: str) -> Catalog | None:
+    wanted = Path(folder).resolve()
+    found = (each for each in catalogs() if isinstance(each, LocalCatalog) and each.folder.resolve() == wanted)
+    return next(found, None)
 
 
 def reset_artifacts_json_cache() -> None:
@@ -184,13 +226,6 @@ def print_dict_as_python(d: dict[str, Any], indent_delta: int = 4) -> str:
     return pformat(d, indent=indent_delta, sort_dicts=False)
 
 
-def split_words(s: str) -> list[str]:
-    """Cut CamelCase and snake_case into words."""
-    from proctor.artifacts.names import snake_case
-
-    return [word for word in snake_case(s).split("_") if word]
-
-
 # -- settings and logging -------------------------------------------------------------------------------------
 
 
@@ -208,10 +243,18 @@ def get_seed() -> int:
 def get_constants() -> SimpleNamespace:
     """Return names that Unitxt keeps in one place."""
     import proctor
-    from proctor.data.streams import INFERENCE_STREAM
+    from proctor.data.streams import INFERENCE_STREAM, INSTANCE_STREAM
 
     return SimpleNamespace(
         version=proctor.__version__,
+        package_dir=str(files("proctor")),
+        catalog_dir=CATALOG_FOLDER,
+        default_catalog_path=CATALOG_FOLDER,
+        dataset_url="unitxt/data",
+        metric_url="unitxt/metric",
+        env_local_catalogs_paths_sep=":",
+        catalog_hierarchy_sep=".",
+        instance_stream=INSTANCE_STREAM,
         inference_stream=INFERENCE_STREAM,
         instruction_field="instruction",
         system_prompt_field="system_prompt",
@@ -221,9 +264,14 @@ def get_constants() -> SimpleNamespace:
     )
 
 
-def warn(message: str, *_: Any) -> None:
-    """Log a warning."""
-    get_logger().warning("%s", message)
+logger = get_logger()
+constants = get_constants()
+
+
+def warn(message: str, additional_info_id: str | None = None) -> None:
+    """Log a warning, with the address of a page of Unitxt's where one is given."""
+    page = f"\nFor more information: see {Documentation.URL}/{additional_info_id} \n" if additional_info_id else ""
+    get_logger().warning("%s%s", message, page)
 
 
 def is_package_installed(name: str) -> bool:
@@ -250,8 +298,6 @@ def evaluate_by_metrics(
 def metrics_df(names: Iterable[str] = ("",)) -> pd.DataFrame:
     """Return the catalog's metrics with their main scores."""
     import pandas as pd
-
-    from proctor.artifacts import catalogs
 
     wanted = tuple(names)
     found = sorted({name for catalog in catalogs() for name in catalog.names() if name.startswith("metrics.")})

@@ -27,7 +27,15 @@ from proctor.data.hub import local_file, place_of
 from proctor.data.json_lines import unchanged_rows
 from proctor.data.loaders import LazyLoader
 from proctor.effects import Effect, reading
-from proctor.errors import DataError, DatasetNotFoundError, Location, MissingExtraError, ValidationError, did_you_mean
+from proctor.errors import (
+    DataError,
+    DatasetNotFoundError,
+    Location,
+    MissingExtraError,
+    ProctorError,
+    ValidationError,
+    did_you_mean,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -293,6 +301,8 @@ class LoadJsonFile(FileLoader):
                 return
             with frames() as pd:
                 whole = pd.read_json(path, **options)
+        except ProctorError:
+            raise
         except ValueError as error:
             raise DataError("the file cannot be read as JSON lines", location=Location(path), why=str(error)) from None
         yield from records([whole])

@@ -13,7 +13,7 @@ from operator import itemgetter
 from string import Formatter
 from typing import Any, Final, NamedTuple
 
-from proctor.errors import TemplateError, did_you_mean
+from proctor.errors import ProctorError, TemplateError, did_you_mean
 from proctor.safe_python.budget import Budget, ExhaustedError, RefusalError
 from proctor.safe_python.plain import plain_row
 from proctor.safe_python.text import check_layout, format_text
@@ -129,6 +129,8 @@ def compile_format(text: str, owner: str, name: str, kind: str = "input field") 
             raise TemplateError(f"{owner}.{name} cannot be filled: it {error}") from None
         except KeyError:
             raise missing_field(text, owner, name, kind, values) from None
+        except ProctorError:
+            raise
         except (ValueError, IndexError, AttributeError, TypeError) as error:
             raise TemplateError(f"{owner}.{name} cannot be filled: {text!r}", why=str(error)) from None
 

@@ -13,7 +13,7 @@ from proctor.artifacts.field_types import ToolCall
 from proctor.artifacts.types import is_of_type
 from proctor.data.fields import Row, getter, setter
 from proctor.data.operator import FieldOperator, InstanceOperator, Step
-from proctor.errors import DataError
+from proctor.errors import DataError, ProctorError
 from proctor.foreign_text import check_words, parse_json
 from proctor.logs import get_logger
 
@@ -84,6 +84,8 @@ class PythonCallProcessor(FieldOperator):
             arguments: dict[str, Any] = {str(each.arg): ast.literal_eval(each.value) for each in call.keywords}
             if call.args:
                 arguments["_args"] = [ast.literal_eval(each) for each in call.args]
+        except ProctorError:
+            raise
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise DataError(f"{value[:80]!r} is not a call", why=str(error)) from None
         return {"name": call.func.id, "arguments": arguments}

@@ -21,7 +21,15 @@ from proctor.data.fields import Row
 from proctor.data.files import parse_json
 from proctor.data.loaders import LazyLoader, Loader
 from proctor.effects import Effect, asking, is_allowed, writing
-from proctor.errors import DataError, DatasetNotFoundError, Location, MissingExtraError, ValidationError, did_you_mean
+from proctor.errors import (
+    DataError,
+    DatasetNotFoundError,
+    Location,
+    MissingExtraError,
+    ProctorError,
+    ValidationError,
+    did_you_mean,
+)
 from proctor.safe_files import written
 from proctor.settings import settings
 
@@ -366,6 +374,8 @@ class LoadFromAPI(Loader):
         try:
             with web.opened(url, self.author, self.type_name(), headers=headers, body=body, verify=verify) as response:
                 return foreign_text.parse_json(web.read(response))
+        except ProctorError:
+            raise
         except (OSError, ValueError, RecursionError) as error:
             raise DatasetNotFoundError(f"{url} cannot be loaded", why=str(error)) from error
 

@@ -89,14 +89,16 @@ DynamicStream = GeneratorStream
 
 
 class MultiStream(dict[str, Stream]):
-    """Streams by name."""
+    """Streams by name; a list of rows becomes a stream."""
 
-    def __init__(self, data: Mapping[str, Stream] | None = None) -> None:
+    def __init__(self, data: Mapping[str, Stream | list[Row]] | None = None) -> None:
         super().__init__()
         for name, stream in (data or {}).items():
             self[name] = stream
 
-    def __setitem__(self, name: str, stream: Stream) -> None:
+    def __setitem__(self, name: str, stream: Stream | list[Row]) -> None:
+        if isinstance(stream, (list, tuple)):
+            stream = ListStream(stream)
         if not isinstance(name, str) or not isinstance(stream, Stream):
             raise DataError(
                 f"a {type(stream).__name__} cannot be the stream {name!r}",
@@ -125,9 +127,13 @@ class MultiStream(dict[str, Stream]):
         """Return an iterator over one stream."""
         return iter(self[key])
 
-    def to_dataset(self, features: Features | None = None, **_: Any) -> DatasetDict:
-        """Return the streams as a Hugging Face ``DatasetDict``."""
+    def to_dataset(
+        self, disable_cache: bool = True, cache_dir: str | None = None, features: Features | None = None
+    ) -> DatasetDict:
+        """Return the streams as a Hugging Face ``DatasetDict``, in memory: there is no cache to disable or to place."""
         from datasets import DatasetDict
+
+        del disable_cache, cache_dir
 
         return DatasetDict({name: stream.to_dataset(features) for name, stream in self.items()})
 

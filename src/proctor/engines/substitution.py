@@ -18,8 +18,9 @@ from proctor.effects import written_by
 from proctor.engines.decoding import with_defaults
 from proctor.engines.engine import Engine
 from proctor.engines.engine_registry import engine_named, engine_names
+from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import SettingsError, UsageError
-from proctor.ir import Answers, Generate, Score
+from proctor.ir import Answers, Generate, Prompt, Score
 from proctor.settings import settings
 
 _ANY = "*"
@@ -59,6 +60,13 @@ def engine_from(text: str) -> Engine:
     return engine_named(query.name, query.overwrites) if query.name in engine_names() else engine_named(text, {})
 
 
+_MOCK = "mock_inference_engine"
+
+
+def _echo(prompt: Prompt) -> str:
+    return str(prompt.payload)
+
+
 class StandIn(Engine):
     """An engine under the name and with the decoding of another."""
 
@@ -71,8 +79,10 @@ class StandIn(Engine):
         if isinstance(engine, StandIn):
             return engine
         if settings.mock_inference_mode:
+            if engine.type_name() == _MOCK:  # it knows what to say
+                return engine
             with written_by(None):  # the user's settings say so
-                return cls.of(engine, engine_named("scripted", {"answer": "[[10]]"}))
+                return cls.of(engine, ScriptedEngine(function=_echo))
         if not (table := engine_map()):
             return engine
         known = list(_names(engine))

@@ -291,5 +291,7 @@ def _read(path: Path) -> Any:
         return parse_json(text) if path.suffix == ".json" else parse_yaml(text)
     except OSError as error:
         raise TemplateError("the meta template cannot be read", location=place, why=str(error)) from None
+    except ProctorError:
+        raise
     except (ValueError, yaml.YAMLError) as error:
         raise TemplateError("the meta template is neither JSON nor YAML", location=place, why=str(error)) from None

@@ -153,7 +153,7 @@ class Instances:
 def _draws_on(step: Any) -> bool:
     """Whether a step goes on with one generator from row to row, or holds a step that does."""
     inner = getattr(step, "steps", None)
-    return getattr(step, "draws_on", False) or isinstance(inner, (list, tuple)) and any(map(_draws_on, inner))
+    return getattr(step, "draws_on", False) or (isinstance(inner, (list, tuple)) and any(map(_draws_on, inner)))
 
 
 def _going_on(stream: Stream, before: Course) -> Stream:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from proctor.errors import Location, OutputError, UsageError
+from proctor.errors import Location, OutputError, ProctorError, UsageError
 from proctor.foreign_text import parse_json
 from proctor.recipes.fingerprint import FINGERPRINT, Fingerprint, instance_digest
 from proctor.safe_files import opened, read_bytes, written
@@ -163,6 +163,8 @@ def _of_run(path: Path) -> Baseline:
     try:
         document = parse_json(read_bytes(path / "results.json", _MOST_BYTES, within=path).decode("utf-8"))
         results = dict(document["results"])
+    except ProctorError:
+        raise
     except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
         raise _unread(path, f"results.json cannot be read: {error}") from None
     lines: dict[str, list[tuple[str, float | None]]] = {}
@@ -172,6 +174,8 @@ def _of_run(path: Path) -> Baseline:
             entry = results.get(name)
             score = _main_score(record, entry if isinstance(entry, Mapping) else {})
             lines.setdefault(name, []).append((_digest(record), score))
+    except ProctorError:
+        raise
     except (OSError, ValueError, RecursionError) as error:
         raise _unread(path, f"samples.jsonl cannot be read: {error}") from None
     run = document.get("run")

@@ -14,8 +14,8 @@ from proctor.results.evaluate import post_process
 
 def infer(
     instance_or_instances: Mapping[str, Any] | Sequence[Mapping[str, Any]],
-    recipe: str | Recipe | None = None,
-    engine: str | Engine | None = None,
+    recipe: str | Recipe | Engine | None = None,
+    engine: str | Engine | Recipe | None = None,
     *,
     dataset_query: str | Recipe | None = None,
     return_data: bool = False,
@@ -29,7 +29,7 @@ def infer(
     Args:
         instance_or_instances: Task fields of one instance, or of several.
         recipe, dataset_query: The recipe; two names for the same thing.
-        engine: An engine, or its catalog name.
+        engine: An engine, or its catalog name. By position, the two may come in either order.
         return_data: Return a dataset with ``prediction`` and ``raw_prediction`` instead of predictions.
         return_log_probs: Predict the tokens with their log-probabilities.
         return_meta_data: With ``return_data``, add what the engine says about each answer.
@@ -43,12 +43,13 @@ def infer(
         UsageError: There is no engine.
         ProctorError: The recipe does not fit the instances, or the engine cannot answer.
     """
+    recipe, engine = _in_order(recipe if recipe is not None else dataset_query, engine)
     chosen = _engine(engine)
     single = isinstance(instance_or_instances, Mapping)
     instances: list[Mapping[str, Any]] = (
         [instance_or_instances] if isinstance(instance_or_instances, Mapping) else list(instance_or_instances)
     )
-    rows = [dict(row) for row in produce(instances, recipe or dataset_query, **overrides)]
+    rows = [dict(row) for row in produce(instances, recipe, **overrides)]
     for row, before in zip(rows, previous_messages or (), strict=False):
         row["source"] = [*before, *_messages(row["source"])]
     outputs = (
@@ -61,6 +62,18 @@ def infer(
     if not return_data:
         return predictions[0] if single else predictions
     return _dataset(rows, predictions, raw, outputs if return_meta_data else None)
+
+
+def _in_order(
+    recipe: str | Recipe | Engine | None, engine: str | Engine | Recipe | None
+) -> tuple[str | Recipe | None, str | Engine | None]:
+    """Return recipe and engine, whichever came first."""
+    names_engine = isinstance(recipe, str) and recipe.startswith("engines.")
+    if isinstance(recipe, Engine) or isinstance(engine, Recipe) or names_engine:
+        recipe, engine = engine, recipe
+    if isinstance(recipe, Engine) or isinstance(engine, Recipe):
+        raise UsageError("infer needs one engine and one recipe", hint="infer(instances, recipe=…, engine=…)")
+    return recipe, engine
 
 
 def _engine(engine: str | Engine | None) -> Engine:

@@ -9,7 +9,7 @@ from typing import Any, get_args, get_type_hints
 
 import yaml
 
-from proctor.errors import Diagnostic, Location, UsageError, did_you_mean
+from proctor.errors import Diagnostic, Location, ProctorError, UsageError, did_you_mean
 from proctor.foreign_yaml import BoundedLoader, parse_with_nodes
 from proctor.jsonable import jsonable
 from proctor.recipes.exam import HELD
@@ -118,6 +118,8 @@ class RunSpec:
             mark = error.problem_mark
             place = Location(file, mark.line + 1, mark.column + 1) if mark else Location(file)
             raise UsageError("this is not YAML", location=place, why=str(error.problem or error.context)) from None
+        except ProctorError:
+            raise
         except (yaml.YAMLError, ValueError, TypeError, OverflowError) as error:
             raise UsageError("this is not YAML", location=Location(file), why=str(error)[:_LONGEST_REASON]) from None
         except RecursionError:

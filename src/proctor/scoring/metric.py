@@ -93,6 +93,20 @@ class Metric(StreamingOperator):
         """How messages call this metric: its catalog name, or its class."""
         return self.artifact_id or type(self).__name__
 
+    def set_confidence_interval_calculation(self, return_confidence_interval: bool) -> None:
+        """Switch the confidence intervals of this metric, and of the metrics in it, on or off."""
+        for name in ("return_confidence_interval", "confidence_interval_calculation"):
+            if name in type(self).model_fields:
+                setattr(self, name, return_confidence_interval)
+        inner = [getattr(self, "metric", None), *(getattr(self, "metrics", None) or ())]
+        for each in inner:
+            if isinstance(each, Metric):
+                each.set_confidence_interval_calculation(return_confidence_interval)
+
+    def disable_confidence_interval_calculation(self) -> None:
+        """Switch the confidence intervals of this metric off."""
+        self.set_confidence_interval_calculation(return_confidence_interval=False)
+
     def evaluate(self, columns: Columns, *, intervals: bool = True, instances: bool = True) -> MetricScores:
         """Return the scores of ``columns``.
 

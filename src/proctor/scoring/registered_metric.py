@@ -200,6 +200,8 @@ def call_evaluator(entry: MetricEntry, arguments: Mapping[str, Any], cases: Case
     function = entry.load()
     try:
         verdict: Verdict = function(cases, **arguments)
+    except ProctorError:
+        raise
     except (TypeError, AttributeError, ValueError, KeyError, IndexError) as error:
         raise ScoringError(f"{entry.name} cannot be computed", why=f"{type(error).__name__}: {error}") from error
     return verdict

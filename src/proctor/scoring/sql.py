@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from proctor.data.databases import Database, query_seconds
@@ -62,11 +61,11 @@ def _sqlparse() -> Any:
 # -- queries by their text ------------------------------------------------------------------------------------
 
 
-def parses_in_sqlglot(query: str) -> bool:
-    """Whether sqlglot can parse a query as SQLite's."""
+def parses_in_sqlglot(query: str, dialect: str = "sqlite") -> bool:
+    """Whether sqlglot can parse a query."""
     sqlglot = _sqlglot()
     try:
-        return bool(query.strip()) and sqlglot.parse(query, read="sqlite") is not None
+        return bool(query.strip()) and sqlglot.parse(query, read=dialect) is not None
     except sqlglot.errors.SqlglotError:
         return False
 
@@ -101,11 +100,11 @@ def is_equal_optimized(one: str, other: str) -> bool:
         return False
 
 
-def is_equal_parsed(one: str, other: str) -> bool:
+def is_equal_parsed(one: str, other: str, dialect: str = "") -> bool:
     """Whether two SELECTs have the same columns, in any order and under any name, and the same clauses, by sqlglot."""
     sqlglot = _sqlglot()
     try:
-        trees = [sqlglot.parse_one(query, read="") for query in (one, other)]
+        trees = [sqlglot.parse_one(query, read=dialect) for query in (one, other)]
     except sqlglot.errors.SqlglotError:
         return False
     if not all(isinstance(tree, sqlglot.exp.Select) for tree in trees):
@@ -251,14 +250,15 @@ def agreement(gold: pd.DataFrame, given: pd.DataFrame, query: str) -> Agreement:
     Unitxt does: results that are equal column by column count as equal.
     """
     ordered = "ORDER BY" in query.upper()
-    match = _same_cells(gold, given, ordered=ordered)
+    match = same_cells(gold, given, ordered=ordered)
     filled = not gold.empty and not given.empty
-    subset = filled and len(gold) == len(given) and _is_part(gold, given, ordered=ordered)
+    subset = is_part(gold, given, ordered=ordered)
     bird = set(map(tuple, gold.to_numpy().astype(str))) == set(map(tuple, given.to_numpy().astype(str)))
     return Agreement(int(match), int(match and filled), int(subset), int(bird))
 
 
-def _same_cells(one: pd.DataFrame, other: pd.DataFrame, *, ordered: bool) -> bool:
+def same_cells(one: pd.DataFrame, other: pd.DataFrame, *, ordered: bool) -> bool:
+    """Whether two tables have the same cells; the order of columns does not count, that of rows where ``ordered``."""
     if one.shape != other.shape:
         return False
     rows = [[sorted(row) for row in each.to_numpy().astype(str).tolist()] for each in (one, other)]
@@ -270,7 +270,10 @@ def _same_cells(one: pd.DataFrame, other: pd.DataFrame, *, ordered: bool) -> boo
     )
 
 
-def _is_part(one: pd.DataFrame, other: pd.DataFrame, *, ordered: bool) -> bool:
+def is_part(one: pd.DataFrame, other: pd.DataFrame, *, ordered: bool) -> bool:
+    """Whether each row of the narrower of two filled tables is a part of that of the other."""
+    if one.empty or other.empty or len(one) != len(other):
+        return False
     small, large = sorted((one, other), key=lambda table: table.shape[1])
     counts = [_counts(table, ordered=ordered) for table in (small, large)]
     return all(own <= of for own, of in zip(*counts, strict=True))

@@ -33,7 +33,7 @@ class ListToEmptyEntitiesTuples(FieldOperator):
 
 
 class DictOfListsToPairs(FieldOperator):
-    """Each text in the lists of a dict as a pair with its key; no pairs where the value has another shape."""
+    """Each text in the lists of a dict (or name in its dicts) as a pair with its key; no pairs of another shape."""
 
     position_key_before_value: bool = True
 
@@ -43,7 +43,7 @@ class DictOfListsToPairs(FieldOperator):
             return []
         pairs = []
         for key, values in value.items():
-            if not isinstance(values, (list, tuple, str)) or not all(isinstance(each, str) for each in values):
+            if not isinstance(values, (list, tuple, str, dict)) or not all(isinstance(each, str) for each in values):
                 return []
             pairs += [(key, each) if self.position_key_before_value else (each, key) for each in values]
         return pairs

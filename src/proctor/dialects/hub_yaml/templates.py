@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from string import Formatter
 from typing import Any
 
-from proctor.errors import TemplateError
+from proctor.errors import ProctorError, TemplateError
 from proctor.safe_python.budget import Budget, RefusalError
 from proctor.safe_python.text import format_value
 
@@ -76,6 +76,8 @@ def filled(template: str, values: Mapping[str, Any], owner: str, *, strict: bool
             parts.extend(_value(name, spec, how, values, budget))
         except RefusalError as error:
             raise TemplateError(f"the template of {owner} {error}") from None
+        except ProctorError:
+            raise
         except (KeyError, IndexError, TypeError, AttributeError, ValueError):
             if strict:
                 raise _unknown(name, values, owner) from None

@@ -10,7 +10,7 @@ from proctor.data import hub
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.fields import as_function
 from proctor.effects import Author, Effect, author_of_file
-from proctor.errors import DataError, Location, did_you_mean
+from proctor.errors import DataError, Location, ProctorError, did_you_mean
 
 LOAD_ARGUMENTS = frozenset({"data_dir", "data_files", "revision", "num_proc"})
 
@@ -180,6 +180,8 @@ class TaskDocuments:
                 )
         except StopIteration:  # what the library says of files without a row
             return []
+        except ProctorError:
+            raise
         except (OSError, ValueError, RuntimeError, KeyError) as error:
             if "split" in str(error) and folder is not None:
                 known = hub.split_names(source)

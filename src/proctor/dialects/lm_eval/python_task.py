@@ -25,7 +25,7 @@ from proctor.dialects.lm_eval.honours import class_honours
 from proctor.dialects.lm_eval.names import ONLY, TaskNames, unit_of
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
-from proctor.errors import Diagnostic, UsageError
+from proctor.errors import Diagnostic, ProctorError, UsageError
 from proctor.ir import (
     Choose,
     Exchange,
@@ -339,6 +339,8 @@ def _chat_template(render: Callable[..., str] | None) -> Callable[..., Any]:
 def _target(task: Any, doc: Any) -> str | None:
     try:
         return str(task.doc_to_target(doc))
+    except ProctorError:
+        raise
     except (AttributeError, LookupError, NotImplementedError, TypeError, ValueError):
         return None  # the class scores without one
 

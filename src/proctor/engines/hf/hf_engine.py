@@ -20,7 +20,7 @@ from proctor.engines.template_thinking import template_options
 from proctor.engines.thinking_engine import ThinkingEngine
 from proctor.engines.thoughts import Marks, marks_of
 from proctor.engines.truncation import Truncate
-from proctor.errors import EngineError, ValidationError
+from proctor.errors import EngineError, ProctorError, ValidationError
 from proctor.ir import Answers, Generate, Prompt, Score
 
 WINDOW = 1024
@@ -186,6 +186,8 @@ class HFEngine(ThinkingEngine):
             try:
                 for position, response in answerer.answer(window):
                     yield start + position, response
+            except ProctorError:
+                raise
             except (RuntimeError, IndexError, ValueError, TypeError) as error:
                 raise EngineError(
                     f"the model '{self.label}' broke down",

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from proctor.engines.hf.batches import is_out_of_memory
 from proctor.engines.hf.onednn_weights import reorder_weights
-from proctor.errors import EngineError, MissingExtraError, TrustError
+from proctor.errors import EngineError, MissingExtraError, ProctorError, TrustError
 from proctor.settings import model_folder, settings
 
 Family = Literal["causal", "seq2seq", "image-text"]
@@ -140,6 +140,8 @@ def load_model(source: ModelSource) -> LoadedModel:
     try:
         with quiet_transformers():
             return _load(source, place)
+    except ProctorError:
+        raise
     except (OSError, ValueError, RuntimeError, ImportError, KeyError, MemoryError) as error:
         raise _loading_failed(source, place, error) from error
 

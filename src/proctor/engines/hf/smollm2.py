@@ -18,7 +18,7 @@ from typing import Any
 
 from proctor.engines.hf.hf_engine import HFEngine
 from proctor.engines.hf.loading import ModelSource, quiet_transformers, require_packages
-from proctor.errors import EngineError, MissingExtraError
+from proctor.errors import EngineError, MissingExtraError, ProctorError
 from proctor.logs import get_logger
 from proctor.safe_files import own_file
 from proctor.settings import settings
@@ -96,6 +96,8 @@ def converted_folder() -> Path:
             if not target.is_dir():
                 with quiet_transformers():
                     _convert(weights, target)
+    except ProctorError:
+        raise
     except (ValueError, ImportError) as error:
         raise EngineError("the model 'smollm2' cannot be converted", why=str(error)) from error
     except OSError as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from enum import Enum
+from enum import StrEnum
 from typing import Any, ClassVar
 
 from pydantic import Field, field_validator
@@ -24,7 +24,7 @@ from proctor.scoring.judges.judge_client import Answer, JudgePrompt, ask, check_
 from proctor.scoring.score import Unit
 
 
-class RiskType(str, Enum):
+class RiskType(StrEnum):
     """Whose message may be a risk."""
 
     RAG = "rag_risk"
@@ -124,7 +124,7 @@ class GraniteGuardianBase(BulkInstanceMetric):
         Raises:
             MissingFieldError: The task data lacks a message.
         """
-        raise ScoringError(f"{type(self).__name__} does not say what it judges")
+        raise ScoringError(f"{type(self).__name__} does not say what it judges", why=f"given {', '.join(task_data)}")
 
     def compute(
         self, references: list[list[Any]], predictions: list[Any], task_data: list[dict[str, Any]]

@@ -39,14 +39,13 @@ class ToolCallingMetric(ReductionInstanceMetric[Any, dict[str, float]]):
         """Return the scores of a call."""
         given = prediction["arguments"]
         wanted = [each["arguments"] for each in references]
+        values = max((_precision(given, each, _equal(given, each)) for each in wanted), default=0.0)
         return {
             self.main_score: float(_text(prediction) in map(_text, references)),
             "tool_name_accuracy": float(str(prediction["name"]) in {str(each["name"]) for each in references}),
             "argument_name_recall": max((_shared(given, each, of=each) for each in wanted), default=0.0),
             "argument_name_precision": max((_precision(given, each, set(each)) for each in wanted), default=0.0),
-            "argument_value_precision": max(
-                (_precision(given, each, _equal(given, each)) for each in wanted), default=0.0
-            ),
+            "argument_value_precision": values,
             "argument_schema_validation": fits_schema(prediction, task_data),
         }
 

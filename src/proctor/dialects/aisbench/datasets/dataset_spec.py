@@ -21,7 +21,7 @@ from proctor.dialects.aisbench.datasets.generators import Source, generator
 from proctor.dialects.aisbench.datasets.lazy_rows import AnyRow, read_through, uniform
 from proctor.dialects.aisbench.datasets.row_functions import COLUMN_FUNCTIONS, ROW_FUNCTIONS, circular
 from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
-from proctor.errors import DataError, Location
+from proctor.errors import DataError, Location, ProctorError
 from proctor.ir import Failure
 from proctor.safe_python import compile_expression
 
@@ -148,6 +148,8 @@ class DatasetSpec:
     def _generated(self, source: Source, split: str) -> list[Row]:
         try:
             return generator(self.generator)(source, split)
+        except ProctorError:
+            raise
         except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
             raise DataError(
                 "the files do not have the form that the dataset type reads",
@@ -179,6 +181,8 @@ class DatasetSpec:
     def _function_rows(self, rows: list[Row], split: str, arguments: Mapping[str, Any]) -> list[Row]:
         try:
             return ROW_FUNCTIONS[self.function](rows, {**arguments, "split": split})
+        except ProctorError:
+            raise
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, SyntaxError) as error:
             raise DataError(
                 "the rows do not have the form that the dataset type reads",

@@ -8,7 +8,7 @@ from typing import Any
 
 from proctor.data.fields import Row
 from proctor.dialects.aisbench.datasets.splits import WHOLE, Splits
-from proctor.errors import DataError, Location
+from proctor.errors import DataError, Location, ProctorError
 
 
 def imported(name: str) -> Any:
@@ -46,6 +46,8 @@ def _reader(rows: Any, place: Location | None) -> Callable[[], Sequence[Row]]:
     def read() -> Sequence[Row]:
         try:
             listed = [dict(row) for row in rows]
+        except ProctorError:
+            raise
         except (TypeError, ValueError) as error:
             raise DataError("a dataset class gave something else than rows", location=place, why=str(error)) from None
         return listed

@@ -1,0 +1,166 @@
+"""The helpers of ``unitxt.test_utils``, which programs and test modules for Unitxt call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from proctor.scoring.global_metric import GlobalMetric
+from proctor.scoring.metric import Metric
+from proctor.settings import settings
+from proctor.testing.cards import temporary_catalog
+from proctor.testing.metrics import apply_metric as scored
+
+RESAMPLES = 3
+"""Bootstrap resamples of global metrics in ``test_metric``, as there: expected intervals were written down with it."""
+
+
+@contextmanager
+def temp_catalog() -> Iterator[str]:
+    """Register an empty catalog for a block of code; its folder is what ``catalog_path`` takes."""
+    with temporary_catalog() as catalog:
+        yield str(catalog.folder)
+
+
+def register_local_catalog_for_tests() -> None:
+    """Nothing to do: the catalog of this package, and those that are registered, are there."""
+
+
+def get_directory_size(directory: str) -> int:
+    """Return the bytes of all files below a folder."""
+    return sum(each.stat().st_size for each in Path(directory).rglob("*") if each.is_file())
+
+
+def round_floats(obj: Any, precision: int = 2, recursive: bool = True) -> Any:
+    """Return a value with its numbers rounded; those inside of containers to two digits."""
+    if isinstance(obj, float):
+        return round(obj, precision)
+    if isinstance(obj, dict) and recursive:
+        return {key: round_floats(value) for key, value in obj.items()}
+    if isinstance(obj, (list, tuple)) and recursive:
+        return [round_floats(value) for value in obj]
+    return obj
+
+
+def dict_equal(dict1: Any, dict2: Any) -> bool:
+    """Whether two dicts are the same JSON."""
+    return _text(dict1) == _text(dict2)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+def apply_metric(
+    metric: Metric,
+    predictions: list[Any],
+    references: list[list[Any]],
+    task_data: list[dict[str, Any]] | None = None,
+    perform_validations_in_apply_metric: bool = True,
+) -> list[dict[str, Any]]:
+    """Return evaluation rows: each with its prediction, references, and instance and global scores.
+
+    Raises:
+        AssertionError: The lists do not fit each other; not checked on request.
+        ValueError: A prediction or reference is not of the metric's type.
+    """
+    if perform_validations_in_apply_metric:
+        _check(isinstance(metric, Metric), "metric must be a Metric")
+        _check(isinstance(predictions, list), "predictions must be a list")
+        _check(all(isinstance(each, list) for each in references), "references must be a list of lists")
+        _check(len(references) == len(predictions), "there are as many references as predictions")
+        _check(task_data is None or len(task_data) == len(references), "there are as many task_data as references")
+    return scored(metric, predictions, references, task_data)
+
+
+def _check(holds: bool, message: str) -> None:
+    if not holds:
+        raise AssertionError(message)
+
+
+def test_metric(
+    metric: Metric,
+    predictions: list[Any],
+    references: list[list[Any]],
+    instance_targets: list[dict[str, Any]],
+    global_target: dict[str, Any],
+    task_data: list[dict[str, Any]] | None = None,  # noqa: PT028 - no test of pytest's
+    score_keys_to_ignore: Sequence[str] | None = None,  # noqa: PT028
+) -> bool | None:
+    """Check all scores of a metric, rounded to two digits; ``None`` where ``settings.test_metric_disable`` says so.
+
+    Raises:
+        AssertionError: Everything that differs, at once.
+    """
+    if settings.test_metric_disable:
+        return None
+    if isinstance(metric, GlobalMetric) and metric.n_resamples:
+        metric = metric.model_copy()
+        metric.n_resamples = RESAMPLES
+    rows = apply_metric(metric, predictions, references, task_data)
+    check_scores(
+        global_target,
+        instance_targets,
+        rows[0]["score"]["global"],
+        [row["score"]["instance"] for row in rows],
+        score_keys_to_ignore,
+    )
+    return True
+
+
+def check_scores(
+    global_target: Mapping[str, Any],
+    instance_targets: Sequence[Mapping[str, Any]],
+    global_outputs: Mapping[str, Any],
+    instance_outputs: Sequence[Mapping[str, Any]],
+    score_keys_to_ignore: Sequence[str] | None = None,
+) -> None:
+    """Check scores against those expected, rounded to two digits.
+
+    Raises:
+        AssertionError: Everything that differs, at once.
+    """
+    ignored = set(score_keys_to_ignore or ())
+    problems = _differs("global", global_target, global_outputs, ignored)
+    if len(instance_outputs) != len(instance_targets):
+        problems.append(f"there are {len(instance_outputs)} instances, {len(instance_targets)} are expected")
+    else:
+        pairs = zip(instance_targets, instance_outputs, strict=True)
+        for number, (target, found) in enumerate(pairs):
+            problems += _differs(f"instance {number}", target, found, ignored)
+    if problems:
+        raise AssertionError("\n".join(problems))
+
+
+def _differs(where: str, target: Mapping[str, Any], found: Mapping[str, Any], ignored: set[str]) -> list[str]:
+    wanted, got = (
+        {key: value for key, value in each.items() if key not in ignored}
+        for each in (target, round_floats(dict(found)))
+    )
+    return [] if dict_equal(wanted, got) else [f"{where} score must be equal, got {_text(got)} =/= {_text(wanted)}"]
+
+
+def test_evaluate(
+    global_target: dict[str, Any],
+    instance_targets: list[dict[str, Any]],
+    task_data: list[dict[str, Any]] | None,
+    metric_name: str,
+) -> None:
+    """Check what a metric says of rows.
+
+    Raises:
+        AssertionError: Everything that differs, at once.
+    """
+    if settings.test_metric_disable:
+        return
+    from proctor.compat.unitxt_functions import evaluate_by_metrics
+
+    rows, scores = evaluate_by_metrics(task_data or [], [metric_name], compute_conf_intervals=True)
+    found = [{"score": row[metric_name]} for row in rows]
+    check_scores(global_target, instance_targets, scores[metric_name], found)
+
+
+test_metric.__test__ = test_evaluate.__test__ = False  # type: ignore[attr-defined]  # pytest is not to collect them

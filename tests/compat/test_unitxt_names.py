@@ -1,0 +1,159 @@
+"""Names that Unitxt's own programs and tests import, and what they do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proctor.compat import install, uninstall
+from proctor.engines.scripted import ScriptedEngine
+from proctor.settings import settings
+
+
+@pytest.fixture(autouse=True)
+def _names() -> Iterator[None]:
+    install()
+    yield
+    uninstall()
+
+
+def test_generators_take_content_by_name_and_numbers_as_their_text() -> None:
+    from unitxt.random_utils import new_random_generator
+
+    assert new_random_generator(sub_seed=50).random() == new_random_generator(sub_seed="50").random()
+    assert new_random_generator({"a": 1}).random() == new_random_generator(sub_seed={"a": 1}).random()
+
+
+def test_what_is_a_value_error_there_is_one_here() -> None:
+    from unitxt.artifact import UnitxtArtifactNotFoundError, fetch_artifact
+    from unitxt.dataclass import UnexpectedArgumentError
+    from unitxt.metrics import Accuracy
+    from unitxt.operators import FilterByCondition
+    from unitxt.stream import MissingStreamError, MultiStream
+
+    with pytest.raises(UnitxtArtifactNotFoundError):
+        fetch_artifact("metrics.no_such_metric")
+    with pytest.raises(UnexpectedArgumentError):
+        Accuracy(no_such_field=1)
+    with pytest.raises(ValueError, match="gte"):
+        FilterByCondition(values={"a": 1}, condition="gte")
+    with pytest.raises(MissingStreamError):
+        MultiStream({"test": [{"a": 1}]})["train"]
+
+
+def test_rows_in_lists_are_streams_and_artifacts_are_saved(tmp_path: Path) -> None:
+    from unitxt.operators import Set
+    from unitxt.stream import MultiStream
+
+    streams = Set(fields={"b": 2})(MultiStream({"test": [{"a": 1}]}))
+    assert list(streams["test"]) == [{"a": 1, "b": 2}]
+    Set(fields={"b": 2}).save(tmp_path / "it.json")
+    assert json.loads((tmp_path / "it.json").read_text()) == {"__type__": "set", "fields": {"b": 2}}
+
+
+def test_temporary_catalogs_are_folders_and_metrics_are_tested() -> None:
+    from unitxt.catalog import add_to_catalog, get_from_catalog
+    from unitxt.metrics import Accuracy
+    from unitxt.processors import StringEquals
+    from unitxt.test_utils.catalog import temp_catalog
+    from unitxt.test_utils.metrics import apply_metric, check_scores, test_metric
+
+    with temp_catalog() as folder:
+        assert isinstance(folder, str)
+        add_to_catalog(StringEquals(string="yes", field="f"), "one.two", catalog_path=folder)
+        assert get_from_catalog("one.two[string=no]", catalog_path=folder).string == "no"
+    rows = apply_metric(Accuracy(), ["a", "b"], [["a"], ["a"]])
+    assert rows[0]["score"]["global"]["score"] == 0.5
+    with pytest.raises(AssertionError, match="global score"):
+        test_metric(
+            Accuracy(), ["a"], [["a"]], [{"accuracy": 1.0, "score": 1.0, "score_name": "accuracy"}], {"score": 0}
+        )
+    check_scores({"a": 0.33}, [], {"a": 1 / 3, "b": 1}, [], score_keys_to_ignore=["b"])
+
+
+def test_intervals_are_switched_off() -> None:
+    from unitxt.metrics import Accuracy, F1Binary
+    from unitxt.test_utils.metrics import apply_metric
+
+    for metric in (Accuracy(), F1Binary()):
+        assert "score_ci_low" in apply_metric(metric, [1.0, 0.0, 1.0], [[1.0], [1.0], [0.0]])[0]["score"]["global"]
+        metric.disable_confidence_interval_calculation()
+        assert "score_ci_low" not in apply_metric(metric, [1.0, 0.0, 1.0], [[1.0], [1.0], [0.0]])[0]["score"]["global"]
+
+
+def test_infer_takes_engine_and_recipe_in_both_orders() -> None:
+    from unitxt import infer
+    from unitxt.api import create_dataset
+
+    assert create_dataset is not None
+    query = "card=cards.wnli,template=templates.classification.multi_class.relation.default"
+    del query
+    from proctor.recipes import DatasetRecipe
+    from proctor.tasks.card import TaskCard
+    from proctor.tasks.task import Task
+    from proctor.templates import InputOutputTemplate
+
+    task = Task(input_fields={"q": str}, reference_fields={"a": str}, prediction_type=str, metrics=["metrics.accuracy"])
+    template = InputOutputTemplate(input_format="{q}?", output_format="{a}")
+    recipe = DatasetRecipe(card=TaskCard(task=task), template=template)
+    engine, instances = ScriptedEngine(answer="yes"), [{"q": "is it", "a": "yes"}]
+    assert infer(instances, engine, recipe) == infer(instances, recipe, engine) == ["yes"]
+    with settings.context(mock_inference_mode=True):
+        assert infer(instances, engine, recipe) == ["is it?"]
+
+
+def test_the_package_has_a_place_with_a_catalog() -> None:
+    import unitxt
+    from unitxt.settings_utils import get_constants
+
+    assert (Path(unitxt.__file__).parent / "catalog" / "metrics").is_dir()
+    assert Path(get_constants().catalog_dir).is_dir()
+
+
+def test_judges_and_criteria_have_names() -> None:
+    from unitxt.llm_as_judge_constants import (
+        EVALUATOR_TO_MODEL_ID,
+        DirectCriteriaCatalogEnum,
+        EvaluatorNameEnum,
+        get_likert_scale_criteria,
+        get_yes_no_criteria,
+    )
+
+    assert EVALUATOR_TO_MODEL_ID[EvaluatorNameEnum.GPT4o].startswith("gpt-4o")
+    assert get_yes_no_criteria(None, None, bigger_is_better=False).option_map == {"Yes": 0.0, "No": 1.0}
+    assert get_likert_scale_criteria("n", "d", None, None).option_map["2"] == 0.25
+    for member in DirectCriteriaCatalogEnum:
+        assert DirectCriteriaCatalogEnum[member.name].value == member.value
+    with pytest.raises(AttributeError, match="no catalog has the criteria"):
+        DirectCriteriaCatalogEnum.NO_SUCH_CRITERIA
+
+
+def test_pairs_of_dicts_of_dicts() -> None:
+    from unitxt.processors import DictOfListsToPairs
+
+    assert DictOfListsToPairs(field="x").process_value({"PER": {"Ann": 1, "Bob": 2}, "LOC": ["Rome"]}) == [
+        *(("PER", "Ann"), ("PER", "Bob"), ("LOC", "Rome"))
+    ]
+
+
+@pytest.mark.parametrize(
+    "arguments, score",
+    [
+        ({}, 0.0),
+        ({"ignore_case": True}, 0.5),
+        ({"ignore_case": True, "ignore_punctuation": True, "ignore_numbers": True}, 1.0),
+        ({"regexes_to_ignore": ["[^a-z]", "^y"]}, 0.5),
+    ],
+)
+def test_arguments_of_hub_metrics_count(arguments: dict[str, Any], score: float) -> None:
+    from unitxt.metrics import HuggingfaceMetric
+    from unitxt.test_utils.metrics import apply_metric
+
+    metric = HuggingfaceMetric(hf_metric_name="exact_match", hf_compute_args=arguments)
+    metric.disable_confidence_interval_calculation()
+    found = apply_metric(metric, ["Yes", "no 1!"], [["yes"], ["NO "]])
+    assert found[0]["score"]["global"]["score"] == score

@@ -1,0 +1,96 @@
+"""Shuffled rows: the generator goes on from the rows that demos are drawn from to those that are asked about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from proctor import load_dataset
+from proctor.data import stream_operators
+from proctor.data.loaders import LoadFromDictionary
+from proctor.recipes import DatasetRecipe
+from proctor.tasks.card import TaskCard
+from proctor.tasks.task import Task
+from proctor.templates import InputOutputTemplate
+
+# What Unitxt 1.26.10 asks about (conformance/unitxt/shuffles.py): numbers of the first six rows of the test split.
+EXPECTED: dict[str, tuple[dict[str, Any], list[int]]] = {
+    "no demos": ({}, [5, 4, 1, 6, 2, 3]),
+    "from train": ({"num_demos": 2, "demos_pool_size": 10}, [2, 1, 3, 5, 6, 4]),
+    "from test": ({"num_demos": 1, "demos_pool_size": 5, "demos_taken_from": "test"}, [2, 1, 9, 8, 10, 12]),
+    "all of train": ({"num_demos": 2, "demos_pool_size": -1}, [0, 4, 3, 1, 5, 2]),
+    "kept": ({"num_demos": 2, "demos_pool_size": 10, "demos_removed_from_data": False}, [2, 1, 3, 5, 6, 4]),
+}
+
+
+def recipe(**fields: Any) -> DatasetRecipe:
+    """Return a recipe of 60 shuffled training rows and 30 of the test split, in pages of seven."""
+    data = {
+        name: [{"q": f"{name} {number}", "a": f"ans{number % 3}"} for number in range(count)]
+        for name, count in (("train", 60), ("test", 30))
+    }
+    card = TaskCard(
+        loader=LoadFromDictionary(data=data, data_classification_policy=["public"]),
+        preprocess_steps=[stream_operators.Shuffle(page_size=7)],
+        task=Task(
+            input_fields={"q": str}, reference_fields={"a": str}, prediction_type=str, metrics=["metrics.accuracy"]
+        ),
+    )
+    return DatasetRecipe(card=card, template=InputOutputTemplate(input_format="{q}", output_format="{a}"), **fields)
+
+
+def numbers(rows: Any) -> list[int]:
+    """Return which rows are asked about: the last word of each prompt."""
+    return [int(row["source"].split()[-1]) for row in rows]
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_rows_are_those_of_unitxt(name: str) -> None:
+    fields, expected = EXPECTED[name]
+    assert numbers(recipe(**fields)()["test"])[:6] == expected
+
+
+def test_every_pass_is_the_same() -> None:
+    stream = recipe(num_demos=2, demos_pool_size=10)()["test"]
+    assert list(stream) == list(stream)
+    one, other = iter(stream), iter(stream)
+    assert [next(one) for _ in range(3)] == [next(other) for _ in range(3)], "passes at the same time do not mix"
+
+
+def test_a_dataset_of_all_splits_reads_one_after_the_other() -> None:
+    whole = load_dataset(recipe())
+    assert numbers(whole["train"]) == numbers(recipe()()["train"])
+    assert numbers(whole["test"]) != numbers(recipe()()["test"])
+    assert numbers(whole["test"]) == [
+        0,
+        4,
+        3,
+        1,
+        5,
+        2,
+        6,
+        11,
+        12,
+        10,
+        8,
+        7,
+        13,
+        9,
+        20,
+        18,
+        14,
+        17,
+        16,
+        15,
+        19,
+        26,
+        21,
+        24,
+        23,
+        27,
+        22,
+        25,
+        28,
+        29,
+    ]
