@@ -74,6 +74,7 @@ soak: $(VENV)/.dev
 	PROCTOR_FAULT_SCHEDULES=$(SCHEDULES) $(BIN)/python -m pytest -q -n $(WORKERS) -p no:cacheprovider tests/testing/test_virtual.py
 	$(BIN)/python tests/running/soak.py --kills $(KILLS)
 	$(BIN)/python tests/security/fuzz.py --seconds $(FUZZ_SECONDS)
+	$(BIN)/python tests/security/fuzz_files.py --seconds $(FUZZ_SECONDS)
 
 # Another sample with SEED, a part with ARGS: make mutants SEED=7 ARGS="demos --each 20"
 SEED ?= 0

@@ -48,6 +48,7 @@ class Comparison:
 COMPARISONS = (
     Comparison("unitxt.prompts", ("--python", "{unitxt}")),
     Comparison("unitxt.operators", ("--oracle", "{unitxt}")),
+    Comparison("unitxt.shuffles", ("--oracle", "{unitxt}")),
     Comparison("unitxt.metrics", ("--oracle", "{unitxt}")),
     Comparison("unitxt.catalog", ("--catalog", "{unitxt_catalog}")),
     Comparison("unitxt.cards", ("--oracle", "{unitxt}", "--catalog", "{unitxt_catalog}", "--hub", "{hub}"), hub=True),

@@ -22,7 +22,7 @@ from proctor.engines.scripted import ScriptedEngine
 from proctor.errors import ProctorError, UsageError
 from proctor.ir import Prompt, Response
 from proctor.recipes.exam import Exam
-from proctor.recipes.honours import NO_EFFECT, Honoured, flag_of
+from proctor.recipes.honours import NO_EFFECT, OF_TABLES, Honoured, flag_of
 from proctor.recipes.options import OPTIONS, ExamOptions
 from proctor.running.run import run_exams
 from proctor.settings import settings
@@ -80,6 +80,10 @@ VALUES: Mapping[str, Any] = {
     "repeats": 3,
     "reduce": ("best", "mean"),
     "clusters": "topic",
+    "input_column": "topic",
+    "answer_column": "topic",
+    "choices_column": "options",
+    "prompt": "Say of {text}:",
     "template": "other",
     "truncated": "fail",
     "answers": "raw",
@@ -199,12 +203,20 @@ def _write_hub_yaml(folder: Path) -> str:
     return str(folder / "exam.yaml")
 
 
+def _write_table(folder: Path) -> str:
+    rows = [{**row, "question": row["text"]} for row in ROWS]
+    choosing = [{**row, "options": ["no", "yes"], "picks": ["yes", "no"]} for row in rows]
+    for name, each in {"exam": rows, "choice": choosing}.items():
+        (folder / f"{name}.ndjson").write_text("".join(f"{json.dumps(row)}\n" for row in each))
+    return str(folder / "exam.ndjson")
+
+
 DIALECTS: Mapping[str, Dialect] = {
     "unitxt": Dialect(
         _write_recipes,
         exams={"choices_as_text": "choice.json"},
         values={"template": "templates.classification.multi_class.empty"},
-        refused=frozenset({"chat_override", "metadata", "resamples", "keys"}),
+        refused=frozenset({"chat_override", "metadata", "resamples", "keys", *OF_TABLES}),
     ),
     "lm_eval": Dialect(
         _write_tasks,
@@ -215,6 +227,7 @@ DIALECTS: Mapping[str, Dialect] = {
             "template": "choice.yaml",
         },
         values={"template": "mcq::numbered"},
+        refused=frozenset(OF_TABLES),
         without_effect=frozenset({"model_config"}),
     ),
     "aisbench": Dialect(
@@ -230,6 +243,7 @@ DIALECTS: Mapping[str, Dialect] = {
                 "metadata",
                 "resamples",
                 "template",
+                *OF_TABLES,
             }
         ),
     ),
@@ -246,11 +260,23 @@ DIALECTS: Mapping[str, Dialect] = {
                 "chat_override",
                 "metadata",
                 "keys",
+                *OF_TABLES,
             }
         ),
         without_effect=frozenset(
             {"apply_chat_template", "demos_as_turns", "model_config", "choices_as_text", "resamples"}
         ),
+    ),
+    "table": Dialect(
+        _write_table,
+        exams={
+            "choices_as_text": "choice.ndjson",
+            "choices_column": "choice.ndjson",
+        },
+        values={"choices_column": "picks"},
+        beside={"seed": {"num_demos": 2}, "demos_as_turns": {**CHAT, "num_demos": 2}},
+        refused=frozenset({"template", "keys"}),
+        without_effect=frozenset({"model_config", "metadata", "chat_override", "resamples"}),
     ),
 }
 

@@ -19,7 +19,9 @@ from proctor.dialects.aisbench.config import INFERENCERS
 from proctor.dialects.aisbench.datasets import project_of
 from proctor.dialects.aisbench.datasets.dataset_specs import spec_of
 from proctor.dialects.aisbench.evaluators import is_known
+from proctor.dialects.aisbench.file_keys import is_custom
 from proctor.dialects.aisbench.judges import READERS
+from proctor.dialects.aisbench.pair_judges import READERS as READERS_OF_PAIRS
 from proctor.dialects.aisbench.postprocessors import postprocessor_names
 from proctor.dialects.aisbench.reader import datasets_of, read_config
 from proctor.dialects.aisbench.values import Reference, dotted_name, short_name
@@ -29,11 +31,14 @@ WHEELS = {
     "OpenCompass": (os.environ.get("OPENCOMPASS_WHEEL", "/tmp/aisw/oc"), "opencompass/configs/datasets"),  # noqa: S108
     "AISBench": (os.environ.get("AISBENCH_WHEEL", "/tmp/aisw/ais"), "ais_bench/benchmark/configs/datasets"),  # noqa: S108
 }
+_OF_ATLAS = ("atlas_judge_postprocess",)  # how ATLASLLMEvaluator reads in any case
 _PROCESSORS = ("pred_postprocessor", "dataset_postprocessor")
 
 
 def unknown(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield kind and name of everything in a dataset config that Proctor does not know."""
+    if is_custom(config):  # a user's own file, whose keys say everything
+        return
     kind, infer, evaluation = config.get("type"), config.get("infer_cfg") or {}, config.get("eval_cfg") or {}
     if spec_of(dotted_name(kind), project_of(kind)) is None:
         yield "dataset", short_name(kind)
@@ -57,13 +62,14 @@ def _unknown_scoring(evaluation: Mapping[str, Any]) -> Iterator[tuple[str, str]]
         if judge and judge.get("type") and not is_known(judge):
             yield "evaluator", short_name(judge["type"])
         reader = judge.get("dict_postprocessor") if judge else None
-        if reader and short_name(reader["type"]) not in READERS:
+        known = READERS_OF_PAIRS if judge and short_name(judge.get("type", "")) == "LMEvaluator" else READERS
+        if reader and short_name(reader["type"]) not in (*known, *_OF_ATLAS):
             yield "reader of judgements", short_name(reader["type"])
-    known = set(postprocessor_names())
+    processors = set(postprocessor_names())
     for holder in (evaluation, evaluator):
         for part in _PROCESSORS:
             for one in _listed(holder.get(part)):
-                if one.get("type") and not _is_processor(one["type"], known):
+                if one.get("type") and not _is_processor(one["type"], processors):
                     yield "post-processor", short_name(one["type"])
 
 

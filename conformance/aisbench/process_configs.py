@@ -16,13 +16,16 @@ from ais_bench.benchmark.openicl.icl_prompt_template.icl_prompt_template_multitu
 from ais_bench.benchmark.openicl.icl_prompt_template.icl_prompt_template_mm import MMPromptTemplate
 from ais_bench.benchmark.openicl.icl_retriever import FixKRetriever, ZeroRetriever
 from ais_bench.benchmark.openicl.icl_inferencer import GenInferencer, MultiTurnGenInferencer, PPLInferencer
-from ais_bench.benchmark.openicl.icl_evaluator import AccEvaluator, EDAccEvaluator, MATHEvaluator, RougeEvaluator
+from ais_bench.benchmark.openicl.icl_evaluator import (
+    AccEvaluator, BleuEvaluator, EDAccEvaluator, MATHEvaluator, RougeEvaluator
+)
 from ais_bench.benchmark.datasets import Aime2025Dataset, Aime2025JDGDataset
 from ais_bench.benchmark.datasets.utils.llm_judge import LLMJudgeCorrectEvaluator, get_a_or_b
 from ais_bench.benchmark.utils.postprocess.model_postprocessors import extract_non_reasoning_content
 from ais_bench.benchmark.utils.postprocess.text_postprocessors import (
-    first_capital_postprocess, first_option_postprocess, last_option_postprocess
+    first_capital_postprocess, first_option_postprocess, general_postprocess, last_option_postprocess
 )
+from ais_bench.benchmark.datasets.custom import CustomDataset, OptionSimAccEvaluator
 """
 
 _HEAD = """
@@ -31,6 +34,8 @@ CHOICES = "{folder}/choices.jsonl"
 TALKS = "{folder}/talks.jsonl"
 LIMITS = "{folder}/limits.jsonl"
 MEDIA = "{folder}/media.jsonl"
+FILMS = "{folder}/films.jsonl"
+DEEP = "{folder}/deep.jsonl"
 summarizer = dict(attr="accuracy")
 
 
@@ -164,6 +169,85 @@ _META = (
     'reserved_roles=[dict(role="SYSTEM", begin="<|sys|>", end="\\n")])'
 )
 
+_WIDER = """
+datasets = [
+    made("half", SUMS, dict(template=ROUND), reader=dict(test_range=0.5)),
+    made("tail", SUMS, dict(template=ROUND), reader=dict(test_range="[-2:]")),
+    made("steps", SUMS, dict(template=ROUND), reader=dict(test_range="[1:6:2]")),
+    made("deep", DEEP, dict(template=ROUND), eval=dict(pred_postprocessor=dict(type=general_postprocess))),
+    made("edit", CHOICES, dict(template=OPTIONS), columns=CHOICE_COLUMNS, evaluator=dict(type=EDAccEvaluator)),
+    made("bleu", SUMS, dict(template=ROUND), evaluator=dict(type=BleuEvaluator)),
+    made("labels", SUMS, dict(template=dict(begin="Add. ", round=[dict(role="HUMAN", prompt="{question}"),
+         dict(role="BOT", prompt="")]))),
+    made("twice", SUMS, dict(template=dict(round=[dict(role="HUMAN", prompt="One."), dict(role="HUMAN",
+         prompt="{question}"), dict(role="BOT", prompt="{answer}"), dict(role="HUMAN", prompt="Again {question}")]))),
+    made("few_begin", SUMS, dict(template=dict(begin=[dict(role="HUMAN", prompt="Look:"), "</E>", "Now."],
+         round=[dict(role="HUMAN", prompt="{question}"), dict(role="BOT", prompt="{answer}")]), ice_token="</E>"),
+         ice=dict(template=ANSWERED), retriever=dict(type=FixKRetriever, fix_id_list=[1, 3, 5])),
+    made("system", SUMS, dict(template=dict(begin=[dict(role="SYSTEM", prompt="You add."), dict(role="HUMAN",
+         prompt="Hi."), dict(role="BOT", prompt="Hello.")], round=[dict(role="HUMAN", prompt="{question}")]))),
+    made("braces", SUMS, dict(template="{question} {nothing} [{answer}]")),
+    made("empty_answer", SUMS, dict(template="{question}", ), output=None),
+    made("think", SUMS, dict(template="Think first: {question}")),
+    made("best", SUMS, dict(template=ROUND), n=3, k=[1, 3]),
+    made("judged_option", CHOICES, dict(template=OPTIONS), columns=CHOICE_COLUMNS, judge_infer_cfg=JUDGED,
+         **JUDGE_EVAL),
+]
+"""
+
+_OWN = """
+datasets = [
+    dict(abbr=abbr, type=CustomDataset, path="{folder}/" + abbr + ".jsonl",
+         reader_cfg=dict(input_columns=["question", "max_out_len"], output_column="answer"),
+         infer_cfg=dict(prompt_template=dict(type=PromptTemplate, template=template),
+                        retriever=dict(type=ZeroRetriever), inferencer=dict(type=GenInferencer)),
+         eval_cfg=dict(evaluator=evaluator, pred_role="BOT"), meta_path=None)
+    for abbr, template, evaluator in (
+        ("own_qa", "Question: {question}\\nAnswer: {answer}", dict(type=AccEvaluator)),
+        ("own_mcq", "Question: {question}\\nA. {A}\\nB. {B}\\nAnswer: {answer}",
+         dict(type=OptionSimAccEvaluator, options=["A", "B"])),
+        ("own_sampled", "Question: {question}\\nAnswer: {answer}", dict(type=AccEvaluator)),
+        ("own_shared", "Question: {question}\\nAnswer: {answer}", dict(type=AccEvaluator)),
+    )
+]
+"""
+
+_TALKED = """
+TURNS = dict(begin=[dict(role="SYSTEM", prompt="You add.")],
+             round=[dict(role="HUMAN", prompt="{question}"), dict(role="BOT", prompt="{answer}")])
+datasets += [
+    made("talk_system", TALKS, dict(type=MultiTurnPromptTemplate, template=TURNS),
+         inferencer=dict(type=MultiTurnGenInferencer, infer_mode="every")),
+    made("talk_system_last", TALKS, dict(type=MultiTurnPromptTemplate, template=TURNS),
+         inferencer=dict(type=MultiTurnGenInferencer, infer_mode="last")),
+    made("media_system", MEDIA, dict(type=MMPromptTemplate, template=dict(
+        begin=[dict(role="SYSTEM", prompt="You look.")],
+        round=[dict(role="HUMAN", prompt_mm=dict(text=dict(type="text", text="{question}"),
+               image=dict(type="image_url", image_url=dict(url="data:image/png;base64,{image}"))))])),
+        columns=("question", "image")),
+    made("films", FILMS, dict(type=MMPromptTemplate, template=dict(round=[dict(role="HUMAN", prompt_mm=dict(
+        text=dict(type="text", text="{question}"),
+        video=dict(type="video_url", video_url=dict(url="data:video/mp4;base64,{video}")),
+        audio=dict(type="audio_url", audio_url=dict(url="data:audio/wav;base64,{audio}")),
+    ))])), columns=("question", "video", "audio")),
+]
+"""
+
+_GROUPED = """
+summarizer = dict(
+    attr="accuracy",
+    dataset_abbrs=["sums_all", "sums_weighted", ["half", "accuracy"], "tail", "steps", "sums_spread", "nowhere",
+                   "judged_option-judge", "judged_all"],
+    summary_groups=[
+        dict(name="sums_all", subsets=["half", "tail", "steps"]),
+        dict(name="sums_weighted", subsets=["half", "tail", "steps"], weights=dict(half=3, tail=1, steps=2)),
+        dict(name="sums_spread", subsets=["half", "tail", "steps"], std=True),
+        dict(name="sums_total", subsets=["half", "tail"], sum=True),
+        dict(name="judged_all", subsets=["judged_option-judge", "deep"]),
+    ],
+)
+"""
+
 RUNS: dict[str, str] = {
     "chat": _GENERATED + _CHATTED + 'models = [model(VLLMCustomAPIChat, "chat")]\n',
     "few": _GENERATED
@@ -183,6 +267,15 @@ RUNS: dict[str, str] = {
     'models = [model(VLLMCustomAPIChat, "repeats", generation_kwargs=dict(temperature=0.7, num_return_sequences=3))]\n',
     "scored": _SCORED
     + 'models = [model(VLLMCustomAPI, "ppl_text_model"), model(VLLMCustomAPIChat, "ppl_chat_model")]\n',
+    "wider": _WIDER + _TALKED + _GROUPED + 'models = [model(VLLMCustomAPIChat, "wide", model="m", generation_kwargs=dict('
+    'temperature=0, top_p=0.5, top_k=7, seed=1, presence_penalty=0.1, frequency_penalty=0.2, min_p=0.1)), '
+    'model(VLLMCustomAPIChat, "thinking", generation_kwargs=dict(chat_template_kwargs=dict(enable_thinking=True)), '
+    "pred_postprocessor=dict(type=extract_non_reasoning_content))]\n",
+    "own": _OWN + 'models = [model(VLLMCustomAPIChat, "own"), model(VLLMCustomAPI, "own_text", stream=True)]\n',
+    "text_stream": _WIDER + 'datasets = datasets[:11]\nmodels = [model(VLLMCustomAPI, "text_stream", stream=True, '
+    'traffic_cfg=dict(burstiness=0.5), generation_kwargs=dict(stop=["END", "FIN"]))]\n',
+    "best": _WIDER + 'datasets = [datasets[0], made("best_of", SUMS, dict(template=ROUND), k=[1, 3])]\n'
+    'models = [model(VLLMCustomAPIChat, "best", generation_kwargs=dict(num_return_sequences=3, temperature=0.7))]\n',
 }
 """By name: datasets and models of a config, after what all share."""
 
@@ -200,7 +293,27 @@ def write_rows(folder: Path) -> None:
     picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABh6FO1AAAAABJRU5ErkJggg=="
     content = f"<AIS_TEXT_START>What is this?<AIS_CONTENT_TAG><AIS_IMAGE_START>{picture}<AIS_CONTENT_TAG>"
     media = [{"question": "What is this?", "image": picture, "content": content, "answer": "x"}]
-    for name, rows in (("sums", sums), ("choices", choices), ("talks", talks), ("limits", limits), ("media", media)):
+    film = {"video": "AAAAIGZ0eXA=", "audio": "UklGRg=="}
+    told = "<AIS_TEXT_START>What now?<AIS_CONTENT_TAG><AIS_VIDEO_START>{video}<AIS_CONTENT_TAG><AIS_AUDIO_START>{audio}"
+    films = [{"question": "What now?", **film, "content": told.format(**film) + "<AIS_CONTENT_TAG>", "answer": "x"}]
+    deep = [{**row, "question": f"Think: {row['question']}"} for row in sums]
+    limited = [{**row, "max_tokens": 11 + i} for i, row in enumerate(sums)]
+    pairs = [{"question": f"Which is {i}+1?", "A": str(i + 1), "B": str(i), "answer": "AB"[i % 2]} for i in range(4)]
+    kept = {
+        **{"sums": sums, "choices": choices, "talks": talks, "limits": limits, "media": media, "films": films},
+        **{"deep": deep, "own_qa": limited, "own_mcq": pairs, "own_sampled": limited, "own_shared": sums},
+    }
+    metas: dict[str, dict[str, Any]] = {
+        "own_sampled": {"request_count": "8", "sampling_mode": "default"},
+        "own_shared": {
+            "request_count": 5,
+            "sampling_mode": "default",
+            "output_config": {"method": "percentage", "params": {"percentage_distribute": [[21, 0.5], [22, 0.5]]}},
+        },
+    }
+    for name, meta in metas.items():
+        (folder / f"{name}.jsonl.meta.json").write_text(json.dumps(meta), encoding="utf-8")
+    for name, rows in kept.items():
         (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
 
 
@@ -215,7 +328,8 @@ class Name(str):
 
 def config(name: str, folder: Path, port: int) -> str:
     """Return the text of a config: literals only, since AISBench writes it down and reads it again."""
-    text = (_HEAD.replace("{folder}", str(folder)).replace("{port}", str(port)) + RUNS[name]).replace("{{", "{")
+    whole = (_HEAD + RUNS[name]).replace("{folder}", str(folder)).replace("{port}", str(port))
+    text = whole.replace("{{", "{")
     known = re.findall(r"\b[A-Za-z_]\w*\b", re.sub(r"^from \S+ import", "", _IMPORTS, flags=re.MULTILINE))
     names: dict[str, Any] = {each: Name(each) for each in known}
     exec(text.replace("}}", "}"), names)  # noqa: S102 - the text of this module

@@ -1,8 +1,9 @@
 """Runs the real ``ais_bench`` process and Proctor on the same configs against one recording server, and compares.
 
-Usage: ``python -m conformance.aisbench.processes [NAME ...] [--keep FOLDER]``. Needs an environment with AISBench
-(``AISBENCH_PYTHON``). Compared: the bodies of all requests as sets (Proctor asks nobody the same twice), and scores.
-Differences that are meant stand in :func:`explained`, each with its reason.
+Usage: ``python -m conformance.aisbench.processes [NAME ...] [--keep FOLDER [--again]]``. Needs an environment with AISBench
+(``AISBENCH_PYTHON``). Compared: the bodies of all requests (Proctor asks nobody the same twice), the lines of all
+``predictions/*.jsonl``, the scores, and the three files of the summary, to the letter.
+Differences that are meant stand in :data:`EXPLAINED`, each with its reason.
 """
 
 from __future__ import annotations
@@ -10,10 +11,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +37,10 @@ EXPLAINED = {
     "pass@, cons@": "AISBench 3.1 groups the details of runs, run after run, with rows that stand repeated one by one "
     "(icl_base_evaluator.py: group() makes resample_details and does not use them), so that several rows are one",
     "stop": "a text and a list with this text mean the same",
+    "once": "AISBench sends equal bodies as often as rows have them, Proctor once",
+    "uuid, order": "AISBench numbers answers at random, and files them in the order in which they came",
+    "logprobs of a prediction": "the response log has them; a line has the losses that are made of them",
+    "-judge.jsonl": "what a judge was asked and said is in the response log and in samples.jsonl",
 }
 
 
@@ -62,7 +71,9 @@ def asked_by_aisbench(text: str, folder: Path, server: RecordingServer) -> list[
 def asked_by_proctor(text: str, folder: Path, server: RecordingServer) -> list[tuple[str, dict[str, Any]]]:
     """Return what Proctor asks; its results are in the folder ``ours``."""
     (folder / "config.py").write_text(text, encoding="utf-8")
-    command = [sys.executable, "-m", "proctor", "run", "config.py", "--output", "ours"]
+    for each in ("ours", "cache"):
+        shutil.rmtree(folder / each, ignore_errors=True)
+    command = [sys.executable, "-m", "proctor", "run", "config.py", "--output", "ours", "--output-format", "aisbench"]
     environment = {**os.environ, "PROCTOR_CACHE_DIR": str(folder / "cache")}
     done = subprocess.run(
         command, cwd=folder, capture_output=True, text=True, timeout=_PATIENCE_SECONDS, check=False, env=environment
@@ -91,7 +102,7 @@ def their_scores(folder: Path) -> dict[tuple[str, str], dict[str, float]]:
 def our_scores(folder: Path) -> dict[tuple[str, str], dict[str, float]]:
     """Return Proctor's scores by model and dataset."""
     found = {}
-    for path in folder.glob("ours/**/results.json"):
+    for path in [*folder.glob("ours/results.json"), *folder.glob("ours/*/results.json")]:
         values = json.loads(path.read_text(encoding="utf-8"))
         model = path.parent.name if path.parent.name != "ours" else ""
         for name, scores in values["results"].items():
@@ -100,20 +111,81 @@ def our_scores(folder: Path) -> dict[tuple[str, str], dict[str, float]]:
     return found
 
 
-def differences(name: str, folder: Path) -> Iterator[str]:
-    """Yield what is different in one config, after running both."""
+def differences(name: str, folder: Path, *, again: bool = False) -> Iterator[str]:
+    """Yield what is different in one config, after running both.
+
+    Args:
+        name: Of the config.
+        folder: Where both work.
+        again: Whether what AISBench did in this folder before is taken as it is.
+    """
     write_rows(folder)
+    kept = folder / "theirs.json"
     with RecordingServer() as server:
         text = config(name, folder, server.port)
-        theirs = asked_by_aisbench(text, folder, server)
+        if not again or not kept.is_file():
+            kept.write_text(json.dumps(asked_by_aisbench(text, folder, server)), encoding="utf-8")
+        theirs = [(path, body) for path, body in json.loads(kept.read_text(encoding="utf-8"))]
         ours = asked_by_proctor(text, folder, server)
-    repeats = name == "repeats" or "n=2" in text
-    first = {(path, plain(body, repeats)) for path, body in theirs}
-    second = {(path, plain(body, repeats)) for path, body in ours}
+    repeats = "num_return_sequences" in text or re.search(r"'n': [2-9]", text) is not None
+    first = Counter((path, plain(body, repeats)) for path, body in theirs)
+    second = Counter((path, plain(body, repeats)) for path, body in ours)
     print(f"{name}: {len(theirs)} requests of AISBench's, {len(first)} of them different; {len(ours)} of Proctor's")
-    yield from (f"{name}: only AISBench asks {path} {body[:300]}" for path, body in sorted(first - second))
-    yield from (f"{name}: only Proctor asks {path} {body[:300]}" for path, body in sorted(second - first))
+    yield from (f"{name}: only AISBench asks {path} {body[:300]}" for path, body in sorted(set(first) - set(second)))
+    yield from (f"{name}: only Proctor asks {path} {body[:300]}" for path, body in sorted(set(second) - set(first)))
+    for (path, body), count in sorted(second.items()):
+        if count > first.get((path, body), count):
+            yield f"{name}: Proctor asks {count} times, AISBench {first[path, body]} times: {path} {body[:300]}"
+    yield from _prediction_differences(name, folder)
     yield from _score_differences(name, folder)
+    yield from _summary_differences(name, folder)
+
+
+_RANDOM = ("uuid", "origin_prompt_logprobs", "label_logprobs")
+
+
+def predictions(folder: Path, whose: str) -> dict[tuple[str, str], list[str]]:
+    """Return the lines of predictions by model and dataset, sorted, without what is random."""
+    found = {}
+    for path in folder.glob(f"{whose}/**/predictions/*/*.jsonl"):
+        if path.stem.endswith(("-judge", "-judge-cached")):
+            continue
+        lines = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
+        kept = [{key: value for key, value in line.items() if key not in _RANDOM} for line in lines]
+        found[path.parent.name, path.stem] = sorted(json.dumps(_rounded(line), sort_keys=True) for line in kept)
+    return found
+
+
+def _rounded(value: Any) -> Any:
+    """Return a value with numbers to nine digits: means are summed in another order."""
+    if isinstance(value, dict):
+        return {key: _rounded(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_rounded(each) for each in value]
+    return float(f"{value:.9g}") if isinstance(value, float) else value
+
+
+def _prediction_differences(name: str, folder: Path) -> Iterator[str]:
+    theirs, ours = predictions(folder, "theirs"), predictions(folder, "ours")
+    print(f"{name}: {len(theirs)} files of predictions, {sum(map(len, theirs.values()))} lines compared")
+    for place, lines in sorted(theirs.items()):
+        own = ours.get(place)
+        if own is None:
+            yield f"{name}: Proctor wrote no predictions of {'/'.join(place)}"
+        elif own != lines:
+            wrong = [(a, b) for a, b in zip_longest(lines, own, fillvalue="") if a != b]
+            yield f"{name}: {'/'.join(place)}: {len(wrong)} lines differ: {wrong[0][0][:600]} / {wrong[0][1][:600]}"
+
+
+def _summary_differences(name: str, folder: Path) -> Iterator[str]:
+    for ending in ("csv", "md"):
+        theirs = next(folder.glob(f"theirs/*/summary/*.{ending}"), None)
+        own = folder / "ours" / f"summary.{ending}"
+        if theirs is None or not own.is_file():
+            yield f"{name}: there is no summary.{ending} of {'AISBench' if theirs is None else 'Proctor'}"
+            continue
+        pairs = zip_longest(theirs.read_text().splitlines(), own.read_text().splitlines(), fillvalue="")
+        yield from (f"{name}: summary.{ending}: {a} / {b}" for a, b in pairs if a != b)
 
 
 def _score_differences(name: str, folder: Path) -> Iterator[str]:
@@ -138,14 +210,15 @@ def main() -> None:
     """Run and compare the configs that are named, or all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", default=list(RUNS))
-    parser.add_argument("--keep", type=Path)
+    parser.add_argument("--keep", type=Path, help="where both work; a temporary folder without it")
+    parser.add_argument("--again", action="store_true", help="take what AISBench did in that folder before")
     options = parser.parse_args()
     found = []
     for name in options.names:
         folder = (options.keep or Path(tempfile.mkdtemp())) / name
         folder.mkdir(parents=True, exist_ok=True)
-        for each in differences(name, folder):
-            print("  " + each)
+        for each in differences(name, folder, again=options.again):
+            print("  " + each, flush=True)
             found.append(each)
     print(f"{len(found)} unexplained")
     sys.exit(bool(found))

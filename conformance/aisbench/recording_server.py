@@ -41,9 +41,10 @@ def answer_to(words: str) -> str:
         given = re.search(r"<Predicted Answer Begin>: \s*(.*?)\s*<Predicted End>", words, re.DOTALL)
         numbers = re.findall(r"\d+", given.group(1)) if given else []
         return "A" if numbers and numbers[-1] == gold.group(1) else "I choose B"
+    thought = "<think>2+2 is no help.</think>" if words.startswith("Think first") else ""
     if found := _SUM.findall(words):
         total = sum(map(int, found[-1]))
-        return f"The answer is \\boxed{{{total if total % 4 else total + 1}}}. I choose A"
+        return f"{thought}The answer is \\boxed{{{total if total % 4 else total + 1}}}. I choose A"
     return f"answer {blake2b(words.encode(), digest_size=4).hexdigest()}"
 
 
@@ -149,7 +150,20 @@ def _openai(
         yield b"data: [DONE]\n\n"
         return
     part = {"message": {"role": "assistant", "content": text}} if is_chat else {"text": text}
+    if is_chat and body.get("tools"):
+        part["message"] |= {"content": None, "tool_calls": [_tool_call(body["tools"][0]["function"], words)]}
     reply: dict[str, Any] = {"choices": [{"index": 0, "finish_reason": "stop", **part}], "usage": usage}
     if "prompt_logprobs" in body:
         (reply if is_chat else reply["choices"][0])["prompt_logprobs"] = prompt_log_probabilities(words)
     yield json.dumps(reply).encode()
+
+
+def _tool_call(function: dict[str, Any], words: str) -> dict[str, Any]:
+    """Return a call of a function: its numbers are those of the words, in order, its texts their last word."""
+    numbers = iter(re.findall(r"\d+", words))
+    described = function["parameters"]["properties"]
+    given = {
+        name: int(next(numbers, "0")) if described[name]["type"] == "integer" else words.rsplit(maxsplit=1)[-1]
+        for name in function["parameters"]["required"]
+    }
+    return {"id": "c", "type": "function", "function": {"name": function["name"], "arguments": json.dumps(given)}}

@@ -1,4 +1,7 @@
-"""Names of a package that are imported when they are first used (PEP 562): importing it costs next to nothing."""
+"""What is imported when it is first used: names of a package (PEP 562), and heavy packages of others.
+
+Importing a module that names them costs next to nothing.
+"""
 
 from __future__ import annotations
 
@@ -30,3 +33,24 @@ def lazily(package: str, homes: Mapping[str, Iterable[str]]) -> tuple[Callable[[
         return sorted({*namespace, *home_of})
 
     return get, names
+
+
+class Deferred:
+    """A package that is imported when something of it is first used.
+
+    A module names it so, and type checkers see the package::
+
+        if TYPE_CHECKING:
+            import numpy as np
+        else:
+            np = Deferred("numpy")
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        """Import the package and return what it has under a name."""
+        value = getattr(import_module(self._name), name)
+        setattr(self, name, value)
+        return value

@@ -19,13 +19,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from proctor.errors import PluginError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 Group = Literal["engines", "metrics", "dialects", "exams", "exporters"]
 
@@ -73,6 +75,8 @@ def plugins(group: Group) -> Mapping[str, Plugin]:
     Raises:
         PluginError: Two packages bring different things under one name.
     """
+    from importlib.metadata import entry_points
+
     found: dict[str, Plugin] = {}
     for entry in entry_points(group=f"proctor.{group}"):
         package = "" if entry.dist is None else f"{entry.dist.name} {entry.dist.version}"

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from hashlib import md5
 from random import Random
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from proctor.settings import settings
 
@@ -69,6 +69,50 @@ def drawn_with(seed: int | None, items: Iterable[Item]) -> Iterator[Item]:
 
 
 _END = object()
+
+
+class Course:
+    """The generators of a pass over streams, for steps that go on with one generator from row to row.
+
+    Inside a ``with`` block, :func:`going_generator` returns these. A pass that comes after another one (the rows that
+    are asked about, after those that demos were drawn from) :meth:`adopt` what that one left.
+    """
+
+    def __init__(self) -> None:
+        self._generators: dict[int, Random] = {}
+        self._tokens: list[Token[Course | None]] = []
+
+    def generator(self, step: object, content: Any) -> Random:
+        """Return the generator of a step; ``content`` is that of :func:`random_stream` where it has none yet."""
+        return self._generators.setdefault(id(step), random_stream(content))
+
+    def adopt(self, before: Course) -> None:
+        """Take over the generators that another course has and this one has not."""
+        for step, generator in before._generators.items():  # noqa: SLF001 - another one of its kind
+            if step not in self._generators:
+                self._generators[step] = Random()
+                self._generators[step].setstate(generator.getstate())
+
+    def __enter__(self) -> Self:
+        self._tokens.append(_course.set(self))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _course.reset(self._tokens.pop())
+
+
+_course: ContextVar[Course | None] = ContextVar("proctor_course_of_draws", default=None)
+
+
+def current_course() -> Course | None:
+    """Return the :class:`Course` of the ``with`` block around."""
+    return _course.get()
+
+
+def going_generator(step: object, content: Any) -> Random:
+    """Return the generator that a step goes on with: that of the :class:`Course` around, else a new one."""
+    course = _course.get()
+    return random_stream(content) if course is None else course.generator(step, content)
 
 
 def random_stream(content: Any, seed: int | None = None) -> Random:

@@ -1,6 +1,9 @@
 """Runs in the formats of others: what is in them, what is left out, and that they come back as they were."""
 
 import json
+import math
+import re
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -141,6 +144,77 @@ def test_scores_for_the_models_repository(run, tmp_path):
     assert "95% interval" in entry["notes"]
 
 
+ENTRY_KEYS = {"dataset": dict, "value": (int, float), "date": str, "source": dict, "notes": str, "verifyToken": str}
+
+
+def check_entries(text):
+    """Check entries by the format's documents: keys, types, an id of the hub, a date; and the hub's own library."""
+    from huggingface_hub import eval_result_entries_to_yaml, parse_eval_result_entries
+
+    entries = yaml.safe_load(text)
+    assert isinstance(entries, list)
+    for entry in entries:
+        assert all(isinstance(value, ENTRY_KEYS[key]) for key, value in entry.items())
+        assert set(entry["dataset"]) <= {"id", "task_id", "revision"}
+        assert re.fullmatch(r"[\w.-]+/[\w.-]+", entry["dataset"]["id"])
+        assert isinstance(entry["dataset"]["task_id"], str)
+        assert math.isfinite(entry["value"])
+        datetime.fromisoformat(entry["date"])
+        assert set(entry.get("source", {"url": ""})) <= {"url", "name", "user", "org"}
+    assert eval_result_entries_to_yaml(parse_eval_result_entries(entries)) == entries
+    return entries
+
+
+@pytest.mark.parametrize("source", [(), ("--source-url", "https://example.org/run")])
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"dialect": "lm_eval", "task": {"dataset_path": "org/science", "dataset_name": "easy"}},
+        {
+            "recipe": {
+                "card": {"loader": {"__type__": "load_hf", "path": "org/science", "name": "easy", "revision": "abc"}}
+            }
+        },
+        {"dialect": "hub_yaml", "task": {"id": "easy", "dataset": "org/science", "solvers": [], "revision": "abc"}},
+    ],
+)
+def test_entries_of_every_dialect_pass_the_hubs_own_reader_and_come_back(run, tmp_path, about, source):
+    folder = copy_with(run, tmp_path, {"samples.science": about, "samples.sentiment": about})
+    code, (file,) = export(folder, "eval-results", tmp_path / "model", *source)
+    assert code == 0
+    science, sentiment = sorted(check_entries(file.read_text()), key=lambda entry: "accuracy" not in entry["notes"])
+    assert (science["dataset"]["id"], science["dataset"]["task_id"]) == ("org/science", "easy")
+    assert science["value"] == load_run(run).results["samples.science"]["score"]
+    assert sentiment["value"] == load_run(run).results["samples.sentiment"]["score"]
+    assert ("source" in science) is bool(source)
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"dialect": "aisbench", "dataset": {"path": "opencompass/science", "type": "ARCDataset"}},
+        {"task": {"dataset_path": "made/here"}},
+        {"task": {"dataset_path": "json"}},
+    ],
+)
+def test_paths_that_are_no_ids_of_the_hub_are_not_taken_for_some(run, tmp_path, about, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "made" / "here").mkdir(parents=True)
+    folder = copy_with(run, tmp_path, {"samples.science": about})
+    assert export(folder, "eval-results", tmp_path / "model")[0] == 2
+
+
+def copy_with(run, target, exams):
+    folder = target / "run"
+    folder.mkdir()
+    for name in ("results.json", "samples.jsonl"):
+        (folder / name).write_bytes((run / name).read_bytes())
+    spec = yaml.safe_load((run / "run.yaml").read_text())
+    spec["exams"] = {**spec["exams"], **exams}
+    (folder / "run.yaml").write_text(yaml.safe_dump(spec))
+    return folder
+
+
 def test_an_exam_without_a_dataset_is_named(run, tmp_path, capsys):
     assert export(run, "eval-results", tmp_path) == (2, [])
     assert "samples.science: it does not say which dataset of the hub" in capsys.readouterr().err
@@ -148,7 +222,7 @@ def test_an_exam_without_a_dataset_is_named(run, tmp_path, capsys):
 
 def test_an_option_of_another_form_is_refused(run, tmp_path, capsys):
     assert export(run, "inspect", tmp_path, "--model-id", "a/b") == (2, [])
-    assert "an option of 'eee' has no effect" in capsys.readouterr().err
+    assert "an option of eee has no effect on inspect" in capsys.readouterr().err
 
 
 # -- units, and archives of inspect -----------------------------------------------------------------------------------

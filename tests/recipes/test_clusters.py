@@ -90,3 +90,52 @@ def test_a_score_of_a_whole_corpus_says_that_it_has_no_clusters(tmp_path):
     found = entry("samples.sentiment", tmp_path, "positive", clusters="text")
     assert "not a mean of instances" in found["metric_failures"]["clusters"]
     assert not math.isnan(found["score"])
+
+
+def put_eval_yaml(folder, **more):
+    import pyarrow as pa
+    import yaml
+    from pyarrow import parquet
+
+    place = folder / "org" / "data"
+    place.mkdir(parents=True)
+    rows = [json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()]
+    parquet.write_table(pa.Table.from_pylist(rows), place / "test-00000-of-00001.parquet")
+    task = {
+        "id": "write",
+        "field_spec": {"input": "q", "target": "a", "metadata": ["text"]},
+        "solvers": [{"name": "generate"}],
+        "scorers": [{"name": "exact"}],
+        **more,
+    }
+    (place / "eval.yaml").write_text(yaml.safe_dump({"evaluation_framework": "inspect-ai", "tasks": [task]}))
+    return str(place / "eval.yaml")
+
+
+def test_an_eval_yaml_says_it_itself(tasks, tmp_path):
+    found = entry(put_eval_yaml(tmp_path, clusters="text"), tmp_path)
+    assert (found["clusters"]["by"], found["clusters"]["count"]) == ("text", TEXTS)
+    assert found["score_ci_high"] - found["score_ci_low"] > 0.3
+
+
+def test_an_eval_yaml_with_clusters_that_are_no_text_is_refused(tasks, tmp_path):
+    with pytest.raises(ProctorError, match="clusters is 3"):
+        entry(put_eval_yaml(tmp_path, clusters=3), tmp_path)
+
+
+def test_a_config_says_it_itself(tasks, tmp_path):
+    plain = (tmp_path / "cfg.py").read_text()
+    (tmp_path / "own.py").write_text(plain.replace("abbr='cfg'", "abbr='own', clusters='text'"))
+    own, given = entry("own.py", tmp_path), entry("cfg.py", tmp_path, clusters="text")
+    assert own["clusters"] == given["clusters"]
+    assert (own["score_ci_low"], own["score_ci_high"]) == (given["score_ci_low"], given["score_ci_high"])
+    (tmp_path / "bad.py").write_text(plain.replace("abbr='cfg'", "abbr='bad', clusters=3"))
+    with pytest.raises(ProctorError, match="clusters is 3"):
+        entry("bad.py", tmp_path)
+
+
+def test_a_recipe_says_it_itself(tmp_path):
+    own = entry("samples.science[clusters=topic]", tmp_path, "A")
+    given = entry("samples.science", tmp_path, "A", clusters="topic")
+    assert own["clusters"] == given["clusters"]
+    assert own["clusters"]["by"] == "topic"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -203,3 +205,66 @@ def test_layers_tell_what_differs_between_runs() -> None:
     Path("parity.yaml").write_text(YAML)
     write_rows(ROWS[::-1])
     assert differing(plain, layers("g")) == ["data"]
+
+
+def test_a_helper_of_code_that_has_changed_is_refused_and_named(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("parity.yaml").write_text(YAML.replace('"Q: {{question}}"', "!function words.ask"))
+    Path("words.py").write_text(
+        "from pathlib import Path\n\nimport tools\n\n\ndef ask(doc):\n    return doc['question']\n"
+    )
+    Path("tools.py").write_text("VERSION = 1\n")
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        assert run("parity.yaml", "--trust-code") == 0
+        Path("tools.py").write_text("VERSION = 2\n\n")
+        assert run("parity.yaml", "--trust-code") == 2
+    finally:
+        sys.path.pop(0)
+        sys.modules.pop("tools", None)
+    assert "artifacts.!function words: tools.py" in capsys.readouterr().err
+
+
+CONFIG = """
+def tidy(text):
+    return text.strip()
+
+datasets = [dict(
+    abbr="parity", type="CustomDataset", path="rows.jsonl",
+    reader_cfg=dict(input_columns=["question"], output_column="answer"),
+    infer_cfg=dict(
+        prompt_template=dict(type="PromptTemplate", template="Q: {question}"),
+        retriever=dict(type="ZeroRetriever"), inferencer=dict(type="GenInferencer")),
+    eval_cfg=dict(evaluator=dict(type="AccEvaluator"), pred_postprocessor=dict(type=tidy)),
+)]
+"""
+
+
+def test_a_function_of_a_config_that_has_changed_is_refused_and_named(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("parity.py").write_text(CONFIG)
+    assert run("parity.py", "--trust-code") == 0
+    assert run("parity.py", "--trust-code") == 0
+    before = kept()
+    Path("parity.py").write_text(CONFIG.replace("text.strip()", "text.strip().upper()"))
+    assert run("parity.py", "--trust-code") == 2
+    assert "artifacts.def tidy" in capsys.readouterr().err
+    assert kept() == before
+
+
+def test_an_edited_metric_of_ones_own_is_refused_and_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = "from proctor.scoring.metrics.accuracy import Accuracy\n\n\nclass OwnAccuracy(Accuracy):\n    pass\n"
+    Path("metrics_of_mine.py").write_text(code)
+    monkeypatch.syspath_prepend(str(Path.cwd()))
+    importlib.import_module("metrics_of_mine")
+    path = Path("catalog/metrics/own.json")
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"__type__": "own_accuracy"}))
+    write_catalog(metric="metrics.own")
+    try:
+        assert run(RECIPE) == 0
+        Path("metrics_of_mine.py").write_text(code + "\n\n# another rule\n")
+        assert run(RECIPE) == 2
+    finally:
+        sys.modules.pop("metrics_of_mine", None)
+    assert "artifacts.metrics_of_mine" in capsys.readouterr().err

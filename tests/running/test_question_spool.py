@@ -1,8 +1,7 @@
 """What was asked comes back equal when it is graded, or is put in words once more."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from proctor.ir import (
     Choose,
@@ -106,7 +105,7 @@ def test_a_row_that_is_not_plain_data_is_put_in_words_anew(value):
 
 def test_a_file_that_has_no_room_holds_nothing(monkeypatch):
     question = Question(0, {"text": "x" * 100}, Exchange(()), (Rolling("x"),))
-    monkeypatch.setattr(question_spool, "MOST_BYTES", 300)
+    monkeypatch.setattr(question_spool, "MOST_BYTES", 400)
     assert spooled([question]) is not None
     assert spooled([question] * 3) is None
 

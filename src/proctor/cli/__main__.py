@@ -7,7 +7,6 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError
 
 import click
 
@@ -53,7 +52,7 @@ COMMANDS = {
 def _print_version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if not wanted or context.resilient_parsing:
         return
-    from importlib.metadata import version
+    from importlib.metadata import PackageNotFoundError, version
 
     try:
         click.echo(f"proctor {version('proctor')}")
@@ -108,7 +107,7 @@ def _warnings_for_terminals() -> Iterator[None]:
 
 def _run(arguments: list[str]) -> int:
     try:
-        result = proctor.main(arguments, prog_name="proctor", standalone_mode=False)
+        result = proctor.main(_with_command(arguments), prog_name="proctor", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except ProctorError as error:
         report(error)
@@ -125,6 +124,15 @@ def _run(arguments: list[str]) -> int:
     except Exception as error:  # noqa: BLE001 - the last line of defence: a message, and the traceback on demand
         report_unexpected(error, "--traceback" in arguments)
         return INTERNAL
+
+
+def _with_command(arguments: list[str]) -> list[str]:
+    """Return arguments that begin with a command; options alone are those of ``run``, as in lm-eval and AISBench."""
+    is_bare = len(arguments) > 1 and arguments[0].startswith("-") and arguments[0] not in _OPTIONS_OF_ALL
+    return ["run", *arguments] if is_bare else arguments
+
+
+_OPTIONS_OF_ALL = frozenset({"-h", "--help", "--version"})
 
 
 def _usage(error: click.UsageError) -> int:

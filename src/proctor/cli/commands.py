@@ -130,9 +130,15 @@ def _note_of_lm_eval(option: str) -> str:
     from proctor.dialects.lm_eval.flags import flag
 
     found = flag(option)
-    if found is None or found.option:
+    if found is None:
         return ""
-    return f"here it is {found.ours}" if found.ours else found.note
+    if not found.ours:
+        return found.note
+    same = found.ours == option.replace("_", "-")
+    return f"it is an option of proctor {_ITS_COMMAND}" if same else f"here it is {found.ours}"
+
+
+_ITS_COMMAND = "run"
 
 
 def _note_of_aisbench(option: str) -> str:

@@ -25,8 +25,14 @@ _Found = list[tuple[str, str, list["ExamComparison"]]]
 @click.argument("baseline", metavar="BASELINE")
 @click.argument("others", nargs=-1, required=True, metavar="RUN...")
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
+@click.option(
+    "--clusters",
+    metavar="FIELD",
+    help="Instances with the same value of a field belong together: errors, intervals and p are of these clusters.  "
+    "[default: what the exam says]",
+)
 @click.option("--fail-if-worse", is_flag=True, help="Exit with 1 where a RUN is worse by more than chance (95%).")
-def command(baseline: str, others: tuple[str, ...], as_json: bool, fail_if_worse: bool) -> int:
+def command(baseline: str, others: tuple[str, ...], as_json: bool, fail_if_worse: bool, clusters: str | None) -> int:
     """Compare runs with a baseline, instance by instance.
 
     BASELINE and RUN are run folders; FOLDER::EXAM is one exam of a run, to compare two prompts on the same questions.
@@ -39,7 +45,7 @@ def command(baseline: str, others: tuple[str, ...], as_json: bool, fail_if_worse
     from proctor.cli.console import console, print_json
     from proctor.runs.compare_runs import corrected
 
-    found = _compared(baseline, others)
+    found = _compared(baseline, others, clusters)
     fixed = corrected([rows for _, _, rows in found])
     found = [(mine, theirs, rows) for (mine, theirs, _), rows in zip(found, fixed, strict=True)]
     if as_json:
@@ -52,7 +58,7 @@ def command(baseline: str, others: tuple[str, ...], as_json: bool, fail_if_worse
     return _verdict(found) if fail_if_worse else 0
 
 
-def _compared(baseline: str, others: Sequence[str]) -> _Found:
+def _compared(baseline: str, others: Sequence[str], clusters: str | None) -> _Found:
     from proctor.dialects.run_file import exam_of_run
     from proctor.runs.compare_runs import compare_exams
     from proctor.runs.pairs import matched_exams
@@ -65,7 +71,8 @@ def _compared(baseline: str, others: Sequence[str]) -> _Found:
         pairs = [pair for pair in pairs if exam in ("", pair[0]) and other in ("", pair[1])]
         if not pairs:
             raise _nothing_shared(baseline, first, name, second)
-        found.append((baseline, name, [compare_exams(first, one, second, two, exam_of_run) for one, two in pairs]))
+        rows = [compare_exams(first, one, second, two, exam_of_run, clusters) for one, two in pairs]
+        found.append((baseline, name, rows))
     return found
 
 

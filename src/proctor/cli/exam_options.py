@@ -230,6 +230,12 @@ _OPTIONS = [
         metavar="FIELD",
         help="Questions with the same value of a field belong together: errors and intervals are of these clusters.",
     ),
+    click.option("--input-column", metavar="NAME", help="Of a table (CSV, JSONL, parquet): the column that is asked."),
+    click.option("--answer-column", metavar="NAME", help="Of a table: the column that answers are compared with."),
+    click.option(
+        "--choices-column", metavar="NAME[,NAME]", help="Of a table: the column of the choices, or one for each."
+    ),
+    click.option("--prompt", metavar="TEXT", help='Of a table: how to ask, columns in braces: "Capital of {country}?"'),
     click.option("--metadata", metavar="K=V,…", help="More metadata, for exams whose code reads it."),
     click.option("--predict-only", is_flag=True, default=None, help="Ask, but score nothing."),
     click.option("--chat-override", is_flag=True, default=None, help="Use what exams say for chat models."),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from proctor.engines.engine_registry import Origin
     from proctor.recipes.exam import Exam
     from proctor.running.execute import Budget
+    from proctor.running.precision import Drawn
     from proctor.running.run import RunResult
     from proctor.running.spec import RunSpec
 
@@ -69,11 +70,11 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
     from proctor.running.budget import price_table
     from proctor.running.executors import distribute
     from proctor.running.exporting import ExportedRun
-    from proctor.running.precision import draw
     from proctor.running.progress import SilentObserver, observer_for
     from proctor.running.progress_file import ProgressFileObserver
     from proctor.running.run import run_exams
 
+    _check_draws(spec)
     engine, exams = _prepared(spec, execution, origin)
     if execution.fail_under:
         from proctor.cli.thresholds import check_names
@@ -97,7 +98,7 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
     }
     with closing(placed), _saying_how_to_go_on(folder):
         if spec.precision is not None:
-            drawn = draw(exams, placed, spec.precision, seed=spec.seed, **asking)
+            drawn = _drawn(exams, placed, spec, asking)
             exams = [each.part for each in drawn.samples.values()]
             asking["samples"] = drawn.samples
         result = run_exams(
@@ -108,6 +109,31 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
     for path in export(ExportedRun(result, exams, engine, execution.log, spec)):
         say(f"wrote {path}")
     return result
+
+
+def _check_draws(spec: RunSpec) -> None:
+    """Refuse what says how to draw questions where none are drawn, or contradicts itself; before data is read."""
+    from proctor.errors import UsageError
+    from proctor.running.precision import check_how, check_precision
+
+    if spec.precision is None:
+        given = [name for name, value in (("--draw", spec.draw), ("--others", spec.others)) if value]
+        if given:
+            why = "without --precision every question is asked"
+            raise UsageError(f"{' and '.join(given)} say how questions are drawn", why=why, hint="add --precision 0.02")
+        return
+    check_precision(spec.precision)
+    check_how(spec.draw or "auto", has_others=bool(spec.others))
+
+
+def _drawn(exams: Sequence[Exam], engine: Engine, spec: RunSpec, asking: dict[str, Any]) -> Drawn:
+    """Ask as many questions as a precision takes."""
+    from proctor.running.baselines import load_baseline
+    from proctor.running.precision import draw
+
+    others = [load_baseline(Path(path)) for path in spec.others]
+    how: Any = spec.draw or "auto"
+    return draw(exams, engine, spec.precision or 0.0, seed=spec.seed, how=how, others=others, **asking)
 
 
 def _prepared(spec: RunSpec, execution: Execution, origin: Origin | None) -> tuple[Engine, list[Exam]]:

@@ -18,12 +18,14 @@ Files = tuple[dict[str, str], list[str]]
 """Contents by path, and what is left out."""
 
 FORMS = ("eee", "eval-results", "lm-eval", "inspect")
+SENT = ("mlflow", "wandb", "trackio")
+"""Experiment trackers keep a run where they are set up to; nothing is written into a folder."""
 
 
 @click.command("export", cls=ProctorCommand)
 @click.argument("run", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--to", type=click.Choice(FORMS), required=True, help="Whose format.")
-@click.option("--output", "-o", type=click.Path(path_type=Path, file_okay=False), default=Path(), help="A folder.")
+@click.option("--to", type=click.Choice([*FORMS, *SENT]), required=True, help="Whose format.")
+@click.option("--output", "-o", type=click.Path(path_type=Path, file_okay=False), help="A folder; by default this one.")
 @click.option("--model-id", help="eee: the model as ORG/NAME; by default what the run says.")
 @click.option("--organization", default="unknown", show_default=True, help="eee: who ran it.")
 @click.option(
@@ -34,14 +36,19 @@ FORMS = ("eee", "eval-results", "lm-eval", "inspect")
     help="eee: what they are to the model.",
 )
 @click.option("--source-url", help="eval-results: where the numbers can be looked at.")
+@click.option("--project", help="Trackers: the project (mlflow: the experiment); by default what they are set up for.")
+@click.option("--run-name", help="Trackers: what the run is called there; by default model and folder.")
 def command(
+    *,
     run: Path,
     to: str,
-    output: Path,
+    output: Path | None,
     model_id: str | None,
     organization: str,
     relationship: str,
     source_url: str | None,
+    project: str | None,
+    run_name: str | None,
 ) -> None:
     """Write a finished RUN as others want it.
 
@@ -50,17 +57,28 @@ def command(
     eval-results  .eval_results/*.yaml for the model's repository on the Hugging Face hub
     lm-eval       results_*.json and samples_*.jsonl, of exams of every dialect
     inspect       logs for inspect's viewer
+    mlflow, wandb, trackio    a run of the tracker, where its variables say (MLFLOW_TRACKING_URI,
+                  WANDB_MODE, TRACKIO_DIR …): scores, intervals, counts, fingerprints, instances
     """  # noqa: D301 - click's mark for lines that stay
     from proctor.errors import UsageError
     from proctor.runs.stored_run import load_run
 
     _refuse_others(
-        to, {"eee": (model_id, organization != "unknown", relationship != "other"), "eval-results": (source_url,)}
+        to,
+        {
+            "eee": (model_id, organization != "unknown", relationship != "other"),
+            "eval-results": (source_url,),
+            ", ".join(SENT): (project, run_name),
+            ", ".join(FORMS): (output,),
+        },
     )
     stored = load_run(run)
     if not stored.results:
         why = stored.problem or "the run did not end, or the folder holds none"
         raise UsageError(f"there are no results in {run}", why=why)
+    if to in SENT:
+        _send(stored, to, project, run_name)
+        return
     writers: dict[str, Callable[[], Files]] = {
         "eee": lambda: _eee(stored, model_id, organization, relationship),
         "eval-results": lambda: _eval_results(stored, source_url),
@@ -68,7 +86,7 @@ def command(
         "inspect": lambda: _inspect(stored),
     }
     files, left_out = writers[to]()
-    _write(output, files)
+    _write(output or Path(), files)
     for reason in left_out:
         say(f"left out: {reason}")
     if not files:
@@ -79,10 +97,21 @@ def _refuse_others(to: str, options: dict[str, tuple[object, ...]]) -> None:
     from proctor.errors import UsageError
 
     for form, given in options.items():
-        if form != to and any(given):
+        if to not in form.split(", ") and any(given):
             raise UsageError(
-                f"an option of '{form}' has no effect on '{to}'", hint="proctor export --help says whose each is"
+                f"an option of {form} has no effect on {to}", hint="proctor export --help says whose each is"
             )
+
+
+def _send(run: StoredRun, to: str, project: str | None, run_name: str | None) -> None:
+    from proctor.exchange.trackers import Destination, sent
+    from proctor.exchange.trackers.record import recorded
+
+    with recorded(run) as record:
+        place = sent(to, record, Destination(project, run_name))
+    for reason in record.left_out:
+        say(f"left out: {reason}")
+    say(f"kept in {place}")
 
 
 def _eee(run: StoredRun, model_id: str | None, organization: str, relationship: str) -> Files:

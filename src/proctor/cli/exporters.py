@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
+from proctor.cli.error_reporting import say
 from proctor.errors import PluginError, UsageError, did_you_mean
 from proctor.plugins import plugins
 from proctor.recipes.exam import Exam
-from proctor.running.exporting import Exporter
+from proctor.running.exporting import ExportedRun, Exporter
 
-OWN = ("proctor", "lm-eval", "aisbench")
+OWN = ("proctor", "lm-eval", "aisbench", "mlflow", "wandb", "trackio")
 
 
 def exporter(name: str, exams: Sequence[Exam]) -> Exporter:
@@ -17,6 +19,7 @@ def exporter(name: str, exams: Sequence[Exam]) -> Exporter:
 
     Raises:
         UsageError: There is no such exporter, or an exam is not of the kind that it writes.
+        MissingExtraError: It is a tracker whose package is not installed.
         PluginError: An installed package's exporter cannot be used.
     """
     if name == "proctor":
@@ -32,6 +35,11 @@ def exporter(name: str, exams: Sequence[Exam]) -> Exporter:
 
         check_configs(exams)
         return write_aisbench
+    if name in OWN:
+        from proctor.exchange.trackers import require
+
+        require(name)
+        return lambda run: _sent(name, run)
     plugin = plugins("exporters").get(name)
     if plugin is None:
         known = [*OWN, *plugins("exporters")]
@@ -43,3 +51,18 @@ def exporter(name: str, exams: Sequence[Exam]) -> Exporter:
         raise PluginError(f"the exporter '{name}' of {plugin.package} is not a function", why=f"it is {found!r}")
     write: Exporter = found
     return write
+
+
+def _sent(name: str, run: ExportedRun) -> Sequence[Path]:
+    from proctor.exchange.trackers import Destination, sent
+    from proctor.exchange.trackers.record import recorded
+    from proctor.runs.stored_run import load_run
+
+    if run.result.output is None:
+        raise UsageError(f"'{name}' keeps what a run folder holds, and this run writes none")
+    with recorded(load_run(run.result.output)) as record:
+        place = sent(name, record, Destination())
+    for reason in record.left_out:
+        say(f"left out: {reason}")
+    say(f"kept in {place}")
+    return ()

@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from proctor.cli import lm_eval_words
 from proctor.cli.commands import TYPED, ProctorCommand
 from proctor.cli.error_reporting import say
 from proctor.dialects.aisbench.flags import MODES, Flag, flag, mode_of, refusal
@@ -69,18 +70,21 @@ _OWN = frozenset(
 
 
 class HabitsCommand(ProctorCommand):
-    """A command that understands AISBench's and OpenCompass' options beside its own."""
+    """A command that understands the options of AISBench, OpenCompass and lm-eval beside its own."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put arguments in our words, and parse them; what is not an option here is kept in the context."""
         ctx.meta[TYPED] = list(args)
+        words = None
         try:
-            ours, habits = in_our_words(args)
+            words = lm_eval_words.in_our_words(args)
+            ours, habits = in_our_words(words.arguments)
+            habits.notes += words.notes
         except UsageError:
             if not ctx.resilient_parsing:
                 raise
             ours, habits = args, Habits()  # a shell completes a call that is not whole yet
-        ctx.meta[_KEY] = habits
+        ctx.meta[_KEY], ctx.meta[lm_eval_words.KEY] = habits, words
         return super().parse_args(ctx, ours)
 
 

@@ -20,9 +20,17 @@ if TYPE_CHECKING:
 LEAST_ROOM = 8
 """Columns below which a description is left out rather than cut."""
 
+OF_LM_EVAL = {
+    "tasks": ("exam", "group", "tag", "benchmark", "suite"),
+    "subtasks": ("exam",),
+    "groups": ("group", "benchmark", "suite"),
+    "tags": ("tag",),
+}
+"""What lm-eval's words mean, by kinds."""
+
 
 @click.command("ls", cls=ProctorCommand)
-@click.argument("pattern", required=False)
+@click.argument("words", nargs=-1, metavar="[PATTERN]")
 @click.option("--kind", "-k", "kinds", multiple=True, help="Only this kind: exam, card, task, template …")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
 @click.option(
@@ -36,15 +44,22 @@ LEAST_ROOM = 8
     "--from", "source", default="", metavar="WORD", help="Only from sources with this word: lm-eval, a folder …"
 )
 def command(
-    pattern: str | None, kinds: tuple[str, ...], as_json: bool, include_paths: tuple[str, ...], source: str
+    words: tuple[str, ...], kinds: tuple[str, ...], as_json: bool, include_paths: tuple[str, ...], source: str
 ) -> None:
     """List exams and artifacts.
 
-    PATTERN is a glob over names ('cards.mmlu*') or words that occur in the name or the description.
+    PATTERN is a glob over names ('cards.mmlu*') or words that occur in the name or the description. As in lm-eval, the
+    first word may be tasks (exams, groups and tags), subtasks (exams), groups or tags.
     """
     from proctor.dialects.listing import everything
 
-    wanted = [kind.lower().replace("-", " ") for kind in kinds]
+    asked, words = (words[0], words[1:]) if words and words[0] in OF_LM_EVAL and not kinds else ("", words)
+    wanted = [kind.lower().replace("-", " ") for kind in kinds] or list(OF_LM_EVAL.get(asked, ()))
+    pattern = " ".join(words) or None
+    if asked == "tasks":
+        say(
+            "note: these are exams, groups and tags; --kind task lists the schemas of problems that recipes are made of"
+        )
     found = everything(pattern, wanted, include_paths, source)
     if not found:
         raise _nothing_found(pattern, wanted, include_paths, source)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,7 +14,10 @@ from proctor.cli.error_reporting import FAILURES, say
 from proctor.cli.exam_options import exam_options, read_options, split_names
 from proctor.cli.execution import Execution, conclude, rehearse, run_spec, terminated_like_ctrl_c
 from proctor.cli.habits import Habits, HabitsCommand, current_habits, custom_task, hub_model
-from proctor.cli.run_options import changed_spec, origin_of_model, spec_of_options
+from proctor.cli.run_options import changed_spec, model_args, origin_of_model, spec_of_options
+
+if TYPE_CHECKING:
+    from proctor.engines.engine_registry import Origin
 
 
 @click.command("run", cls=HabitsCommand)
@@ -71,6 +74,19 @@ from proctor.cli.run_options import changed_spec, origin_of_model, spec_of_optio
     help="Draw questions until the 95% interval of the main score is this near on either side: 0.02 is two points.",
 )
 @click.option(
+    "--draw",
+    type=click.Choice(["auto", "uniform", "adaptive"]),
+    help="How --precision chooses questions: uniformly, or by what other models' answers say they tell (three models or "
+    "more).  [default: auto, adaptive where the log or --others has them]",
+)
+@click.option(
+    "--others",
+    multiple=True,
+    type=click.Path(exists=True, path_type=Path),
+    metavar="RUN|FILE",
+    help="Runs of other models on the same questions, for --draw adaptive; may be repeated.  [default: those of the log]",
+)
+@click.option(
     "--tag", "tags", multiple=True, metavar="WORD", help="Find the run by it in proctor view; may be repeated."
 )
 @click.option("--executor", default="local", metavar="local|ray", help="Where the model runs.  [default: local]")
@@ -96,7 +112,8 @@ def command(spec: Path | None, **options: Any) -> int:
     proctor run --model smollm2 --tasks samples
     proctor run --model openai --model-args model=m,base_url=http://127.0.0.1:8000/v1 --tasks samples.science
     \b
-    Options of AISBench and OpenCompass (--models, --datasets, --mode, --hf-path …) mean what they mean there.
+    Options of AISBench and OpenCompass (--models, --datasets, --mode, --hf-path …) mean what they mean there, and
+    those of lm-eval too (--tasks a b, --config FILE, --model_args a=1 b=2 …).
     """  # noqa: D301 - click reads the control character
     from proctor.cli.thresholds import parsed
 
@@ -129,7 +146,7 @@ def _run_one(
     from proctor.running.spec import RunSpec
 
     if spec is None:
-        wanted, origin = spec_of_options(options), origin_of_model(options)
+        wanted, origin = spec_of_options(options), origin_of_typed(options)
     else:
         wanted, origin = changed_spec(RunSpec.load(spec), options), origin_of_model(options, spec)
         folder = spec if spec.is_dir() else spec.parent
@@ -140,6 +157,20 @@ def _run_one(
             return FAILURES if rehearse(wanted, execution, origin) and not printed["allow_failures"] else 0
         result = run_spec(wanted, execution, origin)
     return conclude(result, thresholds=execution.fail_under, **printed)
+
+
+def origin_of_typed(options: dict[str, Any]) -> Origin:
+    """Return who says what the model is: the user, or the file of ``--config`` where it names model or arguments."""
+    from proctor.cli.lm_eval_words import config_of
+    from proctor.effects import author_of_file
+    from proctor.engines.engine_registry import Origin
+
+    words, origin = config_of(click.get_current_context()), origin_of_model(options)
+    said = words.of_config & {"--model", "--model-args"}
+    if words.config is None or not said or origin.author is not None:
+        return origin
+    typed = frozenset(model_args(options)) if "--model-args" not in said else frozenset()
+    return Origin(author_of_file(words.config), typed)
 
 
 def _in_habit(habits: Habits, options: dict[str, Any]) -> dict[str, Any]:

@@ -34,11 +34,16 @@ OVERRIDES = (
     "answers",
     "reduce",
     "clusters",
+    "input_column",
+    "answer_column",
+    "choices_column",
+    "prompt",
 )
 """Options that ``run.yaml`` keeps under ``overrides``."""
 
 
-def _model_args(options: dict[str, Any]) -> dict[str, Any]:
+def model_args(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the model's arguments, those with options of their own among them."""
     from proctor.engines.engine_registry import parse_model_args
 
     names = ("batch_size", "device", "max_concurrency", "truncate", "thinking", "thinking_tokens")
@@ -79,7 +84,7 @@ def origin_of_model(options: dict[str, Any], file: Path | None = None) -> Origin
     from proctor.effects import author_of_file
     from proctor.engines.engine_registry import Origin
 
-    typed = frozenset(_model_args(options))
+    typed = frozenset(model_args(options))
     if not options["model"]:
         return Origin(
             author_of_file(file) if file else None, typed, is_config=file is not None and file.suffix == ".py"
@@ -123,7 +128,7 @@ def changed_spec(spec: RunSpec, options: dict[str, Any]) -> RunSpec:
         changes["model"] = options["model"]
     if tasks := tuple(name for text in options["tasks"] for name in split_names(text)):
         changes["tasks"] = tasks
-    if args := _model_args(options):
+    if args := model_args(options):
         changes["model_args"] = args if "model" in changes else {**spec.model_args, **args}
     overrides = {name: options[name] for name in OVERRIDES if options.get(name) not in (None, ())}
     limit = options["limit"]
@@ -135,9 +140,11 @@ def changed_spec(spec: RunSpec, options: dict[str, Any]) -> RunSpec:
         changes["overrides"] = {**spec.overrides, **overrides}
     changes |= {
         name: options[name]
-        for name in ("seed", "num_demos", "precision", "log_samples")
+        for name in ("seed", "num_demos", "precision", "draw", "log_samples")
         if options.get(name) is not None
     }
+    if options.get("others"):
+        changes["others"] = [str(path) for path in options["others"]]
     if tags := tuple(options.get("tags") or ()):
         spec = replace(spec, tags=tags)
     if changes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,16 +16,31 @@ _MOST_SHOWN = 200  # problems for people to read, who mend the first ones first;
 
 
 @click.command("validate", cls=ProctorCommand)
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(exists=True, path_type=Path))
+@click.argument("paths", nargs=-1, metavar="[PATH...]", type=click.Path(exists=True, path_type=Path))
+@click.option("--tasks", "-t", multiple=True, metavar="NAME,…", help="Exams by their names, instead of files.")
+@click.option(
+    "--include-path",
+    "include_paths",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False),
+    help="One more folder with exams; may be repeated.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per problem.")
-def command(paths: tuple[Path, ...], as_json: bool) -> int:
+def command(paths: tuple[Path, ...], tasks: tuple[str, ...], include_paths: tuple[str, ...], as_json: bool) -> int:
     """Read task files (YAML), configs (Python) and artifacts (JSON); report every problem with file, line and hint.
 
     PATH is a file or a folder; nothing is run and no data is loaded. Of a file, it says what its exams would do
     besides being exams: read files, ask servers, send keys. The exit code is 2 where there are problems.
     """
+    from proctor.cli.exam_options import split_names
+
+    if not paths and not tasks:
+        raise UsageError("no file is named", hint="proctor validate FILE, or --tasks NAME")
     count = 0
     problems: list[Diagnostic] = []
+    names = [name for text in tasks for name in split_names(text)]
+    if names:
+        count, problems = _check_named(names, include_paths)
     for path in paths:
         files, found = _check(path)
         count += files
@@ -41,7 +57,7 @@ def command(paths: tuple[Path, ...], as_json: bool) -> int:
         )
     for path in paths:
         _say_effects(path)
-    say(f"{_counted(count, 'file')}, {_counted(len(problems), 'problem')}")
+    say(f"{_counted(count, 'exam' if names else 'file')}, {_counted(len(problems), 'problem')}")
     return BAD_INPUT if problems else 0
 
 
@@ -56,6 +72,28 @@ def _say_effects(path: Path) -> None:
         exams = resolve_tasks([str(path)])
         say_idle_keys(exams)
         say_effects(exams)
+
+
+def _check_named(names: Sequence[str], include_paths: Sequence[str]) -> tuple[int, list[Diagnostic]]:
+    """Return how many exams names stand for, and what is wrong with them; what is wrong with their files, too.
+
+    Raises:
+        ProctorError: A name is unknown.
+    """
+    from proctor.cli.exam_options import say_effects, say_idle_keys
+    from proctor.dialects.resolve import resolve_tasks
+    from proctor.recipes.options import ExamOptions
+
+    exams = list(resolve_tasks(names, ExamOptions(include_paths=tuple(include_paths))))
+    found = [
+        each
+        for exam in exams
+        for problem in exam.problems()
+        for each in ProctorError([problem]).within(exam.name).diagnostics
+    ]
+    say_idle_keys(exams)
+    say_effects(exams)
+    return len(exams), found
 
 
 def _counted(count: int, what: str) -> str:

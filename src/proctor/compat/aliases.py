@@ -34,6 +34,7 @@ class Alias:
         extends: Modules of the real package that are given more once they are loaded: the names that change, from a
             function (``module:attribute``) of the module.
         spread: Packages whose names lie in many modules there: every module below one has the package's names.
+        same: Modules that are one of Proctor's, whole: what a test replaces in one is replaced for what is in it.
     """
 
     package: str
@@ -43,6 +44,7 @@ class Alias:
     gaps_only: bool = False
     extends: Mapping[str, str] = field(default_factory=dict)
     spread: frozenset[str] = frozenset()
+    same: Mapping[str, str] = field(default_factory=dict)
 
     def has(self, module: str) -> bool:
         """Whether this alias has a module (or a package above one)."""
@@ -50,7 +52,8 @@ class Alias:
 
     def lists(self, module: str) -> bool:
         """Whether a module (or a package above one) is in the table."""
-        return module in self.modules or any(name.startswith(f"{module}.") for name in self.modules)
+        every = (*self.modules, *self.same)
+        return module in every or any(name.startswith(f"{module}.") for name in every)
 
     def _package_of(self, module: str) -> str | None:
         return next((name for name in self.spread if module.startswith(f"{name}.")), None)
@@ -141,6 +144,8 @@ class AliasFinder(MetaPathFinder, Loader):
                 return None
             real.loader = _ExtendingLoader(real.loader, self)
             return real
+        if (home := alias.same.get(fullname)) is not None:
+            return ModuleSpec(fullname, _SameLoader(home), origin="proctor")
         if not alias.has(fullname):
             parent, _, name = fullname.rpartition(".")
             raise ModuleNotFoundError(
@@ -174,6 +179,28 @@ class AliasFinder(MetaPathFinder, Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Nothing to run."""
+
+
+class _SameLoader(Loader):
+    """Gives a module of Proctor's under another name.
+
+    Args:
+        home: Its own name.
+    """
+
+    def __init__(self, home: str) -> None:
+        self._home = home
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Return the module, which is loaded already."""
+        del spec
+        module = importlib.import_module(self._home)
+        self._spec = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Leave the module as it is; importing it by another name has changed its spec."""
+        module.__spec__ = self._spec
 
 
 class _ExtendingLoader(Loader):
@@ -234,8 +261,9 @@ def install_alias(alias: Alias) -> None:
 def uninstall_alias(package: str) -> None:
     """Take back :func:`install_alias`; modules that were made are forgotten."""
     finder.restore(package)
-    finder.aliases.pop(package, None)
-    for name in [name for name, module in sys.modules.items() if isinstance(module, _AliasModule)]:
+    alias = finder.aliases.pop(package, None)
+    same = alias.same if alias is not None else {}
+    for name in [name for name, module in sys.modules.items() if isinstance(module, _AliasModule) or name in same]:
         if name.partition(".")[0] == package:
             del sys.modules[name]
     if not finder.aliases and finder in sys.meta_path:

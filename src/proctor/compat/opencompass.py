@@ -59,32 +59,22 @@ def _scoring(home: str) -> dict[str, dict[str, str]]:
     """Return evaluators, post-processors and inferencers of a project by the parts of it that have them."""
     place = f"{home}.scoring"
     evaluators = {**_in(place, scoring.evaluators()), "BaseEvaluator": f"{_AIS}.scoring:BaseEvaluator"}
+    project = "aisbench" if home == _AIS else "opencompass"
     return {
         "evaluators": evaluators,
         "functions": _in(place, scoring.text_functions()),
         "inferencers": _in(place, scoring.INFERENCERS),
+        "datasets": _in(place, scoring.datasets(project)),
     }
 
 
 _AIS = "proctor.compat.aisbench_names"
 _OC_SCORING, _AIS_SCORING = _scoring(_HOME), _scoring(_AIS)
-_OC_ALL = {**_OC_SCORING["evaluators"], **_OC_SCORING["functions"]}
-_AIS_ALL = {**_AIS_SCORING["evaluators"], **_AIS_SCORING["functions"]}
+_OC_ALL = {**_OC_SCORING["evaluators"], **_OC_SCORING["functions"], **_OC_SCORING["datasets"]}
+_AIS_ALL = {**_AIS_SCORING["evaluators"], **_AIS_SCORING["functions"], **_AIS_SCORING["datasets"]}
+_RUNS = _in(f"{_AIS}.scoring", ("compute_pass_at_k", "compute_g_pass_at_k"))
 _REGISTRIES = _in(f"{_AIS}.registries", registries.NAMES)
 _HASH = {"get_prompt_hash": f"{_AIS}.scoring:get_prompt_hash"}
-_CODE_NAMES = (*error_codes.FAMILIES, "BaseErrorCode", "ErrorCodeManager", "ErrorModule", "ErrorType", "error_manager")
-_CODES = _in(f"{_AIS}.error_codes", _CODE_NAMES)
-_EXCEPTIONS = _in(
-    f"{_AIS}.exceptions",
-    (
-        "AISBenchBaseException", "CommandError", "AISBenchConfigError", "AISBenchImportError", "AISBenchValueError",
-        "AISBenchImplementationError", "FileMatchError", "FileOperationError", "ParameterValueError",
-        "AISBenchMetricError", "AISBenchDumpError", "AISBenchDataContentError", "PerfResultCalcException",
-        "AISBenchNotImplementedError", "AISBenchKeyError", "AISBenchTypeError", "AISBenchRuntimeError",
-        "AISBenchModuleNotFoundError", "PredictionInvalidException", "AISBenchInvalidTypeException",
-    ),
-)  # fmt: skip
-
 OPENCOMPASS = Alias(
     "opencompass",
     {
@@ -124,6 +114,18 @@ OPENCOMPASS = Alias(
 """The alias of OpenCompass 0.5."""
 
 _ICL = "ais_bench.benchmark.openicl"
+_LOGGER = _in(f"{_AIS}.logger", ("AISLogger",))
+_CLI = _in(f"{_AIS}.cli_names", ("ArgumentParser", "CustomConfigChecker"))
+_SUMMARIZERS = _in(f"{_AIS}.summarizing", ("DefaultSummarizer", "model_abbr_from_cfg_used_in_summarizer"))
+_MODEL_FILES = ("vllm_custom_api", "vllm_custom_api_chat", "tgi_api", "triton_api", "mindie_stream_api")
+_MODELS = _in(
+    f"{_AIS}.models",
+    (
+        "VLLMCustomAPI", "VLLMCustomAPIChat", "TGICustomAPI", "TritonCustomAPI", "MindieStreamApi",
+        "VLLMCustomAPIStream", "VLLMCustomAPIChatStream", "VllmMultiturnAPIChatStream", "VLLMFunctionCallAPIChat",
+        "TGICustomAPIStream", "TritonCustomAPIStream",
+    ),
+)  # fmt: skip
 
 AIS_BENCH = Alias(
     "ais_bench",
@@ -146,16 +148,45 @@ AIS_BENCH = Alias(
         f"{_ICL}.icl_evaluator": _AIS_SCORING["evaluators"],
         f"{_ICL}.icl_inferencer": _AIS_SCORING["inferencers"],
         "ais_bench.benchmark.utils.postprocess.text_postprocessors": _AIS_SCORING["functions"],
-        "ais_bench.benchmark.registry": _REGISTRIES,
-        "ais_bench.benchmark.utils.logging.exceptions": _EXCEPTIONS,
-        "ais_bench.benchmark.utils.logging.error_codes": _CODES,
-        "ais_bench.benchmark.models": _PARSERS,
-        "ais_bench.benchmark.models.local_models.base": _one(_PARSERS, "LMTemplateParser"),
-        "ais_bench.benchmark.models.api_models.base_api": _one(_PARSERS, "APITemplateParser"),
+        "ais_bench.benchmark.utils.postprocess.model_postprocessors": _AIS_SCORING["functions"],
+        "ais_bench.benchmark.utils.model_postprocessors": _AIS_SCORING["functions"],
+        f"{_ICL}.icl_evaluator.icl_base_evaluator": {**_AIS_SCORING["evaluators"], **_RUNS},
+        "ais_bench.benchmark.utils.logging": _LOGGER,
+        "ais_bench.benchmark.models": {**_PARSERS, **_MODELS, **_in(f"{_AIS}.models", ("BaseModel", "BaseAPIModel"))},
+        "ais_bench.benchmark.models.local_models.base": {
+            **_one(_PARSERS, "LMTemplateParser"),
+            **_in(f"{_AIS}.models", ("BaseModel",)),
+        },
+        **{f"ais_bench.benchmark.models.api_models.{file}": {**_MODELS, **_PARSERS} for file in _MODEL_FILES},
+        "ais_bench.benchmark.models.api_models.base_api": {
+            **_one(_PARSERS, "APITemplateParser"),
+            **_in(f"{_AIS}.models", ("BaseModel", "BaseAPIModel")),
+        },
+        f"{_ICL}.icl_inferencer.output_handler.ppl_inferencer_output_handler": _in(
+            f"{_AIS}.outputs", ("PPLRequestOutput", "PPLResponseOutput")
+        ),
+        "ais_bench.benchmark.summarizers": _SUMMARIZERS,
+        "ais_bench.benchmark.summarizers.default": _SUMMARIZERS,
+        **{f"ais_bench.benchmark.cli.{file}": _CLI for file in ("config_manager", "argument_parser")},
+        "ais_bench.benchmark.utils.config.run": _in(f"{_AIS}.cli_names", ("get_config_type", "get_models_attr")),
+        "ais_bench.benchmark.utils.file": _in(
+            f"{_AIS}.config_files", ("write_status", "read_and_clear_statuses", "match_files", "match_cfg_file")
+        ),
         "ais_bench.benchmark.datasets": {**_BASE, **_AIS_ALL},
         "ais_bench.benchmark.datasets.base": _BASE,
     },
     artifacts=False,
     spread=frozenset({"ais_bench.benchmark.datasets", f"{_ICL}.icl_evaluator", f"{_ICL}.icl_inferencer"}),
+    same={
+        "ais_bench.benchmark.registry": f"{_AIS}.registries",
+        "ais_bench.benchmark.utils.logging.exceptions": f"{_AIS}.exceptions",
+        "ais_bench.benchmark.utils.logging.error_codes": f"{_AIS}.error_codes",
+        "ais_bench.benchmark.utils.logging.logger": f"{_AIS}.logger",
+        "ais_bench.benchmark.utils.core.abbr": f"{_AIS}.naming",
+        "ais_bench.benchmark.utils.core.types": f"{_AIS}.type_checks",
+        "ais_bench.benchmark.utils.file.file": f"{_AIS}.config_files",
+        "ais_bench.benchmark.models.output": f"{_AIS}.outputs",
+        "ais_bench.benchmark.cli.utils": f"{_AIS}.cli_names",
+    },
 )
 """The alias of AISBench 3.1."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import uuid
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 from typing_extensions import override
@@ -16,7 +16,7 @@ from proctor.data.operator import FieldOperator, InstanceOperator, MultiStreamOp
 from proctor.data.streams import INSTANCE_STREAM
 from proctor.effects import Effect, reading, require
 from proctor.errors import DataError, MissingExtraError, ValidationError, did_you_mean
-from proctor.randomness import random_stream
+from proctor.randomness import current_course, going_generator, random_stream
 
 CASTS = {"int": int, "float": float, "str": str, "bool": bool, "tuple": tuple}
 _UNDEFINED = "__UNDEFINED__"
@@ -246,6 +246,8 @@ class Perturb(FieldOperator):
         percentage_to_perturb: How many values to spoil, in percent.
     """
 
+    draws_on: ClassVar[bool] = True
+
     select_from: list[Any] = Field(default_factory=list)
     percentage_to_perturb: int = Field(default=1, ge=0, le=100)
 
@@ -261,7 +263,7 @@ class Perturb(FieldOperator):
 
     @override
     def process_value(self, value: Any) -> Any:
-        random = self._random
+        random = self._random if current_course() is None else going_generator(self, "CopyWithPerturbation")
         if random.randint(1, 100) > self.percentage_to_perturb:
             return value
         if value in self.select_from and random.random() < 0.8:  # noqa: PLR2004 - odds

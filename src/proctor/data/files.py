@@ -20,6 +20,7 @@ from typing_extensions import override
 
 from proctor import foreign_text
 from proctor.artifacts import NON_POSITIONAL
+from proctor.data.bounds import check_file
 from proctor.data.dataframes import frames, tabular
 from proctor.data.fields import MISSING, Row, finder
 from proctor.data.hub import local_file, place_of
@@ -60,6 +61,8 @@ def opened(path: str, mode: str = "rb", encoding: str | None = None) -> Iterator
                 yield file
         else:
             foreign_text.check_regular(path)
+            if path.endswith(_PACKED):
+                check_file(path)
             with Path(path).open(mode, encoding=encoding) as file:
                 yield file
     except FileNotFoundError:
@@ -184,6 +187,8 @@ class LoadCSV(FileLoader):
     def read(self, path: str) -> Iterator[Row]:
         with opened(path):
             pass  # a missing file is reported before pandas is imported
+        if self.compression is not None:
+            check_file(path)
         options = {"sep": self.sep, "low_memory": bool(self.streaming), **self._options()}
         if self.column_names is not None:
             options.update(names=self.column_names, header=None)
@@ -271,6 +276,8 @@ class LoadJsonFile(FileLoader):
 
     def _read_lines(self, path: str) -> Iterator[Row]:
         options = {"lines": True, **self._options()}
+        if self.compression is not None or path.endswith(_PACKED):
+            check_file(located(path), is_json=True)
         is_large = self._is_large(path)
         if self.compression is None and not path.endswith(_PACKED):
             if not is_large and not is_remote(path):

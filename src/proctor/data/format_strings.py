@@ -9,8 +9,9 @@ from __future__ import annotations
 from _string import formatter_field_name_split  # type: ignore[import-not-found]
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
+from operator import itemgetter
 from string import Formatter
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from proctor.errors import TemplateError, did_you_mean
 from proctor.safe_python.budget import Budget, ExhaustedError, RefusalError
@@ -76,6 +77,32 @@ def fields_of(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(field for _, field in pieces_of(text) if field is not None))
 
 
+class _Pattern(NamedTuple):
+    """A format string that only puts fields one behind the other: how it is filled with texts, which is most of the time.
+
+    Attributes:
+        text: The string with ``%s`` for each field.
+        fields: Returns the fields of a row, in the order in which the string has them.
+    """
+
+    text: str
+    fields: Callable[[Mapping[str, Any]], tuple[Any, ...]]
+
+
+_TEXT: Final = frozenset({str})
+
+
+def _of_texts(text: str) -> _Pattern | None:
+    """Return the pattern of a format string; ``None`` where a field is converted, padded or looked into."""
+    pieces = list(Formatter().parse(text))
+    names = [name for _, name, _, _ in pieces if name is not None]
+    if any(spec or conversion for _, _, spec, conversion in pieces) or not all(map(str.isidentifier, names)):
+        return None
+    filled = [literal.replace("%", "%%") + ("" if name is None else "%s") for literal, name, _, _ in pieces]
+    take = itemgetter(*names)
+    return _Pattern("".join(filled), take if len(names) > 1 else lambda values: (take(values),))
+
+
 def compile_format(text: str, owner: str, name: str, kind: str = "input field") -> Callable[[Mapping[str, Any]], str]:
     """Return a function that fills a format string.
 
@@ -91,9 +118,12 @@ def compile_format(text: str, owner: str, name: str, kind: str = "input field") 
     fill = text.format_map if not _computes_width(text) else partial(_filled, text)
 
     names = fields_of(text)
+    pattern = _of_texts(text)
 
     def render(values: Mapping[str, Any]) -> str:
         try:
+            if pattern is not None and _TEXT.issuperset(map(type, given := pattern.fields(values))):
+                return pattern.text % given
             return fill(plain_row(values, names))
         except RefusalError as error:
             raise TemplateError(f"{owner}.{name} cannot be filled: it {error}") from None

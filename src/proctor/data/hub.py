@@ -21,6 +21,7 @@ from urllib.parse import unquote, urlsplit
 import yaml
 
 from proctor.data.arrow_rows import ArrowRows
+from proctor.data.bounds import check_file, check_parquet, held_table
 from proctor.data.fields import Row
 from proctor.effects import Author, Effect, reading, require, writing
 from proctor.errors import DataError, DatasetNotFoundError, Location, did_you_mean
@@ -232,6 +233,7 @@ def read_parquet(paths: Iterable[str]) -> Iterator[Row]:
     for path in paths:
         try:
             with parquet.ParquetFile(path) as file:
+                check_parquet(file, path)
                 for batch in file.iter_batches(_BATCH):
                     columns = [column.to_pylist() for column in batch.columns]
                     names = batch.schema.names
@@ -338,7 +340,7 @@ def _held_parquet(paths: Sequence[str]) -> Sequence[Row]:
     for path in paths:
         try:
             with parquet.ParquetFile(path) as file:
-                tables.append(file.read())
+                tables.append(held_table(file, path))
         except (pa.ArrowInvalid, OSError) as error:
             raise _unreadable_parquet(path, error) from None
     if any(not table.schema.equals(tables[0].schema) for table in tables):  # as one table, values would change types
@@ -383,6 +385,8 @@ def local_files_in_silence(dataset: Dataset, folder: Path | None) -> Iterator[No
 def _library_split(dataset: Dataset, split: str) -> Any:
     """Return a split as the ``datasets`` library gives it."""
     folder = local_folder(dataset.path)
+    for path in _local_files(dataset, folder):
+        check_file(path, is_json=True if dataset.path == "json" else None)
     datasets = library_for(dataset, folder)
     arguments: dict[str, Any] = {"streaming": True} if dataset.streaming else {"num_proc": dataset.num_proc}
     if settings.disable_hf_datasets_cache:
@@ -409,6 +413,18 @@ def _library_split(dataset: Dataset, split: str) -> Any:
                 f"the dataset {dataset} has no split '{split}'", why=str(error), hint=did_you_mean(split, known)
             ) from None
         raise not_found(dataset, error) from error
+
+
+def _local_files(dataset: Dataset, folder: Path | None) -> Iterator[str]:
+    """Yield the files of this machine that the library will read, as far as can be told before it looks."""
+    if not _is_local(dataset, folder):
+        return
+    is_format = folder is None and dataset.path in FILE_FORMATS
+    base = Path() if is_format else (folder or Path(dataset.path))
+    named = [*_paths_in(dataset.data_files), *_paths_in(dataset.data_dir)]
+    for place in [base / name for name in named] or [base] * (not is_format):
+        for found in Path(place.anchor).glob(str(place.relative_to(place.anchor))):
+            yield from map(str, found.rglob("*") if found.is_dir() else (found,))
 
 
 def _place(dataset: Dataset, folder: Path | None) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from proctor.data.bounds import check_picture
 from proctor.effects import author_of_rows, reading, require
 from proctor.errors import DataError, MissingExtraError
 
@@ -32,13 +33,18 @@ def open_image(value: Any) -> Image:
         return open_image(value.get("image") or value.get("bytes") or value.get("path"))
     try:
         if isinstance(value, bytes):
-            return Image.open(io.BytesIO(value))
+            return _sized(Image.open(io.BytesIO(value)))
         if isinstance(value, (str, Path)):
             require(reading(value, author_of_rows(), "an image of a row"), author_of_rows())
-            return Image.open(io.BytesIO(Path(value).read_bytes()))
-    except (OSError, UnidentifiedImageError) as error:
+            return _sized(Image.open(io.BytesIO(Path(value).read_bytes())))
+    except (OSError, UnidentifiedImageError, Image.DecompressionBombError) as error:
         raise DataError("an image cannot be decoded", why=str(error)) from None
     raise DataError(f"a {type(value).__name__} is not an image", hint="give a PIL image, a path or encoded bytes")
+
+
+def _sized(image: Image) -> Image:
+    check_picture(image.size)
+    return image
 
 
 def image_to_data_url(value: Any, default_format: str = "JPEG") -> str:

@@ -9,17 +9,11 @@ from pathlib import Path
 
 from typing_extensions import override
 
-from proctor.data import web
+from proctor.data import bounds, web
 from proctor.data.operator_bases import SideEffectOperator
 from proctor.effects import Effect, asking, reading, writing
 from proctor.errors import DataError
 from proctor.safe_files import subfolder, written
-
-_MOST_RATIO = 200
-"""How many times its size an archive may unpack to: text shrinks to a tenth, seldom to a hundredth."""
-
-_SMALL_BYTES = 1 << 26
-"""What any archive may unpack to, whatever its ratio: 64 MiB fill no disk."""
 
 
 class DownloadOperator(SideEffectOperator):
@@ -74,10 +68,10 @@ class ExtractZipFile(SideEffectOperator):
         """Refuse an archive that says it is a bomb; one that lies about its sizes is not read beyond them."""
         total = sum(each.file_size for each in archive.infolist())
         packed = Path(self.zip_file).stat().st_size
-        if total > max(_SMALL_BYTES, min(_MOST_RATIO * packed, web.FILE_BYTES)):
+        if total > max(bounds.SMALL_BYTES, min(bounds.MOST_RATIO * packed, web.FILE_BYTES)):
             raise DataError(
                 f"'{self.zip_file}' would unpack to {total >> 20} MiB",
-                why=f"it has {packed >> 10} KiB itself, and {_MOST_RATIO} times as much is the limit",
+                why=f"it has {packed >> 10} KiB itself, and {bounds.MOST_RATIO} times as much is the limit",
                 hint="unpack it yourself if it is what you want",
             )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import chain
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 from typing_extensions import override
@@ -25,7 +25,7 @@ from proctor.data.operator import (
 from proctor.data.policy import POLICY_FIELD
 from proctor.data.streams import GeneratorStream, MultiStream, Stream
 from proctor.errors import DataError, MissingFieldError, ValidationError
-from proctor.randomness import random_stream
+from proctor.randomness import going_generator, random_stream
 
 # -- making streams -------------------------------------------------------------------------------------------
 
@@ -53,11 +53,17 @@ class IterableSource(SourceOperator):
 
 
 class Shuffle(PagedStreamOperator):
-    """Shuffles rows, a page at a time; the same in every run."""
+    """Shuffles rows, a page at a time; the same in every run.
+
+    Its generator goes on from page to page and, within a recipe, from the rows that demos are drawn from to those that
+    are asked about.
+    """
+
+    draws_on: ClassVar[bool] = True
 
     @override
     def _generate(self, stream: Stream, stream_name: str | None) -> Iterator[Row]:
-        random = random_stream("shuffle")
+        random = going_generator(self, "shuffle")
         page: list[Row] = []
         for row in stream:
             page.append(row)

@@ -100,7 +100,7 @@ def resolve_task(name: str, options: ExamOptions) -> list[Exam]:
     raise _unknown(name, options)
 
 
-_FILE_ENDINGS = (".yaml", ".yml", ".json", ".jsonl", ".csv")
+_FILE_ENDINGS = (".yaml", ".yml", ".json", ".jsonl", ".csv", ".tsv", ".ndjson", ".parquet")
 
 
 def _unknown(name: str, options: ExamOptions) -> UnknownArtifactError:
@@ -126,7 +126,7 @@ def _unknown(name: str, options: ExamOptions) -> UnknownArtifactError:
 
 def foreign_resolvers() -> tuple[Resolver, ...]:
     """Return the resolvers of the other dialects, then those of installed packages."""
-    return (_from_hub_yaml, _from_lm_eval, _from_aisbench, *map(_of_plugin, plugins("dialects").values()))
+    return (_from_table, _from_hub_yaml, _from_lm_eval, _from_aisbench, *map(_of_plugin, plugins("dialects").values()))
 
 
 def _of_plugin(plugin: Plugin) -> Resolver:
@@ -140,6 +140,17 @@ def _of_plugin(plugin: Plugin) -> Resolver:
         return exams
 
     return resolve
+
+
+def _from_table(name: str, options: ExamOptions) -> list[Exam] | None:
+    if ".csv" not in name and not name.rstrip("]").endswith(_TABLES) and "[" not in name:
+        return None
+    from proctor.dialects.tables.resolve import resolve_name
+
+    return resolve_name(name, options)
+
+
+_TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 
 
 def _from_hub_yaml(name: str, options: ExamOptions) -> list[Exam] | None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from proctor.errors import UsageError
 from proctor.ir import Message, Prompt, message_text
 
 Ids = list[int]
@@ -96,12 +97,31 @@ class Encoder:
     def _apply_template(self, renderer: Any, messages: list[Message], tools: Sequence[Any] | None) -> str:
         continued = bool(messages) and messages[-1]["role"] == "assistant"
         options = {**self.chat_options, **({"tools": list(tools)} if tools else {})}
-        if self.chat_template:
-            options["chat_template"] = self.chat_template
+        if (template := self._template(renderer)) is not None:
+            options["chat_template"] = template
         rendered = renderer.apply_chat_template(
             messages, tokenize=False, add_generation_prompt=not continued, continue_final_message=continued, **options
         )
         return str(rendered)
+
+    def _template(self, renderer: Any) -> str | None:
+        """Return the chat template to use, or its name among the tokenizer's; ``None`` for the tokenizer's only one.
+
+        Raises:
+            UsageError: It is a name that the tokenizer has no template for.
+        """
+        given, own = self.chat_template, renderer.chat_template
+        if not given or "{" in given:
+            return given or None
+        named = own if isinstance(own, Mapping) else {}
+        if given in named:
+            return given
+        if given == "default" and own and not named:
+            return None
+        known = (
+            f"it has {', '.join(map(repr, named))}" if named else "it has one, without a name" if own else "it has none"
+        )
+        raise UsageError(f"the tokenizer has no chat template '{given}'", why=known)
 
     # -- ids --------------------------------------------------------------------------------------------------
 

@@ -33,6 +33,8 @@ class Engine(Predicting, Artifact):
     transient_fields: ClassVar[frozenset[str]] = frozenset({"data_classification_policy"})
     can_generate: ClassVar[bool] = True
     can_score: ClassVar[bool] = False
+    loads_model: ClassVar[bool] = False
+    """Whether it loads a model into this process, so that the device matters."""
 
     data_classification_policy: Annotated[list[str] | None, NON_POSITIONAL] = None
 
@@ -124,9 +126,8 @@ class Engine(Predicting, Artifact):
             response: What the model wrote.
             prompt: What it was asked, where that is known: it may begin the thoughts.
         """
-        return heard(
-            response, self.thought_marks, UNKNOWN if prompt is None else opening_of(prompt, self.thought_marks)
-        )
+        marks = self.thought_marks
+        return heard(response, marks, UNKNOWN if prompt is None else opening_of(prompt, marks))
 
     def answering(self) -> Engine:
         """Return who answers what this engine is asked: itself, or what ``settings.engine_map`` puts in its place."""

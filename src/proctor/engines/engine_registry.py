@@ -161,7 +161,7 @@ def make_engine(name: str | Engine, args: Mapping[str, Any] | None = None, origi
     given = {key.replace("-", "_"): value for key, value in (args or {}).items()}
     _check_one_answer(given)
     said = origin or Origin(author())
-    if isinstance(name, str) and (name == "hf" or name not in ENGINES):
+    if isinstance(name, str) and (name in _OF_TRANSFORMERS or name not in ENGINES):
         name, given, said = _in_our_words(name, given, said)
     with written_by(said.author):
         engine = engine_named(name, given)
@@ -174,11 +174,15 @@ def make_engine(name: str | Engine, args: Mapping[str, Any] | None = None, origi
     return engine.answering()
 
 
+_OF_TRANSFORMERS = frozenset({"hf", "smollm2"})
+"""Engines that take the arguments of lm-eval's ``hf``."""
+
+
 def _in_our_words(name: str, given: dict[str, Any], said: Origin) -> tuple[str, dict[str, Any], Origin]:
     """Return a model's name and arguments as engines here have them, where they are lm-eval's."""
     from proctor.engines.lm_eval_models import hf_arguments, is_foreign, own_name, translated
 
-    if name == "hf":
+    if name in _OF_TRANSFORMERS:
         return name, hf_arguments(given), said
     if not is_foreign(name):
         return name, given, said
@@ -236,6 +240,7 @@ def _build(name: str, entry: EngineName, given: Mapping[str, Any]) -> Engine:
         same = [key for key, field in named.items() if list(named.values()).count(field) > 1]
         raise UsageError(f"{' and '.join(repr(key) for key in same)} are one argument of the engine '{name}'")
     given = {named[key]: value for key, value in given.items()}
+    given = _without_idle(name, cls, given)
     if unknown := [key for key in given if key not in fields]:
         hint = did_you_mean(unknown[0], fields)
         raise UsageError(
@@ -249,6 +254,21 @@ def _build(name: str, entry: EngineName, given: Mapping[str, Any]) -> Engine:
             hint=f"--model {name} --model-args {','.join(f'{key}=…' for key in absent)}",
         )
     return cls(**{**entry.values, **given})
+
+
+def _without_idle(name: str, cls: type[Engine], given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return arguments without those of lm-eval's that decide nothing of an engine, which are said."""
+    if not any(key in MATTERS_ELSEWHERE and key not in cls.model_fields for key in given):
+        return given
+    from proctor.engines.lm_eval_models import of_any_engine
+
+    return of_any_engine(name, given, frozenset(cls.model_fields), loads_model=bool(getattr(cls, "loads_model", False)))
+
+
+MATTERS_ELSEWHERE = frozenset(
+    {"batch_size", "device", "max_batch_size", "num_concurrent", "parallelize", "tokenizer_backend"}
+)
+"""Arguments that everybody passes to every model of lm-eval, whether they mean something there or not."""
 
 
 def _fetch(name: str, given: Mapping[str, Any]) -> Engine:

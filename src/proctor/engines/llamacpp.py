@@ -32,6 +32,7 @@ class LlamaCppEngine(OpenAIEngine):
         mmproj: Path of the projector file of a model that reads pictures.
     """
 
+    loads_model: ClassVar[bool] = True
     transient_fields: ClassVar[frozenset[str]] = OpenAIEngine.transient_fields | {"gpu_layers", "threads", "base_url"}
 
     model: str = EMBEDDED

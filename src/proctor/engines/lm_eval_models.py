@@ -126,12 +126,24 @@ _WITHOUT_EFFECT = {
         "use_fast_tokenizer": "the tokenizer is the fast one where there is one",
         "logits_cache": "prefixes are shared anyway (share_prefixes)",
         "tokenizer_backend": "the model's own tokenizer is used",
+        "num_concurrent": "a batch is worked on at once",
         "truncation": "what happens to long prompts is said by truncate",
         "max_cpu_memory": "accelerate finds out what fits",
         "convert_img_format": "pictures are converted as the model's processor wants",
         "max_images": "all pictures of an instance are shown",
         "interleave": "pictures stand where the prompt has them",
     },
+}
+
+_IDLE_ANYWHERE = {
+    "batch_size": "requests are answered as they come",
+    "max_batch_size": "requests are answered as they come",
+    "tokenizer_backend": "the tokenizer is the model's own",
+    "num_concurrent": "nothing is sent to a server",
+}
+_IDLE_WITHOUT_MODEL = {
+    "device": "no model is loaded into this process",
+    "parallelize": "no model is loaded into this process",
 }
 
 _CANNOT = {
@@ -183,6 +195,27 @@ def own_name(name: str, argument: str) -> str:
 def hf_arguments(given: Mapping[str, Any]) -> Values:
     """Return the arguments of lm-eval's ``hf`` as the engine here takes them; its own pass unchanged."""
     return _arguments("hf", "hf", given)
+
+
+def of_any_engine(name: str, given: Mapping[str, Any], fields: frozenset[str], *, loads_model: bool) -> Values:
+    """Return the arguments of an engine without those of lm-eval's that decide nothing of it; these are logged.
+
+    Args:
+        name: The engine.
+        given: Its arguments.
+        fields: What it takes.
+        loads_model: Whether it loads a model into this process, so that a device would matter.
+    """
+    idle = _IDLE_ANYWHERE if loads_model else {**_IDLE_ANYWHERE, **_IDLE_WITHOUT_MODEL}
+    kept, silent = dict(given), []
+    if "num_concurrent" in kept and "max_concurrency" in fields:
+        kept.setdefault("max_concurrency", kept.pop("num_concurrent"))
+    for key in [each for each in kept if each in idle and each not in fields]:
+        silent.append(f"{key} ({idle[key]})")
+        del kept[key]
+    if silent:
+        get_logger().warning("%s: of no effect here: %s", name, "; ".join(silent))
+    return kept
 
 
 def _arguments(name: str, kind: str, given: Mapping[str, Any]) -> Values:

@@ -9,8 +9,6 @@ from hashlib import blake2b
 from types import CodeType
 from typing import Annotated, Any
 
-from msgspec import structs
-
 from proctor.artifacts import NON_POSITIONAL
 from proctor.engines.engine import Engine
 from proctor.errors import ScoringError, ValidationError
@@ -99,7 +97,7 @@ class ScriptedEngine(Engine):
         listed = self.answers if isinstance(self.answers, list) else None
         for position, request in enumerate(requests):
             reply = listed[position % len(listed)] if listed else self._reply(request.prompt)
-            yield position, self.heard(self._ended(_response(reply, request), reply), request.prompt)
+            yield position, self.heard(self._response(reply, request), request.prompt)
 
     def score(self, requests: Iterable[Score]) -> Answers:
         """Score continuations, in order.
@@ -132,20 +130,25 @@ class ScriptedEngine(Engine):
             return self.log_likelihood(context, continuation)
         return (self.log_likelihoods or {})[continuation.strip()]
 
-    def _ended(self, response: Response, reply: _Reply | None) -> Response:
+    def _response(self, reply: _Reply | None, request: Generate) -> Response:
         """Return a response as the script wants all to end; one that a function made says itself how it ends."""
-        if isinstance(reply, Response) or response.failure is not None:
-            return response
-        count = len(response.texts)
-        thinking = len(self.thoughts.split()) * count
-        usage = structs.replace(
-            response.usage, completion_tokens=response.usage.completion_tokens + thinking, thinking_tokens=thinking
-        )
-        return structs.replace(
-            response,
+        if isinstance(reply, Response):
+            return reply
+        if reply is None:
+            message = f"no answer is scripted for the prompt {request.prompt.text[:80]!r}"
+            return Response(failure=Failure("engine", message, retryable=False))
+        given = [reply] if isinstance(reply, str) else [str(each) for each in reply]
+        decoding = request.decoding
+        count = decoding.count
+        texts = tuple([_cut(given[index % len(given)], decoding.stop) for index in range(count)])
+        thinking = len(self.thoughts.split()) * count if self.thoughts else 0
+        written = sum([len(text.split()) for text in texts])
+        return Response(
+            texts=texts,
             finish_reasons=(self.finish_reason,) * count,
             thoughts=(self.thoughts,) * count if self.thoughts else (),
-            usage=usage,
+            tokens=tuple(map(_certain, texts)) if decoding.extra.get("logprobs") else (),
+            usage=Usage(len(request.prompt.text.split()), written + thinking, thinking),
         )
 
     def _reply(self, prompt: Prompt) -> _Reply | None:
@@ -153,31 +156,19 @@ class ScriptedEngine(Engine):
             return self.function(prompt)
         text = prompt.text
         found = self._from_table(text)
-        if found is None:
+        if found is None and self._rules:
             found = next(
                 (made for rule, answer in self._rules if (made := rule.expand(answer, text)) is not None), None
             )
         return self.answer if found is None else found
 
     def _from_table(self, text: str) -> str | None:
-        table = self.answers if isinstance(self.answers, dict) else {}
+        table = self.answers if isinstance(self.answers, dict) else None
+        if not table:
+            return None
         if text in table:
             return table[text]
         return next((answer for key, answer in table.items() if key in text), None)
-
-
-def _response(reply: _Reply | None, request: Generate) -> Response:
-    if isinstance(reply, Response):
-        return reply
-    if reply is None:
-        message = f"no answer is scripted for the prompt {request.prompt.text[:80]!r}"
-        return Response(failure=Failure("engine", message, retryable=False))
-    given = [reply] if isinstance(reply, str) else [str(each) for each in reply]
-    count = request.decoding.count
-    texts = tuple(_cut(given[index % len(given)], request.decoding.stop) for index in range(count))
-    usage = Usage(len(request.prompt.text.split()), sum(len(text.split()) for text in texts))
-    tokens = tuple(map(_certain, texts)) if request.decoding.extra.get("logprobs") else ()
-    return Response(texts=texts, finish_reasons=("stop",) * count, tokens=tokens, usage=usage)
 
 
 def _certain(text: str) -> tuple[TokenLogProbability, ...]:

@@ -7,8 +7,9 @@ An entry says which dataset (and which of its tasks), the value, when, and where
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from math import isfinite
+from pathlib import Path
 from typing import Any, Final
 
 import yaml
@@ -42,11 +43,15 @@ def files_of(run: StoredRun, source: Mapping[str, str] | None = None) -> tuple[d
 
 
 def dataset_of(run: StoredRun, exam: str) -> dict[str, str] | None:
-    """Return which dataset an exam asks about, and which task of it; ``None`` where ``run.yaml`` does not say it."""
+    """Return which dataset of the hub an exam asks about, and which task of it; ``None`` where it does not say it.
+
+    A YAML task says it by ``dataset_path``, a recipe by the path that it loads from the hub, an ``eval.yaml`` by where
+    it lies. Paths of configs are names in OpenCompass' own collection, or folders, and no ids of the hub.
+    """
     about = run.spec.exams.get(exam) if run.spec else None
-    for task in _tasks(about):
-        path = task.get("dataset", task.get("dataset_path", task.get("path")))
-        if isinstance(path, str) and _HUB_ID.fullmatch(path):
+    for task in _mappings(about):
+        path = next((task[key] for key, counts in _KEYS.items() if key in task and counts(task)), None)
+        if isinstance(path, str) and _HUB_ID.fullmatch(path) and not Path(path).exists():
             name = task.get("id") or task.get("dataset_name") or task.get("name") or exam
             found = {"id": path, "task_id": str(name)}
             revision = task.get("revision")
@@ -54,15 +59,23 @@ def dataset_of(run: StoredRun, exam: str) -> dict[str, str] | None:
     return None
 
 
-def _tasks(value: Any) -> Iterator[Mapping[str, Any]]:
+_KEYS: Final[Mapping[str, Callable[[Mapping[str, Any]], bool]]] = {
+    "dataset_path": lambda task: True,
+    "path": lambda task: task.get("__type__") in ("load_hf", "LoadHF"),
+    "dataset": lambda task: "solvers" in task,
+}
+"""Where a dataset's id stands, and in what."""
+
+
+def _mappings(value: Any) -> Iterator[Mapping[str, Any]]:
     """Yield the mappings in a description: a task of YAML, a loader of a card."""
     if isinstance(value, Mapping):
         yield value
         for each in value.values():
-            yield from _tasks(each)
+            yield from _mappings(each)
     elif isinstance(value, list):
         for each in value:
-            yield from _tasks(each)
+            yield from _mappings(each)
 
 
 def _entry(

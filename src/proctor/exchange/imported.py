@@ -10,6 +10,8 @@ from typing import Any, Final
 from proctor.errors import DataError, Location, UsageError
 from proctor.exchange.lines import json_lines
 from proctor.exchange.observed import messages_in
+from proctor.exchange.readers.every_eval_ever import KIND
+from proctor.exchange.shapes import Record, RecordLine, check, check_lines
 from proctor.foreign_text import parse_json
 from proctor.jsonable import to_document, to_line
 from proctor.running.spec import SCHEMA_VERSION, RunSpec
@@ -33,6 +35,7 @@ def import_record(file: Path, folder: Path) -> list[str]:
     record = _record(file)
     beside = file.with_name(f"{file.stem}_samples.jsonl")
     lines = list(json_lines(beside)) if beside.is_file() else []
+    check_lines(lines, RecordLine, KIND, beside)
     results = {name: _entry(found) for name, found in _by_exam(record["evaluation_results"]).items()}
     folder.mkdir(parents=True, exist_ok=True)
     spec = RunSpec(model=_model(record), tasks=tuple(results), version=_version(record))
@@ -53,6 +56,7 @@ def _record(file: Path) -> dict[str, Any]:
         raise UsageError(f"{file} is not a record of Every Eval Ever", why="it has no evaluation_results")
     if not str(found.get("schema_version")).startswith(_SCHEMA):
         raise UsageError(f"{file} has the schema {found.get('schema_version')}", why="0.2 and 0.3 are read")
+    check(found, Record, KIND, file)
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from statistics import fmean
 from typing import Any, Final
 
@@ -105,6 +106,8 @@ def _payload_text(payload: Any) -> str:
         content = payload.get("content")
         words = "".join(_part(each) for each in content) if isinstance(content, list) else str(content)
         return f"⟨{payload.get('role')}⟩{words}"
+    if not isinstance(payload, list | tuple):
+        return str(payload)
     turns = list(payload)
     if len(turns) == 1 and isinstance(turns[0], Mapping) and turns[0].get("role") == "user":
         return _payload_text(turns[0]).removeprefix("⟨user⟩")
@@ -122,8 +125,16 @@ def share(value: Any, scale: float = 1.0) -> float | None:
     if isinstance(value, bool):
         return float(value)
     if isinstance(value, int | float):
-        return float(value) * scale if value == value else None  # noqa: PLR0124 - NaN is no score
+        return _finite(value, scale)
     return None
+
+
+def _finite(value: float, scale: float) -> float | None:
+    """Return a number as a float; ``None`` for NaN, and for what is beyond floats: they are no scores."""
+    try:
+        return float(value) * scale if isfinite(value) else None
+    except OverflowError:
+        return None
 
 
 def scores_of(values: Mapping[str, Any], scale: float = 1.0) -> dict[str, float]:

@@ -69,6 +69,21 @@ class Decoding(Struct, frozen=True, omit_defaults=True):
         )
 
 
+_last = (Decoding(), msgspec.Raw(_ENCODER.encode(Decoding().content)))
+"""The decoding that was digested last, and its content as JSON: the questions of an exam nearly always share one."""
+
+
+def _content_of(decoding: Decoding) -> msgspec.Raw:
+    """Return what keys digest of a decoding, as JSON."""
+    global _last  # noqa: PLW0603 - one reference that is replaced whole, so threads see the old or the new one
+    known, content = _last
+    if known is not decoding or decoding.extra:  # what is in `extra` may have changed
+        content = msgspec.Raw(_ENCODER.encode(decoding.content))
+        if not decoding.extra:
+            _last = decoding, content
+    return content
+
+
 _SEVERAL = frozenset({"n", "count", "num_return_sequences", "candidate_count", "num_completions", "numResults"})
 """Parameters with which engines and services are asked for several answers at once: OpenAI and vLLM (``n``),
 transformers, Gemini, older Google and AI21 models; ``count`` is :class:`Decoding`'s own."""
@@ -98,7 +113,7 @@ class Generate(Struct, frozen=True):
     @property
     def key(self) -> str:
         """Content key."""
-        return content_key("generate", self.prompt.payload, self.decoding.content)
+        return content_key("generate", self.prompt.payload, _content_of(self.decoding))
 
 
 class Pair(Struct, frozen=True):
@@ -173,7 +188,7 @@ class Converse(Struct, frozen=True):
     @property
     def key(self) -> str:
         """Content key."""
-        return content_key("converse", self.turns, self.decoding.content)
+        return content_key("converse", self.turns, _content_of(self.decoding))
 
 
 Score = Choose | Likelihood | Rolling

@@ -1,26 +1,83 @@
 """Recipes: complete exams, alone or in trees, as artifacts and as datasets."""
 
-from proctor.recipes.benchmark import BaseBenchmark, Benchmark
-from proctor.recipes.dataset import create_dataset, load_dataset, load_recipe, produce
-from proctor.recipes.exam import (
-    Answered,
-    Asker,
-    Context,
-    DemoDraw,
-    Demos,
-    Exam,
-    Grader,
-    Kind,
-    NoDemos,
-    Question,
-    Rows,
-    ScoredGroup,
-)
-from proctor.recipes.fingerprint import Fingerprint, FingerprintMaker, instance_digest
-from proctor.recipes.honours import Honoured, Honours, Refused
-from proctor.recipes.options import ExamOptions
-from proctor.recipes.recipe import BaseRecipe, DatasetRecipe, Recipe, StandardRecipe, StandardRecipeWithIndexes
-from proctor.recipes.selection import Opened, Row, Selection
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from proctor.lazy import lazily
+
+if TYPE_CHECKING:
+    from proctor.recipes.benchmark import BaseBenchmark, Benchmark
+    from proctor.recipes.dataset import create_dataset, load_dataset, load_recipe, produce
+    from proctor.recipes.exam import (
+        Answered,
+        Asker,
+        Context,
+        DemoDraw,
+        Demos,
+        Exam,
+        Grader,
+        Kind,
+        NoDemos,
+        Question,
+        Rows,
+        ScoredGroup,
+    )
+    from proctor.recipes.fingerprint import Fingerprint, FingerprintMaker, instance_digest
+    from proctor.recipes.honours import Honoured, Honours, Refused
+    from proctor.recipes.options import ExamOptions
+    from proctor.recipes.recipe import BaseRecipe, DatasetRecipe, Recipe, StandardRecipe, StandardRecipeWithIndexes
+    from proctor.recipes.selection import Opened, Row, Selection
+
+_HOMES = {
+    "benchmark": (
+        "BaseBenchmark",
+        "Benchmark",
+    ),
+    "dataset": (
+        "create_dataset",
+        "load_dataset",
+        "load_recipe",
+        "produce",
+    ),
+    "exam": (
+        "Answered",
+        "Asker",
+        "Context",
+        "DemoDraw",
+        "Demos",
+        "Exam",
+        "Grader",
+        "Kind",
+        "NoDemos",
+        "Question",
+        "Rows",
+        "ScoredGroup",
+    ),
+    "fingerprint": (
+        "Fingerprint",
+        "FingerprintMaker",
+        "instance_digest",
+    ),
+    "honours": (
+        "Honoured",
+        "Honours",
+        "Refused",
+    ),
+    "options": ("ExamOptions",),
+    "recipe": (
+        "BaseRecipe",
+        "DatasetRecipe",
+        "Recipe",
+        "StandardRecipe",
+        "StandardRecipeWithIndexes",
+    ),
+    "selection": (
+        "Opened",
+        "Row",
+        "Selection",
+    ),
+}
 
 __all__ = [
     "Answered",
@@ -57,3 +114,5 @@ __all__ = [
     "load_recipe",
     "produce",
 ]
+
+__getattr__, __dir__ = lazily(__name__, _HOMES)

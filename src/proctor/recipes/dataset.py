@@ -1,24 +1,27 @@
-"""Recipes as Hugging Face datasets: ``load_dataset`` and its relatives."""
+"""Recipes as Hugging Face datasets: ``load_dataset`` and its relatives.
+
+What makes recipes is imported by the functions that need it: programs that import a name from here pay for it when they
+call it, and not before.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from proctor.artifacts import fetch_artifact
-from proctor.data.loaders import LoadFromDictionary
-from proctor.data.streams import MultiStream
 from proctor.errors import TemplateError, UsageError, did_you_mean
 from proctor.foreign_text import parse_json
-from proctor.recipes.recipe import DatasetRecipe, Recipe
+from proctor.randomness import Course
 from proctor.settings import settings
-from proctor.tasks.card import TaskCard
-from proctor.tasks.task import Task
 
 if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict, Features, IterableDataset, IterableDatasetDict
+
+    from proctor.recipes.recipe import Recipe
+    from proctor.tasks.task import Task
 
 Row = dict[str, Any]
 _CHAT = ('[{"role":', '[{"content":')  # how a source begins that is a chat as JSON, and not a text that is a list
@@ -37,6 +40,10 @@ def load_recipe(dataset_query: str | Recipe | Mapping[str, Any] | None = None, *
         UsageError: There is neither a query nor overrides, or an override is not a field of a recipe.
         ArtifactError: Something in it cannot be found or built.
     """
+    from proctor.artifacts import fetch_artifact
+    from proctor.recipes.recipe import DatasetRecipe, Recipe
+    from proctor.tasks.card import TaskCard
+
     overrides.pop("disable_cache", None)  # of older programs: there is no cache to disable
     if isinstance(dataset_query, Recipe):
         return dataset_query
@@ -82,13 +89,16 @@ def load_dataset(
     Raises:
         ProctorError: The recipe, its data or its templates are not in order; the message says what and where.
     """
+    from proctor.data.streams import MultiStream
+
     del use_cache
     recipe = load_recipe(dataset_query, **overrides)
     streams = recipe()
     chosen = MultiStream({split: streams[split]}) if split is not None else streams
-    made: dict[str, Any] = {
-        name: _stream(stream) if streaming else rows_to_dataset(stream) for name, stream in chosen.items()
-    }
+    with Course() if split is None else nullcontext():  # splits are read one after the other
+        made: dict[str, Any] = {
+            name: _stream(stream) if streaming else rows_to_dataset(stream) for name, stream in chosen.items()
+        }
     for dataset in made.values():
         dataset.info.description = json.dumps({"recipe": str(dataset_query or ""), "split": split}, default=str)
     if split is not None:
@@ -119,6 +129,11 @@ def create_dataset(
     Raises:
         TemplateError: No template is given and the task has no default.
     """
+    from proctor.artifacts import fetch_artifact
+    from proctor.data.loaders import LoadFromDictionary
+    from proctor.tasks.card import TaskCard
+    from proctor.tasks.task import Task
+
     sets = {"test": test_set, "train": train_set, "validation": validation_set}
     chosen = fetch_artifact(task)
     if not isinstance(chosen, Task):

@@ -15,6 +15,8 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from msgspec import structs
+
 from proctor.effects import Author, Effect
 from proctor.effects import refusals as effects_refused
 from proctor.errors import DataError, Diagnostic, ProctorError
@@ -182,7 +184,8 @@ class Exam:
         own_seed: Seed of its draws where the run gives none; ``None`` where it draws nothing, or each part has its own.
         clusters: The field whose values say which questions belong together, where the exam says so.
         own: The dialect's own object behind the exam, for converters of the same dialect.
-        define: Returns what it is made of by value, beside its questions; called when a run needs it.
+        define: Returns what it is made of by value, beside its questions; called when a run needs it. Where a dialect
+            gives none, what its parts show is taken.
     """
 
     name: str
@@ -291,7 +294,7 @@ class Exam:
     def _seeded(self, question: Question, seed: int, repeat: int) -> Question:
         """Return a question whose answers are drawn with the run's seed: another seed asks anew."""
         requests = with_seeds(question.requests, seed, repeat, draws=self.context.draws)
-        return question if requests == question.requests else replace(question, requests=requests)
+        return question if requests == question.requests else structs.replace(question, requests=requests)
 
     def _empty(self) -> DataError:
         return DataError(
@@ -346,11 +349,16 @@ class Exam:
     @cached_property
     def definition(self) -> Definition:
         """How answers are read and scored, and what its specification names, by value."""
-        found = self.define()
+        found = self.define() if self.define is not Definition else self._own_definition()
         said = {"truncated": self.options.truncated == "fail", "answers": self.options.answers == "raw"}
         if not any(said.values()):
             return found
         return replace(found, extraction=[found.extraction, [name for name, is_said in said.items() if is_said]])
+
+    def _own_definition(self) -> Definition:
+        from proctor.recipes.own_definition import own_definition
+
+        return own_definition(self)
 
     def specification(self) -> dict[str, Any]:
         """Return JSON-like data that describes the exam fully, for ``run.yaml``: what it names is held by value."""
@@ -378,7 +386,7 @@ def _unusable(ask: Ask, row: Row, failure: Failure) -> Question:
 
 def _identified(question: Question, digest: str) -> Question:
     """Return the question with the digest of its row, in place: it was made a moment ago and nobody else has it."""
-    object.__setattr__(question, "digest", digest)
+    structs.force_setattr(question, "digest", digest)
     return question
 
 

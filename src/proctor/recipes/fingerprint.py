@@ -21,6 +21,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import groupby
 from operator import itemgetter
 from struct import unpack
 from typing import Any, Final
@@ -246,9 +247,14 @@ class _Sum:
         if len(self._parts) >= _BLOCK:
             self._settle()
 
+    def extend(self, digests: bytes) -> None:
+        """Count in digests that stand behind each other."""
+        count = len(digests) // INSTANCE_BYTES
+        self.count += count
+        self._total = (self._total + sum(unpack(f">{count}Q", digests))) % _WRAP
+
     def _settle(self) -> None:
-        self.count += len(self._parts)
-        self._total = (self._total + sum(unpack(f">{len(self._parts)}Q", b"".join(self._parts)))) % _WRAP
+        self.extend(b"".join(self._parts))
         self._parts.clear()
 
     def digest(self, count: int | None = None) -> str:
@@ -264,25 +270,36 @@ class RowsDigest:
         self._order = blake2b(digest_size=LAYER_BYTES)
         self._sum = _Sum()
         self._count = 0
+        self._waiting: list[str] = []
 
     def add(self, digest: str) -> None:
         """Count an instance in by its digest; empty where its row could not be read."""
-        self._count += 1
-        if digest:
-            raw = bytes.fromhex(digest)
-            self._order.update(raw)
-            self._sum.add(raw)
-        else:
-            self._order.update(b"-")
+        self._waiting.append(digest)
+        if len(self._waiting) >= _BLOCK:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Count in what waits: the order counts, so a gap is written between the digests on its sides."""
+        self._count += len(self._waiting)
+        for is_read, digests in groupby(self._waiting, key=bool):
+            if is_read:
+                raw = bytes.fromhex("".join(digests))
+                self._order.update(raw)
+                self._sum.extend(raw)
+            else:
+                self._order.update(b"-" * len(list(digests)))
+        self._waiting.clear()
 
     @property
     def in_order(self) -> str:
         """The instances in order."""
+        self._settle()
         return self._order.hexdigest()
 
     @property
     def as_set(self) -> str:
         """The instances whatever their order; how often each occurs counts."""
+        self._settle()
         return self._sum.digest(self._count)
 
 
@@ -301,9 +318,10 @@ class FingerprintMaker:
         self._rows.add(question.digest)
         for request in question.requests:
             self._prompts.add(blake2b(_shown(request), digest_size=INSTANCE_BYTES).digest())
-            if isinstance(request, (Generate, Converse)) and request.decoding is not self._last:
-                self._last = request.decoding
-                self._add_decoding(request.decoding)
+            decoding = request.decoding if isinstance(request, (Generate, Converse)) else None
+            if decoding is not None and decoding is not self._last:
+                self._last = decoding
+                self._add_decoding(decoding)
 
     def _add_decoding(self, decoding: Decoding) -> None:
         found = int(digest_of_bytes(_encoded(jsonable(decoding.content)), INSTANCE_BYTES), 16)

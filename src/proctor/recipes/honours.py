@@ -74,6 +74,15 @@ def without_effect(exam: str, honours: Honours, options: ExamOptions) -> Iterato
             yield f"{flag_of(name)} has {found.how.replace(':', f' on {exam}:', 1)}"
 
 
+OF_TABLES = ("input_column", "answer_column", "choices_column", "prompt")
+"""Options that say what the columns of a table are."""
+
+
+def no_table(why: str = "it is not a file of rows") -> dict[str, Honoured | Refused]:
+    """Return the entries of the options of tables for an exam that is none."""
+    return {name: Refused(why, "rows.csv, rows.jsonl or rows.parquet takes it") for name in OF_TABLES}
+
+
 def reduces(options: ExamOptions) -> Honoured | Refused:
     """Return the entry of ``reduce`` for an exam that is asked as often as ``repeats`` says."""
     if options.repeats is None:

@@ -17,6 +17,7 @@ from proctor.data.row_failures import failures_so_far, filed
 from proctor.data.streams import GeneratorStream, MultiStream, Stream
 from proctor.demos import DemoPool, draw_pool
 from proctor.errors import DemosError, ProctorError
+from proctor.randomness import Course, current_course
 from proctor.recipes.plan import ALL, Instance, Plan
 
 
@@ -32,7 +33,11 @@ class Instances:
 
     def opened(self) -> tuple[DemoPool | None, MultiStream]:
         """Return the demo pool and the streams of instances to ask about, limited."""
-        pool, streams = self._without_demos(self.instances(self.standardize(self.load())))
+        course = Course()
+        with course:
+            pool, streams = self._without_demos(self.instances(self.standardize(self.load())))
+        if any(map(_draws_on, self.steps)):
+            streams = MultiStream({name: _going_on(stream, course) for name, stream in streams.items()})
         limits = self.plan.limits
         for name, refiner in self.plan.refiners.items():
             if name in streams:
@@ -143,6 +148,32 @@ class Instances:
         return DemoPool(pool), MultiStream(
             {name: GeneratorStream(remaining) if name == source else each for name, each in streams.items()}
         )
+
+
+def _draws_on(step: Any) -> bool:
+    """Whether a step goes on with one generator from row to row, or holds a step that does."""
+    inner = getattr(step, "steps", None)
+    return getattr(step, "draws_on", False) or isinstance(inner, (list, tuple)) and any(map(_draws_on, inner))
+
+
+def _going_on(stream: Stream, before: Course) -> Stream:
+    """Return a stream whose every pass draws as if it came directly after the pass that drew the demos.
+
+    Inside a :class:`Course` of the caller's, passes come one after the other instead.
+    """
+
+    def rows() -> Iterator[Instance]:
+        course = current_course() or Course()
+        course.adopt(before)
+        iterator = iter(stream)
+        while True:
+            with course:
+                row = next(iterator, None)
+            if row is None:
+                return
+            yield row
+
+    return GeneratorStream(rows)
 
 
 def _refining(refiner: Any, limit: int | None) -> Any:

@@ -52,6 +52,10 @@ class ExamOptions:
         answers: Whether thoughts are graded, too: what the system that an exam comes from would see. ``None`` does not.
         reduce: What several answers come to: names of reducers (``mean``, ``majority``, ``best``, ``pass@4``,
             ``pass^4``, ``g-pass@4``), of which the first gives the main score.
+        input_column: Of a table: the column that is asked.
+        answer_column: Of a table: the column that answers are compared with.
+        choices_column: Of a table: the column of the choices, or one column for each, commas between them.
+        prompt: Of a table: how to ask, with columns in braces.
         clusters: The field whose values say which questions belong together; errors and intervals are of clusters.
         include_paths: More folders with exams.
     """
@@ -80,6 +84,10 @@ class ExamOptions:
     answers: Answers | None = None
     reduce: tuple[str, ...] = ()
     clusters: str | None = None
+    input_column: str | None = None
+    answer_column: str | None = None
+    choices_column: str | None = None
+    prompt: str | None = None
     include_paths: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

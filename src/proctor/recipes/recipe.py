@@ -48,6 +48,7 @@ class DatasetRecipe(Recipe):
         template_card_index: Which of the card's templates, by position or name.
         metrics, postprocessors: Replace the task's metrics and the template's processors.
         group_by: Fields (or lists of fields) of the task or the metadata to report scores by.
+        clusters: Field of the task or the metadata whose values say which instances belong together.
         loader_limit: Most rows that the loader reads of each split.
         max_train_instances, max_validation_instances, max_test_instances: Most instances of a split, after the demo
             pool has been taken out.
@@ -74,6 +75,7 @@ class DatasetRecipe(Recipe):
     postprocessors: Annotated[list[Any] | None, NON_POSITIONAL] = None
 
     group_by: list[str | list[str]] = Field(default_factory=list)
+    clusters: Annotated[str | None, NON_POSITIONAL] = None
     loader_limit: int | None = None
     max_train_instances: WholeNumber | None = None
     max_validation_instances: WholeNumber | None = None

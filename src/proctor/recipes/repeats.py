@@ -61,7 +61,7 @@ class RepeatedAsker:
 
         def again(place: Ask, row: Row, demos: Demos) -> Question:
             question = ask(place, row, demos)
-            return replace(question, requests=question.requests * self.count)
+            return structs.replace(question, requests=question.requests * self.count)
 
         return again
 
@@ -109,7 +109,7 @@ def _nth(answered: Answered, number: int, count: int) -> Answered:
     responses = answered.responses[where]
     if answered.failure is not None:
         responses = tuple(structs.replace(each, failure=answered.failure) for each in responses)
-    return Answered(replace(question, requests=question.requests[where]), responses)
+    return Answered(structs.replace(question, requests=question.requests[where]), responses)
 
 
 def _united(parts: Sequence[Grade], chosen: Sequence[Reducer]) -> Grade:
@@ -233,10 +233,13 @@ def summary_of(found: TwoLevel, scale: float = 1.0) -> dict[str, Any]:
     """Return the two levels of noise as JSON-like data, with what would halve the interval.
 
     ``question_noise`` and ``answer_noise`` are the standard errors that each brings to the mean; their squares add up.
+    With one answer to each question they cannot be told apart, and are ``None``.
     ``halved_by`` has the number of ``repeats`` (``None`` where no number is enough) and of ``instances``.
     """
     summary: dict[str, Any] = {"instances": found.n, "repeats": found.k, "stderr": found.error * scale}
-    if found.omega2 is not None and found.sigma2 is not None:
+    if found.k == 1:
+        summary |= {"question_noise": None, "answer_noise": None}
+    elif found.omega2 is not None and found.sigma2 is not None:
         summary["question_noise"] = math.sqrt(found.omega2 / found.n) * scale
         summary["answer_noise"] = math.sqrt(found.sigma2 / (found.n * found.k)) * scale
     if found.error > 0:

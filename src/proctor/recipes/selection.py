@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from proctor.errors import DataError
@@ -88,6 +89,9 @@ def chosen(opened: Opened, selection: Selection, name: str) -> Iterator[tuple[As
 def _placed(opened: Opened, selection: Selection) -> Iterator[tuple[int, int, int, Row | Failure]]:
     """Yield place, number and repeat of the rows to ask about, with the row."""
     end = None if selection.places is not None else selection.end(opened)
+    if opened.copies == 1 and selection.places is None:
+        yield from ((place, place, 0, row) for place, row in enumerate(islice(opened.rows, end)))
+        return
     size = opened.total() // opened.copies if opened.in_blocks and opened.copies > 1 else 0
     for place, row in enumerate(opened.rows):
         repeat, number = divmod(place, size) if size else divmod(place, opened.copies)[::-1]

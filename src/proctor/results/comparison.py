@@ -140,7 +140,7 @@ def _tested(
     differences = two - one
     mean = float(differences.mean())
     if np.ptp(differences) == 0:
-        p_value = _sign_p_value(mean, len(differences))
+        p_value = _sign_p_value(mean, len(set(groups)) if groups else len(differences))
         return _compared(one, two, "sign", Interval(math.nan, math.nan), p_value, math.nan, bootstrap)
     error = cluster_standard_error(differences, groups) if groups else standard_error(differences)
     if test == "bootstrap":

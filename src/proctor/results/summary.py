@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -215,8 +215,9 @@ def _noise(levels: object) -> str:
         return ""
     halved = levels["halved_by"]
     more = f"{halved['instances']} questions would halve the interval"
-    if "answer_noise" not in levels:
-        return f"a standard error of {shown(levels['stderr'])}; {more}"
+    if levels.get("answer_noise") is None:
+        why = "how much of it is the noise of answers cannot be known from one answer to each (--repeats 2 tells)"
+        return f"a standard error of {shown(levels['stderr'])}; {why}; {more}"
     share = f"{shown(levels['question_noise'])} from questions, {shown(levels['answer_noise'])} from answers"
     said = f"a standard error of {shown(levels['stderr'])} ({share})"
     if halved["repeats"] is None:
@@ -233,6 +234,17 @@ def _sampled(sample: object) -> str:
     if not isinstance(sample, Mapping):
         return ""
     how = f"{sample['asked']:,} of {sample['of']:,} questions were asked, chosen {sample['chosen']}"
+    models = sample.get("models")
+    if isinstance(models, list):
+        how += f" ({_listed(models)})"
     near = f"within {sample['precision']:g} of the score on all"
     end = near if sample["reached"] else f"not yet {near}"
     return f"{how} (seed {sample['seed']}); the interval is {end}"
+
+
+_NAMED = 3  # models whose names are said; results.json has all
+
+
+def _listed(names: Sequence[Any]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(map(str, names[:_NAMED])) + more

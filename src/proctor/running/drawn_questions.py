@@ -10,7 +10,6 @@ from proctor.errors import UsageError
 from proctor.ir.question import Ask, Question
 from proctor.randomness import random_stream
 from proctor.recipes.exam import Context, Demos, Exam, Kind, NoDemos
-from proctor.recipes.options import ExamOptions
 from proctor.recipes.selection import Opened, Row, Selection
 from proctor.scoring.grade import Grade
 from proctor.scoring.main_column import main_column
@@ -85,7 +84,7 @@ def part_of(exam: Exam, questions: Sequence[Question]) -> Exam:
         rows=rows,
         asker=asker,
         draw=NoDemos(),
-        options=ExamOptions(seed=exam.options.seed, clusters=exam.options.clusters),
+        options=replace(exam.options, limit=None, samples=None),
         ceiling=None,
         variants={},
     )

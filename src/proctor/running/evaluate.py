@@ -6,10 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from proctor.results import evaluate as scores
-from proctor.running.judging import judges_through
-from proctor.running.progress import JudgeLog
-
 if TYPE_CHECKING:
     from proctor.recipes.options import ExamOptions
     from proctor.results.evaluate import EvaluationResults
@@ -46,6 +42,10 @@ def evaluate(
         PolicyError: A judge's engine may not see the data. Nothing of it was sent.
         ProctorError: A metric cannot be had, or a package is missing.
     """
+    from proctor.results import evaluate as scores  # on first use: the name is imported by programs that only ask
+    from proctor.running.judging import judges_through
+    from proctor.running.progress import JudgeLog
+
     with judges_through(log, watch=JudgeLog()) as judging:
         results = scores.evaluate(predictions, dataset, data, calc_confidence_intervals, options=options)
     if judged := judging.summary():

@@ -154,12 +154,12 @@ def _size_of(request: Request) -> int:
 
 
 def _drawn_again(step: Step, engine: Engine) -> Single:
-    """Return what is sent for a step: repeats have seeds of their own where an engine would draw equal answers.
+    """Return what is sent for a step that repeats another: repeats have seeds of their own where an engine would draw equal answers.
 
     The answer is filed under the request as the exam makes it, with the number of the repeat.
     """
     request, repeat = step.request, step.key.repeat
-    if not repeat or not isinstance(request, Generate):
+    if not isinstance(request, Generate):
         return request
     decoding = with_defaults(request.decoding, engine.decoding_defaults())
     if not decoding.temperature or (decoding.seed is None and not engine.draws_alike):
@@ -245,6 +245,8 @@ class _Asking:
         """Return what has to be asked, where every request is one step: these are claimed before the only look."""
         fresh = self._claim([Step(entry.request, entry.key) for entry in requests])  # type: ignore[arg-type]
         known = self.filed.known([step.key for step in fresh])
+        if not known:  # nearly always, in a run that asks
+            return fresh
         with self._lock:
             self._on_the_way.difference_update(known)
         if count:
@@ -254,10 +256,11 @@ class _Asking:
     def _claim(self, steps: list[Step]) -> list[Step]:
         fresh = []
         with self._lock:
+            on_the_way, failed, is_held = self._on_the_way, self._failed, self._writer.holds
             for step in steps:
-                taken = step.key in self._on_the_way or step.key in self._failed or self._writer.holds(step.key)
-                if not taken:
-                    self._on_the_way.add(step.key)
+                key = step.key
+                if not (key in on_the_way or key in failed or is_held(key)):
+                    on_the_way.add(key)
                     fresh.append(step)
         return fresh
 
@@ -275,9 +278,8 @@ class _Asking:
                 if is_last_word:
                     session.stopped = session.budget.why
                 return False
-        with self._lock:
-            self._sent[self._count] = step.key, claim
-            self._count += 1
+        self._sent[self._count] = step.key, claim  # one step on a dict needs no lock
+        self._count += 1
         session.progress.asked += 1
         return True
 
@@ -295,8 +297,7 @@ class _Asking:
 
     def file(self, position: int, response: Response) -> None:
         """Store an answer and count it."""
-        with self._lock:
-            sent = self._sent.pop(position, None)
+        sent = self._sent.pop(position, None)
         if sent is None:
             raise EngineError(
                 f"the engine '{self.session.engine.label}' answered request {position}, which is not open",
@@ -318,15 +319,15 @@ class _Asking:
             self._on_the_way.intersection_update([key for key, _ in self._sent.values()])
 
     def _settle(self, key: Key, claim: Claim | None, response: Response) -> None:
+        session = self.session
         self._writer.put(key, response)
-        with self._lock:
-            if response.failure is not None:
-                self._failed.add(key)
-            self._on_the_way.discard(key)
-        if self.session.budget is not None and claim is not None:
-            self.session.budget.settle(claim, response)
-        self.session.progress.count(response)
-        self.session.observer.asking(self.session.progress)
+        if response.failure is not None:
+            self._failed.add(key)
+        self._on_the_way.discard(key)  # last: until then nobody claims it, from then on it is found where it was put
+        if session.budget is not None and claim is not None:
+            session.budget.settle(claim, response)
+        session.progress.count(response)
+        session.observer.asking(session.progress)
 
 
 class _Stream:
@@ -344,7 +345,7 @@ class _Stream:
         self._error: BaseException | None = None
         self._ended = False
         asking.start_round()
-        self._left: Iterator[Step] = (step for exam in exams for steps in self._steps(exam) for step in steps)
+        self._left: Iterator[Step] = chain.from_iterable(steps for exam in exams for steps in self._steps(exam))
         self._held: Step | None = None
         self._iterator = self._requests()
 
@@ -374,12 +375,13 @@ class _Stream:
             )
 
     def _requests(self) -> Iterator[Single]:
+        send, engine = self._asking.send, self._asking.session.engine
         try:
             for step in self._left:
-                if not self._asking.send(step):
+                if not send(step):
                     self._held = step
                     break
-                yield _drawn_again(step, self._asking.session.engine)
+                yield _drawn_again(step, engine) if step.key.repeat else step.request
             self._ended = True
         except Exception as error:  # noqa: BLE001 - kept for check()
             self._error = error

@@ -8,16 +8,29 @@ end, and running into it again completes it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from proctor.errors import OutputError, UsageError
-from proctor.ir import Choose, Converse, Failure, Generate, Likelihood, Prompt, Request, Response, Rolling, Usage
-from proctor.jsonable import to_document, to_line
+from proctor.ir import (
+    Choose,
+    Converse,
+    Decoding,
+    Failure,
+    Generate,
+    Likelihood,
+    Prompt,
+    Request,
+    Response,
+    Rolling,
+    Usage,
+)
+from proctor.jsonable import to_document, to_line, to_lines
 from proctor.recipes.exam import Answered, Exam
 from proctor.recipes.fingerprint import Fingerprint
 from proctor.running.folder_lock import locked
@@ -27,6 +40,7 @@ from proctor.scoring.columns import ABSENT
 from proctor.scoring.grade import Grade
 
 SPEC, SAMPLES, RESULTS = "run.yaml", "samples.jsonl", "results.json"
+_BLOCK = 256  # lines that are encoded together: calls are cheap then, and the lines weigh little
 _DIFFERENCES_SHOWN = 5  # enough to recognise the other run by, on a line or two
 
 
@@ -166,16 +180,20 @@ class SampleWriter:
         with _output_errors(self._folder):
             spool.seek(0)
             spool.truncate()
-            for each in answered:
-                spool.write(to_line(_beginning(exam, each)) + b"\n")
+            decodings = _Decodings()
+            for each in answered:  # each by itself: who grades it may change it
+                spool.write(to_line(_beginning(exam, each, decodings)) + b"\n")
                 yield each
             spool.flush()
 
     def finish(self, grade: Grade) -> None:
         """Write the lines of the exam whose items were recorded last."""
         self._spool.seek(0)
-        for line, ending in zip(self._spool, _endings(grade), strict=False):  # endings never end
-            self._file.write(b"%s,%s\n" % (line[:-2], to_line(ending)[1:]))
+        endings = _endings(grade)  # which never end
+        while lines := list(islice(self._spool, _BLOCK)):
+            ends = to_lines(list(islice(endings, len(lines))))
+            whole = [b"%s,%s\n" % (line[:-2], end[1:]) for line, end in zip(lines, ends, strict=True)]
+            self._file.writelines(whole)
 
 
 def _fingerprints(values: Mapping[str, Any]) -> dict[str, Fingerprint]:
@@ -202,29 +220,80 @@ def _output_errors(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _beginning(exam: str, answered: Answered) -> dict[str, Any]:
+def _beginning(exam: str, answered: Answered, decodings: _Decodings) -> dict[str, Any]:
     question, responses = answered.question, answered.responses
     return {
         "exam": exam,
         "doc_id": question.number,
         "instance": question.digest,
         "input": question.instance,
-        "kind": _one([_KINDS[type(request)] for request in question.requests]),
-        "prompt": _one([prompt for request in question.requests for prompt in _prompts(request)]),
-        "decoding": _decoding(question.requests),
-        "continuations": [words for request in question.requests for words in _continuations(request)] or None,
-        "output": _one([_output(response) for response in responses]) if responses else None,
-        "thinking": _of_texts([response.thoughts for response in responses]),
-        **_written(responses),
-        "finish_reason": _of_texts([response.finish_reasons for response in responses]),
-        "finish_reasons": [reason for response in responses for reason in response.finish_reasons] or None,
+        **_asked(question.requests, decodings),
+        **_heard(responses),
         "references": question.exchange.references,
         "gold": question.exchange.gold,
-        "usage": sum([response.usage for response in responses], Usage()).as_data(),
+        "usage": _usage(responses).as_data(),
         "timing": _timing(responses),
         "failure": answered.failure,
         "schema_version": SCHEMA_VERSION,
     }
+
+
+def _asked(requests: Sequence[Request], decodings: _Decodings) -> dict[str, Any]:
+    """Return what was asked; nearly always one thing, which is what all of it comes to."""
+    if len(requests) == 1 and type(request := requests[0]) is Generate:
+        decoding = decodings.of_one(request.decoding)
+        return {"kind": "generate", "prompt": _payload(request.prompt), "decoding": decoding, "continuations": None}
+    return _all_asked(requests, decodings)
+
+
+def _all_asked(requests: Sequence[Request], decodings: _Decodings) -> dict[str, Any]:
+    return {
+        "kind": _one([_KINDS[type(request)] for request in requests]),
+        "prompt": _one(_of_each(_prompts, requests)),
+        "decoding": decodings.of(requests),
+        "continuations": _of_each(_continuations, requests) or None,
+    }
+
+
+def _heard(responses: Sequence[Response]) -> dict[str, Any]:
+    """Return what came back; nearly always one answer without thoughts, and then that is all of it."""
+    if len(responses) == 1 and len((response := responses[0]).texts) == 1 and _is_bare(response):
+        (reason,) = response.finish_reasons or ("",)
+        return {
+            "output": response.texts[0],
+            "thinking": None,
+            "finish_reason": reason or None,
+            "finish_reasons": response.finish_reasons or None,
+        }
+    return _all_heard(responses)
+
+
+def _is_bare(response: Response) -> bool:
+    return not (
+        response.failure or response.thoughts or response.written or response.scores or len(response.finish_reasons) > 1
+    )
+
+
+def _all_heard(responses: Sequence[Response]) -> dict[str, Any]:
+    return {
+        "output": _one([_output(response) for response in responses]) if responses else None,
+        "thinking": _of_texts([response.thoughts for response in responses]),
+        **_written(responses),
+        "finish_reason": _of_texts([response.finish_reasons for response in responses]),
+        "finish_reasons": _of_each(_REASONS, responses) or None,
+    }
+
+
+_REASONS: Callable[[Response], Sequence[str]] = attrgetter("finish_reasons")
+
+
+def _of_each(parts: Callable[[Any], Iterable[Any]], values: Iterable[Any]) -> list[Any]:
+    """Return the parts of all values, one list."""
+    return list(chain.from_iterable(map(parts, values)))
+
+
+def _usage(responses: Sequence[Response]) -> Usage:
+    return responses[0].usage if len(responses) == 1 else sum([response.usage for response in responses], Usage())
 
 
 _KINDS = {kind: kind.__name__.lower() for kind in (Generate, Choose, Likelihood, Rolling, Converse)}
@@ -233,16 +302,17 @@ _KINDS = {kind: kind.__name__.lower() for kind in (Generate, Choose, Likelihood,
 def _endings(grade: Grade) -> Iterator[dict[str, Any]]:
     """Yield what lines end with, in order; without end, as there may be more lines than scores."""
     shown = map(_values, (grade.predictions, grade.processed_predictions, grade.processed_references))
-    names, columns = list(grade.instance_scores), list(map(_values, grade.instance_scores.values()))
-    for position, (prediction, processed, references) in enumerate(zip(*shown, strict=True)):
-        scores = [(name, next(column)) for name, column in zip(names, columns, strict=True)]
+    names, failures = tuple(grade.instance_scores), grade.failures
+    columns = map(_values, grade.instance_scores.values())
+    scores = zip(*columns, strict=True) if names else repeat(())
+    for position, (prediction, processed, references, values) in enumerate(zip(*shown, scores, strict=True)):
         ending = {
             "prediction": prediction,
             "processed_prediction": processed,
             "processed_references": references,
-            "scores": {name: value for name, value in scores if value is not ABSENT},
+            "scores": {name: value for name, value in zip(names, values, strict=True) if value is not ABSENT},
         }
-        if (failure := grade.failures.get(position)) is not None:
+        if failures and (failure := failures.get(position)) is not None:
             ending["scoring_failure"] = failure
         yield ending
 
@@ -254,21 +324,21 @@ def _values(column: Sequence[Any]) -> Iterator[Any]:
 
 def _one(values: Sequence[Any]) -> Any:
     """Return the value that all share, else the list of them."""
-    if values and all(value == values[0] for value in values[1:]):
+    if len(values) == 1 or (values and all(value == values[0] for value in values[1:])):
         return values[0]
     return list(values)
 
 
 def _of_texts(each: Sequence[Sequence[str]]) -> Any:
     """Return what belongs to texts, one or a list of them as texts are; ``None`` where no text has any."""
-    if not any(any(values) for values in each):
+    if not any(map(any, each)):
         return None
     return _one([values[0] if len(values) == 1 else list(values) for values in each])
 
 
 def _written(responses: Sequence[Response]) -> dict[str, Any]:
     """Return all that was written, where there is more in it than the answers: ``--answers raw`` grades that."""
-    if all(response.written in ((), response.texts) for response in responses):
+    if all([not response.written or response.written == response.texts for response in responses]):
         return {}
     return {"written": _of_texts([response.written or response.texts for response in responses])}
 
@@ -285,12 +355,24 @@ def _prompts(request: Request) -> list[Any]:
             return [list(request.turns)]
 
 
-def _decoding(requests: Sequence[Request]) -> Any:
-    """Return how the model was to write, by name; ``None`` where it writes nothing."""
-    found = [each.decoding for each in requests if isinstance(each, (Generate, Converse))]
-    if not found:
-        return None
-    return _one([{name: value for name in _DECODED if (value := getattr(each, name)) is not None} for each in found])
+class _Decodings:
+    """How the model was to write, as lines say it. The questions of an exam nearly always share one decoding."""
+
+    def __init__(self) -> None:
+        self._last: Decoding | None = None
+        self._shown: dict[str, Any] = {}
+
+    def of(self, requests: Sequence[Request]) -> Any:
+        """Return what requests say of it, by name; ``None`` where the model writes nothing."""
+        found = [self.of_one(each.decoding) for each in requests if isinstance(each, (Generate, Converse))]
+        return _one(found) if found else None
+
+    def of_one(self, decoding: Decoding) -> dict[str, Any]:
+        """Return what one decoding says."""
+        if decoding is not self._last:
+            self._last = decoding
+            self._shown = {name: value for name in _DECODED if (value := getattr(decoding, name)) is not None}
+        return self._shown
 
 
 _DECODED = ("max_tokens", "temperature", "top_p", "top_k", "stop", "seed", "count", "extra")
@@ -316,10 +398,11 @@ def _output(response: Response) -> Any:
 
 
 def _timing(responses: Sequence[Response]) -> dict[str, float]:
-    started = [response.timing.started for response in responses if response.timing.started]
-    found = {
-        "started": min(started, default=0.0),
-        "seconds": sum([response.timing.seconds for response in responses]),
-    }
-    first = responses[0].timing.first_token_seconds if len(responses) == 1 else None
+    each = [response.timing for response in responses]
+    if len(each) != 1:
+        started = [timing.started for timing in each if timing.started]
+        return {"started": min(started, default=0.0), "seconds": sum([timing.seconds for timing in each])}
+    (timing,) = each
+    found = {"started": timing.started or 0.0, "seconds": timing.seconds}
+    first = timing.first_token_seconds
     return found if first is None else {**found, "first_token_seconds": first}

@@ -23,16 +23,18 @@ from proctor.recipes.fingerprint import Fingerprint, FingerprintMaker
 from proctor.running.baselines import Baseline, ExamBaseline, keys_of
 from proctor.running.budget import PriceTable, price_table
 from proctor.running.checks import check_exams
-from proctor.running.drawn_questions import in_drawn_order, part_of, shares_of
+from proctor.running.drawn_questions import part_of, shares_of
 from proctor.running.execute import Budget, Session, ask
+from proctor.running.gate_units import Units
 from proctor.running.judging import judges_through
+from proctor.running.listening import listening
 from proctor.running.log import ResponseLog
 from proctor.running.maintenance import engines as engines_of_log
 from proctor.running.plan import Filed, answered
 from proctor.running.progress import Observer, SilentObserver
+from proctor.running.rehearsal import check_decidable, less_is_better
 from proctor.secrets import without_secrets
 from proctor.statistics.gates import GateTest, Verdict, capital_for
-from proctor.statistics.sequences import difference_interval, mean_interval
 
 FIRST_ROUND = 8
 """Questions that are asked before the first look: a broken model is found out by fifteen."""
@@ -40,6 +42,9 @@ FIRST_ROUND = 8
 _GROWTH = 8
 """Rounds grow to an eighth of what was asked, so that a verdict comes at most that much later than it could, and
 servers have enough to do. Neither depends on the engine: the same gate looks at the same times everywhere."""
+
+_SCORES, _DIFFERENCES = 0.2, 0.015
+"""Guesses of variances before any answer: of right and wrong answers, and of half the differences of similar models."""
 
 _FEWEST = 2  # questions in common: one says nothing about others
 _COMPARED = ("rows", "prompts", "decoding", "extraction", "metrics")
@@ -74,6 +79,11 @@ class GateRules:
         if not 0.5 <= self.level < 1:  # noqa: PLR2004 - below it a coin would be as good
             raise UsageError(f"--level is between 0.5 and 1, not {self.level:g}", hint="0.95 is usual")
 
+    @property
+    def threshold(self) -> float:
+        """What the mean of what is bet on has to be at least: of scores, or of differences moved to 0 to 1."""
+        return (1.0 - self.margin) / 2.0 if self.at_least is None else self.at_least
+
 
 @dataclass(frozen=True, slots=True)
 class ExamVerdict:
@@ -91,6 +101,8 @@ class ExamVerdict:
         difference: ``model - baseline``; without a baseline the model's score.
         low, high: What the difference is above, and below, each with the gate's level.
         why: Why it is undecided.
+        clusters: By which field questions were drawn together; ``None`` where each was drawn by itself.
+        units: How many there were to draw: questions, or clusters of them.
     """
 
     exam: str
@@ -106,6 +118,8 @@ class ExamVerdict:
     low: float
     high: float
     why: str = ""
+    clusters: str | None = None
+    units: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +204,8 @@ def _decide(states: Sequence[_State], session: Session, rules: GateRules) -> Non
         filed = Filed(session.log, session.number, with_failures=True)
         missing = Failure("budget", session.stopped or "the response log holds no answer")
         for state, chunk in rounds:
-            state.take(chunk, list(answered(chunk.questions(), filed, missing)), is_cut_off=session.stopped is not None)
+            heard = filed.heard_by(listening(session.engine, chunk))
+            state.take(chunk, list(answered(chunk.questions(), heard, missing)), is_cut_off=session.stopped is not None)
         _share(states, 1.0 - rules.level)
         if session.stopped is not None:
             return
@@ -221,6 +236,7 @@ class _State:
     exam: Exam
     questions: list[tuple[Question, float | None]]
     rules: GateRules
+    units: Units
     test: GateTest
     verdict: Verdict = "undecided"
     decided_after: int | None = None
@@ -228,13 +244,14 @@ class _State:
     failed: int = 0
     metric: str = ""
     scores: list[tuple[float | None, float | None]] = field(default_factory=list)
-    _highest: list[tuple[float, float]] = field(default_factory=list)
+    _highest: list[tuple[float, float, int]] = field(default_factory=list)
 
     @classmethod
     def of(cls, exam: Exam, baseline: Baseline | None, rules: GateRules) -> _State:
         """Return an exam before it is asked; errors as of :func:`run_gate`."""
         maker = FingerprintMaker()
         questions = list(maker.passing(exam.questions()))
+        check_decidable(exam, questions, instance_scores=rules.instance_scores, more_is_better=True)
         digests = keys_of(question.digest for question in questions)
         before: Sequence[float | None] = [None] * len(questions)
         if baseline is not None:
@@ -242,13 +259,12 @@ class _State:
             _check_same(exam, known, maker.made(exam.definition), baseline, rules)
             before = [known.scores.get(key) for key in digests]
             _check_common(exam.name, known, before, digests, baseline)
-        order = in_drawn_order(exam.name, digests, rules.seed)
-        placed = [(questions[place], before[place]) for place in order if baseline is None or before[place] is not None]
-        if baseline is None:
-            test = GateTest(len(placed), rules.at_least or 0.0, spread=0.2)
-        else:
-            test = GateTest(len(placed), (1.0 - rules.margin) / 2.0, margin=rules.margin / 2.0)
-        return cls(exam, placed, rules, test)
+        known = [place for place in range(len(questions)) if baseline is None or before[place] is not None]
+        asked = [questions[place] for place in known]
+        units = Units.of(exam, asked, [digests[place] for place in known], rules.seed)
+        placed = [(asked[place], before[known[place]]) for place in units.order]
+        spread, margin = (_SCORES, None) if baseline is None else (_DIFFERENCES, rules.margin / 2.0)
+        return cls(exam, placed, rules, units, units.test(rules.threshold, margin, spread))
 
     @property
     def is_open(self) -> bool:
@@ -257,35 +273,39 @@ class _State:
 
     def next_round(self) -> Exam:
         """Return the next questions as an exam."""
-        size = max(FIRST_ROUND, self.asked // _GROWTH)
+        size = self.units.after(self.asked, max(FIRST_ROUND, self.asked // _GROWTH))
         return part_of(self.exam, [question for question, _ in self.questions[self.asked : self.asked + size]])
 
     def take(self, chunk: Exam, found: Sequence[Answered], *, is_cut_off: bool) -> None:
         """Settle the bets on the answers to a round; of one that was cut off, up to the first that is missing."""
         if is_cut_off:
             cut = next((n for n, each in enumerate(found) if _is_missing(each)), len(found))
-            found = found[:cut]
+            found = found[: (self.units.ends(self.asked + cut) or [0])[-1] - self.asked]
         if not found:
             return
-        grade = chunk.grader.grade(found)
+        grade = chunk.grade(found)
         shares = shares_of(self.exam.name, grade, len(found), instance_scores=self.rules.instance_scores)
         if shares.low_is_better:
-            why = f"less of '{shares.metric}' is better, and a gate is for scores of which more is"
-            raise UsageError(f"'{self.exam.name}' cannot be gated", why=why, hint="gate on an accuracy")
+            raise less_is_better(self.exam.name, shares.metric)
         self.metric = shares.metric or self.metric
+        begun = self.asked
         for score in shares.values:
-            _, before = self.questions[self.asked]
-            self._add(score, before)
+            self.scores.append((score, self.questions[self.asked][1]))
+            self.asked += 1
+            self.failed += score is None
+        known = self.shares
+        for end in self.units.ends(self.asked):
+            if end > begun:
+                self.units.settled(self.test, known[begun:end], self.rules.threshold)
+                self._highest.append((float(self.test.above.highest), float(self.test.below.highest), end))
+                begun = end
 
-    def _add(self, score: float | None, before: float | None) -> None:
-        self.asked += 1
-        self.failed += score is None
-        self.scores.append((score, before))
-        if before is None:
-            self.test.add(score)
-        else:
-            self.test.add(None if score is None else (score - before + 1.0) / 2.0)
-        self._highest.append((float(self.test.above.highest), float(self.test.below.highest)))
+    @property
+    def shares(self) -> list[float | None]:
+        """What is bet on, question by question, from 0 to 1: scores, or differences."""
+        if self.rules.at_least is not None:
+            return [new for new, _ in self.scores]
+        return [None if new is None else (new - (old or 0.0) + 1.0) / 2.0 for new, old in self.scores]
 
     def decide(self, alpha: float) -> bool:
         """Take the verdict if it is certain with this error; return whether it was taken."""
@@ -294,7 +314,7 @@ class _State:
             return False
         enough = capital_for(alpha)
         where = 0 if found == "passed" else 1
-        after = next((n for n, each in enumerate(self._highest, 1) if each[where] >= enough), self.asked)
+        after = next((each[2] for each in self._highest if each[where] >= enough), self.asked)
         self.verdict, self.decided_after = found, after
         return True
 
@@ -426,7 +446,7 @@ def _verdict_of(state: _State, stopped: str | None) -> ExamVerdict:
     model = math.fsum(new for new, _ in pairs) / count if count else math.nan
     has_baseline = state.rules.at_least is None
     before = math.fsum(old or 0.0 for _, old in pairs) / count if count and has_baseline else None
-    low, high = _bounds(state, total)
+    low, high = _bounds(state)
     why = ""
     if state.verdict == "undecided":
         why = stopped or f"{state.failed} of {state.asked} questions have no score, and it depends on them"
@@ -444,18 +464,18 @@ def _verdict_of(state: _State, stopped: str | None) -> ExamVerdict:
         low,
         high,
         why,
+        state.units.by,
+        len(state.units.sizes),
     )
 
 
-def _bounds(state: _State, total: int) -> tuple[float, float]:
+def _bounds(state: _State) -> tuple[float, float]:
     """Return what the difference is above and below, each with the gate's level; a verdict is such a bound, too."""
     each_way = 2.0 * state.rules.level - 1.0
+    low, high = state.units.interval(state.shares, each_way)
     if state.rules.at_least is None:
-        values = [None if new is None else new - (old or 0.0) for new, old in state.scores]
-        low, high = difference_interval(values, total, each_way)
-        edge = -state.rules.margin
+        low, high, edge = 2.0 * low - 1.0, 2.0 * high - 1.0, -state.rules.margin
     else:
-        low, high = mean_interval([new for new, _ in state.scores], total, each_way)
         edge = state.rules.at_least
     low = max(low, edge) if state.verdict == "passed" else low
     return low, (min(high, edge) if state.verdict == "failed" else high)

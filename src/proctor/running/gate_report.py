@@ -28,6 +28,8 @@ def _sentence(each: ExamVerdict, result: GateResult) -> str:
     asked = f"{each.asked:,} of {each.questions:,} questions were asked"
     if each.decided_after is not None and each.decided_after < each.asked:
         asked += f", {each.decided_after:,} were enough"
+    if each.clusters is not None:
+        asked += f" (whole clusters of '{each.clusters}', of which there are {each.units:,})"
     parts = [f"{each.verdict.upper()}: {each.exam}: {_claim(each, result.rules, result.label)}.", f"{asked};"]
     parts.append(_numbers(each, result.rules))
     if each.failed:

@@ -17,12 +17,16 @@ import itertools
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Final
 
 from proctor.ir import Converse, Request, Response
+from proctor.lazy import Deferred
 from proctor.results.latency_tables import UNITS
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Deferred("numpy")
 
 _PERCENTS: Final = {"Median": 50.0, "P75": 75.0, "P90": 90.0, "P99": 99.0}
 _MILLISECONDS, _MICROSECONDS = 1_000, 1_000_000

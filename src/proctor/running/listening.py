@@ -53,11 +53,12 @@ def listening(engine: Engine, exam: Exam | None = None) -> Listening:
     """
     marks = engine.thought_marks
     known = marks.of_the_table  # engines that know the user's marks heard them; older ones filed what stood behind
+    only_chats = engine.only_chats
 
     def answers_only(request: Request, response: Response) -> Response:
         if not isinstance(request, Generate):
             return heard(response, known, UNKNOWN)
-        opening = opening_of(request.prompt, known, by_name=True, strings_are_messages=engine.only_chats)
+        opening = opening_of(request.prompt, known, by_name=True, strings_are_messages=only_chats)
         return heard(response, known, opening)
 
     def all_written(request: Request, response: Response) -> Response:

@@ -356,9 +356,10 @@ def write(
             connection.executemany(
                 "INSERT OR IGNORE INTO responses (engine, request, repeat, at, body) VALUES (?, ?, ?, ?, ?)", answers
             )
-            connection.executemany(
-                "DELETE FROM failures WHERE engine = ? AND request = ? AND repeat = ?", [row[:3] for row in answers]
-            )
+            if connection.execute("SELECT 1 FROM failures WHERE engine = ? LIMIT 1", (engine,)).fetchone():
+                connection.executemany(
+                    "DELETE FROM failures WHERE engine = ? AND request = ? AND repeat = ?", [row[:3] for row in answers]
+                )
         if failures:
             connection.executemany(
                 "INSERT OR REPLACE INTO failures (engine, request, repeat, at, body) VALUES (?, ?, ?, ?, ?)",

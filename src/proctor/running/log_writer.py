@@ -19,7 +19,7 @@ from proctor.ir import Response
 from proctor.running.log import Key, ResponseLog, write
 from proctor.running.log_errors import log_errors
 
-_COMMIT_SPACING_SECONDS = 0.002  # a commit costs a fraction of it; what arrives meanwhile shares the next one
+_COMMIT_SPACING_SECONDS = 0.01  # a kill loses so much at most; a commit takes a tenth of it, and what arrives shares it
 _SYNC_SPACING_SECONDS = 0.25  # flushing a disk takes 1 to 50 ms; a power loss costs a quarter of a second of answers
 _FLOOD = 2_000  # answers in a commit: more wait already, and the commit has paid for itself
 _MOST_WAITING = 20_000  # answers in memory, some 50 MB, before a fast engine has to wait for a slow disk
@@ -59,7 +59,8 @@ class LogWriter:
                 self._change.wait()
             self._raise()
             self._waiting[key] = response
-            self._change.notify_all()
+            if len(self._waiting) == 1:  # the writer sleeps only where nothing waits
+                self._change.notify_all()
 
     def holds(self, key: Key) -> bool:
         """Whether an answer to this key was handed over and is not yet committed."""

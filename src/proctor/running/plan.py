@@ -64,6 +64,8 @@ def wanted(question: Question, place: str = "") -> list[Wanted]:
     if place:
         keys = [content_key("place", place, question.number, number) for number in range(len(question.requests))]
         return [Wanted(request, Key.of(key)) for request, key in zip(question.requests, keys, strict=True)]
+    if len(question.requests) == 1:  # nearly always
+        return [Wanted(question.requests[0], Key.of(question.requests[0].key))]
     seen: dict[str, int] = {}
     found = []
     for request in question.requests:
@@ -120,19 +122,20 @@ class Filed:
 
     def assemble(self, requests: Sequence[Wanted]) -> list[Response | None]:
         """Return the response to each request; ``None`` where there is none."""
-        plain = self.responses([entry.key for entry in requests if not isinstance(entry.request, Converse)])
         talks = {
             place: self._talk(entry.request, entry)
             for place, entry in enumerate(requests)
             if isinstance(entry.request, Converse)
         }
         self._advance(list(talks.values()))
+        plain = self.responses([entry.key for place, entry in enumerate(requests) if place not in talks])
+        hear = self._hear.hear
         return [
             talks[place].response
             if place in talks
-            else self._hear(entry.request, plain[entry.key])
-            if entry.key in plain
             else None
+            if (filed := plain.get(entry.key)) is None
+            else hear(entry.request, filed)
             for place, entry in enumerate(requests)
         ]
 
@@ -227,6 +230,7 @@ def answered_blocks(blocks: Iterable[Block], filed: Filed, missing: Failure) -> 
     """Yield questions with their responses, as :func:`answered` does, where their requests are known already."""
     unanswered = Response(failure=missing)
     for batch, requests in blocks:
-        responses = iter(filed.assemble([entry for entries in requests for entry in entries]))
+        found = filed.assemble([entry for entries in requests for entry in entries])
+        responses = iter([unanswered if response is None else response for response in found])
         for question, entries in zip(batch, requests, strict=True):
-            yield Answered(question, tuple(response or unanswered for response in islice(responses, len(entries))))
+            yield Answered(question, tuple(islice(responses, len(entries))))

@@ -1,34 +1,44 @@
 """Asking until the main score is known well enough: ``--precision 0.02``.
 
 Questions are drawn at random without replacement, and their interval is that of a confidence sequence: it holds
-although somebody looks at it again and again, and stops when he likes what he sees. What was asked is then an exam of
-its own.
+although somebody looks at it again and again, and stops when he likes what he sees. Where other models' answers to the
+same questions are at hand, questions are drawn by what these say about them, and the score is corrected for that
+(:mod:`proctor.running.draws`). What was asked is then an exam of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from proctor.engines.engine import Engine
 from proctor.errors import UsageError
 from proctor.ir import Failure
 from proctor.ir.question import Answered, Question
 from proctor.recipes.exam import Exam, suited
-from proctor.running.baselines import keys_of
+from proctor.running.baselines import Baseline, keys_of
 from proctor.running.budget import PriceTable
 from proctor.running.checks import check_exams
-from proctor.running.drawn_questions import ORDER_SEED, in_drawn_order, part_of, shares_of
+from proctor.running.drawn_questions import ORDER_SEED, part_of, shares_of
+from proctor.running.draws import AdaptiveDraw, Draw, UniformDraw
 from proctor.running.execute import Budget, Session, ask
 from proctor.running.judging import judges_through
+from proctor.running.listening import listening
 from proctor.running.log import ResponseLog
+from proctor.running.other_answers import check_given, others_of
 from proctor.running.plan import Filed, answered
 from proctor.running.progress import Observer, SilentObserver
+from proctor.running.rehearsal import check_decidable
+from proctor.scoring.flat import COUNT, HIGH, LOW
+from proctor.scoring.grade import Grade
 from proctor.secrets import without_secrets
-from proctor.statistics.sequences import GRID_STEP, ConfidenceSequence, mean_interval
+from proctor.statistics.item_models import FEWEST_MODELS
+
+How = Literal["auto", "uniform", "adaptive"]
+"""How questions are drawn; ``auto`` is adaptive where enough other models have answered them."""
 
 FIRST_ROUND = 32
 """Questions before the first look: fewer know no share to within ten points."""
@@ -46,7 +56,10 @@ class Sample:
         asked: How many were asked.
         precision: How near to the score the bounds were to be.
         low, high: The bounds of the 95% interval, as shares of 1.
-        seed: Of the order of questions.
+        seed: Of the draws.
+        chosen: How they were chosen, for people.
+        estimate: The score, as a share of 1, where it is not the mean of what was asked.
+        models: Whose answers said which questions tell most.
     """
 
     part: Exam
@@ -56,22 +69,47 @@ class Sample:
     low: float
     high: float
     seed: int
+    chosen: str = UniformDraw.said
+    estimate: float | None = None
+    models: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return what results say of it."""
-        return {
+        found: dict[str, Any] = {
             "asked": self.asked,
             "of": self.questions,
-            "chosen": "uniformly at random, without replacement",
+            "chosen": self.chosen,
             "seed": self.seed,
             "precision": self.precision,
             "reached": (self.high - self.low) / 2 <= self.precision + _ROUNDING,
         }
+        if self.estimate is not None:
+            found |= {"is_adaptive": True, "models": list(self.models)}
+        return found
+
+    def corrected(self, grade: Grade) -> Grade:
+        """Return a grade that is of the whole exam.
+
+        What was drawn uniformly stands for the rest as it is. Of adaptive draws only the main score can be corrected, and
+        the others are left out: the questions that were asked are harder to foretell than the rest.
+        """
+        grade.stands_for = self.questions
+        if self.estimate is None or grade.main is None:
+            return grade
+        factor = 100.0 if grade.main.unit == "percent" else 1.0
+        numbers = {"value": self.estimate * factor, "low": self.low * factor, "high": self.high * factor}
+        grade.main = replace(grade.main, **numbers, stderr=None)
+        grade.table = [grade.main]
+        kept = {name: grade.scores[name] for name in ("score_name", COUNT) if name in grade.scores}
+        ends = {"": "value", LOW: "low", HIGH: "high"}
+        flat = {f"{name}{end}": numbers[what] for name in ("score", grade.main.name) for end, what in ends.items()}
+        grade.scores = {**kept, **flat}
+        return grade
 
     def entry(self, entry: Mapping[str, Any]) -> dict[str, Any]:
         """Return an exam's results with the sample, and the interval that holds although it was looked at."""
         factor = 100.0 if entry.get("unit") == "percent" else 1.0
-        bounds = {"_ci_low": self.low * factor, "_ci_high": self.high * factor}
+        bounds = {LOW: self.low * factor, HIGH: self.high * factor}
         names = ("score", str(entry.get("score_name")))
         changed = {f"{name}{end}": bound for name in names for end, bound in bounds.items()}
         return {**entry, **changed, "sample": self.to_dict()}
@@ -110,6 +148,8 @@ def draw(
     precision: float,
     *,
     seed: int | None = None,
+    how: How = "auto",
+    others: Sequence[Baseline] = (),
     log: ResponseLog | str | Path | None = None,
     observer: Observer | None = None,
     budget: Budget | None = None,
@@ -122,14 +162,18 @@ def draw(
         exams: Exams with different names.
         engine: Who answers.
         precision: Half of the width that the 95% interval is to have, as a share.
-        seed: Of the order of questions.
+        seed: Of the draws.
+        how: How questions are drawn.
+        others: Runs of other models on the same questions; without any, those count that the log has.
         log, observer, budget, prices, retry_failed: As of :func:`~proctor.running.run.run_exams`.
 
     Raises:
-        UsageError: The precision is not one, or an exam's score is not a mean of its instances'.
+        UsageError: The precision is not one, an exam's score is not a mean of its instances', or adaptive draws are
+            wanted and fewer than three other models have answered.
         LogError, EngineError, DataError: With what was answered so far kept in the log.
     """
     check_precision(precision)
+    check_how(how, has_others=bool(others))
     engine = engine.answering()
     if engine.answers_in_order:
         raise UsageError(
@@ -137,20 +181,49 @@ def draw(
         )
     chosen = suited(exams, engine)
     check_exams(chosen, engine)
-    states = [_State.of(exam, precision, seed) for exam in chosen]
     with ExitStack() as stack:
         open_log = log if isinstance(log, ResponseLog) else stack.enter_context(ResponseLog(log))
         number = open_log.engine_number(engine.identity, engine.label, without_secrets(engine.identity_values()))
+        plan = _Plan(precision, seed, how, others)
+        states = [_State.of(exam, plan, engine, open_log) for exam in chosen]
         session = Session(engine, open_log, number, observer or SilentObserver(), retry_failed, budget, prices)
         stack.enter_context(judges_through(open_log, retry_failed=retry_failed, budget=budget, prices=prices))
-        while (still := [state for state in states if not state.is_done]) and session.stopped is None:
-            chunks = [(state, state.next_round()) for state in still]
-            ask([chunk for _, chunk in chunks], session)
-            filed = Filed(open_log, number, with_failures=True)
-            missing = Failure("budget", session.stopped or "the response log holds no answer")
-            for state, chunk in chunks:
-                state.take(chunk, list(answered(chunk.questions(), filed, missing)))
+        _ask_all(states, session)
     return Drawn({state.exam.name: state.sample() for state in states}, session.stopped)
+
+
+def _ask_all(states: Sequence[_State], session: Session) -> None:
+    """Ask round after round, until every score is known well enough, or the budget has ended."""
+    while (still := [state for state in states if not state.is_done]) and session.stopped is None:
+        chunks = [(state, state.next_round()) for state in still]
+        ask([chunk for _, chunk in chunks], session)
+        filed = Filed(session.log, session.number, with_failures=True)
+        missing = Failure("budget", session.stopped or "the response log holds no answer")
+        for state, chunk in chunks:
+            heard = filed.heard_by(listening(session.engine, chunk))
+            state.take(chunk, list(answered(chunk.questions(), heard, missing)))
+
+
+def check_how(how: str, *, has_others: bool) -> None:
+    """Refuse ways to draw that there are not, or that contradict each other.
+
+    Raises:
+        UsageError: The way is unknown, or uniform and there are runs to learn from.
+    """
+    if how not in get_args(How):
+        raise UsageError(f"--draw is {how!r}", hint=f"it is {', '.join(get_args(How))}")
+    if how == "uniform" and has_others:
+        raise UsageError("--draw uniform learns nothing from --others", hint="leave out one of them")
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """How questions are to be drawn, of every exam."""
+
+    precision: float
+    seed: int | None
+    how: How
+    others: Sequence[Baseline]
 
 
 @dataclass
@@ -159,52 +232,69 @@ class _State:
 
     exam: Exam
     questions: list[Question]
-    places: list[int]
-    precision: float
-    seed: int
-    sequence: ConfidenceSequence
-    scores: list[float | None] = field(default_factory=list)
-    bounds: tuple[float, float] = (0.0, 1.0)
+    plan: _Plan
+    draws: Draw
+    models: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, exam: Exam, precision: float, seed: int | None) -> _State:
+    def of(cls, exam: Exam, plan: _Plan, engine: Engine, log: ResponseLog) -> _State:
         """Return an exam before it is asked."""
         questions = list(exam.questions())
-        places = in_drawn_order(exam.name, keys_of(each.digest for each in questions), seed)
-        used = ORDER_SEED if seed is None else seed
-        return cls(exam, questions, places, precision, used, ConfidenceSequence(len(questions)))
+        check_decidable(exam, questions)
+        keys = keys_of(each.digest for each in questions)
+        if plan.how != "uniform":
+            others = others_of(exam, questions, keys, plan.others, engine, log)
+            check_given(exam, others, plan.others)
+            if others.are_enough:
+                draws = AdaptiveDraw(exam.name, keys, plan.seed, others.model(), len(others.names))
+                return cls(exam, questions, plan, draws, others.names)
+            if plan.how == "adaptive":
+                raise _too_few(exam, others.names, log)
+        return cls(exam, questions, plan, UniformDraw(exam.name, keys, plan.seed, plan.precision))
 
     @property
     def is_done(self) -> bool:
         """Whether the score is known well enough, or everything was asked."""
-        low, high = self.bounds
-        return len(self.scores) == len(self.questions) or (high - low) / 2 <= self.precision
+        low, high = self.draws.bounds
+        return len(self.draws.places) == len(self.questions) or (high - low) / 2 <= self.plan.precision
 
     def next_round(self) -> Exam:
         """Return the next questions as an exam."""
-        asked = len(self.scores)
-        size = max(FIRST_ROUND, asked // _GROWTH)
-        return part_of(self.exam, [self.questions[place] for place in self.places[asked : asked + size]])
+        size = max(FIRST_ROUND, len(self.draws.places) // _GROWTH)
+        return part_of(self.exam, [self.questions[place] for place in self.draws.next(size)])
 
     def take(self, chunk: Exam, found: Sequence[Answered]) -> None:
         """Take the answers to a round, up to the first that the budget did not pay for."""
         paid = next((n for n, each in enumerate(found) if _is_unpaid(each)), len(found))
-        if not paid:
-            return
-        shares = shares_of(self.exam.name, chunk.grader.grade(found[:paid]), paid)
-        for score in shares.values:
-            self.sequence.add(score)
-        self.scores += shares.values
-        self.bounds = self.sequence.bounds()
-        if (self.bounds[1] - self.bounds[0]) / 2 <= self.precision + GRID_STEP:
-            self.bounds = mean_interval(self.scores, len(self.questions))
+        scores = shares_of(self.exam.name, chunk.grade(found[:paid]), paid).values if paid else []
+        self.draws.take(scores)
 
     def sample(self) -> Sample:
         """Return what was asked, in the exam's own order."""
-        asked = sorted(self.places[: len(self.scores)])
+        asked = sorted(self.draws.places)
         part = part_of(self.exam, [self.questions[place] for place in asked])
-        low, high = self.bounds
-        return Sample(part, len(self.questions), len(asked), self.precision, low, high, self.seed)
+        low, high = self.draws.bounds
+        return Sample(
+            part,
+            len(self.questions),
+            len(asked),
+            self.plan.precision,
+            low,
+            high,
+            ORDER_SEED if self.plan.seed is None else self.plan.seed,
+            self.draws.said,
+            self.draws.estimate,
+            self.models,
+        )
+
+
+def _too_few(exam: Exam, names: Sequence[str], log: ResponseLog) -> UsageError:
+    return UsageError(
+        f"--draw adaptive: {len(names)} other models have answered at least half of '{exam.name}', and "
+        f"{FEWEST_MODELS} are needed",
+        why=f"{log.path} has answers to the same requests of: {', '.join(names) or 'nobody else'}",
+        hint="--others RUN names runs of other models on the same questions; --draw uniform needs none",
+    )
 
 
 def _is_unpaid(each: Answered) -> bool:

@@ -82,12 +82,13 @@ class Progress:
 
     def count(self, response: Response) -> None:
         """Add an answer of the engine."""
+        usage = response.usage
         self.answered += 1
         self.failed += response.failure is not None
-        self.prompt_tokens += response.usage.prompt_tokens
-        self.completion_tokens += response.usage.completion_tokens
-        self.thinking_tokens += response.usage.thinking_tokens
-        self.cached_tokens += response.usage.cached_tokens
+        self.prompt_tokens += usage.prompt_tokens
+        self.completion_tokens += usage.completion_tokens
+        self.thinking_tokens += usage.thinking_tokens
+        self.cached_tokens += usage.cached_tokens
 
 
 class Observer(Protocol):

@@ -11,11 +11,13 @@ What a prompt's parts are (:attr:`~proctor.ir.Prompt.turns`) is not kept: engine
 from __future__ import annotations
 
 import marshal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from tempfile import SpooledTemporaryFile
 from types import TracebackType
 from typing import IO, Any, Final, Self, TypeAlias
+
+from msgspec import structs
 
 from proctor.ir import (
     Choose,
@@ -37,7 +39,7 @@ from proctor.ir.question import Question
 from proctor.recipes.exam import Exam
 from proctor.running.log import Key
 from proctor.running.plan import Block, Wanted
-from proctor.scoring.stored import is_plain
+from proctor.scoring.stored import are_plain
 
 MOST_BYTES: Final = 1 << 30
 """Bytes of the file: a million short questions have half of it, and temporary folders may be small."""
@@ -52,6 +54,7 @@ _VERSION: Final = 2
 """Of :mod:`marshal`: later ones look for values that occur twice, which takes longer than to write them twice."""
 
 _TEXT: Final = frozenset({str})
+_ROLES: Final = frozenset({str, type(None)})
 
 _Packed: TypeAlias = tuple[Any, ...]
 
@@ -81,9 +84,9 @@ class QuestionSpool:
     def _read(self, places: Sequence[tuple[int, int]]) -> Iterator[Block]:
         for start, length in places:
             self._file.seek(start)
-            packed = marshal.loads(self._file.read(length))  # noqa: S302 - our own bytes, which nobody else can write
-            questions = [self.shared.unpacked(each) for each, _ in packed]
-            yield questions, [_asked(each, keys) for each, (_, keys) in zip(questions, packed, strict=True)]
+            packed, keys = marshal.loads(self._file.read(length))  # noqa: S302 - our own bytes, which nobody else can write
+            questions = self.shared.unpacked(packed)
+            yield questions, list(map(_asked, questions, keys))
 
     def write(self, data: bytes) -> tuple[int, int] | None:
         """Add bytes and return their place; ``None`` where there is no room for them."""
@@ -126,10 +129,13 @@ class Recording:
         """Add questions with their requests."""
         if not self._fits:
             return
-        place = None
-        packed = self._packed(questions, asked)
-        if packed is not None:
-            place = self._spool.write(marshal.dumps(packed, _VERSION))
+        try:
+            packed = self._spool.shared.packed(questions)
+        except (_UnfitError, RecursionError):
+            self._fits = False
+            return
+        keys = [[tuple(entry.key) for entry in own] for own in asked]
+        place = self._spool.write(marshal.dumps((packed, keys), _VERSION))
         if place is None:
             self._fits = False
         else:
@@ -139,16 +145,6 @@ class Recording:
         """Hand the questions to the spool: these were all."""
         if self._fits:
             self._spool.hold(self)
-
-    def _packed(self, questions: Sequence[Question], asked: Sequence[Sequence[Wanted]]) -> list[_Packed] | None:
-        pack = self._spool.shared.packed
-        try:
-            packed = [
-                (pack(each), [tuple(entry.key) for entry in own]) for each, own in zip(questions, asked, strict=True)
-            ]
-        except _UnfitError:
-            return None
-        return packed
 
 
 def _asked(question: Question, keys: Sequence[tuple[bytes, int]]) -> list[Wanted]:
@@ -160,7 +156,7 @@ class _UnfitError(Exception):
 
 
 class _Shared:
-    """Questions as tuples of plain values; what many of them share is kept here, and has a number in them."""
+    """Questions as columns of plain values; what many of them share is kept here, and has a number in them."""
 
     def __init__(self) -> None:
         self._values: list[Any] = []
@@ -176,54 +172,52 @@ class _Shared:
             self._numbers[id(value)] = number
         return number
 
-    def packed(self, question: Question) -> _Packed:
-        """Return a question as a tuple of plain values; raise :class:`_UnfitError` where it has others."""
-        exchange, failure = question.exchange, question.failure
-        asked, opening = list(map(_packed_turn, exchange.question)), list(map(_packed_turn, exchange.opening))
-        values = question.instance, exchange.references, exchange.choices, question.labels
-        scalars = question.number, exchange.answer_prefix, exchange.answer, exchange.gold
-        if not (is_plain(scalars) and all(map(is_plain, values)) and all(map(_is_text, (*asked, *opening)))):
+    def packed(self, questions: Sequence[Question]) -> _Packed:
+        """Return questions as columns of plain values; raise :class:`_UnfitError` where one has others."""
+        exchanges = [each.exchange for each in questions]
+        turns = (
+            [list(map(_packed_turn, each.question)) for each in exchanges],
+            [list(map(_packed_turn, each.opening)) for each in exchanges],
+        )
+        scalars = (
+            [each.number for each in questions],
+            [each.answer_prefix for each in exchanges],
+            [each.answer for each in exchanges],
+            [each.gold for each in exchanges],
+        )
+        nested = (
+            [each.instance for each in questions],
+            [each.references for each in exchanges],
+            [each.choices for each in exchanges],
+            [each.labels for each in questions],
+            [list(map(self._packed_request, each.requests)) for each in questions],
+        )
+        if not (are_plain(chain(*scalars)) and are_plain(chain(*nested)) and _are_texts(chain(*turns))):
             raise _UnfitError
-        return (
-            question.number,
-            question.instance,
-            asked,
-            opening,
-            exchange.answer_prefix,
-            exchange.answer,
-            exchange.references,
-            exchange.choices,
-            exchange.gold,
-            list(map(self._packed_request, question.requests)),
-            self._number(question.processors),
-            question.labels,
-            None if failure is None else (failure.kind, failure.message, failure.attempts, failure.retryable),
-            question.digest,
+        own = (
+            [self._number(each.processors) for each in questions],
+            [None if each.failure is None else structs.astuple(each.failure) for each in questions],
+            [each.digest for each in questions],
         )
+        return *turns, *scalars, *nested, *own
 
-    def unpacked(self, packed: _Packed) -> Question:
-        """Return the question of a tuple."""
-        number, instance, question, opening, prefix, answer, references, choices, gold, *rest = packed
-        requests, processors, labels, failure, digest = rest
-        exchange = Exchange(
-            tuple(map(_unpacked_turn, question)),
-            tuple(map(_unpacked_turn, opening)),
-            prefix,
-            answer,
-            references,
-            choices,
-            gold,
-        )
-        return Question(
-            number,
-            instance,
-            exchange,
-            tuple(map(self._unpacked_request, requests)),
-            self._values[processors],
-            labels,
-            None if failure is None else Failure(*failure),
-            digest,
-        )
+    def unpacked(self, packed: _Packed) -> list[Question]:
+        """Return the questions of columns."""
+        return [
+            Question(
+                number,
+                instance,
+                Exchange(_turns(asked), _turns(opening), prefix, answer, references, choices, gold),
+                tuple([self._unpacked_request(each) for each in requests]),
+                self._values[processors],
+                labels,
+                None if failure is None else Failure(*failure),
+                digest,
+            )
+            for asked, opening, number, prefix, answer, gold, instance, references, choices, labels, requests, processors, failure, digest in zip(
+                *packed, strict=True
+            )
+        ]
 
     def _packed_request(self, request: Request) -> _Packed:
         match request:
@@ -237,8 +231,6 @@ class _Shared:
                 packed = "rolling", request.text, request.from_start, request.messages
             case Converse():
                 packed = "converse", request.turns, self._number(request.decoding)
-        if not is_plain(packed):
-            raise _UnfitError
         return packed
 
     def _unpacked_request(self, packed: _Packed) -> Request:
@@ -261,21 +253,21 @@ class _Shared:
 
 
 def _packed_turn(turn: Turn) -> _Packed:
-    parts = [
-        (part.text, part.origin) if isinstance(part, Span) else (part.kind, part.source, part.origin)
-        for part in turn.parts
-    ]
-    return turn.role, parts, turn.fallback_role
+    return turn.role, list(map(structs.astuple, turn.parts)), turn.fallback_role
 
 
-def _is_text(turn: _Packed) -> bool:
-    """Whether what a packed turn consists of are texts, and not something derived from them."""
-    role, parts, fallback = turn
-    return (
-        type(role) is str and (fallback is None or type(fallback) is str) and _TEXT.issuperset(map(type, chain(*parts)))
-    )
+def _are_texts(turns: Iterable[Sequence[_Packed]]) -> bool:
+    """Whether what packed turns consist of are texts, and not something derived from them."""
+    found = list(chain.from_iterable(turns))
+    words = chain.from_iterable(chain.from_iterable([parts for _, parts, _ in found]))
+    roles = chain.from_iterable([(role, fallback) for role, _, fallback in found])
+    return _TEXT.issuperset(map(type, words)) and _ROLES.issuperset(map(type, roles))
 
 
-def _unpacked_turn(packed: _Packed) -> Turn:
-    role, parts, fallback = packed
-    return Turn(role, tuple(Span(*each) if len(each) == 2 else Media(*each) for each in parts), fallback)  # noqa: PLR2004
+def _turns(packed: Sequence[_Packed]) -> tuple[Turn, ...]:
+    return tuple([_unpacked_turn(*each) for each in packed]) if packed else ()
+
+
+def _unpacked_turn(role: str, parts: Sequence[_Packed], fallback: str | None) -> Turn:
+    spans = [Span(*each) if len(each) == 2 else Media(*each) for each in parts]  # noqa: PLR2004
+    return Turn(role, tuple(spans), fallback)

@@ -238,6 +238,8 @@ class _Grading:
         engine = self._session.engine.identity
         try:
             grade = _grade(exam, tally, samples)
+            if (sample := self._session.samples.get(exam.name)) is not None:
+                grade = sample.corrected(grade)
         except _ENDS_THE_RUN:
             raise
         except Exception as error:  # noqa: BLE001 - the reason becomes this exam's result; the others' are kept
@@ -250,7 +252,7 @@ class _Grading:
                 **entry_of(grade, tally.count, tally.endings.as_data()),
                 FINGERPRINT: fingerprint.to_dict(),
             }
-            if (sample := self._session.samples.get(exam.name)) is not None:
+            if sample is not None:
                 self.results[exam.name] = sample.entry(self.results[exam.name])
             self._session.observer.graded(exam.name, grade)
         if exam.variant:

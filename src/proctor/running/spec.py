@@ -46,6 +46,8 @@ class RunSpec:
         num_demos: Solved instances in each prompt, where it replaces the exam's own number.
         overrides: Further settings of the recipes, by name.
         precision: How near the bounds of the main scores' intervals are to be; questions are drawn until they are.
+        draw: How these questions are drawn: ``auto``, ``uniform``, ``adaptive``.
+        others: Runs and files of other models' scores that say which questions tell most.
         log_samples: Whether ``samples.jsonl`` is written.
         tags: Words by which people find the run again; they change nothing.
         engine: Identity of the engine: filled in by the run.
@@ -63,6 +65,8 @@ class RunSpec:
     num_demos: int | None = None
     overrides: dict[str, Any] = field(default_factory=dict)
     precision: float | None = None
+    draw: str | None = None
+    others: list[str] = field(default_factory=list)
     log_samples: bool = True
     tags: tuple[str, ...] = ()
     engine: str = ""
@@ -75,7 +79,9 @@ class RunSpec:
         """Return JSON-like data without secrets; what is not set is left out."""
         values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         return {
-            name: jsonable(value) for name, value in without_secrets(values).items() if value not in (None, {}, "", ())
+            name: jsonable(value)
+            for name, value in without_secrets(values).items()
+            if value not in (None, {}, [], "", ())
         }
 
     def to_yaml(self) -> str:

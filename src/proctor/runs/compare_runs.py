@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from proctor.errors import ProctorError, ScoringError
+from proctor.jsonable import jsonable
 from proctor.recipes.exam import Exam
 from proctor.results.comparison import bootstrap_p_value, compare, detectable_difference, holm
 from proctor.running.regrade import RegradedExam
@@ -24,6 +26,7 @@ from proctor.running.spec import RunSpec
 from proctor.runs.meaning import meaning_of, why_not_comparable
 from proctor.runs.pairs import Pairs, matched_exams, paired
 from proctor.runs.sample_index import SampleIndex, ScoredLines
+from proctor.scoring.groupings import values_of
 from proctor.scoring.score import Score, Unit
 from proctor.settings import settings
 
@@ -142,15 +145,32 @@ def corrected(found: Sequence[Sequence[ExamComparison]]) -> list[list[ExamCompar
 
 
 def compare_exams(
-    first: SampleIndex, exam: str, second: SampleIndex, other: str, find_exam: FindExam | None = None
+    first: SampleIndex,
+    exam: str,
+    second: SampleIndex,
+    other: str,
+    find_exam: FindExam | None = None,
+    clusters: str | None = None,
 ) -> ExamComparison:
-    """Return the comparison of an exam of one run with an exam of another, p not corrected."""
+    """Return the comparison of an exam of one run with an exam of another, p not corrected.
+
+    Args:
+        first, exam: The baseline.
+        second, other: What it is compared with.
+        find_exam: Builds exams again whose scores are of the whole exam; without it these are not compared.
+        clusters: The field whose values say which instances belong together; by default the one that a run names.
+    """
     sides = _Sides(_Side(first, exam), _Side(second, other))
     bare = sides.described()
     if bare.refused or sides.count < _FEWEST_PAIRS:
         return bare
+    by = clusters or first.clusters.get(exam) or second.clusters.get(other)
     try:
-        return _of_scores(sides, bare, find_exam) if sides.is_of_wholes else _of_instances(sides, bare)
+        if by and sides.is_of_wholes:
+            raise ScoringError(
+                f"clusters of '{by}' are for means of instances", why=f"{bare.metric} is of all together"
+            )
+        return _of_scores(sides, bare, find_exam) if sides.is_of_wholes else _of_instances(sides, bare, by)
     except ProctorError as error:
         return replace(bare, refused=f"{error.diagnostics[0].what}{_because(error)}", better=0, worse=0)
 
@@ -223,7 +243,11 @@ class _Sides:
         """Return the comparison without numbers."""
         one, two, pairs = self.first, self.second, self.pairs
         either = pairs.alone_first + pairs.alone_second + len(pairs)
-        refused = why_not_comparable(one.main, two.main, (one.unit, two.unit)) or self._nothing_in_common()
+        refused = (
+            why_not_comparable(one.main, two.main, (one.unit, two.unit))
+            or self._nothing_in_common()
+            or self._unlike_the_rest()
+        )
         mine, theirs = meaning_of(one.main), meaning_of(two.main)
         better, worse = (0, 0) if refused or self.is_of_wholes else self._flipped()
         return ExamComparison(
@@ -251,6 +275,25 @@ class _Sides:
             return "one of the runs does not say what its instances hold, so nothing tells which are the same"
         return f"their {counts[0]} and {counts[1]} instances have none in common"
 
+    def _unlike_the_rest(self) -> str:
+        drawn = [side.exam for side in (self.first, self.second) if side.exam in side.index.adaptive]
+        if not drawn:
+            return ""
+        return f"questions of {drawn[0]} were drawn for what they tell (adaptive), and are harder to foretell than the rest"
+
+    def cluster_keys(self, by: str) -> list[Hashable]:
+        """Return which cluster each compared instance belongs to.
+
+        Raises:
+            ScoringError: Neither run's samples have the field.
+        """
+        for side, numbers in zip((self.first, self.second), self.numbers, strict=True):
+            values = dict(_values(side.index.records(side.exam), by))
+            if all(int(number) in values for number in numbers):
+                return [values[int(number)] for number in numbers]
+        hint = "clusters are of a field of the task or its metadata: proctor show lists them"
+        raise ScoringError(f"the samples of {self.first.exam} have no field '{by}'", hint=hint)
+
     def _notes(self, mine: str, theirs: str) -> list[str]:
         found = []
         if self.pairs.by == "number":
@@ -265,12 +308,24 @@ class _Sides:
         return (less, more) if self.higher_is_better is False else (more, less)
 
 
-def _of_instances(sides: _Sides, bare: ExamComparison) -> ExamComparison:
+def _values(records: Iterator[dict[str, Any]], by: str) -> Iterator[tuple[int, Hashable]]:
+    for record in records:
+        given, number = record.get("input"), record.get("doc_id")
+        if isinstance(given, Mapping) and isinstance(number, int):
+            with suppress(ProctorError):
+                value = jsonable(values_of(given, [by])[by])
+                yield number, value if isinstance(value, Hashable) else repr(value)
+
+
+def _of_instances(sides: _Sides, bare: ExamComparison, by: str | None = None) -> ExamComparison:
     whole = {"percent": 100.0, "share": 1.0}.get(sides.unit)
     old, new = sides.scores
-    found = compare(old.tolist(), new.tolist(), name=bare.task, whole=whole)
+    keys = sides.cluster_keys(by) if by else None
+    found = compare(old.tolist(), new.tolist(), name=bare.task, whole=whole, clusters=keys)
+    notes = bare.notes if keys is None else (*bare.notes, f"errors are of {len(set(keys))} clusters of '{by}'")
     return replace(
         bare,
+        notes=notes,
         first=found.first,
         second=found.second,
         difference=found.difference,

@@ -148,6 +148,8 @@ class SampleIndex:
         self.path = path
         self.units: Mapping[str, Unit] = {}  # of the main scores by exam, where the results say it
         self.mains: Mapping[str, Score] = {}  # the main scores themselves, where there are results
+        self.clusters: Mapping[str, str] = {}  # by which field instances of an exam belong together, where it says so
+        self.adaptive: frozenset[str] = frozenset()  # exams of which questions were drawn for what they tell
         self.spec: RunSpec | None = None  # what was run, where that is known
         self._main_scores = dict(main_scores or {})
         self._groupings = {exam: list(names) for exam, names in (groupings or {}).items() if names}
@@ -185,6 +187,8 @@ class SampleIndex:
         index = cls(path, names, groupings=groupings)
         index.units = {exam: entry[UNIT] for exam, entry in results.items() if UNIT in entry}
         index.mains = {exam: main_of(entry) for exam, entry in results.items() if entry.get("score_name")}
+        index.clusters = {exam: by for exam, entry in results.items() if (by := _clusters_of(entry))}
+        index.adaptive = frozenset(exam for exam, entry in results.items() if _is_adaptive(entry.get("sample")))
         index.spec = spec
         return index
 
@@ -385,6 +389,15 @@ class SampleIndex:
 
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(self.index, timeout=60.0)
+
+
+def _clusters_of(entry: Mapping[str, Any]) -> str:
+    found = entry.get("clusters")
+    return str(found.get("by") or "") if isinstance(found, Mapping) else ""
+
+
+def _is_adaptive(sample: object) -> bool:
+    return isinstance(sample, Mapping) and bool(sample.get("is_adaptive"))
 
 
 def _number(database: sqlite3.Connection, table: str, known: dict[str, int], name: str) -> int:

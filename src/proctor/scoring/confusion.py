@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from proctor.lazy import Deferred
 from proctor.scoring.intervals import Floats
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Deferred("numpy")
 
 
 def matthews(hits: Floats, wanted: Floats, given: Floats) -> Floats:

@@ -6,14 +6,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from proctor.errors import ScoringError
+from proctor.lazy import Deferred
 from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.grade import Columns
 from proctor.scoring.intervals import Floats, Resampler, Sums
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Deferred("numpy")
 
 Finished = dict[str, Floats]
 """Scores by name, each of shape (samples,); NaN where a sample does not have the score."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from proctor.ir import THINKING, Choose, Converse, Generate, Response, Rolling, is_cut_off
@@ -19,6 +20,9 @@ FEWEST_EQUAL: Final = 5
 
 FEWEST_ALIKE: Final = 2
 """Empty or cut-off answers that are 'all answers': one alone is counted, and that says it."""
+
+_WRITTEN: Final = (Generate, Converse)
+"""Requests to which a model writes."""
 
 _SHOWN: Final = 80  # characters of an answer that all answers are: a line
 
@@ -49,7 +53,7 @@ class Endings:
         """Count the answers to a question."""
         question = answered.question
         for request, response in zip(question.requests, answered.responses, strict=False):
-            if isinstance(request, Generate | Converse):
+            if isinstance(request, _WRITTEN):
                 self.count_texts(response, question.exchange.references)
         if not self._writes and answered.failure is None:
             option = chosen_option(question, answered.responses)
@@ -120,8 +124,13 @@ class _Same:
 
 def _agrees(words: str, references: Sequence[Any]) -> bool:
     """Return whether an answer has a reference in it, as a word of its own."""
-    texts = [str(each).strip() for each in references]
-    return any(text and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", words, re.IGNORECASE) for text in texts)
+    return any([_has(words, str(each).strip()) for each in references])
+
+
+@lru_cache(maxsize=256)
+def _has(words: str, text: str) -> bool:
+    """Return whether one text is in another as a word; of answers that are all the same, it is asked often."""
+    return bool(text) and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", words, re.IGNORECASE) is not None
 
 
 def chosen_option(question: Question, responses: Sequence[Response]) -> int | None:

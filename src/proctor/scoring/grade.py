@@ -116,6 +116,7 @@ class Grade:
         metric_failures: Metric and reason, of every metric that could not be computed.
         table: Every score with its interval, its unit and its n.
         main: The main score; ``None`` where there is none.
+        stands_for: Instances of the exam of which these are a sample; ``None`` where they are all.
     """
 
     scores: dict[str, Any]
@@ -127,3 +128,4 @@ class Grade:
     metric_failures: dict[str, Failure] = field(default_factory=dict)
     table: list[Score] = field(default_factory=list)
     main: Score | None = None
+    stands_for: int | None = None

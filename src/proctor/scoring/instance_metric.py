@@ -5,14 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import numpy as np
 from pydantic import Field
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.errors import ScoringError, did_you_mean
 from proctor.ir import Failure
+from proctor.lazy import Deferred
 from proctor.scoring.columns import scatter
 from proctor.scoring.flat import MetricScores, ScoreSheet
 from proctor.scoring.grade import Columns
@@ -22,6 +22,11 @@ from proctor.scoring.intervals import Bootstrap, Floats, Maxima, Means, Resample
 from proctor.scoring.map_reduce import chosen_fields
 from proctor.scoring.metric import Metric, failure_of
 from proctor.settings import settings
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Deferred("numpy")
 
 Instances = Mapping[str, Sequence[Any]]
 """Instance scores by name, each a column."""

@@ -11,17 +11,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from proctor.errors import UsageError
+from proctor.lazy import Deferred
 from proctor.scoring.distributions import beta_quantile, normal_cdf, normal_quantile, t_quantile
 from proctor.settings import settings
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Indices = NDArray[np.int64]
+else:
+    np = Deferred("numpy")
+    Floats = Indices = Any
 
 BLOCK_ELEMENTS = 2_000_000
 """Most indices drawn at once: 16 MB."""

@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from proctor.errors import MissingExtraError, ScoringError
+from proctor.logs import get_logger
 from proctor.scoring.answer_checks import RIGHT, WRONG, Verdict
 from proctor.scoring.plain_formulas import LimitError, UnreadableError, plain_formula, sides_of
 
@@ -28,6 +29,10 @@ _MOST_DIGITS: Final = 256
 _MOST_PARTS: Final = 512
 _LARGEST_EXPONENT: Final = 10_000
 _LARGEST_FACTORIAL: Final = 10_000
+_LONGEST_REASON: Final = 200
+"""Characters of a reason: sympy quotes whole formulas."""
+_MOST_REASONS: Final = 100
+"""Reasons that are said: whoever reads a hundred knows."""
 _CLOSE: Final = 1e-10
 """Difference of two numbers that have no exact form, relative or absolute, that is none."""
 
@@ -288,7 +293,8 @@ def _parsed(text: str, real: bool) -> Any:
         return plain
     try:
         return _latex(text, real=real)
-    except Exception:  # noqa: BLE001 - the parser raises whatever it stumbles over; the text is then no formula
+    except Exception as error:  # noqa: BLE001 - the parser raises whatever it stumbles over; the text is then no formula
+        get_logger().debug("not a formula: %r (%s: %s)", text, type(error).__name__, error)
         return None
 
 
@@ -373,8 +379,20 @@ def _decides(compare: Callable[[], Any]) -> bool:
     """Whether sympy finds something true; what it cannot decide, it says by raising whatever it stumbles over."""
     try:
         return compare() is True
-    except Exception:  # noqa: BLE001 - see above
+    except Exception as error:  # noqa: BLE001 - see above
+        _say_undecided(error)
         return False
+
+
+def _say_undecided(error: Exception) -> None:
+    """Say why two formulas count as different although nothing says that they are; each reason once."""
+    reason = f"{type(error).__name__}: {error}"[:_LONGEST_REASON]
+    if reason not in _said and len(_said) < _MOST_REASONS:
+        _said.add(reason)
+        get_logger().warning("two formulas could not be compared, and count as different: %s", reason)
+
+
+_said: set[str] = set()
 
 
 def _side(one: Any, other: Any) -> Any:
@@ -397,7 +415,8 @@ def _close(one: Any, other: Any) -> bool:
         return False
     try:
         first, second = complex(sympy.N(one, 30)), complex(sympy.N(other, 30))
-    except Exception:  # noqa: BLE001 - sympy says in many ways that something is no number
+    except Exception as error:  # noqa: BLE001 - sympy says in many ways that something is no number
+        _say_undecided(error)
         return False
     error = abs(first - second)
     return math.isfinite(error) and error < _CLOSE * max(abs(first), abs(second), 1.0)

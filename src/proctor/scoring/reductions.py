@@ -6,12 +6,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic, TypeVar
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from proctor.artifacts import Artifact
+from proctor.lazy import Deferred
 from proctor.scoring.intervals import Floats, Maxima, Means, Resampler, nan_mean
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Deferred("numpy")
 
 Intermediate = TypeVar("Intermediate")
 

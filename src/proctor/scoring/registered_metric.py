@@ -118,7 +118,10 @@ class RegisteredMetric(Metric):
         cases = Cases(columns.predictions, golds, self.fields(columns), project=self.project)
         verdict = call_evaluator(entry, {**entry.arguments, **self.arguments}, cases)
         scores = {name: value for name, value in verdict.scores.items() if is_number(value)}
-        bounds = {name: mean_interval(name, float(value), verdict.instances) for name, value in scores.items()}
+        bounds = {
+            name: mean_interval(name, float(value), verdict.instances, entry.units.get(name, entry.unit))
+            for name, value in scores.items()
+        }
         found = {name: Aggregated(value, NO_ERROR, *(bounds[name] or (None, None))) for name, value in scores.items()}
         count = len(columns) - len(verdict.failures)
         return _Found(found, main_score(scores), count, verdict.instances, verdict.failures, verdict.parsed or None)

@@ -61,10 +61,23 @@ def f1_of_labels(references: Sequence[Any], predictions: Sequence[Any], **argume
     return {"f1": float(score) if getattr(score, "size", 1) == 1 else score}
 
 
-def accuracy(references: Sequence[Any], predictions: Sequence[Any], **arguments: Any) -> dict[str, Any]:
-    """Return the share of predictions that equal their reference."""
-    del arguments
-    return {"accuracy": sum(a == b for a, b in zip(references, predictions, strict=True)) / len(references)}
+def accuracy(
+    references: Sequence[Any],
+    predictions: Sequence[Any],
+    normalize: bool = True,
+    sample_weight: Sequence[float] | None = None,
+) -> dict[str, Any]:
+    """Return the share of predictions that equal their reference (``evaluate``'s ``accuracy``).
+
+    Args:
+        references: What is right.
+        predictions: What was answered.
+        normalize: Without it, the number of those predictions.
+        sample_weight: How much each counts.
+    """
+    weights = [1] * len(references) if sample_weight is None else list(sample_weight)
+    right = [weight * (a == b) for weight, a, b in zip(weights, references, predictions, strict=True)]
+    return {"accuracy": sum(right) / (sum(weights) if normalize else 1)}
 
 
 TEXT_METRICS: dict[str, Callable[..., Any]] = {

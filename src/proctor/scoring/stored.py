@@ -10,6 +10,7 @@ from __future__ import annotations
 import marshal
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from tempfile import TemporaryFile
 from threading import Lock
 from typing import IO, Any, Final, overload
@@ -39,19 +40,47 @@ def is_plain(value: object) -> bool:
     """Return whether a value is texts, numbers, lists, tuples and dicts all the way down.
 
     :mod:`marshal` would write numbers and arrays of NumPy, too: as bare bytes, which come back as something else.
+
+    Raises:
+        RecursionError: The value is nested deeper than Python goes, or holds itself.
     """
+    return type(value) in _SCALARS or are_plain([value])
+
+
+def are_plain(values: Iterable[object]) -> bool:
+    """Return whether all values are plain (:func:`is_plain`).
+
+    They are looked at level by level, so that many of them take hardly a step of Python each.
+    """
+    level = list(values)
+    for _ in range(_LEVELS):
+        kinds = set(map(type, level)) - _SCALARS
+        if not kinds:
+            return True
+        if not kinds <= _HOLDERS:
+            return False
+        level = _held(level if len(kinds) == 1 else [each for each in level if type(each) in _HOLDERS], kinds)
+    return all(map(_is_plain_within, level))
+
+
+_LEVELS: Final = 8
+"""Rows are seldom deeper. Behind them each value is followed by itself, so that one that holds itself has an end."""
+
+_HOLDERS: Final = frozenset({list, tuple, dict})
+
+
+def _held(values: list[Any], kinds: set[type]) -> list[object]:
+    """Return what values hold: entries of lists and tuples, keys and values of dicts."""
+    dicts = [each for each in values if type(each) is dict] if dict in kinds else []
+    listed = [] if kinds == {dict} else [each for each in values if type(each) is list or type(each) is tuple]
+    return [*chain.from_iterable(listed), *chain.from_iterable(dicts), *chain.from_iterable(map(dict.values, dicts))]
+
+
+def _is_plain_within(value: object) -> bool:
     kind = type(value)
     if kind in _SCALARS:
         return True
-    if kind is list or kind is tuple:
-        return _are_plain(value)  # type: ignore[arg-type]
-    return kind is dict and _are_plain(value) and _are_plain(value.values())  # type: ignore[arg-type, attr-defined]
-
-
-def _are_plain(values: Iterable[object]) -> bool:
-    if _SCALARS.issuperset(map(type, values)):  # nearly always, and without a step of Python for each
-        return True
-    return all(map(is_plain, [value for value in values if type(value) not in _SCALARS]))
+    return kind in _HOLDERS and all(map(_is_plain_within, _held([value], {kind})))
 
 
 class Store:

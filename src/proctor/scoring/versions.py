@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
 from proctor.jsonable import jsonable
@@ -38,6 +37,8 @@ def with_versions(metrics: object) -> dict[str, Any]:
 
 
 def _version(package: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version  # most metrics need no package
+
     try:
         return version(package)
     except PackageNotFoundError:

@@ -72,7 +72,10 @@ class GateTest:
 
     def add(self, score: float | None) -> None:
         """Take the score of the next question in the drawn order; ``None`` where there is none."""
-        low, high = (0.0, 1.0) if score is None else (score, score)
+        self.add_between(*((0.0, 1.0) if score is None else (score, score)))
+
+    def add_between(self, low: float, high: float) -> None:
+        """Take a score of which only bounds are known."""
         self.above.add(low)
         self.below.add(1.0 - high)
         self._lowest += low

@@ -10,13 +10,18 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
+from proctor.lazy import Deferred
 from proctor.scoring.distributions import normal_quantile, t_quantile
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+else:
+    np = Deferred("numpy")
 
 _FEWEST = 2  # of questions: the spread of one is not defined
 

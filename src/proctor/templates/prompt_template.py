@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Literal
 
+from pydantic import StrictStr
+
 from proctor.errors import Diagnostic, TemplateError
 from proctor.templates.dialogue_parts import DialogueParts
 from proctor.templates.prompt_list import SECTIONS, PromptList, fill, marker
@@ -34,7 +36,7 @@ class BasePromptTemplate(Template):
         sep_token: Separates context and answer where their likelihoods are told apart; taken out of prompts.
     """
 
-    template: str | dict[Any, Any]
+    template: StrictStr | dict[Any, Any]
     ice_token: str | None = None
     sep_token: str | None = None
 

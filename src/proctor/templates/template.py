@@ -30,6 +30,8 @@ from proctor.tasks.serializers import MultiTypeSerializer, Serializer, default_s
 
 Fields = dict[str, Any]
 
+_TEXT = frozenset({str})
+
 
 class Template(InstanceOperator):
     """Base of all templates.
@@ -82,8 +84,11 @@ class Template(InstanceOperator):
 
     def serialize(self, data: Fields, instance: Fields) -> Fields:
         """Return every value as text."""
-        serialize = self.serializer.serialize
-        if isinstance(self.serializer, MultiTypeSerializer) and self.serializer.keeps_text:
+        serializer = self.serializer
+        serialize = serializer.serialize
+        if isinstance(serializer, MultiTypeSerializer) and serializer.keeps_text:
+            if _TEXT.issuperset(map(type, data.values())):
+                return dict(data)
             return {key: value if type(value) is str else serialize(value, instance) for key, value in data.items()}
         return {key: serialize(value, instance) for key, value in data.items()}
 

@@ -52,7 +52,9 @@ def test_seeds():
     assert parse_seeds("7") == 7
     assert parse_seeds("0,1234,1234,99") == 99
     assert parse_seeds("0,1,2,None") is None
-    for text in ("a", "1,2", "1,2,3"):
+    assert parse_seeds("0,none,1,None") is None
+    assert parse_seeds("1,2,3") is None, "the last one is the exam's own"
+    for text in ("a", "1,2", "1,2,3,4,5"):
         with pytest.raises(UsageError):
             parse_seeds(text)
 

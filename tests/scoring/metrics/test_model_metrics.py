@@ -84,7 +84,7 @@ def test_tokens_are_compared_by_their_embeddings(monkeypatch):
             )
             return found, found / 2, found / 4
 
-    monkeypatch.setattr(embeddings, "_bert_scorer", lambda *_: Scorer())
+    monkeypatch.setattr(embeddings, "bert_scorer", lambda *_: Scorer())
     result = score(BertScore(model_name="any"), ["a", "b"], [["ab"], ["c"]])
     assert (result.scores["precision"], result.scores["recall"], result.scores["f1"]) == (0.5, 0.25, 0.125)
     assert {"f1_ci_low", "precision_ci_high", "score_ci_low"} <= set(result.scores)
@@ -100,7 +100,7 @@ def test_instances_without_references_fail_alone(monkeypatch):
             return tuple(np.ones(len(cands)) for _ in range(3))
 
     monkeypatch.setattr(embeddings, "_sentence_model", lambda name: Model())
-    monkeypatch.setattr(embeddings, "_bert_scorer", lambda *_: Scorer())
+    monkeypatch.setattr(embeddings, "bert_scorer", lambda *_: Scorer())
     for metric in (SentenceBert(model_name="any"), BertScore(model_name="any")):
         result = score(metric, ["a", "b"], [[], ["b"]])
         assert list(result.instance_scores["score"]) == [None, pytest.approx(1.0)]
@@ -129,11 +129,11 @@ def test_empty_texts_are_tokens_that_start_and_end(monkeypatch, has_its_own):
     utils.model2layers = {"own-model": 3}
     monkeypatch.setitem(sys.modules, "bert_score", package)
     monkeypatch.setitem(sys.modules, "bert_score.utils", utils)
-    embeddings._bert_scorer.cache_clear()
+    embeddings.bert_scorer.cache_clear()
     try:
-        found = embeddings._bert_scorer("own-model", None, 1)._tokenizer.build_inputs_with_special_tokens([])
+        found = embeddings.bert_scorer("own-model", None, 1)._tokenizer.build_inputs_with_special_tokens([])
     finally:
-        embeddings._bert_scorer.cache_clear()
+        embeddings.bert_scorer.cache_clear()
     assert found == (["own"] if has_its_own else [1, 2])
 
 

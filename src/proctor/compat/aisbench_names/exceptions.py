@@ -48,6 +48,8 @@ _CLASSES: dict[str, type[AISBenchBaseException]] = {
 NAMES = ("AISBenchBaseException", *_NAMES)
 """The exceptions that there are."""
 globals().update(_CLASSES)
+_OLDER = {"ConfigError": "AISBenchConfigError", "AISRuntimeError": "AISBenchRuntimeError"}
+globals().update({older: _CLASSES[name] for older, name in _OLDER.items()})  # what releases before 3.1 call them
 
 _ALSO: dict[type[errors.ProctorError], tuple[str, ...]] = {
     errors.TemplateError: ("AISBenchValueError", "AISBenchTypeError", "AISBenchKeyError"),

@@ -89,13 +89,28 @@ def _template(name: str) -> Any:
     return TEMPLATES.get(name)
 
 
+def _dataset(name: str) -> Any:
+    from proctor.compat.aisbench_names.row_classes import dataset_class
+
+    return dataset_class(name, "aisbench")
+
+
+def _model(name: str) -> Any:
+    from proctor.compat.aisbench_names import models
+
+    found = getattr(models, name, None)
+    return found if isinstance(found, type) and issubclass(found, models.BaseAPIModel) else None
+
+
 TEXT_POSTPROCESSORS = Registry("text_postprocessors", _text_function)
 ICL_EVALUATORS = Registry("icl_evaluators", _evaluator)
 EVALUATORS = Registry("evaluators", _evaluator)
 ICL_PROMPT_TEMPLATES = Registry("icl_prompt_templates", _template)
-NAMED = {"TEXT_POSTPROCESSORS", "ICL_EVALUATORS", "EVALUATORS", "ICL_PROMPT_TEMPLATES"}
+MODELS = Registry("models", _model)
+LOAD_DATASET = Registry("load_dataset", _dataset)
+NAMED = {"TEXT_POSTPROCESSORS", "ICL_EVALUATORS", "EVALUATORS", "ICL_PROMPT_TEMPLATES", "MODELS", "LOAD_DATASET"}
 PLAIN = (
-    "PARTITIONERS", "RUNNERS", "TASKS", "MODELS", "LOAD_DATASET", "DATASETS", "ICL_INFERENCERS", "ICL_RETRIEVERS",
+    "PARTITIONERS", "RUNNERS", "TASKS", "DATASETS", "ICL_INFERENCERS", "ICL_RETRIEVERS",
     "ICL_DATASET_READERS", "METRICS", "TOT_WRAPPER", "CLIENTS", "PERF_METRIC_CALCULATORS", "DICT_POSTPROCESSORS",
 )  # fmt: skip
 """Registries that know only what a program puts there."""
@@ -112,7 +127,7 @@ def load_class(class_path: str) -> Any:
     try:
         return getattr(import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
-        raise ValueError(f"there is no class {class_path}: {error}") from error
+        raise ValueError(f"无法加载类 (there is no class) {class_path}: {error}") from error  # noqa: RUF001
 
 
 def build_from_cfg(cfg: Mapping[str, Any]) -> Any:
@@ -120,5 +135,10 @@ def build_from_cfg(cfg: Mapping[str, Any]) -> Any:
     return globals()["PARTITIONERS"].build(cfg)
 
 
-NAMES = ("Registry", "build_from_cfg", "load_class", *sorted(NAMED), *PLAIN)
+def get_locations(module_name: str) -> list[str]:
+    """Return where classes of a kind (``models``, ``datasets`` …) are: upstream's module; plug-ins are found by name."""
+    return [f"ais_bench.benchmark.{module_name}"]
+
+
+NAMES = ("Registry", "build_from_cfg", "get_locations", "load_class", *sorted(NAMED), *PLAIN)
 """What the module gives."""

@@ -8,12 +8,17 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from proctor.compat.aisbench_names.row_classes import dataset_class
+from proctor.dialects.aisbench.datasets.dataset_specs import spec_names, spec_of
 from proctor.dialects.aisbench.evaluators import evaluator, evaluator_names, is_known
 from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_names
 from proctor.dialects.aisbench.prompt_version import prompt_digest
+from proctor.dialects.aisbench.signatures import signature
 from proctor.dialects.aisbench.values import Reference
 from proctor.errors import UsageError
 from proctor.scoring.evaluators.cases import Cases, Verdict
+from proctor.scoring.evaluators.runs import g_pass_at_k
+from proctor.scoring.repeats import at_least_one_as_product
 
 _TOPS = {"aisbench": "ais_bench.benchmark.datasets", "opencompass": "opencompass.datasets"}
 
@@ -74,11 +79,27 @@ def text_postprocessor(name: str, project: str = "aisbench") -> Callable[..., An
     if name not in postprocessor_names():
         return None
 
-    def process(text: Any, **arguments: Any) -> Any:
+    taken = signature(project, "postprocessors", name)
+    order = [] if taken is None else [*taken.needed, *taken.defaults]
+
+    def process(text: Any, *listed: Any, **named: Any) -> Any:
+        if len(listed) > len(order):
+            raise TypeError(f"{name} takes a text and {len(order)} arguments at most, and {len(listed)} are given")
+        arguments = {**dict(zip(order, listed, strict=False)), **named}
         return postprocessor({"type": name, **arguments}, project)(text, {})
 
     process.__name__, process.__doc__ = name, f"``{name}``, as Proctor has it."
     return process
+
+
+def compute_pass_at_k(n: int, c: int, k: int) -> float:
+    """Return the chance that one of ``k`` answers is right, where ``c`` of ``n`` are."""
+    return at_least_one_as_product(n, c, k)
+
+
+def compute_g_pass_at_k(n: int, c: int, k: int, t: float) -> float:
+    """Return the chance that at least the share ``t`` of ``k`` answers is right, where ``c`` of ``n`` are."""
+    return g_pass_at_k(n, c, k, t)
 
 
 def get_prompt_hash(dataset_cfg: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> str:
@@ -112,6 +133,11 @@ def evaluators() -> list[str]:
     return [name for name in evaluator_names() if name.endswith(("Evaluator", "evaluator")) or "Evaluator_" in name]
 
 
+def datasets(project: str) -> list[str]:
+    """Return the names of a project's dataset classes."""
+    return [name for name in spec_names() if "." not in name and spec_of(name, project) is not None]
+
+
 def text_functions() -> list[str]:
     """Return the names of post-processors that are functions upstream."""
     table = json.loads(files("proctor.scoring.postprocessors").joinpath("postprocessors.json").read_bytes())
@@ -125,7 +151,7 @@ def __getattr__(name: str) -> Any:
 def _found(name: str, project: str) -> Any:
     if name in INFERENCERS:
         return type(name, (_Named,), {"__module__": f"{_TOPS[project].rpartition('.')[0]}.openicl.icl_inferencer"})
-    found = evaluator_class(name, project) or text_postprocessor(name, project)
+    found = evaluator_class(name, project) or text_postprocessor(name, project) or dataset_class(name, project)
     if found is None:
         raise AttributeError(name)
     return found

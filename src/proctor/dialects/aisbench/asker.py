@@ -8,8 +8,10 @@ from typing import Any
 
 from msgspec import structs
 
-from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, TEXT_PPL, DatasetConfig
+from proctor.dialects.aisbench.config import CALL, CHAT, CLP, GENERATE, LL, PPL, TEXT_PPL, DatasetConfig
 from proctor.dialects.aisbench.datasets.reader import OPTIONAL, columns_of
+from proctor.dialects.aisbench.function_calls import asked_in_words, asked_with_tools
+from proctor.dialects.aisbench.olympiad_prompts import is_olympiad, olympiad_row
 from proctor.dialects.aisbench.options import DatasetOptions, changed_inference, decoding_of
 from proctor.dialects.aisbench.prompts import PromptBuilder
 from proctor.dialects.aisbench.values import short_name
@@ -137,7 +139,13 @@ class ConfigAsker:
         return ask
 
 
-_KINDS: Mapping[str, Kind] = {GENERATE: "generate", LL: "likelihood", CLP: "choose", TEXT_PPL: "rolling"}
+_KINDS: Mapping[str, Kind] = {
+    GENERATE: "generate",
+    LL: "likelihood",
+    CLP: "choose",
+    TEXT_PPL: "rolling",
+    CALL: "generate",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +185,8 @@ class RowAsker:
         self._builder = builder
         self._output: str | None = config.reader.get("output_column")
         self._decoding = decoding_of(config, options)
+        self._is_given_tools = options.returns_tool_calls
+        self._is_olympiad = is_olympiad(config.values.get("infer_cfg") or {})
         self._shown = _shown_columns(config)
         self._ask = {
             GENERATE: self._generate,
@@ -185,6 +195,7 @@ class RowAsker:
             CLP: self._clp,
             CHAT: self._chat,
             TEXT_PPL: self._text,
+            CALL: self._call,
         }[config.inferencer.kind]
 
     @property
@@ -225,9 +236,21 @@ class RowAsker:
         return AskedRow(prompt.text, (Generate(prompt, decoding),), self._gold(row))
 
     def _prompt(self, row: Row, demos: Sequence[int]) -> Prompt:
+        row = olympiad_row(row) if self._is_olympiad else row
         if self._fits is None:
             return self._builder.generate(row, demos)
         return self._builder.shorten(row, demos, self._fits)
+
+    def _call(self, row: Row, demos: Sequence[int]) -> AskedRow:
+        del demos  # the functions are shown, and no solved questions
+        decoding = self._decoding(None)
+        if self._is_given_tools:
+            messages, tools = asked_with_tools(row)
+            decoding = structs.replace(decoding, extra={**decoding.extra, "tools": tools})
+        else:
+            messages = asked_in_words(row)
+        text = "\n".join(str(message.get("content")) for message in messages)
+        return AskedRow(text, (Generate(Prompt(messages), decoding),), self._gold(row))
 
     def _ppl(self, row: Row, demos: Sequence[int]) -> AskedRow:
         normalizing = self._inferencer.normalizing

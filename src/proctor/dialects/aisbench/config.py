@@ -12,6 +12,8 @@ from proctor.dialects.aisbench.datasets.dataset_specs import spec_names
 from proctor.dialects.aisbench.datasets.reader import range_problems
 from proctor.dialects.aisbench.evaluators import RECORDED_ONLY, evaluation_slips
 from proctor.dialects.aisbench.judge_inference import judge_of
+from proctor.dialects.aisbench.olympiad_prompts import is_olympiad, plain_inference
+from proctor.dialects.aisbench.part_values import dataset_value_problems
 from proctor.dialects.aisbench.signatures import known_names, project_named, signature_of
 from proctor.dialects.aisbench.values import (
     ConfigDict,
@@ -24,9 +26,10 @@ from proctor.dialects.aisbench.values import (
 from proctor.dialects.aisbench.word_checks import columns_of_reader, word_problems
 from proctor.errors import Diagnostic, Location, ProctorError, ValidationError, did_you_mean
 
-GENERATE, PPL, LL, CLP, CHAT, TEXT_PPL = "gen", "ppl", "ll", "clp", "chat", "text_ppl"
+GENERATE, PPL, LL, CLP, CHAT, TEXT_PPL, CALL = "gen", "ppl", "ll", "clp", "chat", "text_ppl", "call"
 """What an inferencer asks: an answer; the perplexity of each label's prompt; the likelihood of each label's
-continuation; the probabilities of single-token choices; the turns of a conversation; the loss of a text by itself."""
+continuation; the probabilities of single-token choices; the turns of a conversation; the loss of a text by itself;
+calls of functions."""
 
 INFERENCERS: Mapping[str, str] = {
     "GenInferencer": GENERATE,
@@ -40,13 +43,13 @@ INFERENCERS: Mapping[str, str] = {
     "ChatMLInferencer": CHAT,
     "ParallelChatMLInferencer": CHAT,
     "MultiTurnGenInferencer": CHAT,
+    "BFCLV3FunctionCallInferencer": CALL,
 }
 _ELSEWHERE: Mapping[str, str] = {
     "AgentInferencer": "it lets the model call tools and run code",
     "AttackInferencer": "it searches for attacks with the model in the loop",
     "SCInferencer": "it samples several answers; set n on the dataset and use GenInferencer",
     "ToTInferencer": "it searches a tree of thoughts with the model in the loop",
-    "BFCLV3FunctionCallInferencer": "it runs the functions that the model calls",
     "LMMGenInferencer": "it makes images and films",
     "MinKPercentInferencer": "it looks at single tokens of a text",
     "InferencePPLOnlyInferencer": "it measures single tokens of a response",
@@ -102,10 +105,15 @@ class DatasetConfig:
         return found
 
     @property
+    def clusters(self) -> str | None:
+        """The column that says which rows belong together; a key of ours, which OpenCompass does not have."""
+        found = self.values.get("clusters")
+        return None if found is None else str(found)
+
+    @property
     def inference(self) -> Mapping[str, Any]:
         """Templates, retriever and inferencer."""
-        found: Mapping[str, Any] = self.values["infer_cfg"]
-        return found
+        return plain_inference(self.values["infer_cfg"])
 
     @property
     def evaluation(self) -> Mapping[str, Any]:
@@ -191,9 +199,11 @@ def _problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
     if isinstance(reader, Mapping):
         yield from _reader_problems(reader)
         yield from range_problems(reader, location_of(reader))
+    yield from dataset_value_problems(values)
     if isinstance(inference, Mapping):
         yield from _inference_problems(inference)
-        yield from word_problems(inference, columns_of_reader(reader))
+        if not is_olympiad(inference):  # its words are made of all columns
+            yield from word_problems(inference, columns_of_reader(reader))
     if "type" in values:
         yield from _type_problems(values["type"], where)
         yield from dataset_key_problems(values, type_arguments(values["type"]))
@@ -219,6 +229,10 @@ def _run_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
         Replicas.of(values)
     except ProctorError as error:
         yield from (each.at(path="$.n") for each in error.diagnostics)
+    clusters = values.get("clusters")
+    if clusters is not None and (not isinstance(clusters, str) or not clusters):
+        why = "it is the name of the column that says which rows belong together"
+        yield Diagnostic(f"clusters is {clusters!r}", location_of(values), "$.clusters", why)
 
 
 def _scoring_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:

@@ -208,6 +208,17 @@ INFERENCERS: Mapping[str, Keys] = {
         {**_EVERY_INFERENCER, **_UNSAMPLED, **_CONVERSATION, "gen_field_replace_token": "the model's turns are open"},
         _FEWEST,
     ),
+    "call": Keys(
+        frozenset({"type", "max_out_len", "max_seq_len"}),
+        {
+            **_EVERY_INFERENCER,
+            **_UNSAMPLED,
+            "stopping_criteria": "calls end by themselves",
+            "gen_field_replace_token": "the questions are messages, without an open field",
+            "labels": "nothing is compared",
+        },
+        _FEWEST,
+    ),
 }
 """By what an inferencer asks."""
 
@@ -234,7 +245,9 @@ def inferencer_keys(kind: str, inferencer: Mapping[str, Any]) -> Keys:
     return Keys(known.used - idle.keys(), {**known.idle, **idle}, known.refused)
 
 
-DATASET_PARTS = frozenset({"type", "abbr", "reader_cfg", "infer_cfg", "judge_infer_cfg", "eval_cfg", "k", "n"})
+DATASET_PARTS = frozenset(
+    {"type", "abbr", "reader_cfg", "infer_cfg", "judge_infer_cfg", "eval_cfg", "k", "n", "clusters"}
+)
 """Keys of a dataset that are not arguments of its type."""
 
 _PAIRS = "OpenCompass' comparisons of several models read it; an evaluator of single answers does not"

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from proctor.dialects.aisbench.config import DatasetConfig
 from proctor.dialects.aisbench.options import DatasetOptions
-from proctor.dialects.aisbench.values import as_data
+from proctor.dialects.aisbench.values import ConfigFunction, Reference, as_data
 from proctor.recipes.fingerprint import Definition
+from proctor.recipes.held_code import code_of, code_of_file, code_of_module
 from proctor.scoring.versions import with_versions
+from proctor.settings import settings
 
 _OF_ANSWERS = ("pred_postprocessor", "dataset_postprocessor", "pred_role")
 """Keys of an ``eval_cfg`` that say how answers are read; all others say what scores them."""
@@ -18,13 +22,40 @@ def definition_of(config: DatasetConfig, options: DatasetOptions) -> Definition:
     """Return how a dataset's answers are read and scored."""
     evaluation: dict[str, Any] = as_data(config.evaluation)
     runs = {name: config.values[name] for name in ("k", "n") if name in config.values}
+    code = dict(_code_of(config.values))
     return Definition(
         extraction={
             "kind": config.inferencer.kind,
             "answers": {name: evaluation[name] for name in _OF_ANSWERS if name in evaluation},
             "model": as_data(options.postprocessor_of(config.abbr)),
+            **({"code": code} if code else {}),
         },
         metrics=with_versions(
-            [{name: each for name, each in evaluation.items() if name not in _OF_ANSWERS}, as_data(runs)]
+            [
+                {name: each for name, each in evaluation.items() if name not in _OF_ANSWERS},
+                as_data(runs),
+                *([code] if code else []),
+            ]
         ),
+        held=code,
     )
+
+
+def _code_of(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the files of functions and classes that a config brings, each with the digest of what is in it."""
+    if isinstance(value, Mapping):
+        for name, each in value.items():
+            yield from _code_of(each, str(name))
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _code_of(each)
+    elif isinstance(value, ConfigFunction):
+        if value.location is not None and value.location.file:
+            found = code_of_file(Path(value.location.file))
+            yield from ((f"def {value.name}: {path}", digest) for path, digest in found.items())
+    elif settings.trust_code:  # without trust nothing else of it runs
+        name = value.name if isinstance(value, Reference) else value if key == "type" else None
+        if isinstance(name, str):
+            yield from code_of_module(name.rpartition(".")[0]).items()
+        elif callable(value):
+            yield from code_of([value]).items()

@@ -18,6 +18,7 @@ from proctor.scoring.evaluators.cases import Cases, Verdict
 from proctor.scoring.evaluators.evaluation import Evaluation, Outcome
 from proctor.scoring.evaluators.mathematics import LIVE_MATH_HINT, live_math_problem
 from proctor.scoring.evaluators.metrics import metric_evaluator
+from proctor.scoring.evaluators.subjective_readers import SUBJECTIVE_UNITS
 from proctor.scoring.metric import Metric
 from proctor.scoring.metric_table import MetricEntry, check_metric, metric_entry, metric_of, metric_table
 from proctor.scoring.registered_metric import call_evaluator, check_arguments
@@ -43,7 +44,7 @@ _ELSEWHERE = {
     "DS1000Service": "it sends programs to a service that runs them",
     "CIBench": "it runs what models wrote in notebooks",
     "OmniDocBench": "it compares pages by rendering their formulas with LaTeX",
-    "BFCL": "it runs the functions that the model calls",
+    "BFCLMultiTurn": "it runs the functions that the model calls",
     "LMMJudge": "it judges pictures that models made",
 }
 
@@ -279,7 +280,8 @@ def unit_of(config: Mapping[str, Any], score: str) -> tuple[Unit, bool | None]:
         return "raw", None
     if (entry := _entry(config)) is not None:
         own: Mapping[str, Unit] = entry.units
-        return own.get(score, entry.unit), entry.higher_is_better
+        of_judgements = SUBJECTIVE_UNITS.get(short_name((config.get("dict_postprocessor") or {}).get("type", "")))
+        return of_judgements or own.get(score, entry.unit), entry.higher_is_better
     if _is_metric(config):
         metric = metric_of(str(config["type"]), OPENCOMPASS, as_data(_arguments(config)))
         return metric.unit or "raw", metric.higher_is_better

@@ -101,6 +101,7 @@ def _exam(config: DatasetConfig, given: ExamOptions, options: DatasetOptions, ro
         effects=lambda: _effects(config),
         author=author_of_file(config.location.file) if config.location and config.location.file else None,
         own_seed=own_seed(config, options),
+        clusters=config.clusters,
         own=ConfigExam(config, given, options, rows, prompts),
         define=lambda: definition_of(config, options),
     )

@@ -7,20 +7,14 @@ from typing import Any
 
 from proctor.dialects.aisbench.config_keys import LONGEST_SHOWN, Keys
 from proctor.dialects.aisbench.datasets.custom import custom_dataset
-from proctor.dialects.aisbench.signatures import Signature, project_named, signature_of
-from proctor.dialects.aisbench.values import ConfigDict, location_of, short_name
-from proctor.errors import Diagnostic, closest, did_you_mean
+from proctor.dialects.aisbench.judged_names import judged_names
+from proctor.dialects.aisbench.reader import datasets_of
+from proctor.dialects.aisbench.signatures import project_named
+from proctor.dialects.aisbench.summarizer_keys import summarizer_problems
+from proctor.dialects.aisbench.values import ConfigDict, abbr_of, location_of, short_name
+from proctor.errors import Diagnostic, ProctorError, closest
 
 _TOP = ("datasets", "models", "summarizer")
-_GROUP = ("name", "subsets", "weights", "metric", "std", "sum", "harmonic_mean", "transforms")
-_OF_TABLES = "it changes how upstream's table is written, and no score"
-_SUMMARIZER = Keys(
-    frozenset({"type", "dataset_abbrs", "summary_groups"}),
-    {
-        **dict.fromkeys(("prompt_db", "attr", "function", "dump_config", "calculator", "stats_list"), _OF_TABLES),
-        "work_dir": "--output says where results go",
-    },
-)
 _CUSTOM = frozenset(
     [
         "path",
@@ -37,6 +31,7 @@ _CUSTOM = frozenset(
         "input_columns",
         "output_column",
         "options",
+        "clusters",
     ]
 )
 """Keys of a dataset that is a user's own file: a path and no type."""
@@ -54,13 +49,25 @@ def file_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
         if listed is not None and not isinstance(listed, list | tuple):
             yield Diagnostic(f"'{name}' is not a list", location_of(listed), f"$.{name}", f"it is {_shown(listed)}")
         for place, each in enumerate(listed if isinstance(listed, list | tuple) else ()):
-            if not isinstance(each, Mapping | list | tuple):
-                yield Diagnostic(f"an entry of '{name}' is not a dictionary", None, f"$.{name}[{place}]", _shown(each))
+            for entry in each if isinstance(each, list | tuple) else [each]:
+                if not isinstance(entry, Mapping | list | tuple):
+                    path, what = f"$.{name}[{place}]", f"an entry of '{name}' is not a dictionary"
+                    yield Diagnostic(what, None, path, f"it is {_shown(entry)}")
     summarizer = values.get("summarizer")
     if isinstance(summarizer, Mapping):
-        yield from _summarizer_problems(summarizer)
+        yield from summarizer_problems(summarizer, _dataset_names(values))
     elif summarizer is not None:
         yield Diagnostic("the summarizer is not a dictionary", None, "$.summarizer", f"it is {_shown(summarizer)}")
+
+
+def _dataset_names(values: Mapping[str, Any]) -> list[str]:
+    """Return what a summarizer may call the datasets of a file."""
+    try:
+        listed = datasets_of(values)
+    except ProctorError:
+        return []  # what is wrong with them is said by itself
+    judged = judged_names(listed)
+    return [judged.get(name, name) for name in map(abbr_of, listed)]
 
 
 def _name_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
@@ -77,34 +84,6 @@ def _name_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
             yield Diagnostic(
                 f"nothing reads '{name}'", location_of(parts[0]), f"$.{name}", hint=f"did you mean '{wanted}'?"
             )
-
-
-def _summarizer_problems(summarizer: Mapping[str, Any]) -> Iterator[Diagnostic]:
-    taken = signature_of("summarizers", summarizer.get("type")) if "type" in summarizer else None
-    if taken is None or taken.is_open:
-        yield from _SUMMARIZER.problems(summarizer, "the summarizer", "$.summarizer")
-    else:
-        outside = ("type", "attr", "dataset_abbrs", "summary_groups")
-        whole = Signature((*taken.needed, *outside), taken.defaults)
-        every = Keys(_SUMMARIZER.used | whole.names)
-        yield from every.of_class(summarizer, short_name(summarizer["type"]), "$.summarizer", whole)
-    groups = summarizer.get("summary_groups")
-    for place, group in enumerate(groups if isinstance(groups, list | tuple) else ()):
-        path = f"$.summarizer.summary_groups[{place}]"
-        if not isinstance(group, Mapping):
-            yield Diagnostic(
-                "a group of the summarizer is not a dictionary", location_of(summarizer), path, _shown(group)
-            )
-            continue
-        for key in group:
-            if key not in _GROUP:
-                hint = did_you_mean(str(key), _GROUP) or f"it has {', '.join(_GROUP)}"
-                yield Diagnostic(
-                    f"a group of the summarizer knows no '{key}'", location_of(group), f"{path}.{key}", hint=hint
-                )
-        for key in ("name", "subsets"):
-            if not group.get(key):
-                yield Diagnostic(f"a group of the summarizer has no {key}", location_of(group), path, hint=f"{key}=…")
 
 
 def is_custom(dataset: Mapping[str, Any]) -> bool:

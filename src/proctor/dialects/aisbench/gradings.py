@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
-from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, TEXT_PPL, DatasetConfig
+from proctor.dialects.aisbench.config import CALL, CHAT, CLP, GENERATE, LL, PPL, TEXT_PPL, DatasetConfig
 from proctor.dialects.aisbench.evaluators import (
     evaluated,
     grading_problems,
@@ -20,10 +20,12 @@ from proctor.dialects.aisbench.evaluators import (
     reads_rows,
     unit_of,
 )
+from proctor.dialects.aisbench.function_calls import returned_calls
 from proctor.dialects.aisbench.judge_inference import judge_of
 from proctor.dialects.aisbench.options import DatasetOptions
+from proctor.dialects.aisbench.values import short_name
 from proctor.errors import Diagnostic
-from proctor.ir import Failure, Prompt, Request, Response, Rolling
+from proctor.ir import Converse, Decoding, Failure, Prompt, Request, Response, Rolling
 from proctor.ir.question import Answered
 from proctor.scoring.choice import first_largest, first_smallest
 from proctor.scoring.evaluators.cases import Cases
@@ -84,7 +86,9 @@ class ConfigGrader:
         """The grader of the core; made on first use, since its evaluator may be code."""
         config = self._config
         output = config.reader.get("output_column")
-        read = self._reader or Reader(config.inferencer.kind, output, config.project)
+        compares = short_name((config.evaluation.get("evaluator") or {}).get("type", "")) == "LMEvaluator"
+        in_rounds = compares and config.inferencer.mode == "every"
+        read = self._reader or Reader(config.inferencer.kind, output, config.project, in_rounds=in_rounds)
         if not self._is_scored:
             return ExamGrader([Grading("", read, [_Golds(output)])])
         judge = judge_of(config.values)
@@ -97,7 +101,7 @@ class ConfigGrader:
             config.evaluation,
             runs,
             self._in_blocks,
-            has_turns=kind == CHAT,
+            has_turns=kind == CHAT and not in_rounds,
             is_judged=judge is not None,
             column=column,
         )
@@ -114,11 +118,12 @@ class Reader:
         kind: What the inferencer asks.
         output: The column of the right answer.
         project: Whose rule for losses counts.
+        in_rounds: Whether the turns of a conversation are one answer, a list of rounds, and not answers of their own.
     """
 
-    def __init__(self, kind: str, output: str | None, project: str = "opencompass") -> None:
+    def __init__(self, kind: str, output: str | None, project: str = "opencompass", *, in_rounds: bool = False) -> None:
         self.output = output
-        self._read = None if kind == CHAT else _READ[kind]
+        self._read = _rounds if in_rounds else None if kind == CHAT else _READ[kind]
         if kind == PPL and project == "aisbench":
             self._read = partial(_least_perplexed, first_token=0)
 
@@ -128,7 +133,7 @@ class Reader:
         if self._read is None:
             return _turns(answered)
         gold = question.instance.get(self.output) if self.output else None
-        prompt = _prompt_of(question.requests[0])
+        prompt = prompt_of(question.requests[0])
         return (Reading(self._read(answered, question.labels), gold, question.instance, prompt),)
 
 
@@ -148,7 +153,7 @@ class RecordedReader:
         value: Any = list(texts) if len(texts) > 1 else texts[0] if texts else ""
         value = next((label for label in question.labels if str(label) == value), value)
         gold = question.instance.get(self._output) if self._output else None
-        return (Reading(value, gold, question.instance, _prompt_of(question.requests[0])),)
+        return (Reading(value, gold, question.instance, prompt_of(question.requests[0])),)
 
 
 def _turns(answered: Answered) -> Sequence[Reading]:
@@ -161,10 +166,33 @@ def _turns(answered: Answered) -> Sequence[Reading]:
     ]
 
 
+def _rounds(each: Answered, labels: Sequence[Any]) -> Any:
+    """Return a conversation as judges see it: who said what in each round."""
+    del labels
+    request = each.question.requests[0]
+    if not isinstance(request, Converse):
+        return _generated(each, ())
+    said = iter(text for response in each.responses for text in response.texts)
+    asked = [turn for turn in request.turns if turn is not None and turn["role"] != "system"]
+    return [
+        {"round": number, "user": turn.get("content"), "assistant": text}
+        for number, (turn, text) in enumerate(zip(asked, said, strict=False), 1)
+    ]
+
+
 def _generated(each: Answered, labels: Sequence[Any]) -> Any:
     del labels
     texts = each.responses[0].texts
     return list(texts) if len(texts) > 1 else texts[0] if texts else ""
+
+
+def _called(each: Answered, labels: Sequence[Any]) -> Any:
+    """Return the calls of an answer where tools were given; else its words."""
+    if "tools" not in getattr(each.question.requests[0], "decoding", Decoding()).extra:
+        return _generated(each, labels)
+    response = each.responses[0]
+    reason = response.finish_reasons[0] if response.finish_reasons else ""
+    return returned_calls(response.texts[0] if response.texts else "", reason)
 
 
 def _least_perplexed(each: Answered, labels: Sequence[Any], first_token: int = 1) -> Any:
@@ -172,12 +200,20 @@ def _least_perplexed(each: Answered, labels: Sequence[Any], first_token: int = 1
 
     OpenCompass counts the first token, which has no loss, among the tokens; AISBench does not.
     """
+    return labels[first_smallest(losses_of(each, first_token))]
+
+
+def losses_of(each: Answered, first_token: int) -> list[float]:
+    """Return the loss of each label's prompt.
+
+    Args:
+        each: Question and responses of a dataset that compares losses.
+        first_token: 1 where the first token, which has no loss, counts among the tokens; else 0.
+    """
     if isinstance(each.question.requests[0], Rolling):
-        losses = [_loss(response, first_token) for response in each.responses]
-    else:
-        pairs = zip(each.responses[::2], each.responses[1::2], strict=True)
-        losses = [_loss(answer) - _loss(alone) for answer, alone in pairs]
-    return labels[first_smallest(losses)]
+        return [_loss(response, first_token) for response in each.responses]
+    pairs = zip(each.responses[::2], each.responses[1::2], strict=True)
+    return [_loss(answer) - _loss(alone) for answer, alone in pairs]
 
 
 def _loss(response: Response, first_token: int = 0) -> float:
@@ -209,10 +245,12 @@ _READ = {
     LL: _most_likely,
     CLP: _probabilities,
     TEXT_PPL: _own_loss,
+    CALL: _called,
 }
 
 
-def _prompt_of(request: Request) -> Any:
+def prompt_of(request: Request) -> Any:
+    """Return the words of a request: a text, or messages."""
     prompt = getattr(request, "prompt", None)
     return prompt.payload if isinstance(prompt, Prompt) else getattr(request, "text", "")
 
@@ -360,9 +398,9 @@ class EvaluatorScorer:
         *,
         intervals: bool,
     ) -> Score:
-        bounds = found.bounds.get(name) or mean_interval(name, float(value), of_rows) if intervals else None
-        low, high = bounds if bounds is not None else (None, None)
         unit, higher = unit_of(self._evaluator, name)
+        bounds = found.bounds.get(name) or mean_interval(name, float(value), of_rows, unit) if intervals else None
+        low, high = bounds if bounds is not None else (None, None)
         return Score(name, value, low, high, unit=unit, higher_is_better=higher, metric=self.name)
 
 

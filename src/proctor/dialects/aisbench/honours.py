@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from proctor.dialects.aisbench.components import build_retriever
-from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, LL, PPL, TEXT_PPL, DatasetConfig
+from proctor.dialects.aisbench.config import CALL, CHAT, CLP, GENERATE, LL, PPL, TEXT_PPL, DatasetConfig
 from proctor.dialects.aisbench.options import DatasetOptions, changed_inference
 from proctor.dialects.aisbench.values import short_name
-from proctor.recipes.honours import Honoured, Honours, Refused, no_effect, reduces
+from proctor.recipes.honours import Honoured, Honours, Refused, no_effect, no_table, reduces
 from proctor.recipes.options import ExamOptions
 
 Entry = Honoured | Refused
@@ -19,7 +19,10 @@ _ASKS_BY = {
     LL: "likelihoods of a text are compared",
     CLP: "probabilities of choices are compared",
     CHAT: "the model takes its turns in a conversation",
+    CALL: "the model calls functions",
 }
+_AS_MESSAGES = (CHAT, CALL)
+"""What is asked with the messages of the rows, which no template or retriever makes."""
 
 
 def honours_of(config: DatasetConfig, options: ExamOptions, changed: DatasetOptions) -> Honours:
@@ -58,11 +61,12 @@ def honours_of(config: DatasetConfig, options: ExamOptions, changed: DatasetOpti
         "repeats": Honoured("n of the dataset: scores are means over so many runs"),
         "reduce": Honoured("beside what the dataset says of its runs") if config.count > 1 else reduces(options),
         "keys": Refused("keys are those of lm-eval's task files", "write a config that reads this one as its base"),
+        **no_table(),
     }
 
 
 def _written(config: DatasetConfig, how: str) -> Entry:
-    if _kind(config) in (GENERATE, CHAT):
+    if _kind(config) in (GENERATE, CHAT, CALL):
         return Honoured(how)
     return no_effect(f"nothing is written, {_ASKS_BY[_kind(config)]}")
 
@@ -78,7 +82,7 @@ def _part(config: DatasetConfig, name: str) -> Mapping[str, object]:
 
 def _has_demos(config: DatasetConfig, changed: DatasetOptions) -> bool:
     retriever = changed_inference(config.inference, changed).get("retriever") or {}
-    return _kind(config) != CHAT and short_name(retriever.get("type", "ZeroRetriever")) != "ZeroRetriever"
+    return _kind(config) not in _AS_MESSAGES and short_name(retriever.get("type", "ZeroRetriever")) != "ZeroRetriever"
 
 
 def _is_dialogue(template: Mapping[str, object]) -> bool:
@@ -89,7 +93,7 @@ def _is_dialogue(template: Mapping[str, object]) -> bool:
 
 
 def _num_demos(config: DatasetConfig, options: ExamOptions) -> Entry:
-    if _kind(config) == CHAT:
+    if _kind(config) in _AS_MESSAGES:
         return Refused("a conversation has no demos")
     if not options.num_demos or _part(config, "ice_template"):
         return Honoured("so many of the examples that the retriever chooses")
@@ -122,10 +126,12 @@ def _chat_template(config: DatasetConfig) -> Entry:
             f"{_ASKS_BY[_kind(config)]}, and those are of texts, not of chat messages",
             "choose the config that lets the model write (…_gen)",
         )
-    return Honoured("no effect here: a conversation is chat messages already" if _kind(config) == CHAT else "")
+    return Honoured("no effect here: a conversation is chat messages already" if _kind(config) in _AS_MESSAGES else "")
 
 
 def _meta_template(config: DatasetConfig) -> Entry:
+    if _kind(config) == CALL:
+        return Honoured("no effect here: the questions are messages already")
     templates = [each for name in ("prompt_template", "ice_template") if (each := _part(config, name))]
     if any(_is_dialogue(each) or _maps_labels_to_dialogues(each) for each in templates):
         return Honoured("lays the dialogues of prompts out")
@@ -153,18 +159,20 @@ def _demos_as_turns(config: DatasetConfig, options: ExamOptions, changed: Datase
 
 
 def _system_prompt(config: DatasetConfig) -> Entry:
+    if _kind(config) == CALL:
+        return Refused("the system prompt says how functions are called")
     if _kind(config) == CHAT and not _is_dialogue(_part(config, "prompt_template")):
         return Refused("the conversation stands in the rows, and no template opens it")
     return Honoured("opens every prompt")
 
 
 def _decoding(config: DatasetConfig) -> Entry:
-    if _kind(config) in (GENERATE, CHAT):
+    if _kind(config) in (GENERATE, CHAT, CALL):
         return Honoured("replaces what the dataset and the model say")
     return Honoured(f"no effect here: nothing is written, {_ASKS_BY[_kind(config)]}")
 
 
 def _choices_as_text(config: DatasetConfig, options: ExamOptions) -> Entry:
-    if _kind(config) in (GENERATE, CHAT) or options.choices_as_text is False:
+    if _kind(config) in (GENERATE, CHAT, CALL) or options.choices_as_text is False:
         return Honoured(f"no effect here: {_ASKS_BY[_kind(config)]}")
     return Refused(f"{_ASKS_BY[_kind(config)]}", "choose the config that lets the model write (…_gen)")

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from proctor.artifacts.effects_of import effects_of
@@ -21,10 +22,14 @@ from proctor.errors import Diagnostic, ProctorError, ScoringError, did_you_mean
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict, share
-from proctor.scoring.evaluators.judgement_readers import REPORTS, Report
+from proctor.scoring.evaluators.judgement_readers import REPORTS as GENERIC_REPORTS
+from proctor.scoring.evaluators.judgement_readers import Report, all_parts_right
+from proctor.scoring.evaluators.subjective_readers import SUBJECTIVE_REPORTS
 from proctor.scoring.judges.judge_client import JudgePrompt, ask
 from proctor.secrets import variable
 
+REPORTS: Mapping[str, Report] = {**GENERIC_REPORTS, **SUBJECTIVE_REPORTS}
+"""Readers of judgements about single answers."""
 _MODEL, _KEY, _BASE = "OC_JUDGE_MODEL", "OC_JUDGE_API_KEY", "OC_JUDGE_API_BASE"
 
 
@@ -53,19 +58,10 @@ def generic_judge(
         ScoringError: There is no judge, or judgements cannot be read so.
     """
     del dataset_cfg, keep_predictions
-    report = REPORTS.get(_reader_name(dict_postprocessor))
-    read = None if report is not None else _reader(dict_postprocessor)
+    report = report_of(dict_postprocessor)
     said = _judgements(cases, prompt_template, judge_cfg)
     failures = {i: each for i, each in enumerate(said) if isinstance(each, Failure)}
-    if report is not None:
-        return _reported(report, cases, said, failures)
-    grades = [read(text) for text in said if not isinstance(text, Failure)] if read is not None else []
-    scores = _scores(grades) if grades else {}
-    if not scores:
-        raise ScoringError("the judge answered nothing", why=next(iter(failures.values())).message if failures else "")
-    marks = iter(grades)
-    column = [None if i in failures else 100.0 * (next(marks) == _RIGHT) for i in range(len(said))]
-    return Verdict(scores, {"accuracy": column}, parsed=said, failures=failures, described=True)
+    return _reported(report, cases, said, failures)
 
 
 def _reported(report: Report, cases: Cases, said: Sequence[Any], failures: Mapping[int, Failure]) -> Verdict:
@@ -80,6 +76,10 @@ def _reported(report: Report, cases: Cases, said: Sequence[Any], failures: Mappi
         name: [column[places[i]] if i in places else None for i in range(len(said))]
         for name, column in found.instances.items()
     }
+    unread = {kept[i]: each for i, each in found.failures.items()}
+    if not found.scores:
+        raise ScoringError("no judgement can be read", why=next(iter(unread.values())).message)
+    failures = {**failures, **unread}
     return Verdict(found.scores, columns, parsed=list(said), failures=failures, described=True, main=found.main)
 
 
@@ -127,6 +127,54 @@ def cascade(
     return Verdict(scores, {"accuracy": column}, whole, failures=failures)
 
 
+def majority(
+    cases: Cases,
+    prompt_template: Mapping[str, Any],
+    judge_cfg: Mapping[str, Any] | None = None,
+    dict_postprocessor: Mapping[str, Any] | None = None,
+    dataset_cfg: Mapping[str, Any] | None = None,
+    keep_predictions: bool = False,
+) -> Verdict:
+    """Share of answers that most of several judges find right in all parts, in percent (``ATLASLLMEvaluator``).
+
+    Args:
+        cases: Answers as ``atlas_pred_postprocess`` leaves them.
+        prompt_template: Of the judges' prompt.
+        judge_cfg: ``judgers``: a list of judges; empty: the one of the variables ``OC_JUDGE_MODEL`` and its like.
+        dict_postprocessor: ``atlas_judge_postprocess``, which is how judgements are read.
+        dataset_cfg: Without effect: the rows are those that were asked about.
+        keep_predictions: Without effect: predictions stand beside the judgements in the samples.
+
+    Raises:
+        ScoringError: There is no judge, or no judgement.
+    """
+    del dataset_cfg, keep_predictions
+    given = [each["answers"] if isinstance(each, Mapping) else each for each in cases.predictions]
+    mark = list((dict_postprocessor or {}).get("think_tags", ("", "</think>")))[-1]
+    said = [_judgements(replace(cases, predictions=given), prompt_template, each) for each in judges_in(judge_cfg)]
+    rows = list(zip(*said, strict=True))
+    failures = {i: bad for i, each in enumerate(rows) if (bad := next(filter(_is_failure, each), None)) is not None}
+    kept = [i for i in range(len(rows)) if i not in failures]
+    if not kept:
+        raise ScoringError("the judges answered nothing", why=next(iter(failures.values())).message if failures else "")
+    votes = {i: sum(all_parts_right(str(text), mark) for text in rows[i]) for i in kept}
+    marks = {i: count > len(said) // 2 for i, count in votes.items()}
+    column = [100.0 * marks[i] if i in marks else None for i in range(len(rows))]
+    scores = {"accuracy": 100 * sum(marks.values()) / len(marks)}
+    parsed = ["\n".join(map(str, each)) for each in rows]
+    return Verdict(scores, {"accuracy": column}, parsed=parsed, failures=failures, described=True)
+
+
+def _is_failure(value: Any) -> bool:
+    return isinstance(value, Failure)
+
+
+def judges_in(config: Mapping[str, Any] | None) -> list[Mapping[str, Any] | None]:
+    """Return the judges that a ``judge_cfg`` names: one, or those of ``judgers``."""
+    several = (config or {}).get("judgers")
+    return list(several) if isinstance(several, list | tuple) and several else [config]
+
+
 def evaluation_effects(config: Any) -> list[Effect]:
     """Return what the evaluators in a part of a config do besides computing: the judges that they ask.
 
@@ -144,8 +192,9 @@ def evaluation_effects(config: Any) -> list[Effect]:
             found += effects_of(metric)
     for key, value in config.items():
         if key == "judge_cfg" and isinstance(value, Mapping) and value:
-            with suppress(ProctorError):
-                found += effects_of(judge_engine(model_config(value), value))
+            for judge in judges_in(value):
+                with suppress(ProctorError):
+                    found += effects_of(judge_engine(judge_of_config(judge), judge))
         elif key != "judge_cfg":
             found += evaluation_effects(value)
     return list(dict.fromkeys(found))
@@ -166,11 +215,14 @@ def judge_problems(name: str, config: Mapping[str, Any]) -> Iterator[Diagnostic]
         yield from pair_problems(config, config.get("of_dataset") or {})
     elif name == "GenericLLMEvaluator":
         yield from _problems_of(lambda: _reader(config.get("dict_postprocessor")))
-    else:
+    elif name != "ATLASLLMEvaluator":
         return
-    yield from _problems_of(
-        lambda: judge_builder(config.get("prompt_template") or {}, judge_of_config(config.get("judge_cfg")))
-    )
+    for judge in judges_in(config.get("judge_cfg")):
+        yield from _problems_of(partial(_check_judge, config.get("prompt_template") or {}, judge))
+
+
+def _check_judge(template: Mapping[str, Any], config: Mapping[str, Any] | None) -> None:
+    judge_builder(template, judge_of_config(config))
 
 
 def _problems_of(make: Callable[[], object]) -> Iterator[Diagnostic]:
@@ -299,6 +351,24 @@ READERS = (*_LETTERS, *REPORTS)
 def _reader_name(config: Mapping[str, Any] | None) -> str:
     kind = config.get("type") if config else ""
     return (kind.name if isinstance(kind, Reference) else str(kind)).rpartition(".")[2]
+
+
+def report_of(config: Mapping[str, Any] | None) -> Report:
+    """Return what makes a verdict of judgements, by a ``dict_postprocessor``.
+
+    Raises:
+        ScoringError: There is none, or it is not known.
+    """
+    return REPORTS.get(_reader_name(config)) or _graded(_reader(config))
+
+
+def _graded(read: Callable[[str], str]) -> Report:
+    def report(said: Sequence[str], rows: Sequence[Mapping[str, Any]], golds: Sequence[Any]) -> Verdict:
+        del rows, golds
+        grades = [read(text) for text in said]
+        return Verdict(_scores(grades), {"accuracy": [100.0 * (grade == _RIGHT) for grade in grades]}, parsed=said)
+
+    return report
 
 
 def _reader(config: Mapping[str, Any] | None) -> Callable[[str], str]:

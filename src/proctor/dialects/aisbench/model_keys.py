@@ -12,8 +12,9 @@ from typing import Any
 
 from proctor.dialects.aisbench.config_keys import Keys, Reasons, value_problem
 from proctor.dialects.aisbench.signatures import Signature, known_names, project_named, signature
+from proctor.dialects.aisbench.slips import slips
 from proctor.dialects.aisbench.values import location_of, short_name
-from proctor.errors import Diagnostic
+from proctor.errors import Diagnostic, Location, did_you_mean
 
 _OUTSIDE = {
     "opencompass": "type abbr run_cfg max_out_len batch_size summarizer_abbr pred_postprocessor min_out_len",
@@ -50,7 +51,7 @@ _OF_LOCAL: Reasons = {
     **dict.fromkeys(("hf_cache_dir", "ms_cache_dir"), "models are looked for where settings say"),
     **dict.fromkeys(("request_rate", "use_timestamp", "traffic_cfg"), _SPEED),
     "extract_pred_after_decode": "answers never begin with their prompt here",
-    "returns_tool_calls": "no tools are called",
+    "returns_tool_calls": "models that run here write their calls in words",
 }
 _OF_API: Reasons = {
     **_IDLE,
@@ -68,7 +69,6 @@ _OF_SERVERS: Reasons = {
     "path": "it is the folder of the tokenizer with which AISBench counts tokens; the server counts them itself",
     "use_timestamp": _SPEED,
     "traffic_cfg": "bursts and ramps measure speed; request_rate is kept",
-    "returns_tool_calls": "no tools are called",
 }
 
 _REFUSED: Reasons = {
@@ -109,7 +109,7 @@ FAMILIES: Mapping[str, Keys] = {
     ),
     "server": _keys(
         "model model_name stream retry api_key host_ip host_port url enable_ssl generation_kwargs batch_size "
-        "request_rate",
+        "request_rate returns_tool_calls",
         _OF_SERVERS,
     ),
 }
@@ -152,6 +152,11 @@ _VALUES: Mapping[str, tuple[tuple[type, ...], float | None, float | None, str]] 
     "model": (_TEXT, None, None, "the name of a model"),
     "model_name": (_TEXT, None, None, "the name of a model"),
     "path": (_TEXT, None, None, "the name or the folder of a model"),
+    "abbr": (_TEXT, None, None, "a text"),
+    "url": (_TEXT, None, None, "an address"),
+    "api_key": (_TEXT, None, None, "a text"),
+    "traffic_cfg": (_MAP, None, None, "a dictionary"),
+    "run_cfg": (_MAP, None, None, "a dictionary"),
 }
 """Of values that can be checked without asking: types, least, most, and what they are; ``None`` is always taken."""
 
@@ -162,7 +167,31 @@ _OF_DECODING: Mapping[str, tuple[tuple[type, ...], float | None, float | None, s
     "seed": (_WHOLE, None, None, "a whole number"),
     "num_return_sequences": (_WHOLE, 1, None, "a whole number, 1 or more"),
     "repetition_penalty": (_NUMBER, 0, None, "a number, 0 or more"),
+    "min_p": (_NUMBER, 0, 1, "a share of 1"),
+    "presence_penalty": (_NUMBER, None, None, "a number"),
+    "frequency_penalty": (_NUMBER, None, None, "a number"),
+    "ignore_eos": ((bool,), None, None, "True or False"),
+    "do_sample": ((bool,), None, None, "True or False"),
+    "stop": ((str, list, tuple), None, None, "a text or a list of texts"),
+    "stop_token_ids": ((list, tuple), None, None, "a list of numbers"),
+    **{name: (_WHOLE, 1, None, "a number of tokens") for name in ("max_tokens", "max_new_tokens")},
 }
+_OF_SERVICE: Mapping[str, tuple[tuple[type, ...], float | None, float | None, str]] = {
+    "request_rate": (_NUMBER, 0, 64_000, "requests in a second, 64,000 at most"),
+    "retry": (_WHOLE, 0, 1_000, "a whole number up to 1,000"),
+    "batch_size": (_WHOLE, 1, 100_000, "a whole number up to 100,000"),
+    "max_out_len": (_WHOLE, 1, 131_072, "a number of tokens up to 131,072"),
+}
+"""What AISBench itself refuses of models behind a server (``utils/config/build.py``)."""
+_ATTRIBUTES = ("service", "local")
+_RATE = (_NUMBER, 0, None, "requests in a second")
+_TRAFFIC: Mapping[str, tuple[tuple[type, ...], float | None, float | None, str]] = {
+    "burstiness": (_NUMBER, 0, None, "a number, 0 or more"),
+    "ramp_up_strategy": (_TEXT, None, None, "'linear' or 'exponential'"),
+    "ramp_up_start_rps": _RATE,
+    "ramp_up_end_rps": _RATE,
+}
+_RAMPS = ("", "linear", "exponential")
 
 
 def project_of_model(kind: Any) -> str:
@@ -191,13 +220,38 @@ def model_key_problems(values: Mapping[str, Any], family: str, generation: Mappi
     on = {key: value for key, value in values.items() if key not in keys.refused or not _is_off(value)}
     for problem in keys.of_class(on, f"{short_name(values.get('type', 'the model'))}", "$", taken):
         yield problem.at(where, "$")
-    for key, rule in _VALUES.items():
+    for key, rule in {**_VALUES, **(_OF_SERVICE if family == "server" else {})}.items():
         yield from value_problem(values, key, rule, f"$.{key}", where)
     for key, rule in _OF_DECODING.items():
         yield from value_problem(generation, key, rule, f"$.generation_kwargs.{key}", where)
+    for key in generation:
+        if key not in _OF_DECODING and (near := slips(str(key), _OF_DECODING)):
+            path, hint = f"$.generation_kwargs.{key}", did_you_mean(str(key), near)
+            yield Diagnostic(f"the model knows no '{key}' of generation", where, path, hint=hint)
+    yield from _named_values(values, where)
     for key, why in _OF_GENERATION[family].items():
         if key in generation and not _is_off(generation[key]):
             yield Diagnostic(f"'{key}' of the model cannot be honoured", where, f"$.generation_kwargs.{key}", why)
+
+
+def _named_values(values: Mapping[str, Any], where: Location | None) -> Iterator[Diagnostic]:
+    """Yield what is not one of a few words: ``attr``, the keys of ``traffic_cfg``."""
+    if values.get("attr", "service") not in _ATTRIBUTES:
+        hint = did_you_mean(str(values["attr"]), _ATTRIBUTES) or "'service' or 'local'"
+        yield Diagnostic(f"there is no attr {values['attr']!r}", where, "$.attr", hint=hint)
+    traffic = values.get("traffic_cfg")
+    if not isinstance(traffic, Mapping):
+        return
+    for key, value in traffic.items():
+        path = f"$.traffic_cfg.{key}"
+        if key not in _TRAFFIC:
+            hint = did_you_mean(str(key), _TRAFFIC) or f"it has {', '.join(_TRAFFIC)}"
+            yield Diagnostic(f"traffic_cfg knows no '{key}'", where, path, hint=hint)
+        elif value != "":  # which AISBench takes for nothing
+            yield from value_problem(traffic, key, _TRAFFIC[key], path, where)
+    if isinstance(ramp := traffic.get("ramp_up_strategy"), str) and ramp not in _RAMPS:
+        hint = did_you_mean(ramp, _RAMPS) or "'linear' or 'exponential'"
+        yield Diagnostic(f"there is no ramp_up_strategy '{ramp}'", where, "$.traffic_cfg.ramp_up_strategy", hint=hint)
 
 
 def model_idle(values: Mapping[str, Any], family: str, generation: Mapping[str, Any]) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -18,10 +18,21 @@ from proctor.dialects.aisbench.model_keys import (
     model_signature,
     project_of_model,
 )
+from proctor.dialects.aisbench.part_values import processor_problems
+from proctor.dialects.aisbench.postprocessors import misspelt
 from proctor.dialects.aisbench.reader import models_of, read_config
 from proctor.dialects.aisbench.values import as_data, location_of, model_abbr_of, short_name
 from proctor.effects import Author, author, author_of_file, author_of_rows
-from proctor.errors import UnknownArtifactError, UsageError, ValidationError, did_you_mean
+from proctor.errors import (
+    Diagnostic,
+    Location,
+    ProctorError,
+    UnknownArtifactError,
+    UsageError,
+    ValidationError,
+    did_you_mean,
+)
+from proctor.formats.meta_template import MetaTemplate
 
 _KEY_FROM_ENVIRONMENT = "ENV"
 _SAMPLING = {"temperature", "top_p", "top_k", "seed"}
@@ -54,6 +65,7 @@ class ModelConfig:
         repeats: How often every row is asked about (AISBench's ``num_return_sequences``).
         takes_stops: Whether upstream gives it the texts that end an answer according to the dataset.
         own_limit: Whether its ``max_out_len`` comes before the dataset's, as in AISBench, which reads no other.
+        returns_tool_calls: Whether its service returns calls of functions, so that it is given tools.
     """
 
     abbr: str
@@ -71,6 +83,7 @@ class ModelConfig:
     repeats: int = 1
     takes_stops: bool = True
     own_limit: bool = False
+    returns_tool_calls: bool = False
 
 
 @cache
@@ -93,7 +106,7 @@ def model_config(values: Mapping[str, Any]) -> ModelConfig:
         raise _unknown_type(name, abbr, values)
     family, is_aisbench = _family(entry), project_of_model(values.get("type")) == "aisbench"
     generation = {key: value for part in _EXTRA for key, value in _mapping(values, part).items()}
-    if problems := list(model_key_problems(values, family, generation)):
+    if problems := [*model_key_problems(values, family, generation), *_layout_problems(values)]:
         raise ValidationError(problems)
     stop = [*_texts(values.get("stop_words")), *_texts(values.get("end_str"))]
     idle = model_idle(values, family, generation)
@@ -113,7 +126,49 @@ def model_config(values: Mapping[str, Any]) -> ModelConfig:
         generation.get(_REPEATS, 1) if is_aisbench else 1,
         not is_aisbench and family in ("hf", "vllm"),
         is_aisbench,
+        family == "server" and bool(values.get("returns_tool_calls")),
     )
+
+
+def _layout_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    """Yield what is wrong with the meta template and the post-processor of a model."""
+    given, template, where = values.get("meta_template"), meta_template_of(values), location_of(values)
+    if given and template is None:
+        hint, why = "dict(round=[dict(role='HUMAN', …), dict(role='BOT', generate=True)])", f"it is {given!r}"[:120]
+        yield Diagnostic("'meta_template' is a dictionary", where, "$.meta_template", why, hint)
+    if template:
+        try:
+            MetaTemplate.from_config(as_data(template))
+        except ProctorError as error:
+            place = location_of(template) or where
+            yield from (replace(each, path=f"$.meta_template{each.path.removeprefix('$')}", location=place)
+                        for each in error.diagnostics)  # fmt: skip
+        yield from _role_key_problems(template, location_of(template) or where)
+    found = values.get("pred_postprocessor")
+    if not isinstance(found, Mapping):
+        return
+    by_name = {"": found} if "type" in found else {f".{name}": each for name, each in found.items()}
+    for name, each in by_name.items():
+        yield from processor_problems(each, f"$.pred_postprocessor{name}", values)
+        if isinstance(each, Mapping) and (hint := misspelt(each)):
+            kind = short_name(each["type"])
+            yield Diagnostic(f"there is no post-processor '{kind}'", where, f"$.pred_postprocessor{name}", hint=hint)
+
+
+_ROLE = ("role", "fallback_role", "begin", "end", "prompt", "generate", "api_role")
+
+
+def _role_key_problems(template: Mapping[str, Any], where: Location | None) -> Iterator[Diagnostic]:
+    """Yield keys of the roles of a meta template that nothing reads."""
+    for part in ("round", "reserved_roles"):
+        roles = template.get(part)
+        for place, role in enumerate(roles if isinstance(roles, list | tuple) else ()):
+            for key in role if isinstance(role, Mapping) else ():
+                if key not in _ROLE:
+                    path, hint = f"$.meta_template.{part}[{place}].{key}", did_you_mean(str(key), _ROLE)
+                    listed = f"it has {', '.join(_ROLE)}"
+                    what = f"a role of a meta template knows no '{key}'"
+                    yield Diagnostic(what, location_of(role) or where, path, hint=hint or listed)
 
 
 def _family(entry: Mapping[str, Any]) -> str:

@@ -38,6 +38,7 @@ class DatasetOptions:
         takes_stops: Whether upstream gives the model the texts that end an answer according to the dataset;
             ``None`` where no model is named.
         own_limit: Whether the model's ``max_out_len`` comes before the dataset's.
+        returns_tool_calls: Whether the model is given functions as tools, and returns calls.
     """
 
     num_demos: int | None = None
@@ -52,6 +53,7 @@ class DatasetOptions:
     repeats: int = 1
     takes_stops: bool | None = None
     own_limit: bool = False
+    returns_tool_calls: bool = False
 
     def postprocessor_of(self, dataset: str) -> Mapping[str, Any] | None:
         """Return what is done to this model's answers to a dataset first; models may say it by patterns of names."""
@@ -73,6 +75,7 @@ class DatasetOptions:
             "stop": list(self.stop) or None,
             "model_postprocessor": self.model_postprocessor,
             "repeats": self.repeats if self.repeats > 1 else None,
+            "returns_tool_calls": self.returns_tool_calls or None,
         }
         return {key: as_data(value) for key, value in changed.items() if value is not None}
 
@@ -98,6 +101,7 @@ def dataset_options(options: ExamOptions) -> DatasetOptions:
         repeats=model.repeats if model is not None else 1,
         takes_stops=model.takes_stops if model is not None else None,
         own_limit=model is not None and model.own_limit,
+        returns_tool_calls=model is not None and model.returns_tool_calls,
     )
 
 

@@ -10,52 +10,28 @@ import json
 import random
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from proctor.dialects.aisbench.datasets.files import find_file
-from proctor.dialects.aisbench.judges import judge_builder, judge_engine, judge_of_config, words_of
+from proctor.dialects.aisbench.judges import READERS as READERS_OF_ANSWERS
+from proctor.dialects.aisbench.judges import judge_builder, judge_engine, judge_of_config, report_of, words_of
 from proctor.dialects.aisbench.postprocessors import postprocessor
 from proctor.dialects.aisbench.values import location_of, short_name
 from proctor.errors import Diagnostic, ScoringError, did_you_mean
 from proctor.foreign_text import parse_json
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict
+from proctor.scoring.evaluators.judgement_readers import Report
+from proctor.scoring.evaluators.pair_readers import CANDIDATE, OTHER, PAIR_READERS, Judged, PairReader
 from proctor.scoring.judges.judge_client import JudgePrompt
 
 _SEED = 666
 """Of the draw of who stands first (``lm_evaluator.py``: ``order_preds_and_record_references``)."""
-_CANDIDATE, _OTHER = "candidate", "other"
 _CHINESE, _ENGLISH = re.compile(r"[\u4e00-\u9fff]"), re.compile(r"\b[a-zA-Z]+\b")
 ORDERS = (None, "random", "double")
-
-
-class Judged(NamedTuple):
-    """One judgement.
-
-    Attributes:
-        words: What the judge said.
-        first: Who stood first.
-        fields: What the row says for scores: its output column.
-    """
-
-    words: str
-    first: str
-    fields: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class PairReader:
-    """How judgements of pairs are read.
-
-    Attributes:
-        points: From a judgement to what the candidate gets for it, between -1 and 1; ``None`` where it cannot be read.
-        scores: From the points of readable judgements to scores.
-    """
-
-    points: Callable[[Judged], float | None]
-    scores: Callable[[Sequence[tuple[Judged, float]]], dict[str, float]]
+READERS = (*PAIR_READERS, *READERS_OF_ANSWERS)
+Row = Mapping[str, Any]
 
 
 def lm_judge(
@@ -63,44 +39,166 @@ def lm_judge(
     prompt_template: Mapping[str, Any],
     judge_cfg: Mapping[str, Any] | None = None,
     dict_postprocessor: Mapping[str, Any] | None = None,
-    dataset_cfg: Mapping[str, Any] | None = None,
-    keep_predictions: bool = False,
     of_dataset: Mapping[str, Any] | None = None,
+    pack_all_predictions: bool = False,
+    multi_eval: bool = False,
+    **told: Any,
 ) -> Verdict:
-    """How a model fares beside another one, as a judge sees it (``LMEvaluator``).
+    """How good a model's answers are as a judge sees it, alone or beside another model's (``LMEvaluator``).
 
     Args:
-        cases: The model's answers.
-        prompt_template: Of the judge's prompt; it has ``prediction`` and ``prediction2``, in the order that is drawn.
+        cases: The model's answers; conversations are lists of rounds.
+        prompt_template: Of the judge's prompt; it has ``prediction``, of pairs also ``prediction2``, in the order that
+            is drawn; of conversations ``prediction_r1`` and so on.
         judge_cfg: The judge; empty: what the variables ``OC_JUDGE_MODEL`` and its like say.
         dict_postprocessor: How judgements are read.
-        dataset_cfg: Without effect: the rows are those that were asked about.
-        keep_predictions: Without effect: predictions stand beside the judgements in the samples.
         of_dataset: What the dataset says of the comparison: ``abbr``, ``mode``, ``infer_order``, ``given_pred``,
             ``base_models``.
+        pack_all_predictions: Whether the judge sees a whole conversation as one text.
+        multi_eval: Whether each row brings prompts of its own for the judge, who is asked each of them.
+        told: ``dataset_cfg`` and ``keep_predictions``, without effect: the rows are those that were asked about, and
+            predictions stand beside the judgements in the samples.
 
     Raises:
         ScoringError: There is no judge, the other model's answers are not there, or judgements cannot be read so.
     """
-    del dataset_cfg, keep_predictions
-    reader = READERS[_reader_name(dict_postprocessor)]
+    if unknown := set(told) - {"dataset_cfg", "keep_predictions"}:
+        raise ScoringError(f"'LMEvaluator' has no argument '{min(unknown)}'")
+    name = _reader_name(dict_postprocessor)
+    asking = _Asking(cases, prompt_template, judge_cfg, is_packed=pack_all_predictions)
+    arguments = {key: value for key, value in (dict_postprocessor or {}).items() if key not in ("type", "judge_type")}
+    if name not in PAIR_READERS:
+        asked = list(asking.alone(multi_eval))
+        return _alone(
+            cases, [place for place, _ in asked], asking.said([row for _, row in asked]), report_of(dict_postprocessor)
+        )
     others = _answers_of_others(of_dataset or {}, cases)
-    asked = list(_asked(cases, others, (of_dataset or {}).get("infer_order")))
-    judge = judge_of_config(judge_cfg)
-    builder = judge_builder(prompt_template, judge)
-    prompts = [builder.generate(row) for _, _, row in asked]
-    questions = [JudgePrompt([*each.messages] if each.is_chat else each.text) for each in prompts]
-    clean = postprocessor(judge.postprocessor, cases.project)
-    said = [
-        each if isinstance(each, Failure) else clean(each)
-        for each in words_of(judge_engine(judge, judge_cfg), questions)
-    ]
-    return _verdict(cases, asked, said, reader)
+    pairs = list(asking.pairs(others, (of_dataset or {}).get("infer_order")))
+    said = asking.said([row for _, _, row in pairs])
+    return _verdict(cases, pairs, said, PAIR_READERS[name].with_arguments(arguments))
 
 
-def _verdict(
-    cases: Cases, asked: Sequence[tuple[int, str, Mapping[str, Any]]], said: Sequence[Any], reader: PairReader
-) -> Verdict:
+class _Asking:
+    """What a judge is asked about answers.
+
+    Args:
+        cases: The answers.
+        template: Of the judge's prompt.
+        judge_cfg: The judge.
+        is_packed: Whether conversations are one text.
+    """
+
+    def __init__(
+        self, cases: Cases, template: Mapping[str, Any], judge_cfg: Mapping[str, Any] | None, *, is_packed: bool
+    ) -> None:
+        self._cases, self._config, self._is_packed = cases, judge_cfg, is_packed
+        self._judge = judge_of_config(judge_cfg)
+        self._builder = judge_builder(template, self._judge)
+        rounds = [len(each) for each in cases.predictions if isinstance(each, list)]
+        self._rounds = max(rounds, default=0)
+
+    def said(self, rows: Sequence[Row]) -> list[Any]:
+        """Return what the judge says of each row; a failure where it says nothing."""
+        prompts = [self._builder.generate(row) for row in rows]
+        questions = [JudgePrompt([*each.messages] if each.is_chat else each.text) for each in prompts]
+        clean = postprocessor(self._judge.postprocessor, self._cases.project)
+        answers = words_of(judge_engine(self._judge, self._config), questions)
+        return [each if isinstance(each, Failure) else clean(each) for each in answers]
+
+    def alone(self, multi_eval: bool) -> Iterator[tuple[int, Row]]:
+        """Yield for each prompt the case's place and the row.
+
+        Raises:
+            ScoringError: Each row is to bring prompts for the judge, and one does not.
+        """
+        for place, given in enumerate(self._cases.predictions):
+            texts = self._own_prompts(place, str(given)) if multi_eval else [given]
+            for text in texts:
+                yield place, self._row(place, [text])
+
+    def _own_prompts(self, place: int, given: str) -> list[str]:
+        gold = self._cases.references[place]
+        prompts = gold.get("judge_prompt_list") if isinstance(gold, Mapping) else None
+        if not prompts:
+            raise ScoringError(
+                "the row brings no prompts for the judge", why="multi_eval asks those of judge_prompt_list"
+            )
+        return [str(prompt).replace("{prediction}", given) for prompt in prompts]
+
+    def pairs(self, others: Sequence[Any], order: str | None) -> Iterator[tuple[int, str, Row]]:
+        """Yield for each prompt the case's place, who stands first, and the row; the other way round at the end."""
+        stream = random.Random(_SEED)
+        firsts = []
+        for _ in others:
+            pair = [OTHER, CANDIDATE]
+            if order == "random":
+                stream.shuffle(pair)
+            firsts.append(pair[0])
+        ways = [firsts, [CANDIDATE if each == OTHER else OTHER for each in firsts]][: 2 if order == "double" else 1]
+        for way in ways:
+            for place, first in enumerate(way):
+                both = [others[place], self._cases.predictions[place]]
+                yield place, first, self._row(place, both if first == OTHER else both[::-1])
+
+    def _row(self, place: int, answers: Sequence[Any]) -> Row:
+        row = dict(self._cases.rows[place]) if self._cases.rows else {}
+        for number, answer in enumerate(answers):
+            name = f"prediction{number + 1}" if number else "prediction"
+            if not isinstance(answer, list):
+                row |= self._words(name, str(answer), place)
+            elif self._is_packed:
+                row[name] = str(answer)
+            else:
+                row |= self._rounds_of(f"prediction{number}" if number else "prediction", answer)
+        return {**row, "reference": ""}
+
+    def _words(self, name: str, text: str, place: int) -> Row:
+        return {
+            name: text,
+            "obj_gold": self._cases.references[place],
+            f"{name}_en_word_count": len(_ENGLISH.findall(text)),
+            f"{name}_cn_word_count": len(_CHINESE.findall(text)),
+        }
+
+    def _rounds_of(self, name: str, answer: Sequence[Row]) -> Row:
+        most = max(self._rounds, len(answer))
+        said = [each.get("assistant") for each in answer] + [None] * (most - len(answer))
+        return {f"{name}_r{number}": text for number, text in enumerate(said, 1)}
+
+
+def _alone(cases: Cases, places: Sequence[int], said: Sequence[Any], report: Report) -> Verdict:
+    """Return what a family of exams makes of judgements of single answers; of several about one answer the mean."""
+    silent = {place: each for place, each in zip(places, said, strict=True) if isinstance(each, Failure)}
+    kept = [i for i, each in enumerate(said) if not isinstance(each, Failure)]
+    if not kept:
+        raise ScoringError("the judge answered nothing", why=next(iter(silent.values())).message if silent else "")
+    rows: Sequence[Row] = cases.rows or [{}] * len(cases.predictions)
+    of_rows = [places[i] for i in kept]
+    words = [str(said[i]) for i in kept]
+    found = report(words, [rows[i] for i in of_rows], [cases.references[i] for i in of_rows])
+    if not found.scores:
+        raise ScoringError("no judgement can be read", why=next(iter(found.failures.values())).message)
+    failures = {**{of_rows[i]: each for i, each in found.failures.items()}, **silent}
+    columns = {}
+    for column, values in found.instances.items():
+        points = defaultdict[int, list[float]](list)
+        for place, value in zip(of_rows, values, strict=True):
+            if value is not None:
+                points[place].append(value)
+        columns[column] = [_mean(points[i]) for i in range(len(cases.predictions))]
+        failures = {place: each for place, each in failures.items() if not points[place]}
+    texts = defaultdict[int, list[str]](list)
+    for place, text in zip(places, said, strict=True):
+        texts[place].append(str(text))
+    parsed = ["\n".join(texts[i]) for i in range(len(cases.predictions))]
+    return Verdict(found.scores, columns, parsed=parsed, failures=failures, described=True, main=found.main)
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _verdict(cases: Cases, asked: Sequence[tuple[int, str, Row]], said: Sequence[Any], reader: PairReader) -> Verdict:
     failures: dict[int, Failure] = {}
     good: list[tuple[Judged, float]] = []
     of_rows: dict[int, list[float]] = defaultdict(list)
@@ -127,30 +225,7 @@ def _verdict(
     return Verdict(reader.scores(good), {"preference": column}, parsed=parsed, failures=failures, described=True)
 
 
-def _asked(cases: Cases, others: Sequence[str], order: str | None) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """Yield for each prompt the case's place, who stands first, and the row; the other way round after all others."""
-    stream = random.Random(_SEED)
-    firsts = []
-    for _ in others:
-        pair = [_OTHER, _CANDIDATE]
-        if order == "random":
-            stream.shuffle(pair)
-        firsts.append(pair[0])
-    ways = [firsts, [_CANDIDATE if each == _OTHER else _OTHER for each in firsts]][: 2 if order == "double" else 1]
-    for way in ways:
-        for place, first in enumerate(way):
-            pair = [others[place], str(cases.predictions[place])]
-            texts = pair if first == _OTHER else pair[::-1]
-            row = dict(cases.rows[place]) if cases.rows else {}
-            for name, text in zip(("prediction", "prediction2"), texts, strict=True):
-                row[name] = text
-                row["obj_gold"] = cases.references[place]
-                row[f"{name}_en_word_count"] = len(_ENGLISH.findall(text))
-                row[f"{name}_cn_word_count"] = len(_CHINESE.findall(text))
-            yield place, first, {**row, "reference": ""}
-
-
-def _answers_of_others(of_dataset: Mapping[str, Any], cases: Cases) -> list[str]:
+def _answers_of_others(of_dataset: Mapping[str, Any], cases: Cases) -> list[Any]:
     """Return the other model's answer to each case.
 
     Raises:
@@ -166,7 +241,8 @@ def _answers_of_others(of_dataset: Mapping[str, Any], cases: Cases) -> list[str]
     try:
         found = parse_json(file.read_text(encoding="utf-8"))
         numbers = [str(row.get("idx", i)) for i, row in enumerate(cases.rows or [{}] * len(cases.predictions))]
-        return [str(found[number]["prediction"]) for number in numbers]
+        given_answers = [found[number]["prediction"] for number in numbers]
+        return [each if isinstance(each, list) else str(each) for each in given_answers]
     except (json.JSONDecodeError, KeyError, TypeError) as error:
         why = f"{type(error).__name__}: {error}"
         raise ScoringError(f"'{name}' lacks answers of the other model", location=place, why=why) from None
@@ -176,7 +252,8 @@ def pair_problems(config: Mapping[str, Any], of_dataset: Mapping[str, Any]) -> I
     """Yield what is wrong with a comparison that can be known before anybody is asked."""
     where = location_of(config)
     try:
-        _reader_name(config.get("dict_postprocessor"))
+        if _reader_name(config.get("dict_postprocessor")) not in PAIR_READERS:
+            return
     except ScoringError as error:
         yield from error.diagnostics
     if of_dataset.get("mode") not in ("m2n", "pair", None) or not of_dataset.get("given_pred"):
@@ -197,6 +274,13 @@ def pair_problems(config: Mapping[str, Any], of_dataset: Mapping[str, Any]) -> I
 def _reader_name(config: Mapping[str, Any] | None) -> str:
     name = short_name((config or {}).get("type", ""))
     name = name if name in READERS else f"{name}_postprocess"
+    if name.removesuffix("_postprocess").endswith("_bradleyterry"):
+        raise ScoringError(
+            f"judgements are not read by '{name}' here",
+            location=location_of(config),
+            why="it writes matches, from which a summarizer makes a table of the strengths of several models",
+            hint=f"{name.replace('_bradleyterry', '')} scores one model beside another",
+        )
     if name not in READERS:
         raise ScoringError(
             "judgements cannot be read: " + (f"'{name}' is not known" if config else "there is no dict_postprocessor"),
@@ -205,88 +289,3 @@ def _reader_name(config: Mapping[str, Any] | None) -> str:
             hint=did_you_mean(name, READERS),
         )
     return name
-
-
-# -- readers ------------------------------------------------------------------------------------------------------
-
-
-def _signed(judged: Judged, of_first: float) -> float:
-    return of_first if judged.first == _CANDIDATE else -of_first
-
-
-def _alpaca_points(judged: Judged) -> float | None:
-    """Read AlpacaEval's verdict: ``m`` is the first answer, ``M`` the second."""
-    return {"m": _signed(judged, 1.0), "M": _signed(judged, -1.0)}.get(judged.words[:1])
-
-
-def _alpaca_scores(judged: Sequence[tuple[Judged, float]]) -> dict[str, float]:
-    counts: dict[str, list[bool]] = {"total": []}
-    for each, points in judged:
-        for name in ("total", str(each.fields.get("capability", ""))):
-            if name:
-                counts.setdefault(name, []).append(points > 0)
-    return {name: round(100 * sum(wins) / len(wins), 2) for name, wins in counts.items()}
-
-
-_ARENA = re.compile(r"\[\[([AB<>=]+)\]\]")
-_ARENA_POINTS = {"A>>B": 1.0, "A>B": 0.5, "A=B": 0.0, "B>A": -0.5, "B>>A": -1.0}
-_HEAVY = 3
-"""How often a clear win counts (Arena-Hard: ``get_battles_from_judgment``)."""
-
-
-def _arena_points(judged: Judged) -> float | None:
-    found = _ARENA.findall(judged.words)
-    points = _ARENA_POINTS.get(found[0]) if found else None
-    return None if points is None else _signed(judged, points)
-
-
-def _arena_scores(judged: Sequence[tuple[Judged, float]]) -> dict[str, float]:
-    """Return the chance to win that two models' Bradley-Terry strengths give: of two, the weighted share of wins."""
-    weights = [_HEAVY if abs(points) == 1 else 1 for _, points in judged]
-    won = sum(
-        weight * (0.5 + (points > 0) / 2 - (points < 0) / 2)
-        for weight, (_, points) in zip(weights, judged, strict=True)
-    )
-    return {"score": round(100 * won / sum(weights), 2)}
-
-
-_WILD = re.compile(r'"choice": "(.*?)"')
-_WILD_POINTS = {"A++": 1.0, "A+": 0.5, "A=B": 0.0, "B+": -0.5, "B++": -1.0}
-_WILD_GROUPS = {
-    "Information seeking": "Information/Advice seeking",
-    "Advice seeking": "Information/Advice seeking",
-    "Creative Writing": "Creative Tasks",
-    "Editing": "Creative Tasks",
-    "Brainstorming": "Creative Tasks",
-    "Role playing": "Creative Tasks",
-    "Others": "Creative Tasks",
-    "Coding & Debugging": "Coding & Debugging",
-    "Reasoning": "Planning & Reasoning",
-    "Planning": "Planning & Reasoning",
-    "Math": "Math & Data Analysis",
-    "Data Analysis": "Math & Data Analysis",
-}
-"""WildBench's groups of tasks (``task_group_new``)."""
-
-
-def _wild_points(judged: Judged) -> float | None:
-    found = _WILD.findall(judged.words)
-    points = _WILD_POINTS.get(found[0]) if found else None
-    return None if points is None else _signed(judged, points)
-
-
-def _wild_scores(judged: Sequence[tuple[Judged, float]]) -> dict[str, float]:
-    groups: dict[str, list[float]] = defaultdict(list)
-    for each, points in judged:
-        for tag in (each.fields.get("primary_tag"), *(each.fields.get("secondary_tag") or ())):
-            groups[_WILD_GROUPS[str(tag)]].append(points)
-    scores = {name: round(100 * sum(points) / len(points), 2) for name, points in groups.items()}
-    return {"average": sum(scores.values()) / len(scores), **scores}
-
-
-READERS: Mapping[str, PairReader] = {
-    "alpacaeval_postprocess": PairReader(_alpaca_points, _alpaca_scores),
-    "arenahard_postprocess": PairReader(_arena_points, _arena_scores),
-    "wildbench_postprocess": PairReader(_wild_points, _wild_scores),
-}
-"""By the name under which OpenCompass has them (``datasets/subjective``)."""

@@ -11,7 +11,8 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from proctor.dialects.aisbench.values import Reference, short_name
+from proctor.dialects.aisbench.signatures import known_names
+from proctor.dialects.aisbench.values import Reference, dotted_name, short_name
 from proctor.errors import Diagnostic, ProctorError, ScoringError, TrustError, did_you_mean
 from proctor.scoring.processor_functions import find_text_function
 from proctor.scoring.registry import NOTHING, OPENCOMPASS, is_in_catalog
@@ -62,6 +63,19 @@ def postprocessor_problems(config: Mapping[str, Any] | None, project: str = "ope
     kind = (config or {}).get("type")
     entry = text_function_table().find(short_name(kind), (project, OPENCOMPASS)) if isinstance(kind, str) else None
     yield from entry.check() if entry is not None else ()
+
+
+def misspelt(config: Mapping[str, Any]) -> str:
+    """Return the hint for a post-processor that nobody has, by a bare name or one of upstream's; else nothing."""
+    kind = config.get("type")
+    name = dotted_name(kind) if isinstance(kind, str | Reference) else ""
+    known = {*text_function_table().names(), *known_names("opencompass", "postprocessors")}
+    known |= known_names("aisbench", "postprocessors")
+    short = name.rpartition(".")[2]
+    foreign = "." in name and name.partition(".")[0] not in _PROJECTS
+    if not name or foreign or ":" in name or short in known or is_in_catalog(name):
+        return ""
+    return did_you_mean(short, known) or "proctor ls --kind processor lists them"
 
 
 def _unchanged(answer: Any, row: Mapping[str, Any] = NOTHING) -> Any:

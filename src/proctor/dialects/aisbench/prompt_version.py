@@ -7,10 +7,33 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from proctor.dialects.aisbench.signatures import project_named
 from proctor.dialects.aisbench.values import dotted_name, short_name
 
 NO_VERSION = "/"
 _SHOWN = 6  # hexadecimal digits, as upstream shows them in its tables
+_ICL = "ais_bench.benchmark.openicl"
+_DEFINED: Mapping[str, str] = {
+    **{
+        name: f"{_ICL}.icl_prompt_template.icl_prompt_template{file}.{name}"
+        for name, file in (("PromptTemplate", ""), ("MultiTurnPromptTemplate", "_multiturn"), ("MMPromptTemplate", "_mm"))
+    },
+    **{
+        f"{name}Retriever": f"{_ICL}.icl_retriever.icl_{file}_retriever.{name}Retriever"
+        for name, file in (("Zero", "zero"), ("FixK", "fix_k"), ("Random", "random"))
+    },
+    **{
+        name: f"{_ICL}.icl_inferencer.{file}.{name}"
+        for name, file in (
+            ("GenInferencer", "icl_gen_inferencer"),
+            ("MultiTurnGenInferencer", "icl_multiturn_inferencer"),
+            ("LMMGenInferencer", "icl_lmm_gen_inferencer"),
+            ("BFCLV3FunctionCallInferencer", "icl_bfcl_v3_inferencer"),
+            ("PPLInferencer", "ppl_inferencer"),
+        )
+    },
+}
+"""Where AISBench's classes are defined, whatever module a config takes them from: it writes its configs so."""
 
 
 def prompt_version(dataset: Mapping[str, Any]) -> str:
@@ -19,6 +42,34 @@ def prompt_version(dataset: Mapping[str, Any]) -> str:
     The ids of fixed examples count as part of the inferencer, so that versions stay what they once were.
     """
     return prompt_digest(dataset)[:_SHOWN]
+
+
+def table_version(dataset: Mapping[str, Any]) -> str:
+    """Return the version that tables show.
+
+    ``ais_bench`` writes a config anew before it runs it: classes by the modules that define them, and the retriever
+    with a copy of the templates. Its digests are of that.
+    """
+    infer = dataset.get("infer_cfg")
+    if project_named(dataset.get("type")) != "aisbench" or not isinstance(infer, Mapping):
+        return prompt_version(dataset)
+    retriever = infer.get("retriever")
+    if isinstance(retriever, Mapping):
+        copies = {name: infer[name] for name in ("prompt_template", "ice_template") if name in infer}
+        infer = {**infer, "retriever": {**retriever, **copies}}
+    return prompt_version({**dataset, "infer_cfg": _defined(infer)})
+
+
+def _defined(value: Any) -> Any:
+    """Return a part of a config with AISBench's classes named by the modules that define them."""
+    if isinstance(value, Mapping):
+        return {key: _class(each) if key == "type" else _defined(each) for key, each in value.items()}
+    return [_defined(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _class(kind: Any) -> Any:
+    name = dotted_name(kind)
+    return _DEFINED.get(name.rpartition(".")[2], kind) if name.startswith("ais_bench.") else kind
 
 
 def prompt_digest(dataset: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> str:

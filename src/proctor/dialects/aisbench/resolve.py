@@ -18,6 +18,7 @@ from proctor.dialects.aisbench.datasets.custom import custom_dataset
 from proctor.dialects.aisbench.exam import dataset_exam
 from proctor.dialects.aisbench.file_keys import file_problems, filled
 from proctor.dialects.aisbench.index import DATASET, EXAMS, config_entries, find_config
+from proctor.dialects.aisbench.judged_names import with_own_names
 from proctor.dialects.aisbench.options import dataset_options
 from proctor.dialects.aisbench.reader import datasets_of, read_config, summarizer_of
 from proctor.dialects.aisbench.summary import SummaryGroup, summary_groups
@@ -173,7 +174,7 @@ def _warn_of_duplicates(path: Path, chosen: Sequence[Mapping[str, Any]]) -> None
 
 def groups_of(values: Mapping[str, Any]) -> list[SummaryGroup]:
     """Return the summary groups of a config."""
-    summarizer = summarizer_of(values)
+    summarizer = with_own_names(summarizer_of(values), datasets_of(values))
     return [] if summarizer is None else summary_groups(summarizer)
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from proctor.dialects.aisbench.index import SUMMARIZER, config_entries, find_config
-from proctor.dialects.aisbench.prompt_version import mode_of, prompt_version
+from proctor.dialects.aisbench.judged_names import judged_names, with_own_names
+from proctor.dialects.aisbench.prompt_version import mode_of, prompt_version, table_version
 from proctor.dialects.aisbench.reader import datasets_of, read_config, summarizer_of
 from proctor.dialects.aisbench.values import abbr_of, short_name
 from proctor.errors import DataError, ScoringError, UnknownArtifactError, did_you_mean
@@ -49,6 +50,17 @@ class SummaryTable:
     rows: list[list[str]]
     raw: dict[str, dict[str, Any]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+
+    def renamed(self, names: Mapping[str, str]) -> SummaryTable:
+        """Return the table with datasets called otherwise.
+
+        Args:
+            names: What datasets are called, by the name they have.
+        """
+        header, *rest = self.rows
+        rows = [header, *([names.get(row[0], row[0]), *row[1:]] for row in rest)]
+        raw = {model: {names.get(name, name): each for name, each in found.items()} for model, found in self.raw.items()}
+        return SummaryTable(rows, raw, self.notes)
 
     def to_text(self, time: str | None = None) -> str:
         """Return the table for people; with a time, the whole text file that upstream writes."""
@@ -157,8 +169,9 @@ def summary_of_datasets(
     if not results or not datasets:
         return None
     modes = {name: mode_of(each) for name, each in datasets.items()}
-    versions = {name: prompt_version(each) for name, each in datasets.items()}
-    return summarize_models(results, modes, versions, summarizer)
+    versions = {name: table_version(each) for name, each in datasets.items()}
+    table = summarize_models(results, modes, versions, with_own_names(summarizer, listed))
+    return table.renamed(judged_names(listed))
 
 
 def named_summarizer(name: str, include_paths: Sequence[str] = ()) -> Mapping[str, Any]:

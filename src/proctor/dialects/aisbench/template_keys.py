@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from proctor.dialects.aisbench.config_keys import LONGEST_SHOWN
+from proctor.dialects.aisbench.slips import slips
 from proctor.dialects.aisbench.values import location_of, short_name
 from proctor.errors import Diagnostic, Location, did_you_mean
 
@@ -34,6 +35,12 @@ def template_problems(config: Mapping[str, Any], path: str, columns: Sequence[st
     if not isinstance(own, str | Mapping):
         yield Diagnostic("a template is a text or a dictionary", where, place, f"it is {own!r}"[:LONGEST_SHOWN])
         return
+    if not own and isinstance(own, str):
+        yield Diagnostic("a template is empty, so that nothing is asked", where, place, hint="'{question}'")
+    for key in ("ice_token", "sep_token"):
+        if config.get(key) is not None and not isinstance(config[key], str):
+            why = f"it is {config[key]!r}"[:LONGEST_SHOWN]
+            yield Diagnostic(f"'{key}' is a text", where, f"{path}.{key}", why, "'</E>'")
     token = config.get("ice_token")
     parts = {place: own} if isinstance(own, str) or _is_dialogue(own) else {f"{place}.{k}": v for k, v in own.items()}
     for at, part in parts.items():
@@ -88,7 +95,8 @@ def _turn_problems(turn: Mapping[str, Any], path: str, where: Location | None) -
         )
     for key in ("role", "fallback_role"):
         role = turn.get(key)
-        if not isinstance(role, str) or role in (*_ROLES, "system") or "fallback_role" in turn:
+        falls_back = key == "role" and "fallback_role" in turn
+        if not isinstance(role, str) or role in (*_ROLES, "system") or falls_back:
             continue
         if hint := did_you_mean(role.upper(), _ROLES):
             yield Diagnostic(f"there is no role '{role}'", where, f"{path}.{key}", hint=hint)
@@ -104,21 +112,9 @@ def _column_problems(
     """Yield names in braces that are not a column but nearly one; others stay as they are, as upstream leaves them."""
     named = dict.fromkeys(name for text in texts for name in _NAME.findall(text))
     for name in named:
-        if name not in columns and (near := [each for each in columns if _is_slip(name, each)]):
+        if name not in columns and (near := slips(name, columns)):
             hint = f"did you mean '{near[0]}'?"
             yield Diagnostic(f"the template names '{{{name}}}', which is not a column", where, path, hint=hint)
-
-
-def _is_slip(name: str, column: str) -> bool:
-    """Whether one word is the other with one letter more or less, another one, or two of them changed about."""
-    if name.strip("0123456789") != name or column.strip("0123456789") != column or abs(len(name) - len(column)) > 1:
-        return False
-    if name.lower() == column.lower() or sorted(name) == sorted(column):
-        return name != column
-    if len(name) == len(column):
-        return sum(a != b for a, b in zip(name, column, strict=True)) == 1
-    short, long = sorted((name, column), key=len)
-    return not long.startswith(short) and any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
 
 
 def _texts(part: Any) -> Iterator[str]:

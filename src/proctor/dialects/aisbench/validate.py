@@ -12,6 +12,7 @@ from proctor.dialects.aisbench.evaluators import evaluation_problems
 from proctor.dialects.aisbench.file_keys import custom_problems, file_problems, is_custom
 from proctor.dialects.aisbench.models import model_config
 from proctor.dialects.aisbench.pair_judges import pair_problems
+from proctor.dialects.aisbench.role_checks import role_problems
 from proctor.dialects.aisbench.reader import datasets_of, models_of, read_config
 from proctor.errors import Diagnostic, ProctorError
 from proctor.foreign_text import read_head
@@ -52,6 +53,7 @@ def _problems(file: Path) -> Iterator[Diagnostic]:
         yield from error.diagnostics
         return
     yield from file_problems(values)
+    yield from role_problems(datasets, models)
     for dataset in datasets:
         yield from custom_problems(dataset) if is_custom(dataset) else _dataset_problems(dataset)
     for model in models:

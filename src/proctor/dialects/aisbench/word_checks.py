@@ -48,7 +48,7 @@ def word_problems(inference: Mapping[str, Any], columns: Sequence[str]) -> Itera
         return
     found = list(_failing(lambda: build_retriever(retriever)))
     ids = retriever.get("fix_id_list")
-    if not found and isinstance(ids, list | tuple) and any(isinstance(each, int) and each < 0 for each in ids):
+    if not found and isinstance(ids, list | tuple) and not all(isinstance(each, int) and each >= 0 for each in ids):
         path, why = "$.infer_cfg.retriever.fix_id_list", f"it is {repr(ids)[:LONGEST_SHOWN]}"
         found = [Diagnostic("fix_id_list has positions from 0 on", location_of(retriever), path, why)]
     yield from found

@@ -14,12 +14,12 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from proctor.dialects.aisbench.config import CHAT, CLP, TEXT_PPL
+from proctor.dialects.aisbench.config import CHAT, CLP, GENERATE, PPL, TEXT_PPL, DatasetConfig
 from proctor.dialects.aisbench.exam import ConfigExam
-from proctor.dialects.aisbench.gradings import ConfigGrader, Reader, RecordedReader
+from proctor.dialects.aisbench.gradings import ConfigGrader, Reader, RecordedReader, losses_of, prompt_of
 from proctor.errors import DataError, Location, UnknownArtifactError, UsageError, did_you_mean
 from proctor.foreign_text import parse_json
-from proctor.ir import Failure, Response
+from proctor.ir import Converse, Failure, Response
 from proctor.ir.question import Answered, Question
 from proctor.jsonable import jsonable, to_line
 from proctor.recipes.exam import Exam
@@ -226,24 +226,79 @@ def prediction_lines(exam: Exam, items: Iterable[Answered]) -> Iterator[dict[str
         UsageError: The exam is not a dataset of a config.
     """
     own = _config_of(exam)
-    read = Reader(own.config.inferencer.kind, own.config.reader.get("output_column"))
+    kind, project = own.config.inferencer.kind, own.config.project
+    read = Reader(kind, own.config.reader.get("output_column"), project)
     for position, each in enumerate(items):
         place = position if own.config.count > 1 else each.question.number
         beginning = {"data_abbr": exam.name, "id": place}
         if each.failure is not None:
             yield {**beginning, "success": False, "error_info": each.failure.message}
             continue
-        for turn, reading in enumerate(read(each)):
-            line = {**beginning, "success": True, "uuid": f"{place:032x}", "origin_prompt": _prompt(reading.prompt)}
+        known = {**beginning, "success": True, "uuid": f"{place:032x}"}
+        output = own.config.reader.get("output_column")
+        if kind == CHAT:
+            gold = {"gold": jsonable(each.question.instance.get(output))} if output else {}
+            yield from ({**known, "origin_prompt": asked, "prediction": said, **gold} for asked, said in _turns(each))
+            continue
+        for reading in read(each):
+            line = {**known, "origin_prompt": _prompt(reading.prompt, is_text=_asks_text(own.config))}
             gold = {} if reading.references is None else {"gold": jsonable(reading.references)}
-            turns = {"turn_id": turn} if own.config.inferencer.kind == CHAT else {}
-            yield {**line, "prediction": reading.value, **gold, **turns}
+            if kind == PPL:
+                line |= _compared(each, 0 if project == "aisbench" else 1)
+            said = _written(each.responses[0]) if kind == GENERATE else reading.value
+            yield {**line, "prediction": said, **gold}
 
 
-def _prompt(source: Any) -> Any:
+def _written(response: Response) -> Any:
+    """Return what a model wrote, its thoughts first, as AISBench files it; of several answers a list."""
+    padded = [(*part, *[""] * len(response.texts)) for part in (response.written, response.thoughts)]
+    found = [
+        whole or (f"{thought}</think>{text}" if thought else text)
+        for text, whole, thought in zip(response.texts, *padded, strict=False)
+    ]
+    return found if len(found) > 1 else found[0] if found else ""
+
+
+def _turns(each: Answered) -> Iterator[tuple[Any, str]]:
+    """Yield what was said before each turn of the model, and what it said there."""
+    if isinstance(first := each.question.requests[0], Converse):
+        said: list[Any] = []
+        texts = iter(each.responses[0].texts)
+        for turn in first.turns:
+            if turn is None:
+                text = next(texts)
+                yield _prompt(list(said)), text
+                said.append({"role": "assistant", "content": text})
+            else:
+                said.append(turn)
+        return
+    for request, response in zip(each.question.requests, each.responses, strict=True):
+        yield _prompt(prompt_of(request)), response.texts[0]
+
+
+def _compared(each: Answered, first_token: int) -> dict[str, Any]:
+    """Return what was compared: the prompt of every label, and its loss."""
+    step = len(each.question.requests) // max(len(each.question.labels), 1)
+    asked = each.question.requests[::step]
+    prompts = [list(getattr(request, "messages", ())) or prompt_of(request) for request in asked]
+    pairs = zip(each.question.labels, losses_of(each, first_token), strict=True)
+    return {"origin_prompt": prompts, "ppl_list": [{"label": jsonable(label), "ppl": loss} for label, loss in pairs]}
+
+
+def _asks_text(config: DatasetConfig) -> bool:
+    """Whether a dataset's prompts are texts, which AISBench files as they are, whatever a chat makes of them."""
+    for name in ("prompt_template", "ice_template"):
+        if isinstance(part := config.inference.get(name), Mapping):
+            return isinstance(part.get("template"), str)
+    return False
+
+
+def _prompt(source: Any, *, is_text: bool = False) -> Any:
     """Return a prompt as AISBench writes it: a text, or turns of its own roles."""
     if isinstance(source, str):
         return source
+    if is_text and len(source) == 1 and isinstance(source[0].get("content"), str):
+        return source[0]["content"]
     return [
         {
             "role": _ROLES.get(turn["role"], turn["role"]),

@@ -83,6 +83,7 @@ class HubTask:
         shuffle_choices: Whether choices are put in a drawn order.
         epochs: How often each sample is asked.
         reducer: What makes one score of the epochs' scores.
+        clusters: The column that says which samples belong together; inspect has no such key.
         location: Where it stands.
     """
 
@@ -97,6 +98,7 @@ class HubTask:
     shuffle_choices: bool = False
     epochs: int = 1
     reducer: str = "mean"
+    clusters: str | None = None
     location: Location | None = field(default=None, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
@@ -114,6 +116,7 @@ class HubTask:
             "shuffle_choices": self.shuffle_choices,
             "epochs": self.epochs,
             "epoch_reducer": self.reducer,
+            **({} if self.clusters is None else {"clusters": self.clusters}),
             "solvers": [{"name": each.name, "args": dict(each.args)} for each in self.solvers],
             "scorers": [{"name": each.name, "args": dict(each.args)} for each in self.scorers],
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proctor.dialects.hub_yaml.config import HubTask
-from proctor.recipes.honours import Honoured, Honours, Refused, all_honoured, no_effect, reduces
+from proctor.recipes.honours import Honoured, Honours, Refused, all_honoured, no_effect, no_table, reduces
 from proctor.recipes.options import ExamOptions
 
 _MESSAGES = "its prompts are chat messages, which the engine lays out"
@@ -31,4 +31,5 @@ def task_honours(task: HubTask, options: ExamOptions) -> Honours:
         "metadata": Refused("no code of it reads metadata"),
         "resamples": no_effect("its scores are means, whose errors have a formula"),
         "keys": Refused("its keys stand in eval.yaml", "change the file"),
+        **no_table(),
     }

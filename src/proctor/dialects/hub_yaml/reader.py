@@ -16,7 +16,18 @@ from proctor.foreign_yaml import parse_with_nodes
 
 FILE = "eval.yaml"
 FRAMEWORK = "inspect-ai"
-_KEYS = ("id", "config", "split", "field_spec", "shuffle_choices", "epochs", "epoch_reducer", "solvers", "scorers")
+_KEYS = (
+    "id",
+    "config",
+    "split",
+    "field_spec",
+    "shuffle_choices",
+    "epochs",
+    "epoch_reducer",
+    "clusters",
+    "solvers",
+    "scorers",
+)
 _OF_FILE = ("name", "description", "evaluation_framework", "tasks")
 _REDUCERS = re.compile(r"(?:pass_at_|at_least_)[1-9]\d*|max|mode|median|mean")
 _UNREAD_FIELDS = {
@@ -159,6 +170,7 @@ class _File:
             self._switch(path, values, "shuffle_choices"),
             epochs,
             reducer,
+            self._text(path, values, "clusters", "") or None,
             self._place(path),
         )
 

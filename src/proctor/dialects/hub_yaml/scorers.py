@@ -87,7 +87,8 @@ def _choice(chosen_by: Lettered) -> Judge:
 
 
 def _math(*, timeout: float = 2.0) -> Check:
-    del timeout  # formulas are bounded by their size
+    if not timeout > 0:
+        raise ScoringError(f"math has {timeout} seconds for a formula", hint="timeout: a number above 0")
     check_packages()
     return same_formula
 

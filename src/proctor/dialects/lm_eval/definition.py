@@ -8,22 +8,22 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from proctor.artifacts import Artifact
 from proctor.artifacts.held import by_value, resolved
 from proctor.dialects.lm_eval.config import FewshotConfig, TaskConfig, plain
 from proctor.dialects.lm_eval.reader import FunctionReference
-from proctor.recipes.fingerprint import Definition, digest_of_bytes
-from proctor.safe_files import read_bytes
+from proctor.recipes.fingerprint import Definition
+from proctor.recipes.held_code import code_of, code_of_file, code_of_module
 from proctor.scoring.versions import with_versions
 from proctor.settings import settings
-
-_MOST_BYTES = 4 << 20
-"""Bytes of a file with functions: the longest one of lm-eval's tasks has 200 KB."""
 
 
 def definition_of(config: TaskConfig) -> Definition:
     """Return how a task's answers are read and scored, and digests of the files that its functions are in."""
     code = dict(_code_of(config))
-    metrics = [_by_value(entry) for entry in plain(config.metric_list) or ()]
+    entries = [_with_metric(entry) for entry in plain(config.metric_list) or ()]
+    code |= code_of(entry["metric"] for entry in entries if isinstance(entry["metric"], Artifact))
+    metrics = [{**entry, "metric": by_value(entry["metric"])} for entry in entries]
     return Definition(
         extraction={"filters": plain(config.filter_list), "output_type": config.output_type},
         metrics=with_versions([metrics or config.output_type, plain(config.process_results), config.version, code]),
@@ -34,25 +34,31 @@ def definition_of(config: TaskConfig) -> Definition:
 def definition_of_class(kind: type) -> Definition:
     """Return what a task that is a Python class is made of: its code, which reads and scores its answers itself."""
     file = inspect.getsourcefile(kind)
-    code = "" if file is None else digest_of_bytes(read_bytes(file, _MOST_BYTES))
+    files = {} if file is None else code_of_file(Path(file))
     name = f"{kind.__module__}.{kind.__qualname__}"
-    return Definition(extraction=[name, code], metrics=with_versions([name, code]), held={f"class {name}": code})
+    own, *_ = [*files.values(), ""]
+    helpers = {f"class {name}: {path}": digest for path, digest in list(files.items())[1:]}
+    code = [name, own, helpers] if helpers else [name, own]
+    return Definition(extraction=code, metrics=with_versions(code), held={f"class {name}": own, **helpers})
 
 
-def _by_value(entry: Mapping[str, Any]) -> dict[str, Any]:
+def _with_metric(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return an entry of a metric list with the catalog's metric, where its name is one."""
     name = entry.get("metric")
     found = resolved(name) if isinstance(name, str) and name.startswith("metrics.") else name
-    return {**entry, "metric": by_value(found)}
+    return {**entry, "metric": found}
 
 
 def _code_of(value: Any) -> Iterator[tuple[str, str]]:
-    """Yield the files of functions that a task names, each with the digest of what is in it."""
+    """Yield the files of functions that a task names and what these import, each with the digest of what is in it."""
     if isinstance(value, FunctionReference):
         module = value.name.rpartition(".")[0]
         file = Path(value.folder) / f"{module.replace('.', '/')}.py"
-        if settings.trust_code and file.is_file():  # without trust none of it runs, and the exam is refused
-            yield f"!function {module}", digest_of_bytes(read_bytes(file, _MOST_BYTES))
+        if not settings.trust_code:  # none of it runs, and the exam is refused
+            return
+        found = code_of_file(file) if file.is_file() else code_of_module(module)
+        for path, digest in found.items():
+            yield f"!function {module}" if path in (file.name, module) else f"!function {module}: {path}", digest
     elif isinstance(value, Mapping):
         for each in value.values():
             yield from _code_of(each)

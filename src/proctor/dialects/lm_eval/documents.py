@@ -97,7 +97,7 @@ class TaskDocuments:
         if key not in self._processed:
             function = as_function(process, "process_docs")
             try:
-                made = self._rows(name) if function is None else hub.rows_of(function(self._dataset(name)))
+                made = self._rows(name) if function is None else hub.rows_of(function(self.dataset(name)))
                 self._processed[key] = made
             except DataError as error:
                 source = self.config.source
@@ -139,13 +139,13 @@ class TaskDocuments:
 
     def _rows(self, name: str) -> Documents:
         if self.config.custom_dataset is not None:
-            return hub.rows_of(self._dataset(name))
+            return hub.rows_of(self.dataset(name))
         path = str(self.config.dataset_path)
         if hub.local_folder(path) is not None or path in hub.FILE_FORMATS:
             return hub.held_rows(self.source(), name)
-        return hub.rows_of(self._dataset(name))
+        return hub.rows_of(self.dataset(name))
 
-    def _dataset(self, name: str) -> Any:
+    def dataset(self, name: str) -> Any:
         """Return a split as ``datasets`` gives it, which is what functions of task files expect."""
         if name not in self._splits:
             self._splits[name] = self._custom(name) if self.config.custom_dataset is not None else self._load(name)

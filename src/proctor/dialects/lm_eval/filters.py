@@ -10,6 +10,7 @@ from typing import Any
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.fields import value_of
 from proctor.dialects.lm_eval.functions import guarded
+from proctor.dialects.lm_eval.package.registry import filter_registry
 from proctor.errors import Diagnostic, ProctorError
 from proctor.scoring.filters import of_class
 from proctor.scoring.processor_functions import find_text_function
@@ -73,7 +74,9 @@ def _step_problems(step: Mapping[str, Any]) -> Iterator[Diagnostic]:
 
 
 def _registered(name: str) -> Any:
-    """Return the filter class that code of the task has registered with lm-eval itself."""
+    """Return the filter class that code of the task has registered: with lm-eval itself, or with what stands for it."""
+    if name in filter_registry.own:
+        return filter_registry.own[name]
     registry = getattr(sys.modules.get("lm_eval.api.registry"), "filter_registry", None)
     return registry.get(name) if registry is not None and name in registry else None
 

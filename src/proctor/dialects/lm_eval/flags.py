@@ -5,10 +5,15 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from proctor.errors import UsageError
 from proctor.foreign_text import parse_json
+
+Takes = Literal["nothing", "one", "many", "pairs", "perhaps"]
+"""What follows an option: nothing, a value, one or more, one or more ``key=value``, or a value that may be left out."""
+Does = Literal["the same", "nothing", "refused"]
+"""What becomes of an option here: ours does it, nothing (a sentence says so), or an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,54 +25,77 @@ class Flag:
         ours: The option of ``proctor run`` that takes its value; empty where it has none.
         option: The field of :class:`~proctor.recipes.options.ExamOptions` that takes it; empty where ``ours`` says all.
         note: What is different here.
+        takes: What follows it.
+        does: What becomes of it.
+        short: Its one-letter name there.
     """
 
     name: str
     ours: str = ""
     option: str = ""
     note: str = ""
+    takes: Takes = "one"
+    does: Does = "the same"
+    short: str = ""
 
+
+_NOT_SENT = (
+    "nothing is sent to others: proctor report writes tables that other programs read, and so does proctor export"
+)
 
 FLAGS: tuple[Flag, ...] = (
-    Flag("--model", "--model"),
-    Flag("--model_args", "--model-args"),
-    Flag("--tasks", "--tasks"),
-    Flag("--num_fewshot", "--num-demos"),
-    Flag("--batch_size", "--batch-size"),
-    Flag("--max_batch_size", note="leave it out: the engine finds the largest batch that fits"),
+    Flag("--model", "--model", short="-M"),
+    Flag("--model_args", "--model-args", takes="pairs", short="-a"),
+    Flag("--tasks", "--tasks", takes="many", short="-t"),
+    Flag("--num_fewshot", "--num-demos", short="-f"),
+    Flag("--batch_size", "--batch-size", short="-b"),
+    Flag("--max_batch_size", note="the engine finds the largest batch that fits", does="nothing"),
     Flag("--device", "--device"),
-    Flag("--output_path", "--output"),
-    Flag("--limit", "--limit"),
-    Flag("--samples", option="samples"),
-    Flag("--use_cache", "--log", note="the response log; its key includes the model"),
-    Flag("--cache_requests", note="leave it out: requests are built faster than they are read back"),
-    Flag("--check_integrity", note="leave it out: proctor validate reads every task"),
-    Flag("--write_out", "--write-out"),
-    Flag("--log_samples", "--log-samples"),
+    Flag("--output_path", "--output", short="-o"),
+    Flag("--limit", "--limit", short="-L"),
+    Flag("--samples", "--samples", option="samples", short="-E"),
+    Flag("--use_cache", "--log", note="the response log; its key includes the model", short="-c"),
+    Flag("--cache_requests", note="requests are built faster than they are read back", takes="perhaps", does="nothing"),
+    Flag("--check_integrity", note="proctor validate reads every task", takes="nothing", does="nothing"),
+    Flag("--write_out", "--write-out", takes="nothing"),
+    Flag("--log_samples", "--log-samples", takes="nothing"),
     Flag("--system_instruction", "--system-prompt"),
-    Flag("--apply_chat_template", "--apply-chat-template"),
-    Flag("--fewshot_as_multiturn", "--demos-as-turns"),
-    Flag("--verbosity", note="leave it out: PROCTOR_DEFAULT_VERBOSITY=debug says more"),
-    Flag("--wandb_args", note="leave it out: proctor report writes tables that other programs read"),
-    Flag("--hf_hub_log_args", note="leave it out: results stay on this machine"),
-    Flag("--show_config", note="leave it out: results.json and run.yaml hold the configuration of every task"),
+    Flag("--apply_chat_template", "--apply-chat-template", takes="perhaps"),
+    Flag("--fewshot_as_multiturn", "--demos-as-turns", takes="perhaps"),
+    Flag("--verbosity", note="PROCTOR_DEFAULT_VERBOSITY=debug in the environment says more", short="-v"),
+    Flag("--wandb_args", note=_NOT_SENT, takes="pairs", does="refused"),
+    Flag("--wandb_config_args", note=_NOT_SENT, takes="pairs", does="refused"),
+    Flag("--trackio_args", note=_NOT_SENT, takes="pairs", does="refused"),
+    Flag("--hf_hub_log_args", note=_NOT_SENT, takes="pairs", does="refused"),
+    Flag(
+        "--show_config",
+        note="results.json and run.yaml hold the configuration of every task",
+        takes="nothing",
+        does="nothing",
+    ),
     Flag("--include_path", "--include-path"),
-    Flag("--gen_kwargs", option="decoding"),
-    Flag("--predict_only", option="predict_only"),
+    Flag("--gen_kwargs", "--gen-kwargs", option="decoding", takes="pairs"),
+    Flag("--predict_only", "--predict-only", option="predict_only", takes="nothing", short="-x"),
     Flag("--seed", "--seed", "seed", "of the four seeds 'python,numpy,torch,fewshot' the last one draws demos"),
-    Flag("--trust_remote_code", "--trust-code"),
-    Flag("--confirm_run_unsafe_code", "--trust-code"),
-    Flag("--metadata", option="metadata"),
+    Flag("--trust_remote_code", "--trust-code", takes="nothing"),
+    Flag("--confirm_run_unsafe_code", "--trust-code", takes="nothing"),
+    Flag("--metadata", "--metadata", option="metadata", takes="pairs"),
+    Flag("--config", "--config", short="-C"),
     Flag("--template", "--template"),
-    Flag("--chat_override", option="chat_override"),
+    Flag("--chat_override", "--chat-override", option="chat_override", takes="nothing"),
 )
-"""Every flag of ``lm-eval run`` that means something here."""
+"""Every flag of ``lm-eval run``."""
+
+_BY_NAME = {each.name.replace("_", "-"): each for each in FLAGS}
+_BY_LETTER = {each.short: each for each in FLAGS if each.short}
 
 
 def flag(name: str) -> Flag | None:
-    """Return the flag of a name, spelled with dashes or underscores."""
-    wanted = name.replace("-", "_").lstrip("_")
-    return next((each for each in FLAGS if each.name.replace("-", "_").lstrip("_") == wanted), None)
+    """Return the flag of a name, spelled with dashes or underscores, or as one letter."""
+    return _BY_LETTER.get(name) or _BY_NAME.get(f"--{name.replace('_', '-').lstrip('-')}")
+
+
+_SEEDS = (3, 4)  # lm-eval takes three as well, and fills the fourth
 
 
 def parse_seeds(text: str) -> int | None:
@@ -76,10 +104,11 @@ def parse_seeds(text: str) -> int | None:
     Raises:
         UsageError: It is neither.
     """
-    parts = [part.strip() for part in text.split(",")]
-    if len(parts) not in {1, 4} or not all(part.isdigit() or part == "None" for part in parts):
+    parts = [part.strip().lower() for part in text.split(",")]
+    if len(parts) not in {1, *_SEEDS} or not all(part.isdigit() or part == "none" for part in parts):
         raise UsageError(f"'{text}' is not a seed", hint="one number, or four: python,numpy,torch,fewshot")
-    return None if parts[-1] == "None" else int(parts[-1])
+    last = parts[-1] if len(parts) != min(_SEEDS) else "none"  # the exam's own, which is lm-eval's
+    return None if last == "none" else int(last)
 
 
 def parse_samples(text: str) -> dict[str, list[int]]:

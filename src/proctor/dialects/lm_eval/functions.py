@@ -10,7 +10,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from proctor.dialects.lm_eval.evaluate_package import evaluate_stood_in
+from proctor.dialects.lm_eval.evaluate_package import evaluate_module, evaluate_stood_in
+from proctor.dialects.lm_eval.package.imports import TaskImports
 from proctor.dialects.lm_eval.reader import FunctionReference
 from proctor.errors import DataError, Location, TrustError
 from proctor.settings import settings
@@ -55,42 +56,67 @@ def resolve_function(reference: FunctionReference, purpose: str) -> Any:
 
 
 _modules: dict[tuple[str, int], ModuleType] = {}
+_TASKS = "/lm_eval/tasks/"
 
 
 def _load(file: Path, reference: FunctionReference) -> ModuleType:
+    """Return the module of a file of a task, whatever it imports from lm_eval answered.
+
+    Raises:
+        TaskCodeError: It fails when it is imported.
+    """
+    try:
+        return _module(file, _module_name(file.resolve()))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - code of others may even exit; the reason is reported
+        raise _failed(f"{file.resolve()} fails when it is imported", error, reference.location) from None
+
+
+def _module(file: Path, name: str) -> ModuleType:
+    """Return the module of a file under a name, run anew where the file has changed."""
     file = file.resolve()
     key = (str(file), file.stat().st_mtime_ns)
     if key in _modules:
         return _modules[key]
-    name = _module_name(file)
-    spec = importlib.util.spec_from_file_location(name, file)
+    folders = [str(file.parent)] if file.name == "__init__.py" else None
+    spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=folders)
     if spec is None or spec.loader is None:
-        raise TaskCodeError(f"{file} cannot be loaded as Python", location=reference.location)
+        raise ImportError(f"{file} cannot be loaded as Python")
     module = importlib.util.module_from_spec(spec)
+    vars(module)["__builtins__"] = TaskImports(_tasks_folder(file), _module, evaluate_module()).builtins()
+    before = sys.modules.get(name)
     sys.modules[name] = module
     try:
         with evaluate_stood_in():
             spec.loader.exec_module(module)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # noqa: BLE001 - code of others may even exit; the reason is reported
+    except BaseException:
         sys.modules.pop(name, None)
-        raise _failed(f"{file} fails when it is imported", error, reference.location) from None
+        if before is not None:
+            sys.modules[name] = before
+        raise
     _modules[key] = module
     return module
 
 
+def _tasks_folder(file: Path) -> Path | None:
+    """Return the folder that ``lm_eval.tasks`` means to a file: the one that it lies in."""
+    before, marker, _ = f"{file}/".rpartition(_TASKS)
+    return Path(f"{before}{_TASKS}") if marker else None
+
+
 def _module_name(file: Path) -> str:
     """Return the name under which lm-eval would import the file, so that its relative imports work."""
-    before, marker, after = str(file.with_suffix("")).rpartition("/lm_eval/tasks/")
+    _, marker, after = str(file.with_suffix("")).rpartition(_TASKS)
     if marker:
         return f"lm_eval.tasks.{after.replace('/', '.')}"
-    return str(file.with_suffix("")) if before is not None else file.stem
+    return str(file.with_suffix(""))
 
 
 def _import(module_name: str, reference: FunctionReference) -> ModuleType:
     try:
-        return importlib.import_module(module_name)
+        found = TaskImports(_tasks_folder(reference.folder), _module, evaluate_module()).found(module_name)
+        return importlib.import_module(module_name) if found is None else found
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - as above

@@ -62,7 +62,7 @@ def group_scores(group: Group, grades: Mapping[str, Grade]) -> GroupScores:
             having = dict(_scores_of(metric.metric, pipeline, members))
             if not having:
                 continue
-            sizes = [scored_count(members[name]) for name in having]
+            sizes = [_weight(members[name]) for name in having]
             score = _aggregated(metric, "" if pipeline == ONLY else pipeline, list(having.values()), sizes)
             found.table.append(score)
             if without := [name for name in members if name not in having]:
@@ -73,6 +73,11 @@ def group_scores(group: Group, grades: Mapping[str, Grade]) -> GroupScores:
 def scored_count(grade: Grade) -> int:
     """Return how many instances were scored."""
     return len(grade.predictions) - len(grade.failures)
+
+
+def _weight(grade: Grade) -> int:
+    """Return what a task weighs in its group: what was scored, or all that a sample of it stands for."""
+    return scored_count(grade) if grade.stands_for is None else grade.stands_for
 
 
 def _is_of(score: Score, metric: str, pipeline: str | None = None) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proctor.dialects.lm_eval.prepared import PreparedTask, takes_repeats
-from proctor.recipes.honours import NO_EFFECT, Honoured, Honours, Refused, no_effect, reduces
+from proctor.recipes.honours import NO_EFFECT, Honoured, Honours, Refused, no_effect, no_table, reduces
 from proctor.recipes.options import OPTIONS, ExamOptions
 
 Entry = Honoured | Refused
@@ -17,7 +17,7 @@ Entry = Honoured | Refused
 
 def task_honours(task: PreparedTask) -> Honours:
     """Return what a task of YAML honours: an entry for every option."""
-    special = dict(_entries(task))
+    special = {**no_table(), **dict(_entries(task))}
     return {name: special.get(name, Honoured(_HOW.get(name, ""))) for name in OPTIONS}
 
 
@@ -46,6 +46,7 @@ def class_honours(options: ExamOptions) -> Honours:
     """Return what a task that is a Python class honours: an entry for every option."""
     entries: dict[str, Entry] = {name: Honoured(_HOW.get(name, "")) for name in OPTIONS}
     entries.update({name: Refused(why) for name, why in _CLASS_REFUSES.items() if name in OPTIONS})
+    entries.update(no_table())
     entries["reduce"] = reduces(options)
     entries["demos_as_turns"] = _turns(options)
     entries.update(_chats(options))

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from proctor.artifacts import Artifact
 from proctor.artifacts.held import by_value, held_parts, resolved
 from proctor.dialects.unitxt.gradings import processors_of
 from proctor.recipes.fingerprint import Definition
+from proctor.recipes.held_code import code_of
 from proctor.recipes.recipe import DatasetRecipe
 from proctor.scoring.versions import with_versions
 
@@ -17,16 +19,18 @@ def definition_of(recipe: DatasetRecipe) -> Definition:
     processors = [resolved(each, recipe) for each in processors_of(recipe)]
     metrics = [resolved(each, recipe) for each in _metrics_of(recipe)]
     held = held_parts([*_parts_of(recipe), *processors, *metrics])
+    code = code_of(each for each in [recipe, *processors, *metrics] if isinstance(each, Artifact))
     if (card := recipe.card) is not None and card.artifact_id:
         held[card.artifact_id] = {name: value for name, value in card.to_dict().items() if name != "templates"}
+    measured = code_of(each for each in [*processors, *metrics] if isinstance(each, Artifact))
     return Definition(
         extraction={
             "request": recipe.request,
             "processors": list(map(by_value, processors)),
             "answer prefixes": [template.target_prefix for template in recipe.chosen_templates()],
         },
-        metrics=with_versions(list(map(by_value, metrics))),
-        held=held,
+        metrics=with_versions([*map(by_value, metrics), *([measured] if measured else [])]),
+        held={**held, **code},
     )
 
 

@@ -9,7 +9,7 @@ from proctor.formats import Format
 from proctor.formats.chat import ChatAPIFormat
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Decoding
-from proctor.recipes.honours import Honoured, Honours, Refused, all_honoured, no_effect, reduces
+from proctor.recipes.honours import Honoured, Honours, Refused, all_honoured, no_effect, no_table, reduces
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.recipe import DatasetRecipe, default_format
 
@@ -67,6 +67,7 @@ def honours_of(recipe: DatasetRecipe, changed: DatasetRecipe, options: ExamOptio
             "n_resamples of a metric, or PROCTOR_NUM_RESAMPLES_FOR_INSTANCE_METRICS",
         ),
         "keys": Refused("it has no task file", write_it),
+        **no_table(),
     }
 
 

@@ -91,6 +91,7 @@ def _made(name: str, recipe: DatasetRecipe, options: ExamOptions, ceiling: int |
         longest=longest_of(options),
         effects=lambda: effects_of(recipe),
         author=recipe.author,
+        clusters=recipe.clusters,
         own_seed=settings.seed,
         own=recipe,
         define=lambda: definition_of(recipe),

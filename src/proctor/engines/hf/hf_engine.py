@@ -107,6 +107,7 @@ class HFEngine(ThinkingEngine):
         "trust_remote_code",
     }
     can_score: ClassVar[bool] = True
+    loads_model: ClassVar[bool] = True
 
     other_names: ClassVar[dict[str, str]] = {
         "pretrained": "model",

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.data import web
+from proctor.data.bounds import check_picture
 from proctor.effects import Effect, asking, author_of_rows, reading, refusals
 from proctor.engines.encoder import Encoder, Ids, RefusedError
 from proctor.errors import DataError, MissingExtraError, NotAllowedError
@@ -90,8 +91,9 @@ def open_picture(source: Any) -> Image:
         raise MissingExtraError.of("pillow", "media", "reading a picture") from None
     try:
         picture = source if isinstance(source, Image.Image) else Image.open(io.BytesIO(_bytes_of(source)))
+        check_picture(picture.size)
         return picture.convert("RGB")
-    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, binascii.Error) as error:
+    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, binascii.Error, DataError) as error:
         raise RefusedError("engine", f"a picture cannot be read: {error}") from None
 
 

@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from proctor.data.bounds import check_picture
 from proctor.effects import author_of_rows, reading, refusals
 from proctor.engines.http.retrying_client import CallError
-from proctor.errors import MissingExtraError
+from proctor.errors import DataError, MissingExtraError
 from proctor.ir import Message
 
 if TYPE_CHECKING:
@@ -98,9 +99,11 @@ def _open(source: Any) -> Image:
     if isinstance(source, Image.Image):
         return source
     try:
-        return Image.open(io.BytesIO(source))
-    except (UnidentifiedImageError, TypeError, OSError) as error:
+        image = Image.open(io.BytesIO(source))
+        check_picture(image.size)
+    except (UnidentifiedImageError, Image.DecompressionBombError, TypeError, OSError, DataError) as error:
         raise CallError.of("engine", f"a picture cannot be read: {error}") from None
+    return image
 
 
 def _encode(image: Image) -> str:

@@ -51,17 +51,24 @@ def opening_of(
         strings_are_messages: Whether a string reaches the model as a message, in its chat template.
     """
     is_string = isinstance(prompt, str) or not (prompt.is_chat or strings_are_messages)
-    end = _continued(prompt, is_string=is_string).rstrip()[-_LOOKED_AT:]
+    end = _end_of(_continued(prompt, is_string=is_string))
+    always = marks.always
     for family in marks.families if end.endswith(marks.all_marks) else ():
         if any(end.endswith(mark) for mark in family.start):
-            return Opening(marks.always or family)
+            return Opening(always or family)
         if any(end.endswith(mark) for mark in family.end):
             return Opening(is_closed=True)
-    if marks.always is not None:
-        return Opening(marks.always)
+    if always is not None:
+        return Opening(always)
     if by_name and not end and not is_string and marks.template_opens is not None:
         return Opening(marks.template_opens, is_assumed=True)
     return UNKNOWN
+
+
+def _end_of(text: str) -> str:
+    """Return the last characters of a text, without blanks behind them; long texts are not copied for it."""
+    end = text[-_LOOKED_AT:]
+    return text.rstrip()[-_LOOKED_AT:] if end[-1:].isspace() else end
 
 
 def _continued(prompt: Prompt | str, *, is_string: bool) -> str:
@@ -91,12 +98,11 @@ def heard(
     """
     if response.failure is not None or response.written or not response.texts:
         return response
+    is_marked = any(map(marks.any_mark.search, response.texts))
+    if not (is_marked or opening.family) and _has_no_thoughts(response):
+        return response
     apart = response.thoughts or ("",) * len(response.texts)
     reasons = response.finish_reasons or ("",) * len(response.texts)
-    is_marked = any(map(marks.any_mark.search, response.texts))
-    is_cut = any(map(is_cut_off, reasons))
-    if not (is_marked or is_cut or any(apart) or opening.family or response.usage.thinking_tokens):
-        return response
     answers = [
         _Answer.of(text, aside, reason, marks, _opening_left(opening, response, aside))
         for text, aside, reason in zip(response.texts, apart, reasons, strict=True)
@@ -106,6 +112,13 @@ def heard(
         is_judged = is_marked or not all(response.texts)  # whoever hears it again knows less of the prompt
         return structs.replace(response, written=response.texts) if is_judged else response
     return _told_apart(response, answers, missing, count)
+
+
+def _has_no_thoughts(response: Response) -> bool:
+    """Whether nothing beside the texts speaks of thoughts: nothing came apart, and no text was cut off in them."""
+    if response.usage.thinking_tokens or any(response.thoughts):
+        return False
+    return not any(map(is_cut_off, response.finish_reasons))
 
 
 def _opening_left(opening: Opening, response: Response, aside: str) -> Opening:

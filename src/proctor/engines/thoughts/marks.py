@@ -54,12 +54,12 @@ class Marks:
 
     families: tuple[Family, ...]
 
-    @property
+    @cached_property
     def own(self) -> Family | None:
         """The family that the user described, where he described one."""
         return next((family for family in self.families if family.name == OWN), None)
 
-    @property
+    @cached_property
     def always(self) -> Family | None:
         """The family in whose thoughts every text begins: the user named their end, and no beginning."""
         return self.own if self.own is not None and self.own.opens else None
@@ -69,7 +69,7 @@ class Marks:
         """These marks without those that the user described."""
         return Marks(tuple(family for family in self.families if family.name != OWN))
 
-    @property
+    @cached_property
     def template_opens(self) -> Family | None:
         """The family whose thoughts the model's chat template begins, as its name tells."""
         return next((family for family in self.families if family.opens and family.name != OWN), None)

@@ -74,6 +74,7 @@ class VLLMEngine(ThinkingEngine):
         "trust_remote_code",
     }
     can_score: ClassVar[bool] = True
+    loads_model: ClassVar[bool] = True
     other_names: ClassVar[Mapping[str, str]] = {
         "pretrained": "model",
         "model_name": "model",

@@ -66,7 +66,7 @@ def observed(place: str) -> list[ObservedExam]:
 def _of_folder(path: Path) -> list[ObservedExam]:
     if is_run(path):
         return run_folder.read(path)
-    files = sorted(each for each in path.rglob("*.json*") if each.suffix in (".json", ".jsonl"))
+    files = sorted(each for each in path.rglob("*") if each.suffix in (".json", ".jsonl", ".eval"))
     found: list[ObservedExam] = []
     for file in files:
         if file.name.startswith("results_") or file.name.endswith("_samples.jsonl"):

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from proctor.exchange.lines import json_lines
-from proctor.exchange.observed import PERCENT, Observed, ObservedExam, messages_in, prompt_text
+from proctor.exchange.observed import PERCENT, Observed, ObservedExam, messages_in, prompt_text, text_of
+from proctor.exchange.shapes import Record, RecordLine, check, check_lines
+
+KIND: Final = "a record of Every Eval Ever"
 
 
 def read(path: Path, content: Any) -> list[ObservedExam] | None:
     """Return the exams of a record, each with its main score (the first where none says it is)."""
     if not isinstance(content, Mapping) or not isinstance(content.get("evaluation_results"), list):
         return None
+    check(content, Record, KIND, path)
     beside = path.with_name(f"{path.stem}_samples.jsonl")
     lines = list(json_lines(beside)) if beside.is_file() else []
+    check_lines(lines, RecordLine, KIND, beside)
     exams: dict[str, list[Mapping[str, Any]]] = {}
     for result in content["evaluation_results"]:
         exams.setdefault(str(result.get("evaluation_name")), []).append(result)
@@ -58,8 +63,8 @@ def _take(instances: dict[str, Observed], line: Mapping[str, Any], metric: str, 
             str((line.get("metadata") or {}).get("instance") or ""),
             _prompt(line, given),
             tuple((line.get("output") or {}).get("raw") or ()),
-            attribution[-1].get("extracted_value"),
-            tuple(given.get("reference") or ()),
+            text_of(attribution[-1].get("extracted_value")),
+            tuple(str(each) for each in given.get("reference") or ()),
             None,
             {metric: score},
             str(line.get("error") or ""),

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from proctor.errors import DataError, Location
 from proctor.exchange.observed import DECODING_KEYS, Observed, ObservedExam, prompt_text, scores_of, text_of
+from proctor.exchange.shapes import InspectLog, InspectSample, check, check_lines
 from proctor.foreign_text import parse_json
 from proctor.scoring.answer_checks import SHARES
 
@@ -22,10 +23,12 @@ def read(path: Path, content: Any) -> list[ObservedExam] | None:
     """Return the task of a log."""
     if path.suffix == ".eval":
         header, samples = _archive(path)
-    elif isinstance(content, Mapping) and isinstance(content.get("eval"), Mapping) and "samples" in content:
+    elif isinstance(content, Mapping) and isinstance(content.get("eval"), Mapping) and _has_samples(content):
         header, samples = content, list(content["samples"] or ())
     else:
         return None
+    check(header, InspectLog, _KIND, path)
+    check_lines(samples, InspectSample, _KIND, path)
     about = header["eval"]
     config = dict(about.get("model_generate_config") or {})
     decoding = {"stop" if key == "stop_seqs" else key: value for key, value in config.items() if value is not None}
@@ -34,6 +37,13 @@ def read(path: Path, content: Any) -> list[ObservedExam] | None:
     samples.sort(key=lambda each: (_order(each.get("id")), each.get("epoch", 1)))
     instances = [_observed(number, each, metric, known) for number, each in enumerate(samples)]
     return [ObservedExam(str(about.get("task", path.stem)), "inspect", instances, metric, score)]
+
+
+def _has_samples(log: Mapping[str, Any]) -> bool:
+    return "samples" in log and isinstance(log["samples"], list | None)
+
+
+_KIND: Final = "a log of inspect"
 
 
 def _order(number: Any) -> tuple[int, str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from proctor.exchange.observed import Observed, ObservedExam, messages_in, prompt_text, scores_of
+from proctor.exchange.shapes import LmEvalLine, check_lines
 from proctor.foreign_text import parse_json
 from proctor.recipes.fingerprint import instance_digest
 from proctor.safe_files import read_bytes
@@ -19,8 +20,9 @@ _NAME: Final = re.compile(r"samples_(.+?)_\d{4}-\d\d-\d\dT[\d.-]+")
 
 def read(path: Path, content: Any) -> list[ObservedExam] | None:
     """Return the task of a file: of several filters, an exam for each, ``task`` for the first and ``task,filter``."""
-    if not isinstance(content, list) or not content or not {"doc_id", "resps"} <= set(content[0]):
+    if not _is_lines(content) or not {"doc_id", "resps"} <= set(content[0]):
         return None
+    check_lines(content, LmEvalLine, "a file of lm-eval's samples", path)
     match = _NAME.match(path.name)
     name = match.group(1) if match else path.stem.removeprefix("samples_")
     reported = _reported(path, name)
@@ -42,6 +44,10 @@ def read(path: Path, content: Any) -> list[ObservedExam] | None:
     return found
 
 
+def _is_lines(content: Any) -> bool:
+    return isinstance(content, list) and bool(content) and isinstance(content[0], Mapping)
+
+
 def _metrics(lines: Sequence[Mapping[str, Any]]) -> list[str]:
     named = lines[0].get("metrics")
     if isinstance(named, list):
@@ -57,7 +63,8 @@ def _reported(path: Path, name: str) -> Mapping[str, float]:
             document = parse_json(read_bytes(file, _MOST_BYTES).decode("utf-8", "replace"))
         except (OSError, ValueError):
             continue
-        entry = document.get("results", {}).get(name) if isinstance(document, Mapping) else None
+        results = document.get("results") if isinstance(document, Mapping) else None
+        entry = results.get(name) if isinstance(results, Mapping) else None
         if isinstance(entry, Mapping):
             return {key: value for key, value in entry.items() if isinstance(value, int | float)}
     return {}
@@ -70,13 +77,23 @@ def _observed(number: int, line: Mapping[str, Any], metrics: Sequence[str]) -> O
     return Observed(
         number,
         instance_digest(doc) if isinstance(doc, Mapping) else "",
-        prompt_text(contexts[0] if len(set(contexts)) == 1 else contexts, continuations) if contexts else None,
+        prompt_text(contexts[0] if all(each == contexts[0] for each in contexts) else contexts, continuations)
+        if contexts
+        else None,
         tuple(_answers(line.get("resps"))),
         _extracted(filtered) if decoding is not None else None,
         (str(line["target"]),) if line.get("target") is not None else (),
         decoding,
         scores_of({name: line[name] for name in metrics if name in line}),
     )
+
+
+def _prompt(contexts: Sequence[Any], continuations: Sequence[str]) -> str | None:
+    """Return what was sent; one context that is asked with several continuations counts once."""
+    if not contexts:
+        return None
+    is_one = all(each == contexts[0] for each in contexts)
+    return prompt_text(contexts[0] if is_one else contexts, continuations)
 
 
 def _arguments(arguments: Any) -> tuple[list[Any], list[str], Mapping[str, Any] | None]:
@@ -105,7 +122,7 @@ def decoding_of(kwargs: Mapping[str, Any]) -> dict[str, Any]:
         found["temperature"] = 0.0
     until = kwargs.get("until")
     if until is not None:
-        found["stop"] = [until] if isinstance(until, str) else list(until)
+        found["stop"] = until if isinstance(until, list) else [until]
     most = next((kwargs[key] for key in ("max_gen_toks", "max_new_tokens", "max_tokens") if kwargs.get(key)), None)
     return found if most is None else {**found, "max_tokens": most}
 
@@ -127,7 +144,7 @@ def _answers(resps: Any) -> list[str | float]:
 def _number(value: Any) -> float | None:
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from proctor.errors import Location, UsageError
-from proctor.exchange.observed import PERCENT, Observed, ObservedExam, prompt_text, share, text_of
+from proctor.exchange.observed import PERCENT, Observed, ObservedExam, prompt_text, scores_of, share, text_of
 from proctor.foreign_text import parse_json
 from proctor.safe_files import read_bytes
 
@@ -35,11 +35,15 @@ def read(path: Path, content: Any) -> list[ObservedExam] | None:
 def _lines(content: Any) -> list[Mapping[str, Any]] | None:
     if isinstance(content, Mapping) and content and all(str(key).isdigit() for key in content):
         values = [content[key] for key in sorted(content, key=int)]
-    elif isinstance(content, list) and content and "id" in content[0] and "doc_id" not in content[0]:
+    elif isinstance(content, list) and content and _is_prediction(content[0]):
         values = sorted(content, key=lambda line: str(line.get("id")).zfill(12))
     else:
         return None
     return values if all(isinstance(each, Mapping) and "prediction" in each for each in values) else None
+
+
+def _is_prediction(line: Any) -> bool:
+    return isinstance(line, Mapping) and "id" in line and "doc_id" not in line
 
 
 def _results(path: Path) -> tuple[Mapping[int, Mapping[str, Any]], Mapping[str, float]]:
@@ -57,7 +61,7 @@ def _results(path: Path) -> tuple[Mapping[int, Mapping[str, Any]], Mapping[str, 
         raise UsageError("the results cannot be read", location=Location(str(file)), why=str(error)) from None
     if not isinstance(document, Mapping):
         return {}, {}
-    scores = {key: value * PERCENT for key, value in document.items() if isinstance(value, int | float)}
+    scores = scores_of(document, PERCENT)
     details = document.get("details")
     rows: Sequence[Any] = ()
     if isinstance(details, list):

@@ -169,6 +169,32 @@ def livecodebench_execution(cases: Cases) -> Verdict:
     return _share([endings.get(place, wrong) for place in range(len(cases.predictions))], "pass@1")
 
 
+def cruxeval_output(cases: Cases, timeout: int = 3) -> Verdict:
+    """Share of results of programs that are foretold (``CRUXEvalOEvaluator``), in percent.
+
+    The answer is an expression of the model's, and is computed where programs run; one that calls the program with its
+    input is wrong. Of several answers to a row one has to be right.
+
+    Raises:
+        TrustError: There is no prison on this machine, and nobody said that programs may run without.
+        MissingFieldError: The rows have no programs.
+    """
+    trials, places = [], []
+    for place, row in enumerate(_rows(cases, "code", "input", "output")):
+        given = cases.predictions[place]
+        for answer in given if isinstance(given, list) else [given]:
+            if f"f({row['input']})" not in str(answer):
+                tests = f"assert __same_value(({row['output']}), __evaluate({str(answer)!r}))"
+                trials.append(Trial(str(row["code"]), tests, limits=Limits(seconds=float(timeout))))
+                places.append(place)
+    endings: dict[int, Outcome] = {}
+    for place, ending in zip(places, run_programs(trials), strict=True):
+        if place not in endings or ending.how == "pass":
+            endings[place] = ending
+    wrong = Outcome("wrong_answer", "the answer calls the program")
+    return _share([endings.get(place, wrong) for place in range(len(cases.predictions))], "CRUXEval-O")
+
+
 def last_assertion(text: str) -> str:
     """Return the last line that asserts something, else what stands in a fence (LiveCodeBench's test output)."""
     lines = text.split("\n")

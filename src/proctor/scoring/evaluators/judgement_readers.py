@@ -185,6 +185,97 @@ def truths(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Ve
     return share(["TRUE" in text.strip().upper() for text in said], parsed=list(said))
 
 
+def verdicts(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
+    """Share of judgements that say CORRECT, in percent, also by category of documents (AA-LCR)."""
+    del golds
+    found = [re.search(r"\b(?:IN)?CORRECT\b", text.strip().upper()) for text in said]
+    wrong = [re.search(r"\bINCORRECT\b", text.strip().upper()) is not None for text in said]
+    marks = [match is not None and not other for match, other in zip(found, wrong, strict=True)]
+    scores: dict[str, Any] = {"accuracy": 100 * sum(marks) / len(marks), "correct_count": sum(marks)}
+    scores |= {"incorrect_count": sum(wrong), "unknown_count": len(marks) - sum(marks) - sum(wrong)}
+    scores["total"] = len(marks)
+    groups: dict[str, list[bool]] = {}
+    for row, mark in zip(rows, marks, strict=True):
+        groups.setdefault(str(row.get("document_category", "unknown")), []).append(mark)
+    for name, own in groups.items():
+        scores["accuracy_" + re.sub(r"\W+", "_", name).strip("_")] = 100 * sum(own) / len(own)
+    return _marked(scores, marks, "accuracy", said)
+
+
+_SATISFIED = "SATISFIED_ALL_REQUIREMENTS"
+
+
+def requirements(said: Sequence[str], rows: Sequence[Row], golds: Sequence[Any]) -> Verdict:
+    """Share of answers that satisfy all their requirements, and of requirements, in percent (AdvancedIF)."""
+    del rows, golds
+    read = [_requirements(text) for text in said]
+    marks = [satisfied == "YES" for satisfied, _ in read]
+    unread = sum(not satisfied for satisfied, _ in read)
+    listed = [kept for satisfied, checks in read if satisfied for kept in checks]
+    scores: dict[str, Any] = {"accuracy": 100 * sum(marks) / len(marks)}
+    scores["micro_pass_rate"] = 100 * sum(listed) / len(listed) if listed else 0
+    scores |= {"correct_count": sum(marks), "total": len(marks), "total_rubrics": len(listed)}
+    scores |= {
+        "passed_rubrics": sum(listed),
+        "parse_error_count": unread,
+        "parse_error_rate": 100 * unread / len(marks),
+    }
+    return _marked(scores, marks, "accuracy", said)
+
+
+def _requirements(text: str) -> tuple[str, list[bool]]:
+    """Return YES, NO or nothing where it cannot be read, and for each requirement whether it is kept."""
+    start, end = text.find("{"), text.rfind("}")
+    checks: list[bool] = []
+    place = text.find(f'"{_SATISFIED}"')
+    if 0 <= start < place < end:
+        try:
+            found = json.loads(text[start : end + 1])
+        except (ValueError, RecursionError):
+            found = {}
+        listed = found.get("rubrics_check") or {}
+        values = listed.values() if isinstance(listed, Mapping) else ()
+        checks = [isinstance(each, str) and "yes" in each.lower() for each in values]
+        satisfied = found.get(_SATISFIED, "")
+        if isinstance(satisfied, str) and satisfied.strip().upper() in ("YES", "NO"):
+            return satisfied.strip().upper(), checks
+    match = re.search(rf'"{_SATISFIED}"\s*:\s*"(YES|NO)"', text, re.IGNORECASE)
+    return ("" if match is None else match.group(1).upper()), checks
+
+
+def all_parts_right(text: str, mark: str = "</think>") -> bool:
+    """Return whether a judgement calls all parts of an answer right: each has the label A (ATLAS).
+
+    Args:
+        text: The judgement, with JSON in a fence or without one.
+        mark: What ends the judge's thoughts.
+    """
+    found = _judgements_in(text.rsplit(mark, maxsplit=1)[-1])
+    found = found.get("judgements", [{}]) if isinstance(found, Mapping) else found
+    listed = found if isinstance(found, list) else [found]
+    return all(isinstance(each, Mapping) and each.get("label") == "A" for each in listed)
+
+
+def _judgements_in(text: str) -> Any:
+    fenced = re.search(r"```json(.*?)```", text, re.DOTALL) or re.search(r"```(.*?)```", text, re.DOTALL)
+    if fenced is not None:
+        tried = [fenced.group(1).strip()]
+    else:
+        judgements, label = (text.rsplit(f'"{name}"', maxsplit=1)[-1] for name in ("judgements", "label"))
+        tried = ['{"judgements"' + judgements, '{"judgements": [{"label"' + label + "}]}"]
+    for each in tried:
+        try:
+            return json.loads(with_escapes(each))
+        except (ValueError, RecursionError):
+            continue
+    return [{}]
+
+
+def with_escapes(text: str) -> str:
+    r"""Return JSON whose backslashes that escape nothing are written as two (``\\alpha``)."""
+    return re.sub(r"(?<!\\)\\(?![\\/\"bfnrtu])", r"\\\\", text)
+
+
 REPORTS: Mapping[str, Report] = {
     "simpleqa_postprocess": attempts,
     "livereasonbench_postprocess": attempts,
@@ -201,5 +292,7 @@ REPORTS: Mapping[str, Report] = {
     "inverse_ifeval_judge_postprocess": inverse_instructions,
     "clbench_llmjudge_postprocess": rubrics,
     "peer_llm_judge_postprocess": truths,
+    "aa_lcr_llmjudge_postprocess": verdicts,
+    "advancedif_rubric_postprocess": requirements,
 }
 """Readers of judgements by the names that configs give them."""

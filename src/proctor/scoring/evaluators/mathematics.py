@@ -7,7 +7,7 @@ from typing import Any
 
 from proctor.errors import MissingExtraError, ScoringError
 from proctor.scoring.evaluators.cases import Cases, Verdict, share
-from proctor.scoring.postprocessors.mathematics import final_answer_boxed, is_equivalent
+from proctor.scoring.postprocessors.mathematics import final_answer_boxed, is_equivalent, is_equivalent_intern
 
 
 def math(cases: Cases, version: str = "v1") -> Verdict:
@@ -52,6 +52,11 @@ def live_math_problem(model_name: str = "", url: str | Sequence[str] = (), *, us
 
 
 LIVE_MATH_HINT = "say model_name='' and url=[] to grade by rules, or judge with a GenericLLMEvaluator"
+
+
+def math_intern(cases: Cases) -> Verdict:
+    """Share of answers that are the reference by InternLM's rules, in percent (``MATHInternEvaluator``)."""
+    return share([is_equivalent_intern(given, gold) for given, gold in cases.pairs()])
 
 
 def math_verified(cases: Cases) -> Verdict:

@@ -43,7 +43,7 @@ class BertScore(LoadsModel, MapReduceMetric[str, dict[str, float]]):
         return where_referenced(evaluation_inputs_stream, self._scores)
 
     def _scores(self, inputs: list[EvaluationInput]) -> list[Any]:
-        scorer = _bert_scorer(self.used_model(), self.model_layer, self.batch_size)
+        scorer = bert_scorer(self.used_model(), self.model_layer, self.batch_size)
         found = scorer.score(
             cands=[each.prediction for each in inputs],
             refs=[list(each.references) for each in inputs],
@@ -66,7 +66,13 @@ class BertScore(LoadsModel, MapReduceMetric[str, dict[str, float]]):
 
 
 @lru_cache(maxsize=MODELS_KEPT)
-def _bert_scorer(model: str, layer: int | None, batch_size: int) -> Any:
+def bert_scorer(model: str, layer: int | None, batch_size: int) -> Any:
+    """Return BERTScore's scorer with a model.
+
+    Raises:
+        MissingExtraError: ``bert-score`` is not installed.
+        ScoringError: Nobody says which of the model's layers is meant.
+    """
     try:
         from bert_score import BERTScorer
     except ImportError as error:
@@ -99,7 +105,7 @@ class SentenceBert(LoadsModel, MeanOfModelScores):
 
     def encode(self, texts: Sequence[str]) -> Any:
         """Return an embedding for each text, as an array."""
-        return _sentence_model(self.used_model()).encode(list(texts), batch_size=self.batch_size)
+        return sentence_model(self.used_model()).encode(list(texts), batch_size=self.batch_size)
 
     def map_stream(self, evaluation_inputs_stream: Iterable[EvaluationInput]) -> list[Any]:
         """Return the best cosine of each instance."""
@@ -118,7 +124,12 @@ class SentenceBert(LoadsModel, MeanOfModelScores):
 
 
 @lru_cache(maxsize=MODELS_KEPT)
-def _sentence_model(model: str) -> Any:
+def sentence_model(model: str) -> Any:
+    """Return a model of sentence-transformers.
+
+    Raises:
+        MissingExtraError: ``sentence-transformers`` is not installed.
+    """
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:

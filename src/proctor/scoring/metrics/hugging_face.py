@@ -9,9 +9,12 @@ from typing import Any
 from proctor.errors import MissingExtraError, MissingFieldError, ScoringError, ValidationError, did_you_mean
 from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.instance_metric import BulkInstanceMetric, InstanceMetric
+from proctor.scoring.metrics.hub_scripts import bertscore, squad_with_no_answers
 from proctor.scoring.metrics.question_answering import Squad
 from proctor.scoring.metrics.summaries import Rouge, meteor
 from proctor.scoring.metrics.translation import Bleu, Sacrebleu, Wer
+from proctor.scoring.row_metrics import exact_match
+from proctor.scoring.sacrebleu_scorers import sacrebleu_scorer
 
 RUN_CODE = frozenset({"apps_metric", "xcode_eval"})
 """Metrics that run what a model wrote, and are not computed here."""
@@ -50,11 +53,11 @@ def _sacrebleu(predictions: list[Any], references: list[Any], **arguments: Any) 
     return metric.corpus_scores([metric.map(prediction, each, {}) for prediction, each in pairs])
 
 
-def _wer(predictions: list[Any], references: list[Any], **_: Any) -> dict[str, Any]:
+def _wer(predictions: list[Any], references: list[Any]) -> dict[str, Any]:
     return Wer().compute([[each] for each in _first(references)], predictions, [{}] * len(predictions))
 
 
-def _squad(predictions: list[Any], references: list[Any], **_: Any) -> dict[str, Any]:
+def _squad(predictions: list[Any], references: list[Any]) -> dict[str, Any]:
     found = Squad().compute(_lists(references), predictions, [{}] * len(predictions))
     return {name: 100.0 * value for name, value in found.items()}
 
@@ -68,15 +71,38 @@ def _rouge(
     return {name: sum(column) / len(column) for name, column in columns.items()} if use_aggregator else columns
 
 
-def _meteor(predictions: list[Any], references: list[Any], **arguments: Any) -> dict[str, Any]:
-    weights = [arguments.get(name, default) for name, default in (("alpha", 0.9), ("beta", 3), ("gamma", 0.5))]
-    scores = [meteor(text, each, *weights) for text, each in zip(predictions, _lists(references), strict=True)]
+def _meteor(
+    predictions: list[Any], references: list[Any], alpha: float = 0.9, beta: float = 3, gamma: float = 0.5
+) -> dict[str, Any]:
+    pairs = zip(predictions, _lists(references), strict=True)
+    scores = [meteor(text, each, alpha, beta, gamma) for text, each in pairs]
     return {"meteor": sum(scores) / len(scores)}
 
 
-def _exact_match(predictions: list[Any], references: list[Any], **_: Any) -> dict[str, Any]:
-    pairs = list(zip(predictions, _first(references), strict=True))
-    return {"exact_match": sum(given == wanted for given, wanted in pairs) / len(pairs)}
+def _exact_match(predictions: list[Any], references: list[Any], **arguments: Any) -> dict[str, Any]:
+    return dict(exact_match(_first(references), predictions, **arguments))
+
+
+def _corpus(name: str, kept: Sequence[str]) -> Computing:
+    def compute(predictions: list[Any], references: list[Any], **arguments: Any) -> dict[str, Any]:
+        scorer = sacrebleu_scorer(name, f"the metric '{name}'", **arguments)
+        columns = [list(column) for column in zip(*_lists(references), strict=True)]
+        found = scorer.corpus_score(list(predictions), columns)
+        return {each: getattr(found, each) for each in kept}
+
+    return compute
+
+
+def _correlation(function: str, name: str) -> Computing:
+    def compute(predictions: list[Any], references: list[Any], return_pvalue: bool = False) -> dict[str, Any]:
+        try:
+            from scipy import stats
+        except ImportError as error:
+            raise MissingExtraError.of("scipy", "classification", f"the metric {name}") from error
+        found = getattr(stats, function)(references, predictions)
+        return {name: float(found[0]), **({"p-value": float(found[1])} if return_pvalue else {})}
+
+    return compute
 
 
 def _seqeval(predictions: list[Any], references: list[Any], **arguments: Any) -> dict[str, Any]:
@@ -107,7 +133,9 @@ def _code_eval(predictions: list[Any], references: list[Any], **arguments: Any) 
 
 KNOWN: Mapping[str, Computing] = {
     "accuracy": _sklearn("accuracy_score", "accuracy"),
+    "bertscore": bertscore,
     "bleu": _bleu,
+    "chrf": _corpus("chrf", ("score", "char_order", "word_order", "beta")),
     "code_eval": _code_eval,
     "exact_match": _exact_match,
     "f1": _sklearn("f1_score", "f1"),
@@ -115,12 +143,16 @@ KNOWN: Mapping[str, Computing] = {
     "matthews_correlation": _sklearn("matthews_corrcoef", "matthews_correlation"),
     "meteor": _meteor,
     "mse": _sklearn("mean_squared_error", "mse"),
+    "pearsonr": _correlation("pearsonr", "pearsonr"),
     "precision": _sklearn("precision_score", "precision"),
     "recall": _sklearn("recall_score", "recall"),
     "rouge": _rouge,
     "sacrebleu": _sacrebleu,
     "seqeval": _seqeval,
+    "spearmanr": _correlation("spearmanr", "spearmanr"),
     "squad": _squad,
+    "squad_v2": squad_with_no_answers,
+    "ter": _corpus("ter", ("score", "num_edits", "ref_length")),
     "wer": _wer,
 }
 """What each name of the hub computes; more can be added by :func:`register_hub_metric`."""

@@ -8,6 +8,7 @@ OpenCompass applies them.
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 
 _REPLACED = (
     ("an ", ""), ("a ", ""), (".$", "$"), ("\\$", ""), (r"\ ", ""), (" ", ""), ("mbox", "text"),
@@ -229,3 +230,53 @@ def _slash_as_fraction(text: str) -> str:
         return text
     top, bottom = int(parts[0]), int(parts[1])  # a ValueError makes the caller compare more plainly, as upstream
     return f"\\frac{{{top}}}{{{bottom}}}" if text == f"{top}/{bottom}" else text
+
+
+# -- InternLM's reading of MATH -----------------------------------------------------------------------------------
+
+
+def is_equivalent_intern(first: str | None, second: str | None) -> bool:
+    """Whether two answers are the same by InternLM's rules for MATH (``MATHInternEvaluator``)."""
+    if first is None or second is None:
+        return False
+    try:
+        return _stripped_intern(first) == _stripped_intern(second)
+    except (ValueError, IndexError, TypeError, AttributeError):
+        return first == second
+
+
+def _stripped_intern(text: str) -> str:
+    text = _stripped(text)
+    if not text:
+        return text
+    text = text.replace("x \\in", "").strip()
+    if "_" in text:
+        before, base, *rest = text.split("_")
+        text = "_".join([before, base.replace("{", "").replace("}", ""), *rest])
+    return text if " " in text.strip() or "(" in text else text.replace(",", "")
+
+
+def intern_answer(text: str) -> str | None:
+    """Return the final answer of a solution as InternLM marks it; ``None`` where nothing marks one."""
+    phrase = "The final answer is "
+    if phrase in text:
+        rest = text[text.find(phrase) + len(phrase) :]
+        return _tidied(rest[1 : rest.find("$.")])
+    if "\n\nQuestion:" in text:
+        text = text.split("\n\nQuestion:", maxsplit=1)[0]
+        if place := text.find("The answer is"):  # -1 counts, as upstream: then the first letters are left out
+            return _tidied(text[place + len("The answer is") :])
+    for mark in ("# Answer", "The answer is:", "####"):
+        if mark in text:
+            return _tidied(text[text.find(mark) + len(mark) :])
+    if "\\boxed{" not in text:
+        return None
+    inside = text[text.find("\\boxed{") + len("\\boxed{") :]
+    depths = accumulate(({"{": 1, "}": -1}.get(character, 0) for character in inside), initial=1)
+    end = next((place for place, depth in enumerate(depths) if not depth), len(inside))
+    return _tidied(inside[: end - 1])
+
+
+def _tidied(text: str) -> str:
+    text = text.strip().replace("{{", "{").replace("}}", "}")
+    return text[:-1] if text.endswith((".", "。")) else text

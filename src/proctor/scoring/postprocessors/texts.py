@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from typing import Any
 
-from proctor.scoring.postprocessors.general import chinese_words
+from proctor.scoring.postprocessors.general import chinese_words, read_literal
 from proctor.scoring.postprocessors.mathematics import boxed
 
 _FINAL_PHRASES = ("The answer is: ", "The answer is ", "The final answer is: ", "The final answer is ")
@@ -269,6 +270,54 @@ def _code_block_whole(text: str, which: int) -> str:
     return blocks[which] if blocks else text
 
 
+def _first_fenced(text: str) -> str:
+    """Return the first fenced block without its first line, or the text."""
+    if "```" not in text:
+        return text
+    if not (blocks := re.findall(r"```(.*?)```", text, re.DOTALL)):
+        return text.split("```")[1]
+    return blocks[0] if blocks[0].startswith("\n") else blocks[0][blocks[0].find("\n") + 1 :]
+
+
+def _without_head(text: str) -> str:
+    """Return what follows the first line of a function, where imports stand before it."""
+    place = text.find("def")
+    if not text.strip().startswith(("from", "import")) or place < 0:
+        return text
+    return text[text.find("\n", place) + 1 :]
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}" for line in text.split("\n"))
+
+
+def function_body(text: str) -> str:
+    """Return the body of the function that an answer completes (OpenCompass' ``humaneval_postprocess`` up to 0.2)."""
+    text = _without_head(_first_fenced(text)).split("\n\n")[0].lstrip("\n")
+    text = text.partition("\n")[2] if text.strip().startswith("def") else text
+    if text.startswith("    "):
+        return text
+    return f"    {text.lstrip()}" if text.startswith(" ") else _indented(text)
+
+
+def function_body_to_its_end(text: str) -> str:
+    """Return the body of the function that an answer completes, up to a line that stands further left."""
+    literal = read_literal(text)
+    text = _without_head(_first_fenced((literal if isinstance(literal, str) else text).lstrip("\n")))
+    text = "\n".join(line for line in text.split("\n") if line).lstrip("\n")
+    text = text.partition("\n")[2] if text.strip().startswith("def") else text
+    text = f"    {text.lstrip()}" if text.startswith(" ") else _indented(text)
+    lines, least = text.split("\n"), None
+    for place, line in enumerate(lines):
+        if not line.strip() or line.strip()[0] in "'\"#":
+            continue
+        spaces = len(line.rstrip()) - len(line.strip())
+        if least is not None and spaces < least:
+            return "\n".join(lines[:place])
+        least = spaces if least is None else least
+    return text
+
+
 def indented_start(text: str) -> str:
     """Return the indented lines with which a function's body begins."""
     if text.startswith("   ") and not text.startswith("    "):
@@ -279,3 +328,120 @@ def indented_start(text: str) -> str:
             break
         kept.append(line)
     return "\n".join(kept)
+
+
+def cruxeval_value(text: str) -> str:
+    """Return the first line before ``# done`` (CRUXEval's output prediction)."""
+    return text.split("# done", maxsplit=1)[0].strip().split("\n")[0].strip()
+
+
+def selected_letters(text: str) -> str:
+    """Return the capital letters of a text, each once, sorted: ``A, C`` (SeedBench)."""
+    return ", ".join(sorted({letter for letter in text if letter.isupper()}))
+
+
+def selection(text: str | None) -> str:
+    """Return the selection that a text names, ``Selection 3``; else the text (ArxivRollBench)."""
+    text = "" if text is None else str(text).strip()
+    patterns = (r"\bselection\s*([1-4])\b", r"\b([1-4])\b")
+    match = next((match for each in patterns if (match := re.search(each, text, re.IGNORECASE))), None)
+    return text if match is None else f"Selection {match.group(1)}"
+
+
+def first_of_four(text: str | None) -> str:
+    """Return the first of A, B, C and D that stands alone, else the text (ArxivRollBench)."""
+    text = "" if text is None else str(text).strip()
+    match = re.search(r"\b([ABCD])\b", text, re.IGNORECASE)
+    return text if match is None else match.group(1).upper()
+
+
+def boolean_tag(text: str) -> str | None:
+    """Return yes or no as SmolInstruct marks them, where a text has either."""
+    word = next((word for word in ("Yes", "No") if word.lower() in text.lower()), None)
+    return None if word is None else f"<BOOLEAN> {word} </BOOLEAN>"
+
+
+# -- SciReasoner --------------------------------------------------------------------------------------------------
+
+_SAYS_NO = r"\b(?:negative|no|absence|not|cannot|fails|absent|lacks)\b"
+_YES_WORDS = (
+    "positive positively presence detected identified identifiable found yes located detectable observable evident "
+    "absolutely affirmative can affirm confirm confirms reveals existence certainly consistent recognizable includes "
+    "recognized displays yep"
+)
+_YES_PHRASES = (
+    "shows core", "shows promoter", "shows characteristic", "evidenced by", "seeing characteristic patterns",
+    "contains sequences", "exhibits clear", "contains transcription", "exhibits sequences", "clearly contains",
+    "exhibits features", "contains regulatory", "shows clear", "definitely has", "exhibits patterns", "clear evidence",
+    "contains a", "contains sites", "shows sequences",
+)  # fmt: skip
+_SAYS_YES = rf"\b(?:{'|'.join((*_YES_WORDS.split(), *_YES_PHRASES))})\b"
+
+
+def _without_thoughts(text: str) -> str:
+    """Return a text without what stands between marks of thoughts; nothing where they are not closed."""
+    if "<think>" not in text:
+        return text
+    return re.sub(r"<think>.*?</think>", "", text, flags=re.DOTALL) if "</think>" in text else ""
+
+
+def positive_or_negative(text: Any) -> str:
+    """Return what a text says of a sequence: ``positive``, ``negative`` or nothing (GUE in SciReasoner)."""
+    text = _without_thoughts(text.strip()) if isinstance(text, str) else ""
+    match = re.search(r"\bThe prediction result is\s+(positive|negative)\b", text, re.IGNORECASE)
+    if match is not None:
+        return match.group(1).lower()
+    says = (("negative", _SAYS_NO), ("positive", _SAYS_YES))
+    return next((name for name, words in says if re.search(words, text, re.IGNORECASE)), "")
+
+
+_OPTIONS_OF_PROPERTIES = {
+    **dict.fromkeys(("Direct_or_indirect", "Direct_or_indirect_HSE"), {"indirect": "Indirect", "direct": "Direct"}),
+    **dict.fromkeys(
+        ("SOC", "is_gap_direct", "is_stable"), {"true": "True", "yes": "True", "false": "False", "no": "False"}
+    ),
+}
+
+
+def material_property(text: Any, property: str) -> str | float:  # noqa: A002 - what configs call it
+    """Return the value of a property in an answer's JSON, or in what looks like it (LLM4Mat in SciReasoner)."""
+    if not isinstance(text, str) or not (text := _without_thoughts(text.strip())):
+        return ""
+    text = re.sub(r"^```(?:json)?\s*|\s*```$", "", text.strip(), flags=re.IGNORECASE | re.MULTILINE)
+    options = _OPTIONS_OF_PROPERTIES.get(property)
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if isinstance(found, dict | list | str) and property in found:
+        value = found[property] if isinstance(found, dict) else None
+        if isinstance(value, int | float):
+            return float(value)
+        if isinstance(found, dict):
+            return str(value) if options is None else options.get(str(value).lower(), "")
+    name = re.escape(property)
+    match = re.search(rf"\{{[^{{}}]*[\"']?{name}[\"']?\s*:\s*[\"']?(.*?)[\"']?\s*\}}", text, re.DOTALL | re.IGNORECASE)
+    if match is None:
+        return ""
+    words = match.group(1).strip().strip('"')
+    if options is not None:
+        return options.get(words.lower(), "")
+    try:
+        return float(words)
+    except ValueError:
+        return ""
+
+
+def listed_answers(text: str | None, think_tags: Sequence[str] = ("<think>", "</think>")) -> dict[str, Any]:
+    """Return the JSON with the answers that a text ends with, and whether none was found (ATLAS)."""
+    text = (text or "").split(think_tags[1])[-1]
+    fenced = re.search(r"```json\n(.*?)\n```", text, re.DOTALL) or re.search(r"```(.*?)```", text, re.DOTALL)
+    if fenced is not None:
+        return {"extract_error": False, "answers": _escaped(fenced.group(1).strip())}
+    if '"answers":' in text:
+        return {"extract_error": False, "answers": _escaped('{\n"answers"' + text.split('"answers"')[-1])}
+    return {"extract_error": True, "answers": '{"answers": []}'}
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"(?<!\\)\\(?![\\/\"bfnrtu])", r"\\\\", text)

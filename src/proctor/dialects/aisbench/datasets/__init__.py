@@ -25,7 +25,7 @@ from proctor.settings import settings
 
 _PROJECTS = {"opencompass": "opencompass", "ais_bench": "aisbench"}
 # What upstream takes for itself before it calls the class with the rest.
-_OUTSIDE = frozenset({"type", "abbr", "reader_cfg", "infer_cfg", "judge_infer_cfg", "eval_cfg", "k", "n"})
+_OUTSIDE = frozenset({"type", "abbr", "reader_cfg", "infer_cfg", "judge_infer_cfg", "eval_cfg", "k", "n", "clusters"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,6 @@ _ELSEWHERE: Mapping[str, str] = {
     "ShareGPTDataset": _LOAD,
     "MooncakeTraceDataset": _LOAD,
     "GEditDataset": "its answers are pictures",
-    "BFCLDataset": "its questions are programs that call functions; the package bfcl-eval asks and grades them",
     "VLMEvalKitDataset": "the package vlmeval has the data, and prompts for each model",
     "CIBenchDataset": "its questions are notebooks that a model runs as it writes them",
 }

@@ -167,6 +167,7 @@ def _dataset(meta: Mapping[str, Any], kind: tuple[str, str], project: str) -> di
         "abbr": meta["abbr"],
         "type": Reference(f"{custom}.{'CircularCustomDataset' if turned else 'CustomDataset'}"),
         **({"option_keys": meta["options"], "answer_key": meta["output_column"]} if turned else {}),
+        **({"clusters": meta["clusters"]} if meta.get("clusters") else {}),
         "path": meta["path"],
         **({"meta_path": meta["meta_path"]} if project == "aisbench" and meta.get("meta_path") else {}),
         "reader_cfg": {**reader, **({"test_range": meta["test_range"]} if "test_range" in meta else {})},

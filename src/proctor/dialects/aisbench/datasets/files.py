@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from proctor.data import hub
+from proctor.data.bounds import check_file
 from proctor.data.fields import Row
 from proctor.effects import Effect, author_of_file, reading, require
 from proctor.errors import DataError, DatasetNotFoundError, Location
@@ -32,7 +33,8 @@ from proctor.safe_python import compile_expression
 
 _ROOT_VARIABLES = ("COMPASS_DATA_CACHE", "AIS_BENCH_DATASETS_CACHE")
 _HINT = "put it there, or set COMPASS_DATA_CACHE or AIS_BENCH_DATASETS_CACHE to the folder that holds it"
-_AISBENCH_PACKAGE = "ais-bench-benchmark"
+_PACKAGES = {"ais-bench-benchmark": "", "bfcl-eval": "bfcl_eval/data"}
+"""Installed packages that bring data, with the folder in it; AISBench looks there, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +88,9 @@ def roots(place: Location | None = None) -> list[Path]:
     if place is not None and place.file:
         folders.append(Path(place.file).parent)
     folders.append(Path.home() / ".cache" / "opencompass")
-    with suppress(PackageNotFoundError):  # its data folder is one place less to look in
-        folders.append(Path(str(distribution(_AISBENCH_PACKAGE).locate_file(""))))
+    for name, folder in _PACKAGES.items():
+        with suppress(PackageNotFoundError):  # its data folder is one place less to look in
+            folders.append(Path(str(distribution(name).locate_file(folder))))
     return folders
 
 
@@ -250,7 +253,10 @@ def read_rows(path: Path, layout: FileFormat = FileFormat(), *, passing: bool = 
 
 
 def _opened(path: Path, layout: FileFormat, errors: str = "strict") -> IO[str]:
-    opener = gzip.open if path.suffix.lower() == ".gz" else open
+    is_packed = path.suffix.lower() == ".gz"
+    if is_packed:
+        check_file(path)
+    opener = gzip.open if is_packed else open
     return opener(path, "rt", encoding=layout.encoding, errors=errors)
 
 

@@ -134,9 +134,13 @@ def range_problems(reader: Mapping[str, Any], place: Location | None = None) -> 
         size = reader.get(name)
         try:
             if isinstance(size, str):
-                _positions(size, _ANY_LENGTH, name, place)
+                if not _positions(size, _ANY_LENGTH, name, place):
+                    raise DataError(f"{name} '{size}' takes no row", location=place, why="it ends before it begins")
             elif size is not None:
                 partial((), size, name, place)
+                if size < 0 or (isinstance(size, float) and size > 1 and not size.is_integer()):
+                    why = "it is a count, or a fraction between 0 and 1"
+                    raise DataError(f"{name} is {size!r}", location=place, why=why)
         except DataError as error:
             yield from (each.at(place, f"$.reader_cfg.{name}") for each in error.diagnostics)
 

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from proctor.engines.http.inline_media import split_data_url
-from proctor.engines.http.protocols.openai_shapes import call_text
+from proctor.engines.http.protocols.openai_shapes import call_text, ended_with_calls
 from proctor.engines.http.protocols.protocol import Post, ProviderProtocol
 from proctor.engines.http.protocols.tool_calls import calls_of
 from proctor.ir import Decoding, Message, Prompt, Response, TokenLogProbability, Usage, message_text
@@ -92,7 +92,7 @@ def parse_chat(body: bytes) -> Response:
     calls = [(call.function.name, call.function.arguments) for call in reply.message.tool_calls or ()]
     return Response(
         texts=(call_text(calls) if calls else reply.message.content or "",),
-        finish_reasons=(reply.done_reason or "",),
+        finish_reasons=(ended_with_calls(reply.done_reason) if calls else reply.done_reason or "",),
         thoughts=(reply.message.thinking,) if reply.message.thinking else (),
         tokens=(tuple(map(_token, reply.logprobs)),) if reply.logprobs else (),
         usage=Usage(reply.prompt_eval_count or 0, reply.eval_count or 0),

@@ -106,6 +106,7 @@ _CHAT = msgspec.json.Decoder(_ChatReply)
 TEXT_REPLY = msgspec.json.Decoder(TextReply)
 
 
+TOOL_CALLS = "tool_calls"
 REFUSAL = "refusal"
 """Why an answer ended whose message says so in a field of its own (OpenAI)."""
 BROKEN = frozenset({"error", "abort"})
@@ -209,7 +210,14 @@ class FewerAnswersError(CallError):
 def _reason(choice: _ChatChoice) -> str:
     if choice.message is not None and choice.message.refusal:
         return REFUSAL
+    if choice.message is not None and choice.message.tool_calls:
+        return ended_with_calls(choice.finish_reason)
     return choice.finish_reason or ""
+
+
+def ended_with_calls(reason: str | None) -> str:
+    """Return why an answer with calls of tools ended; some servers say that it stopped."""
+    return TOOL_CALLS if not reason or reason == "stop" else reason
 
 
 def _message_text(choice: _ChatChoice) -> str:

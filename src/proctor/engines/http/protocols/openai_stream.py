@@ -15,6 +15,7 @@ from proctor.engines.http.protocols.openai_shapes import (
     TextLogProbs,
     UsageReply,
     call_text,
+    ended_with_calls,
     tokens_of,
     usage_of,
 )
@@ -135,7 +136,7 @@ def parse_stream(body: bytes, count: int = 1, *, thoughts_in_total: bool = False
     return Response(
         texts=tuple(answer.words() for answer in found),
         thoughts=thoughts if any(thoughts) else (),
-        finish_reasons=tuple(answer.reason for answer in found),
+        finish_reasons=tuple(ended_with_calls(answer.reason) if answer.calls else answer.reason for answer in found),
         tokens=tuple(tuple(answer.tokens) for answer in found) if any(answer.tokens for answer in found) else (),
         usage=usage,
     )

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from proctor.data.bounds import check_file
 from proctor.data.fields import Row
 from proctor.dialects.aisbench.datasets.files import FileFormat, found_file, local_path
 from proctor.dialects.aisbench.datasets.generators import Source
@@ -295,6 +296,7 @@ def aa_lcr(source: Source, split: str) -> list[Row]:
     ]
     folder = local_path(source.arguments.get("path", texts["DEFAULT_REPO_ID"]))
     table, archive = (found_file(f"{folder}/{name}", source.place) for name in names)
+    check_file(archive, is_json=False)
     with zipfile.ZipFile(archive) as documents:
         known = {_normal(name): name for name in documents.namelist()}
         lines = csv.DictReader(io.StringIO(table.read_text(encoding="utf-8"), newline=""))

@@ -1,0 +1,178 @@
+"""``lm_eval.api.registry``: names that code of tasks gives to filters, metrics, aggregations and models of its own.
+
+What is registered here is found by task files: a filter in ``filter_list``, a metric in ``metric_list``, an aggregation
+behind ``aggregation``; a model by ``simple_evaluate``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from proctor.errors import ScoringError, UsageError
+from proctor.scoring.aggregations import AGGREGATIONS
+from proctor.scoring.row_metrics import TEXT_METRICS
+
+
+class Registry(Mapping[str, Any]):
+    """Things by name: those of this package, and what was registered.
+
+    Args:
+        name: What they are.
+        built_in: Returns the ones of this package, when somebody asks.
+    """
+
+    def __init__(self, name: str, built_in: Callable[[], Mapping[str, Any]] = dict) -> None:
+        self.name = name
+        self.own: dict[str, Any] = {}
+        self._built_in = built_in
+
+    def register(self, *names: str, target: Any = None) -> Any:
+        """Return a decorator that registers what it decorates; with ``target``, register that at once."""
+
+        def decorate(found: Any) -> Any:
+            self.own.update(dict.fromkeys(names, found))
+            return found
+
+        return decorate if target is None else decorate(target)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.own[name] if name in self.own else self._built_in()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._built_in(), **self.own})
+
+    def __len__(self) -> int:
+        return len({**self._built_in(), **self.own})
+
+
+def _filters() -> Mapping[str, Any]:
+    from proctor.dialects.lm_eval.package.filters import FILTERS
+
+    return FILTERS
+
+
+model_registry = MODEL_REGISTRY = Registry("model")
+filter_registry = FILTER_REGISTRY = Registry("filter", _filters)
+aggregation_registry = AGGREGATION_REGISTRY = Registry("aggregation", lambda: AGGREGATIONS)
+metric_registry = METRIC_REGISTRY = Registry("metric", lambda: TEXT_METRICS)
+metric_agg_registry = METRIC_AGGREGATION_REGISTRY = Registry("metric_aggregation")
+higher_is_better_registry = HIGHER_IS_BETTER_REGISTRY = Registry("higher_is_better")
+
+
+def register_model(*names: str) -> Any:
+    """Return a decorator that registers a model's class."""
+    return model_registry.register(*names)
+
+
+def register_filter(name: str) -> Any:
+    """Return a decorator that registers a filter's class."""
+    return filter_registry.register(name)
+
+
+def register_aggregation(name: str) -> Any:
+    """Return a decorator that registers an aggregation."""
+    return aggregation_registry.register(name)
+
+
+def register_metric(
+    *,
+    metric: str,
+    higher_is_better: bool | None = None,
+    aggregation: str | None = None,
+    output_type: str | list[str] | None = None,
+) -> Any:
+    """Return a decorator that registers a metric.
+
+    Args:
+        metric: Its name.
+        higher_is_better: Whether more is better.
+        aggregation: The name of its aggregation.
+        output_type: What it is made for; nothing depends on it.
+
+    Raises:
+        ScoringError: There is no such aggregation.
+    """
+    del output_type
+    if aggregation is not None:
+        metric_agg_registry.register(metric, target=get_aggregation(aggregation))
+    if higher_is_better is not None:
+        higher_is_better_registry.own[metric] = higher_is_better
+    return metric_registry.register(metric)
+
+
+def get_filter(filter_name: Any) -> Any:
+    """Return a filter's class by name; a class is returned as it is.
+
+    Raises:
+        ScoringError: There is no such filter.
+    """
+    return filter_name if callable(filter_name) else _got(filter_registry, filter_name)
+
+
+def get_metric(name: str, hf_evaluate_metric: bool = False) -> Callable[..., Any]:
+    """Return what computes a metric.
+
+    Raises:
+        ScoringError: There is no such metric.
+    """
+    if not hf_evaluate_metric and name in metric_registry:
+        return metric_registry[name]  # type: ignore[no-any-return]
+    from proctor.scoring.metrics.hugging_face import hub_metric
+
+    return hub_metric(name)
+
+
+def get_aggregation(name: str) -> Callable[..., Any]:
+    """Return an aggregation by name.
+
+    Raises:
+        ScoringError: There is no such aggregation.
+    """
+    return _got(aggregation_registry, name)  # type: ignore[no-any-return]
+
+
+def get_metric_aggregation(name: str) -> Callable[..., Any]:
+    """Return the aggregation of a metric that names none.
+
+    Raises:
+        ScoringError: The metric is not known, and was not registered with one.
+    """
+    from proctor.scoring.metric_table import metric_table
+    from proctor.scoring.registry import LM_EVAL
+
+    known = metric_table().of(LM_EVAL).get(name)
+    if name in metric_agg_registry or known is None:
+        return _got(metric_agg_registry, name)  # type: ignore[no-any-return]
+    return AGGREGATIONS[known.aggregation]
+
+
+def is_higher_better(metric_name: str) -> bool | None:
+    """Return whether more of a metric is better; ``None`` where nobody said."""
+    from proctor.scoring.metric_table import metric_table
+    from proctor.scoring.registry import LM_EVAL
+
+    if metric_name in higher_is_better_registry:
+        return bool(higher_is_better_registry[metric_name])
+    known = metric_table().of(LM_EVAL).get(metric_name)
+    return None if known is None else known.higher_is_better
+
+
+def get_model(model_name: str) -> Any:
+    """Return a model's class that was registered.
+
+    Raises:
+        UsageError: None was registered under that name.
+    """
+    if model_name not in model_registry:
+        raise UsageError(
+            f"no class is registered as the model '{model_name}'",
+            hint="models of Proctor are named, and made by what asks them: simple_evaluate(model='hf', …)",
+        )
+    return model_registry[model_name]
+
+
+def _got(registry: Registry, name: Any) -> Any:
+    if name not in registry:
+        raise ScoringError(f"there is no {registry.name} '{name}'", why=f"there are {', '.join(sorted(registry))}")
+    return registry[name]

@@ -1,0 +1,95 @@
+"""Results of lm-eval's form as a table in Markdown, as lm-eval prints them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+_ARROWS = {True: "↑", False: "↓"}
+_NOT_METRICS = frozenset({"alias", "name", "sample_len", "sample_count"})
+
+
+def table_of_results(results: Mapping[str, Any], column: str, *, sort_results: bool = False) -> str:
+    """Return the scores of tasks or groups, members below their groups.
+
+    Args:
+        results: What ``simple_evaluate`` returns.
+        column: ``results`` or ``groups``.
+        sort_results: Sort by name instead.
+    """
+    there = results[column]
+    depths, ordered = _order(results.get("group_subtasks") or {}, there)
+    names = sorted(there) if sort_results else ordered
+    rows = [row for name in names for row in _rows(results, there[name], name, depths.get(name, 0))]
+    first = "Groups" if column == "groups" else "Tasks"
+    return _laid_out([first, "Version", "Filter", "n-shot", "Metric", "", "Value", "", "Stderr"], rows)
+
+
+def _order(members: Mapping[str, Sequence[str]], there: Mapping[str, Any]) -> tuple[dict[str, int], list[str]]:
+    """Return how deep each name lies, and the names from the groups down."""
+    depths: dict[str, int] = {}
+    ordered: list[str] = []
+
+    def visit(name: str, depth: int) -> None:
+        depths[name] = depth
+        if name in there:
+            ordered.append(name)
+        for each in sorted(members.get(name) or ()):
+            visit(each, depth + 1)
+
+    below = {name for each in members.values() for name in each}
+    for name in sorted(members):
+        if name not in below:
+            visit(name, 0)
+    return depths, [*ordered, *(name for name in sorted(there) if name not in depths)]
+
+
+def _rows(results: Mapping[str, Any], row: Mapping[str, Any], name: str, depth: int) -> Iterator[list[str]]:
+    directions = (results.get("higher_is_better") or {}).get(name) or {}
+    shown = [
+        f"{' ' * depth}- {row.get('alias', name)}" if depth else str(row.get("alias", name)),
+        str((results.get("versions") or {}).get(name, "    N/A")),
+    ]
+    demos = str((results.get("n-shot") or {}).get(name, " "))
+    for cell in sorted(set(row) - _NOT_METRICS):
+        metric, _, pipeline = cell.partition(",")
+        if metric.endswith("_stderr"):
+            continue
+        error = row.get(f"{metric}_stderr,{pipeline}")
+        yield [
+            *shown,
+            pipeline,
+            demos,
+            metric,
+            _ARROWS.get(directions.get(metric), ""),
+            _number(row[cell]),
+            "" if error is None else "±",
+            "" if error is None else "   N/A" if error == "N/A" else _number(error),
+        ]
+        shown = ["", ""]
+
+
+def _number(value: Any) -> str:
+    return f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
+def _laid_out(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(len(header), 3, *(len(row[place]) for row in rows)) for place, header in enumerate(headers)]
+    numeric = [all(_is_number(row[place]) for row in rows if row[place].strip()) for place in range(len(headers))]
+    marks = [
+        f"{'-' * (width - 1)}:" if is_number and header else "-" * width
+        for header, width, is_number in zip(headers, widths, numeric, strict=True)
+    ]
+    titles = "|".join(header.ljust(width) for header, width in zip(headers, widths, strict=True))
+    return "\n".join([f"|{titles}|", f"|{'|'.join(marks)}|", *(_line(row, widths) for row in rows)]) + "\n"
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    laid = [
+        cell.rjust(width) if _is_number(cell) else cell.ljust(width) for cell, width in zip(cells, widths, strict=True)
+    ]
+    return f"|{'|'.join(laid)}|"
+
+
+def _is_number(cell: str) -> bool:
+    return cell.replace(".", "", 1).removeprefix("-").isdigit()

@@ -1,0 +1,73 @@
+"""What is known of an exam whose dialect does not say what it is made of: a plugin's, or one that a program builds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from proctor.artifacts import Artifact
+from proctor.artifacts.held import by_value
+from proctor.recipes.fingerprint import Definition
+from proctor.recipes.held_code import code_of
+from proctor.scoring.grader import ExamGrader
+from proctor.scoring.grading import Grading
+from proctor.scoring.versions import with_versions
+
+
+class _Described(Protocol):
+    @property
+    def dialect(self) -> str: ...
+    @property
+    def source(self) -> Mapping[str, Any]: ...
+    @property
+    def rows(self) -> object: ...
+    @property
+    def draw(self) -> object: ...
+    @property
+    def asker(self) -> object: ...
+    @property
+    def grader(self) -> object: ...
+
+
+def own_definition(exam: _Described) -> Definition:
+    """Return how an exam's answers are read and scored, from its parts: steps and metrics by name and by value.
+
+    The code of its parts, where it is not ours, is held by digest. Of a grader that is not :class:`ExamGrader` nothing
+    else can be known, so both layers are made of its code and of what the exam says it was made of.
+    """
+    code = code_of([exam.rows, exam.draw, exam.asker, exam.grader])
+    if not isinstance(exam.grader, ExamGrader):
+        known = [exam.dialect, dict(exam.source), type(exam.grader).__qualname__, code_of([exam.grader])]
+        return Definition(extraction=known, metrics=with_versions(known), held=code)
+    gradings = exam.grader.gradings
+    readings = code_of([part for each in gradings for part in _readers(each)])
+    scorers = code_of([scorer for each in gradings for scorer in each.scorers])
+    return Definition(
+        extraction=[[_extraction(each) for each in gradings], readings],
+        metrics=with_versions([[[each.name, [_scorer(one) for one in each.scorers]] for each in gradings], scorers]),
+        held={**code, **readings, **scorers},
+    )
+
+
+def _readers(grading: Grading) -> Sequence[object]:
+    return (grading.read, *(() if callable(grading.extract) else grading.extract))
+
+
+def _extraction(grading: Grading) -> list[Any]:
+    steps = [] if callable(grading.extract) else [[each.name, by_value(_inner(each))] for each in grading.extract]
+    name = getattr(grading.read, "__qualname__", type(grading.read).__qualname__)
+    return [grading.name, name, steps, dict(grading.spec)]
+
+
+def _inner(step: object) -> Any:
+    """Return the artifact behind a step, where there is one."""
+    function = getattr(step, "function", step)
+    return function if isinstance(function, Artifact) else None
+
+
+def _scorer(scorer: object) -> Any:
+    metric = getattr(scorer, "metric", scorer)
+    return [
+        getattr(scorer, "name", ""),
+        by_value(metric) if isinstance(metric, Artifact) else type(metric).__qualname__,
+    ]

@@ -1,0 +1,142 @@
+"""Files that are larger or deeper than they look are refused before a library reads them."""
+
+import bz2
+import gzip
+import json
+import lzma
+import struct
+import zipfile
+import zlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proctor.data import bounds
+from proctor.data.bounds import _Depth, check_file
+from proctor.data.images import open_image
+from proctor.errors import DataError, DatasetNotFoundError
+
+PARSED = st.recursive(
+    st.none() | st.text('"\\[]{}\na', max_size=6) | st.integers(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text('"\\[}', max_size=3), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+def depth_of(value):
+    if isinstance(value, dict):
+        value = list(value.values())
+    return 1 + max(map(depth_of, value), default=0) if isinstance(value, list) else 0
+
+
+@given(st.lists(PARSED, min_size=1, max_size=4), st.integers(1, 9), st.sampled_from([None, 1]))
+def test_brackets_of_values_are_counted_and_those_in_texts_are_not(values, size, indent):
+    data = "\n".join(json.dumps(each, indent=indent) for each in values).encode()
+    depth = _Depth()
+    assert max(depth.most(data[at : at + size]) for at in range(0, len(data), size)) == max(map(depth_of, values))
+
+
+def test_texts_cannot_hide_levels():
+    text = b'"' + b"]" * 1000 + b'",'
+    assert _Depth().most(b"[" * 150 + text + b"[" * 150) == 300
+
+
+def test_a_broken_line_hides_nothing_of_the_next():
+    assert _Depth().most(b'{"a": "\n' + b"[" * 300) >= 300
+
+
+PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    monkeypatch.setattr(bounds, "SMALL_BYTES", 1 << 16)
+
+
+@pytest.mark.parametrize("kind", PACKERS)
+@pytest.mark.parametrize("name", ["x.jsonl.{}", "x.csv.{}", "nameless"])
+def test_packed_files_unpack_to_so_much_and_no_more(tmp_path, tiny, kind, name):
+    path = tmp_path / name.format(kind)
+    path.write_bytes(PACKERS[kind](b'{"a": "' + b"x" * 5_000_000 + b'"}'))
+    with pytest.raises(DataError, match="would unpack to more than 0 MiB"):
+        check_file(path)
+    path.write_bytes(PACKERS[kind](b'{"a": "honest"}'))
+    check_file(path)
+
+
+def test_members_of_archives_count_together(tmp_path, tiny):
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(8):
+            archive.writestr(f"{number}.csv", "x" * 2_000_000)
+    with pytest.raises(DataError, match="would unpack"):
+        check_file(path)
+
+
+def test_packed_json_is_looked_at(tmp_path):
+    path = tmp_path / "x.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"a": ' + b"[" * 201 + b"]" * 201 + b"}"))
+    with pytest.raises(DataError, match="nested more than 200 deep"):
+        check_file(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"\x1f\x8bdamaged", b"PK\x03\x04damaged", b"BZh", b"PAR1"])
+@pytest.mark.parametrize("name", ["x.json", "x.parquet", "x"])
+def test_what_is_damaged_is_left_to_its_reader(tmp_path, content, name):
+    (tmp_path / name).write_bytes(content)
+    check_file(tmp_path / name)
+    check_file(tmp_path / "absent")
+    check_file(tmp_path)
+
+
+def test_a_parquet_file_of_one_value_is_not_held(tmp_path, monkeypatch, tiny):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    from proctor.data.hub import _held_parquet, read_parquet
+
+    repeated = pa.DictionaryArray.from_arrays(pa.array([0] * 300_000, pa.int32()), pa.array(["a" * 1000]))
+    parquet.write_table(pa.table({"q": repeated}), tmp_path / "many.parquet", store_schema=False)
+    monkeypatch.setattr(bounds, "_memory", lambda: 1 << 28)
+    with pytest.raises(DataError, match="the rows take more than 0 GiB of memory"):
+        _held_parquet([str(tmp_path / "many.parquet")])
+    with pytest.raises(DataError, match="the rows take more than"):
+        check_file(tmp_path / "many.parquet")
+    parquet.write_table(pa.table({"q": ["a" * 90_000_000]}), tmp_path / "one.parquet", compression="zstd")
+    for read in (_held_parquet, lambda paths: list(read_parquet(paths))):
+        with pytest.raises(DataError, match="would unpack to more than"):
+            read([str(tmp_path / "one.parquet")])
+
+
+def test_honest_parquet_files_are_held_as_they_are(tmp_path):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    table = pa.table({"q": [f"text {number}" for number in range(70_000)], "n": range(70_000)})
+    parquet.write_table(table, tmp_path / "x.parquet")
+    with parquet.ParquetFile(tmp_path / "x.parquet") as file:
+        assert bounds.held_table(file, str(tmp_path / "x.parquet")).equals(table)
+
+
+def picture(width, height):
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(b"\0" * 99)) + chunk(b"IEND", b"")
+
+
+@pytest.mark.parametrize("size", [(9_500, 9_500), (20_000, 20_000), (1, 100_000_000)])
+@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
+def test_a_picture_that_says_it_is_huge_is_not_unpacked(size):
+    with pytest.raises(DataError, match="too large|cannot be decoded"):
+        open_image(picture(*size))
+    assert open_image(picture(4, 2)).size == (4, 2)
+
+
+def test_a_file_that_is_not_there_is_reported_by_its_reader(tmp_path):
+    from proctor.data import LoadCSV
+
+    with pytest.raises(DatasetNotFoundError, match="there is no file"):
+        list(LoadCSV(files={"test": str(tmp_path / "x.csv.gz")}, compression="gzip")()["test"])

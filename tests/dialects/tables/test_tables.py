@@ -1,0 +1,221 @@
+"""Tables as exams: what is read, what is asked, what is refused."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from proctor.dialects.resolve import resolve_tasks
+from proctor.dialects.tables.reader import read_table, separator_of
+from proctor.engines.scripted import ScriptedEngine
+from proctor.errors import DataError, ProctorError, UsageError
+from proctor.recipes.options import ExamOptions
+from proctor.running.run import run_exams
+
+
+def exam_of(path, **options):
+    (exam,) = resolve_tasks([str(path)], ExamOptions(**options))
+    return exam
+
+
+def prompts(exam):
+    return [question.requests[0].prompt.text for question in exam.questions()]
+
+
+def written(tmp_path, name, content):
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+CITIES = "country,city\nFrance,Paris\nJapan,Tokyo\nChile,Santiago\n"
+NAMED = {"input_column": "country", "answer_column": "city"}
+
+
+def test_columns_are_named_and_answers_scored(tmp_path):
+    exam = exam_of(written(tmp_path, "cities.csv", CITIES), **NAMED)
+    assert prompts(exam) == ["France", "Japan", "Chile"]
+    engine = ScriptedEngine(answers={"France": " paris.", "Japan": "Kyoto", "Chile": "Santiago"})
+    (found,) = run_exams([exam], engine, log=tmp_path / "log.db").results.values()
+    assert (found["score"], found["n"]) == (pytest.approx(2 / 3), 3)
+
+
+def test_a_prompt_shows_columns_in_braces_and_braces_of_its_own(tmp_path):
+    path = written(tmp_path, "cities.csv", CITIES)
+    exam = exam_of(path, prompt="{{x}} Capital of {country}?", answer_column="city")
+    assert prompts(exam)[0] == "{x} Capital of France?"
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_separators_are_found_out(tmp_path, separator):
+    rows = [["question", "answer", "why"], ["a, b; c?", "x|y", "a\tb"], ["line\nbreak", '"quoted"', ""]]
+    text = "\n".join(separator.join('"' + cell.replace('"', '""') + '"' for cell in row) for row in rows)
+    assert separator_of(text) == separator
+    found = read_table(str(written(tmp_path, f"rows{ord(separator)}.csv", text)))
+    assert [list(row.values()) for row in found] == rows[1:]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"])
+def test_encodings_are_found_out(tmp_path, encoding, capsys):
+    path = written(tmp_path, "rows.csv", "Frage;Antwort\nGrüße?;hübsch\n".encode(encoding))
+    assert read_table(str(path)) == [{"Frage": "Grüße?", "Antwort": "hübsch"}]
+    exam = exam_of(path, input_column="Frage", answer_column="Antwort")
+    assert prompts(exam) == ["Grüße?"]
+
+
+def test_a_file_that_is_not_utf8_is_said_to_be_guessed(tmp_path, caplog):
+    import logging
+
+    logging.getLogger("proctor").propagate = True
+    read_table(str(written(tmp_path, "latin.csv", "q,a\nGrüße,x\n".encode("cp1252"))))
+    assert "read as Windows-1252" in caplog.text
+
+
+def test_cells_stay_texts_and_lines_without_anything_are_left_out(tmp_path):
+    path = written(tmp_path, "rows.csv", "code,answer\n007,1.50\n\n,\nNaN,NULL\n")
+    assert read_table(str(path)) == [{"code": "007", "answer": "1.50"}, {"code": "NaN", "answer": "NULL"}]
+
+
+def test_json_lines_and_parquet_are_tables_too(tmp_path):
+    from pyarrow import Table, parquet
+
+    rows = [{"q": "1+1", "a": 2, "more": ["2", "two"]}, {"q": "1+2", "a": 3, "more": ["3"]}]
+    lines = written(tmp_path, "rows.jsonl", "\n".join(map(json.dumps, rows)))
+    parquet.write_table(Table.from_pylist(rows), tmp_path / "rows.parquet")
+    for path in (lines, tmp_path / "rows.parquet"):
+        exam = exam_of(path, input_column="q", answer_column="a")
+        assert [each.exchange.answer for each in exam.questions()] == ["2", "3"]
+        several = exam_of(path, input_column="q", answer_column="more")
+        assert [each.exchange.references for each in several.questions()] == [("2", "two"), ("3",)]
+
+
+@pytest.mark.parametrize(
+    "rows, columns",
+    [
+        ("q,A,B,C,right\nx?,one,two,,B\ny?,one,two,three,C\n", None),
+        ("q,choices,right\nx?,one|two,two\ny?,one|two|three,three\n", None),
+        ("q,c,right\nx?,\"['one', 'two']\",1\ny?,\"['one', 'two', 'three']\",2\nz?,\"['a', 'b']\",0\n", "c"),
+        ("q,first,second,third,right\nx?,one,two,,2\ny?,one,two,three,3\n", "first,second,third"),
+    ],
+)
+def test_choices_come_as_a_list_a_text_or_columns(tmp_path, rows, columns):
+    path = written(tmp_path, "rows.csv", rows)
+    exam = exam_of(path, input_column="q", answer_column="right", choices_column=columns)
+    first, second = list(exam.questions())[:2]
+    assert first.requests[0].pairs[0].context.text == "x?\nA. one\nB. two\nAnswer:"
+    assert (first.exchange.gold, second.exchange.gold) == (1, 2)
+    assert [pair.continuation for pair in second.requests[0].pairs] == [" A", " B", " C"]
+
+
+def test_numbers_that_could_count_from_nought_or_one_are_refused(tmp_path):
+    path = written(tmp_path, "rows.csv", "q,choices,right\nx?,one|two|three,1\ny?,one|two|three,2\n")
+    with pytest.raises(UsageError, match="from 0 or from 1"):
+        exam_of(path, input_column="q", answer_column="right")
+
+
+def test_choices_are_asked_as_text_where_a_model_only_writes(tmp_path):
+    path = written(tmp_path, "rows.csv", "q,choices,right\nx?,one|two,two\n")
+    exam = exam_of(path, input_column="q", answer_column="right")
+    (found,) = run_exams([exam], ScriptedEngine(answer="B"), log=tmp_path / "log.db").results.values()
+    assert found["score"] == 1.0
+
+
+def test_demos_come_from_the_other_rows(tmp_path):
+    exam = exam_of(written(tmp_path, "cities.csv", CITIES), **NAMED, num_demos=2)
+    for text, own in zip(prompts(exam), ("France", "Japan", "Chile"), strict=True):
+        assert text.endswith(own)
+        assert text.count(own) == 1
+        assert text.count("\n\n") == 2
+
+
+@pytest.mark.parametrize(
+    "options, message, hint",
+    [
+        ({"input_column": "contry"}, "--input-column names 'contry'", "did you mean 'country'"),
+        ({**NAMED, "choices_column": "x,y"}, "--choices-column names 'x'", ""),
+        ({"prompt": "{Country}?", "answer_column": "city"}, "--prompt names 'Country'", "did you mean 'country'"),
+        ({"prompt": "{country", "answer_column": "city"}, "a brace", "{{ is a brace"),
+        ({"input_column": "country"}, "nothing says which column of the table is right", "--answer-column NAME"),
+        ({}, "nothing says which column of the table is asked", "--input-column NAME"),
+    ],
+)
+def test_what_is_not_there_is_refused_with_what_there_is(tmp_path, options, message, hint):
+    path = written(tmp_path, "cities.csv", CITIES)
+    with pytest.raises(UsageError) as raised:
+        exam_of(path, **options)
+    (problem,) = raised.value.diagnostics
+    assert message in problem.what
+    assert hint in problem.hint
+    assert "{ is" in problem.hint or "'country', 'city'" in problem.why
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        ("a,b,a\n1,2,3\n", "2 columns 'a'"),
+        ("a,b\n1,2,3\n4,5\n6,7\n", "a row has 3 cells"),
+        ("", "the file is empty"),
+        ("a,b\n", "no rows"),
+        ('a,b\n"1,2\n3,4\n', "not valid CSV"),
+        (b"a,b\n\0,1\n", "not text"),
+    ],
+)
+def test_what_is_not_a_table_is_refused_with_its_place(tmp_path, content, message):
+    with pytest.raises(DataError, match=message) as raised:
+        read_table(str(written(tmp_path, "rows.csv", content)))
+    assert raised.value.diagnostics[0].location is not None
+
+
+def test_an_empty_cell_fails_its_row_and_not_the_exam(tmp_path):
+    exam = exam_of(
+        written(tmp_path, "rows.csv", "q,a,x\none,1,y\n,2,y\nthree,,y\n"), input_column="q", answer_column="a"
+    )
+    (found,) = run_exams([exam], ScriptedEngine(answer="1"), log=tmp_path / "log.db").results.values()
+    assert (found["score"], found["n"], found["failures"]) == (1.0, 3, 2)
+
+
+def test_files_that_others_read_are_still_theirs(tmp_path):
+    path = written(tmp_path, "rows.csv", "question,answer\n1+1,2\n")
+    assert exam_of(path).dialect == "aisbench"
+    assert exam_of(path, input_column="question").dialect == "lm_eval"
+    assert exam_of(written(tmp_path, "other.csv", "question;answer\n1+1;2\n")).dialect == "lm_eval"
+
+
+def test_brackets_say_the_columns_of_one_file_among_several(tmp_path):
+    one, two = written(tmp_path, "one.csv", CITIES), written(tmp_path, "two.csv", CITIES)
+    names = [
+        f"{one}[input_column=country,answer_column=city]",
+        f"{two}[prompt=Where is {{city}}?,answer_column=country]",
+    ]
+    first, second = resolve_tasks(names)
+    assert (prompts(first)[0], prompts(second)[0]) == ("France", "Where is Paris?")
+    with pytest.raises(UsageError, match="a table has no 'inputs'"):
+        resolve_tasks([f"{one}[input_column=country,inputs=city]"])
+
+
+def test_the_command_line_asks_and_repeats(tmp_path):
+    path = written(tmp_path, "cities.csv", CITIES)
+    program = [sys.executable, "-m", "proctor", "run"]
+    given = ["--model", "dummy", "--model-args", "answer=Tokyo", "--tasks", str(path), "-o", str(tmp_path / "run")]
+    named = [
+        "--prompt",
+        "Capital of {country}?",
+        "--answer-column",
+        "city",
+        "--log",
+        str(tmp_path / "log.db"),
+        "--json",
+    ]
+    done = subprocess.run([*program, *given, *named], capture_output=True, text=True, check=False)
+    assert json.loads(done.stdout)["cities"]["score"] == pytest.approx(1 / 3), done.stderr
+    again = subprocess.run(
+        [*program, str(tmp_path / "run"), "--log", str(tmp_path / "log.db"), "--json"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert json.loads(again.stdout)["cities"]["score"] == pytest.approx(1 / 3), again.stderr
+
+
+def test_tables_say_no_to_what_they_have_not(tmp_path):
+    with pytest.raises(ProctorError, match="cannot honour --template"):
+        exam_of(written(tmp_path, "cities.csv", CITIES), **NAMED, template="mmlu")
