@@ -106,7 +106,8 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
         )
         if spec.precision is not None and drawn.stopped is not None:
             result = replace(result, stopped=drawn.stopped)
-    for path in export(ExportedRun(result, exams, engine, execution.log, spec)):
+        facts = placed.facts()
+    for path in export(ExportedRun(result, exams, engine, execution.log, spec, facts)):
         say(f"wrote {path}")
     return result
 

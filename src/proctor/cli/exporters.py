@@ -25,9 +25,8 @@ def exporter(name: str, exams: Sequence[Exam]) -> Exporter:
     if name == "proctor":
         return lambda run: ()
     if name == "lm-eval":
-        from proctor.cli.lm_eval_files import check_lm_eval, write_lm_eval
+        from proctor.cli.lm_eval_files import write_lm_eval
 
-        check_lm_eval(exams)
         return write_lm_eval
     if name == "aisbench":
         from proctor.cli.aisbench_files import write_aisbench

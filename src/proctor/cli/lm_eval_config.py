@@ -17,7 +17,7 @@ from proctor.foreign_yaml import parse_yaml
 
 _TRUST = frozenset({"trust_remote_code", "confirm_run_unsafe_code"})
 _KEYS = {each.name.removeprefix("--"): each for each in FLAGS if each.name != "--config"}
-_NOT_SAID = (None, "", [], {}, ())
+_NOT_SAID: tuple[Any, ...] = (None, "", [], {}, ())
 """Values with which a file says nothing: lm-eval's own files list every key."""
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
-from proctor.dialects.lm_eval.exam import task_of
-from proctor.dialects.lm_eval.writer import ModelDescription, write_files
-from proctor.errors import UsageError
+from proctor.dialects.lm_eval.results_file import ModelDescription
+from proctor.dialects.lm_eval.writer import write_files
 from proctor.ir import Failure
 from proctor.recipes.exam import Answered, Exam
 from proctor.running.exporting import ExportedRun
@@ -18,20 +17,6 @@ from proctor.running.plan import Filed, answered
 from proctor.secrets import without_secrets
 
 _MISSING = Failure("missing", "the response log holds no answer")
-
-
-def check_lm_eval(exams: Sequence[Exam]) -> None:
-    """See to it that every exam is a task of lm-eval.
-
-    Raises:
-        UsageError: One is not.
-    """
-    for exam in exams:
-        if task_of(exam) is None:
-            raise UsageError(
-                f"'{exam.name}' is not a task of lm-eval's, so its results cannot be written as lm-eval writes them",
-                hint="leave out --output-format: the run folder has results.json and samples.jsonl",
-            )
 
 
 def write_lm_eval(run: ExportedRun) -> list[Path]:
@@ -49,6 +34,8 @@ def write_lm_eval(run: ExportedRun) -> list[Path]:
             spec.model,
             engine.label,
             without_secrets(spec.model_args),
+            info=run.facts,
+            log=None if run.log is None else str(run.log),
             seconds=float(result.run.get("seconds") or 0.0),
             started=datetime.fromisoformat(started).timestamp() if started else 0.0,
         )

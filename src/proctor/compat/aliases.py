@@ -35,6 +35,7 @@ class Alias:
             function (``module:attribute``) of the module.
         spread: Packages whose names lie in many modules there: every module below one has the package's names.
         same: Modules that are one of Proctor's, whole: what a test replaces in one is replaced for what is in it.
+        homes: Modules it has whose names are those of modules of ours, in order.
     """
 
     package: str
@@ -45,6 +46,7 @@ class Alias:
     extends: Mapping[str, str] = field(default_factory=dict)
     spread: frozenset[str] = frozenset()
     same: Mapping[str, str] = field(default_factory=dict)
+    homes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def has(self, module: str) -> bool:
         """Whether this alias has a module (or a package above one)."""
@@ -52,7 +54,7 @@ class Alias:
 
     def lists(self, module: str) -> bool:
         """Whether a module (or a package above one) is in the table."""
-        every = (*self.modules, *self.same)
+        every = (*self.modules, *self.same, *self.homes)
         return module in every or any(name.startswith(f"{module}.") for name in every)
 
     def _package_of(self, module: str) -> str | None:
@@ -74,6 +76,9 @@ class Alias:
             found = registry.get(snake_case(name))
             if found.__name__ == name:
                 return found
+        for home in self.homes.get(module, ()) if place is None else ():
+            if hasattr(found_home := importlib.import_module(home), name):
+                return getattr(found_home, name)
         if place is None:
             raise ImportError(self._missing(module, name), name=name)
         home, _, attribute = place.partition(":")

@@ -44,7 +44,9 @@ def _metric(original: Callable[..., Any] | None) -> Callable[..., Any]:
         if path in METRIC:
             return RecipeMetric()
         if original is None:
-            raise ModuleNotFoundError(f"'{path}' needs the package 'evaluate': pip install evaluate", name="evaluate")
+            raise ModuleNotFoundError(
+                f"'{path}' needs the package 'evaluate': pip install 'proctor[compat]'", name="evaluate"
+            )
         return original(path, *args, **kwargs)
 
     load.__proctor_original__ = original  # type: ignore[attr-defined]

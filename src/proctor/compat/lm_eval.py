@@ -1,11 +1,21 @@
-"""Where Proctor has what programs import from lm-evaluation-harness, as far as no release of it does."""
+"""Where Proctor has what programs import from lm-evaluation-harness.
+
+Where lm_eval is installed, only what no release of it has; where it is not, its functions, models and classes.
+"""
 
 from __future__ import annotations
 
 from proctor.compat.aliases import Alias
+from proctor.dialects.lm_eval.package.imports import MODULES
 
 _TEMPLATE = "proctor.dialects.lm_eval.template"
 _FACTORY = "proctor.dialects.lm_eval.factory"
+_NAMES = "proctor.compat.lm_eval_names"
+_EVALUATION = {
+    "simple_evaluate": f"{_NAMES}.evaluation:simple_evaluate",
+    "evaluate": f"{_NAMES}.evaluation:evaluate",
+}
+_TASKS = {"TaskManager": f"{_NAMES}.tasks:TaskManager", "get_task_dict": f"{_NAMES}.tasks:get_task_dict"}
 
 LM_EVAL = Alias(
     "lm_eval",
@@ -19,7 +29,12 @@ LM_EVAL = Alias(
         },
         "lm_eval.api.task": {"TaskConfig": "proctor.dialects.lm_eval.config:TaskConfig"},
         "lm_eval.config.task": {"TaskConfig": "proctor.dialects.lm_eval.config:TaskConfig"},
+        "lm_eval": _EVALUATION,
+        "lm_eval.evaluator": {**_EVALUATION, "get_task_dict": _TASKS["get_task_dict"]},
+        "lm_eval.tasks": _TASKS,
+        "lm_eval.models.huggingface": {"HFLM": f"{_NAMES}.models:HFLM"},
     },
+    homes=MODULES,
     artifacts=False,
     gaps_only=True,
     extends=dict.fromkeys(

@@ -400,10 +400,7 @@ class WikipediaFetcher(FieldOperator):
         try:
             import wikipediaapi
         except ImportError:
-            raise MissingExtraError(
-                "fetching articles needs the package 'Wikipedia-API', which is not installed",
-                hint="pip install Wikipedia-API",
-            ) from None
+            raise MissingExtraError.of("Wikipedia-API", "loaders", "fetching articles") from None
         self.act()
         page = wikipediaapi.Wikipedia("Proctor").page(value.rpartition("/")[2])
         return {"title": page.title, "body": getattr(page, self.mode)}

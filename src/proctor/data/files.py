@@ -376,9 +376,7 @@ class LoadIOB(LazyLoader):
         try:
             import conllu
         except ImportError:
-            raise MissingExtraError(
-                "LoadIOB needs the package 'conllu', which is not installed", hint="pip install conllu"
-            ) from None
+            raise MissingExtraError.of("conllu", "loaders", "LoadIOB") from None
         self.act()
         path = located(self.files[split])
         with opened(path, "r", self.encoding) as file:

@@ -29,15 +29,13 @@ _HUB = "huggingface.co"
 DataFiles = str | list[str] | dict[str, str | list[str]]
 
 
-def _required(module: str, package: str, loader: str) -> ModuleType:
+def _required(module: str, package: str, loader: str, extra: str = "loaders") -> ModuleType:
     from importlib import import_module
 
     try:
         return import_module(module)
     except ImportError:
-        raise MissingExtraError(
-            f"{loader} needs the package '{package}', which is not installed", hint=f"pip install {package}"
-        ) from None
+        raise MissingExtraError.of(package, extra, loader) from None
 
 
 class LoadFromIBMCloud(Loader):
@@ -195,7 +193,7 @@ class LoadFromSklearn(LazyLoader):
     @override
     def split_generator(self, split: str) -> Iterator[Row]:
         self.act()
-        library = _required("sklearn.datasets", "scikit-learn", "LoadFromSklearn")
+        library = _required("sklearn.datasets", "scikit-learn", "LoadFromSklearn", "classification")
         fetch = getattr(library, f"fetch_{self.dataset_name}", None)
         if fetch is None:
             known = [name.removeprefix("fetch_") for name in dir(library) if name.startswith("fetch_")]
@@ -264,7 +262,7 @@ class LoadFromHFSpace(LazyLoader):
         mapped = sorted(each.relative_to(folder).as_posix() for each in folder.glob(pattern)) if folder else []
         if mapped:
             return mapped
-        client = _required("huggingface_hub", "huggingface_hub", "LoadFromHFSpace").HfApi()
+        client = _required("huggingface_hub", "huggingface_hub", "LoadFromHFSpace", "hf").HfApi()
         try:
             names = client.list_repo_files(self.space_name, repo_type="space", revision=self.revision)
         except _hub_errors() as error:
@@ -274,7 +272,7 @@ class LoadFromHFSpace(LazyLoader):
     def _file(self, name: str) -> Path:
         if (folder := hub.local_folder(self.space_name)) is not None and (folder / name).is_file():
             return folder / name
-        client = _required("huggingface_hub", "huggingface_hub", "LoadFromHFSpace")
+        client = _required("huggingface_hub", "huggingface_hub", "LoadFromHFSpace", "hf")
         try:
             path = client.hf_hub_download(
                 repo_id=self.space_name,
@@ -415,7 +413,7 @@ class TURLColumnTypeAnnotationLoader(LazyLoader):
         name = f"turl-column-type-annotation/{'dev' if split == 'validation' else split}.table_col_type.json"
         if (folder := hub.local_folder(repository)) is not None and (folder / name).is_file():
             return folder / name
-        client = _required("huggingface_hub", "huggingface_hub", "TURLColumnTypeAnnotationLoader")
+        client = _required("huggingface_hub", "huggingface_hub", "TURLColumnTypeAnnotationLoader", "hf")
         try:
             return Path(client.hf_hub_download(repository, filename=name, repo_type="dataset", revision="main"))
         except _hub_errors() as error:

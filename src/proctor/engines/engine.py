@@ -164,6 +164,14 @@ class Engine(Predicting, Artifact):
         """Return how to decode what a request leaves open, by the names of :class:`~proctor.ir.Decoding`."""
         return {}
 
+    def facts(self) -> Mapping[str, Any]:
+        """Return what is known of the model now, without asking or loading it, by the names of lm-eval's result files.
+
+        ``model_num_parameters``, ``model_dtype``, ``model_revision``, ``model_sha``, ``batch_size``, ``device``,
+        ``max_length`` in tokens, ``tokenizer_pad_token`` and its kin, ``eot_token_id``, ``chat_template``.
+        """
+        return {}
+
     def count_tokens(self, prompt: Prompt) -> int | None:  # noqa: ARG002 - the protocol
         """Return how many tokens the model reads of a prompt; ``None`` where the engine cannot tell without asking."""
         return None

@@ -271,8 +271,12 @@ MATTERS_ELSEWHERE = frozenset(
 """Arguments that everybody passes to every model of lm-eval, whether they mean something there or not."""
 
 
+_NO_ARTIFACT = re.compile(r"[\w.]+(?:-[\w.]+)+")
+"""Names with dashes, as other systems' models have them: artifacts have none."""
+
+
 def _fetch(name: str, given: Mapping[str, Any]) -> Engine:
-    if is_assignments(name) and not name.lstrip().startswith("{"):
+    if _NO_ARTIFACT.fullmatch(name) or (is_assignments(name) and not name.lstrip().startswith("{")):
         raise _unknown(name)
     try:
         found = fetch_artifact(name, given)

@@ -68,7 +68,7 @@ def write_parquet(records: list[dict[str, Any]], path: Path) -> None:
         import pyarrow as pa
         from pyarrow import parquet
     except ImportError:
-        raise MissingExtraError.of("pyarrow", "all", "writing Parquet") from None
+        raise MissingExtraError.of("pyarrow", "loaders", "writing Parquet") from None
     columns = {name: [record[name] for record in records] for name in COLUMNS}
     with written_for_user(path) as file:
         parquet.write_table(pa.table(columns), file)

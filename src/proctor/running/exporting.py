@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from proctor.engines.engine import Engine
 from proctor.recipes.exam import Exam
@@ -22,6 +23,7 @@ class ExportedRun:
         engine: Who answered.
         log: The response log; ``None`` for the one in the cache folder.
         spec: What ``run.yaml`` says.
+        facts: What the engine knew of its model when the run ended (:meth:`~proctor.engines.engine.Engine.facts`).
     """
 
     result: RunResult
@@ -29,6 +31,7 @@ class ExportedRun:
     engine: Engine
     log: Path | None
     spec: RunSpec
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 Exporter = Callable[[ExportedRun], Iterable[Path]]

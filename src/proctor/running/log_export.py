@@ -79,7 +79,7 @@ def _to_parquet(found: Iterator[LoggedResponse], file: BinaryIO) -> int:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
-        raise MissingExtraError.of("pyarrow", "all", "Export to Parquet") from None
+        raise MissingExtraError.of("pyarrow", "loaders", "Export to Parquet") from None
     schema = pa.schema([(name, _arrow_type(pa, kind)) for name, kind in _PARQUET_COLUMNS.items()])
     count = 0
     with pq.ParquetWriter(file, schema, compression="zstd") as writer:

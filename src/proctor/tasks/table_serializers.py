@@ -126,10 +126,7 @@ def _drawn(table: Row) -> Any:
         from matplotlib.figure import Figure
         from PIL import Image
     except ImportError:
-        raise MissingExtraError(
-            "a picture of a table needs the packages 'matplotlib' and 'pillow', which are not installed",
-            hint="pip install matplotlib pillow",
-        ) from None
+        raise MissingExtraError.of("matplotlib", "media", "a picture of a table") from None
     header, rows = distinct_names(table["header"]), table["rows"]
     figure = Figure(figsize=(len(header) * 1.5, len(rows) * 0.5))
     FigureCanvasAgg(figure)

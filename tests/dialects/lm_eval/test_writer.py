@@ -4,7 +4,8 @@ from hashlib import sha256
 import pytest
 
 from proctor.dialects.lm_eval.resolve import resolve
-from proctor.dialects.lm_eval.writer import ModelDescription, as_texts, sanitized, write_files
+from proctor.dialects.lm_eval.results_file import ModelDescription, sanitized
+from proctor.dialects.lm_eval.writer import as_texts, write_files
 from proctor.errors import OutputError
 from proctor.ir import Failure, Response, Scored
 from proctor.recipes.exam import Answered
@@ -74,8 +75,8 @@ def test_results(written):
     assert results["groups"]["g"]["acc,none"] == pytest.approx(2 / 3)
     assert results["groups"]["g"]["alias"] == "Gee"
     assert results["group_subtasks"] == {"g": ["t", "u"]}
-    assert results["versions"] == {"g": 3, "t": 2, "u": 2}
-    assert results["n-shot"] == {"t": 0, "u": 0}
+    assert results["versions"] == {"g": "3", "t": 2, "u": 2}
+    assert results["n-shot"] == {"g": 0, "t": 0, "u": 0}
     assert results["higher_is_better"]["t"] == {"acc": True, "acc_norm": True}
     assert results["n-samples"]["t"] == {"original": 4, "effective": 3}
     assert results["configs"]["t"]["doc_to_text"] == "{{q}}"
@@ -145,3 +146,36 @@ def test_a_place_that_cannot_be_written(tmp_path):
 def test_small_parts():
     assert sanitized('a/b:c"d') == "a__b__c__d"
     assert as_texts([(1, True), [None]]) == [["1", "True"], ["None"]]
+
+
+def test_exams_of_every_dialect_are_written_and_groups_hold_numbers_alone(tmp_path, monkeypatch):
+    import subprocess
+    import sys
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cities.csv").write_text("question,answer\nFrance,Paris\nChile,Santiago\n")
+    program = [sys.executable, "-m", "proctor", "run", "--model", "dummy", "--model-args", "answer=Paris"]
+    names = ["--tasks", "samples", "cities.csv", "--limit", "2", "--output-format", "lm-eval", "-o", "out"]
+    done = subprocess.run(
+        [*program, *names, "--log", "log.db", "--batch_size", "3", "--device", "cpu"], capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    (path,) = tmp_path.glob("out/dummy/results_*.json")
+    found = json.loads(path.read_text())
+    assert found["results"]["cities"]["sample_len"] == 2
+    assert found["results"]["samples.science"]["accuracy,none"] in (0.0, 0.5, 1.0)
+    assert found["group_subtasks"]["cities"] == []
+    assert found["group_subtasks"]["samples"] == ["samples.science", "samples.sentiment", "samples.arithmetic"]
+    for row in (*found["groups"].values(), *found["results"].values()):
+        assert set(row) - {"name", "alias", "sample_len"} == {key for key in row if "," in key}
+        assert all(isinstance(value, int | float | str) for value in row.values())
+    config = found["config"]
+    assert (config["batch_size"], config["device"], config["batch_sizes"]) == ("3", "cpu", [])
+    assert [config[name] for name in ("random_seed", "numpy_seed", "torch_seed")] == [0, 1234, 1234]
+    assert {"fewshot_seed", "use_cache", "limit", "bootstrap_iters", "gen_kwargs"} <= set(config)
+    assert {"transformers_version", "lm_eval_version", "pretty_env_info", "git_hash"} <= set(found)
+    (samples,) = tmp_path.glob("out/dummy/samples_cities_*.jsonl")
+    first = json.loads(samples.read_text().splitlines()[0])
+    assert (first["target"], first["resps"], first["filter"]) == ("Paris", [["Paris"]], "none")
+    assert first["arguments"]["gen_args_0"]["arg_0"]
+    assert len(found["task_hashes"]["cities"]) == 64

@@ -135,6 +135,7 @@ def test_demos_come_from_the_other_rows(tmp_path):
         ({"input_column": "contry"}, "--input-column names 'contry'", "did you mean 'country'"),
         ({**NAMED, "choices_column": "x,y"}, "--choices-column names 'x'", ""),
         ({"prompt": "{Country}?", "answer_column": "city"}, "--prompt names 'Country'", "did you mean 'country'"),
+        ({**NAMED, "prompt": "{country}?"}, "both say what is asked", "name the column in the prompt"),
         ({"prompt": "{country", "answer_column": "city"}, "a brace", "{{ is a brace"),
         ({"input_column": "country"}, "nothing says which column of the table is right", "--answer-column NAME"),
         ({}, "nothing says which column of the table is asked", "--input-column NAME"),
@@ -147,7 +148,7 @@ def test_what_is_not_there_is_refused_with_what_there_is(tmp_path, options, mess
     (problem,) = raised.value.diagnostics
     assert message in problem.what
     assert hint in problem.hint
-    assert "{ is" in problem.hint or "'country', 'city'" in problem.why
+    assert "{ is" in problem.hint or "in the prompt" in problem.hint or "'country', 'city'" in problem.why
 
 
 @pytest.mark.parametrize(

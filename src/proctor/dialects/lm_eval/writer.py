@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
@@ -13,47 +11,25 @@ from pathlib import Path
 from typing import Any
 
 from proctor.dialects.lm_eval.exam import task_of
-from proctor.dialects.lm_eval.generation import generation_arguments
-from proctor.dialects.lm_eval.gradings import TaskGrader
-from proctor.dialects.lm_eval.groups import group_scores, scored_count
 from proctor.dialects.lm_eval.names import ONLY
 from proctor.dialects.lm_eval.prepared import PreparedTask
+from proctor.dialects.lm_eval.results_file import (
+    ModelDescription,
+    digest,
+    grader_of,
+    number_or_none,
+    results_document,
+    sanitized,
+)
 from proctor.dialects.lm_eval.task_pipelines import Scored
-from proctor.dialects.lm_eval.tree import Group
-from proctor.errors import OutputError, UsageError
-from proctor.ir import Choose, Generate, Likelihood, Request, Rolling
+from proctor.errors import OutputError
+from proctor.ir import Choose, Converse, Decoding, Failure, Generate, Likelihood, Request, Response, Rolling
 from proctor.recipes.exam import Answered, Exam
-from proctor.recipes.options import ExamOptions
 from proctor.safe_files import subfolder, write_text, written
 from proctor.scoring.grade import Grade
-from proctor.scoring.score import Score
-from proctor.scoring.standard_errors import NO_ERROR
 
 Answers = Callable[[Exam], Iterable[Answered]]
 """Returns an exam's items with their responses, as often as it is asked."""
-
-
-@dataclass(frozen=True, slots=True)
-class ModelDescription:
-    """What the results say about the model.
-
-    Attributes:
-        source: Kind of model: ``hf``, ``openai`` …
-        name: Which one.
-        arguments: How it was loaded.
-        info: More keys of ``config``: ``batch_size``, ``device`` …
-        seconds: How long the run took.
-        started: Unix seconds.
-        chat_template: The chat template, where one was applied.
-    """
-
-    source: str
-    name: str
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    info: Mapping[str, Any] = field(default_factory=dict)
-    seconds: float = 0.0
-    started: float = 0.0
-    chat_template: str | None = None
 
 
 def write_files(
@@ -84,9 +60,9 @@ def write_files(
     try:
         subfolder(place.parent if named else place, *([] if named else [folder.name]))
         if answers is not None:
-            for exam in exams:
+            for exam in [each for each in exams if each.name in grades]:
                 path = folder / f"samples_{sanitized(exam.name)}_{stamp}.jsonl"
-                hashes[exam.name] = _write_samples(path, exam, partial(answers, exam))
+                hashes[exam.name] = _write_samples(path, exam, partial(answers, exam), grades[exam.name])
                 paths.append(path)
         path = folder / (f"{place.stem}_{stamp}.json" if named else f"results_{stamp}.json")
         document = {**results_document(exams, grades, model), "task_hashes": hashes}
@@ -96,159 +72,122 @@ def write_files(
     return [path, *paths]
 
 
-def _write_samples(path: Path, exam: Exam, answers: Callable[[], Iterable[Answered]]) -> str:
-    digest = sha256()
+def _write_samples(path: Path, exam: Exam, answers: Callable[[], Iterable[Answered]], grade: Grade) -> str:
+    hashes = sha256()
     with written(path) as file:
-        for sample in samples(exam, answers):
-            digest.update((sample["doc_hash"] + sample["prompt_hash"] + sample["target_hash"]).encode())
+        for sample in samples(exam, answers, grade):
+            hashes.update((sample["doc_hash"] + sample["prompt_hash"] + sample["target_hash"]).encode())
             file.write(json.dumps(sample, default=_plain, ensure_ascii=False).encode() + b"\n")
-    return digest.hexdigest()
-
-
-# -- results ----------------------------------------------------------------------------------------------------------
-
-
-def results_document(exams: Sequence[Exam], grades: Mapping[str, Grade], model: ModelDescription) -> dict[str, Any]:
-    """Return what ``results_*.json`` holds."""
-    groups = {each.name: each for exam in exams for each in exam.groups if isinstance(each, Group)}
-    results = {exam.name: _task_row(exam, grades[exam.name]) for exam in exams}
-    group_rows = {name: _group_row(group, grades) for name, group in groups.items() if group.metrics}
-    tasks = {exam.name: _task(exam) for exam in exams}
-    directions = {exam.name: _grader(exam).higher_is_better for exam in exams}
-    versions = {name: task.config.version for name, task in tasks.items()}
-    first = _task(exams[0]) if exams else None
-    options = ExamOptions() if first is None else first.options
-    return {
-        "results": {**results, **{name: group_rows.get(name, _bare_row(group)) for name, group in groups.items()}},
-        **({"groups": group_rows} if group_rows else {}),
-        "group_subtasks": {name: [member.name for member in group.members] for name, group in groups.items()},
-        "configs": {name: tasks[name].config.to_dict() for name in sorted(tasks)},
-        "versions": dict(sorted({**_group_versions(groups), **versions}.items())),
-        "n-shot": {name: tasks[name].num_fewshot for name in sorted(tasks)},
-        "higher_is_better": dict(sorted(directions.items())),
-        "n-samples": {
-            name: {"original": len(task.documents.asked()), "effective": results[name]["sample_len"]}
-            for name, task in tasks.items()
-        },
-        "config": {
-            "model": model.source,
-            "model_args": dict(model.arguments),
-            **model.info,
-            "limit": options.limit,
-            "bootstrap_iters": None if first is None else first.resamples,
-            "gen_kwargs": generation_arguments(options.decoding) or None,
-            "fewshot_seed": None if first is None else first.seed,
-        },
-        "date": model.started,
-        "model_source": model.source,
-        "model_name": model.name,
-        "model_name_sanitized": sanitized(model.name),
-        "system_instruction": options.system_prompt,
-        "system_instruction_sha": _digest_or_none(options.system_prompt),
-        "fewshot_as_multiturn": None if first is None or first.chat is None else first.chat.multiturn,
-        "chat_template": model.chat_template,
-        "chat_template_sha": _digest_or_none(model.chat_template),
-        "total_evaluation_time_seconds": str(model.seconds),
-    }
-
-
-def _task(exam: Exam) -> PreparedTask:
-    found = task_of(exam)
-    if found is None:
-        raise UsageError(f"'{exam.name}' is not a task of lm-eval's, so it cannot be written as one")
-    return found
-
-
-def _grader(exam: Exam) -> TaskGrader:
-    return exam.grader if isinstance(exam.grader, TaskGrader) else TaskGrader(_task(exam))
-
-
-def _group_versions(groups: Mapping[str, Group]) -> dict[str, Any]:
-    return {name: group.metadata.get("version", "N/A") for name, group in groups.items()}
-
-
-def _task_row(exam: Exam, grade: Grade) -> dict[str, Any]:
-    row = {
-        "name": exam.name,
-        "alias": str(_task(exam).config.task_alias or exam.name),
-        "sample_len": scored_count(grade),
-    }
-    return {**row, **_cells(grade.table)}
-
-
-def _cells(table: Iterable[Score]) -> dict[str, Any]:
-    """Return scores and standard errors as lm-eval files them: the filter pipeline is always named."""
-    cells: dict[str, Any] = {}
-    for score in table:
-        bare, pipeline = score.name.removesuffix(f",{score.grading}"), score.grading or ONLY
-        cells[f"{bare},{pipeline}"] = score.value
-        cells[f"{bare}_stderr,{pipeline}"] = NO_ERROR if score.stderr is None else score.stderr
-    return cells
-
-
-def _bare_row(group: Group) -> dict[str, Any]:
-    return {"alias": group.alias or group.name, "name": group.name}
-
-
-def _group_row(group: Group, grades: Mapping[str, Grade]) -> dict[str, Any]:
-    found = group_scores(group, grades)
-    return {**_bare_row(group), "sample_len": found.count, **_cells(found.table)}
+    return hashes.hexdigest()
 
 
 # -- samples ----------------------------------------------------------------------------------------------------------
 
 
-def samples(exam: Exam, answers: Callable[[], Iterable[Answered]]) -> Iterator[dict[str, Any]]:
+def samples(exam: Exam, answers: Callable[[], Iterable[Answered]], grade: Grade) -> Iterator[dict[str, Any]]:
     """Yield the lines of ``samples_*.jsonl``: one for each filter pipeline and document.
 
     Args:
         exam: The exam.
         answers: Returns its answers; they are passed once for each pipeline, and not kept.
+        grade: What they scored; lines of exams that are no tasks of lm-eval's come from it.
     """
-    task, grader = _task(exam), _grader(exam)
+    task = task_of(exam)
+    if task is None:
+        yield from samples_of_grade(grade, answers())
+        return
+    grader = grader_of(exam, task)
     for pipeline in grader.pipelines:
         for each, scored in grader.scored(pipeline, answers()):
             yield _sample(task, each, pipeline.name, scored)
 
 
 def _sample(task: PreparedTask, answered: Answered, pipeline: str, scored: Scored) -> dict[str, Any]:
-    doc = answered.question.instance
     is_usable = answered.question.failure is None
-    target = str(task.view(doc).target) if is_usable else ""
+    target = str(task.view(answered.question.instance).target) if is_usable else ""
     arguments = [each for request in answered.question.requests[:1] for each in request_arguments(request, task)]
-    metrics = scored.values or {}
-    document = json.dumps(doc, indent=2, default=_plain, ensure_ascii=False)
-    sample = {
+    said = {
+        "target": target,
+        "resps": as_texts(scored.answers),
+        "filtered_resps": as_texts(scored.filtered),
+        "filter": pipeline,
+    }
+    return _line(answered, arguments, said, scored.values or {}, scored.failure)
+
+
+def _line(
+    answered: Answered,
+    arguments: Sequence[tuple[Any, ...]],
+    said: Mapping[str, Any],
+    metrics: Mapping[str, Any],
+    failure: Failure | None,
+) -> dict[str, Any]:
+    """Return a line in the order of lm-eval's keys."""
+    doc = answered.question.instance
+    line = {
         "doc_id": answered.question.number,
         "doc": doc,
-        "target": target,
+        "target": said["target"],
         "arguments": {
             f"gen_args_{number}": {f"arg_{place}": part for place, part in enumerate(parts)}
             for number, parts in enumerate(arguments)
         },
-        "resps": as_texts(scored.answers),
-        "filtered_resps": as_texts(scored.filtered),
-        "filter": pipeline,
+        "resps": said["resps"],
+        "filtered_resps": said["filtered_resps"],
+        "filter": said["filter"],
         "metrics": list(metrics),
-        "doc_hash": _digest(document),
-        "prompt_hash": _digest(str(arguments[0][0]) if arguments else ""),
-        "target_hash": _digest(target),
+        "doc_hash": digest(json.dumps(doc, indent=2, default=_plain, ensure_ascii=False)),
+        "prompt_hash": digest(str(arguments[0][0]) if arguments else ""),
+        "target_hash": digest(said["target"]),
         **metrics,
     }
-    if scored.failure is not None:
-        sample["failure"] = {"kind": scored.failure.kind, "message": scored.failure.message}
-    return sample
+    if failure is not None:
+        line["failure"] = {"kind": failure.kind, "message": failure.message}
+    return line
 
 
-def request_arguments(request: Request, task: PreparedTask) -> Iterator[tuple[Any, ...]]:
+def request_arguments(request: Request, task: PreparedTask | None = None) -> Iterator[tuple[Any, ...]]:
     """Yield the arguments of the lm-eval requests that a request stands for."""
     if isinstance(request, Choose | Likelihood):
         for pair in request.pairs:
             yield _payload(pair.context.payload), pair.continuation
     elif isinstance(request, Generate):
-        yield _payload(request.prompt.payload), task.config.generation_kwargs
+        arguments = generation_of(request.decoding) if task is None else task.config.generation_kwargs
+        yield _payload(request.prompt.payload), arguments
     elif isinstance(request, Rolling):
         yield (request.text,)
+    elif isinstance(request, Converse):
+        yield _payload([each for each in request.turns if each is not None]), generation_of(request.decoding)
+
+
+def generation_of(decoding: Decoding) -> dict[str, Any]:
+    """Return how to generate, under lm-eval's names."""
+    named = {"until": list(decoding.stop), "max_gen_toks": decoding.max_tokens, "temperature": decoding.temperature}
+    more = {"top_p": decoding.top_p, "top_k": decoding.top_k, "seed": decoding.seed}
+    return {**named, **{name: value for name, value in more.items() if value is not None}, **decoding.extra}
+
+
+def samples_of_grade(grade: Grade, answers: Iterable[Answered]) -> Iterator[dict[str, Any]]:
+    """Yield the lines of an exam that is no task of lm-eval's: its scores stand in its grade."""
+    for place, each in enumerate(answers):
+        exchange, failure = each.question.exchange, grade.failures.get(place)
+        target = str(exchange.answer) if exchange.answer is not None else next(iter(exchange.references), "")
+        metrics = {
+            name: value
+            for name, column in grade.instance_scores.items()
+            if place < len(column) and (value := number_or_none(column[place])) is not None
+        }
+        filtered = grade.processed_predictions[place] if place < len(grade.processed_predictions) else None
+        yield _line(each, [part for request in each.question.requests for part in request_arguments(request)], {
+            "target": target,
+            "resps": as_texts([_answers_of(response) for response in each.responses]),
+            "filtered_resps": as_texts([] if isinstance(filtered, Failure) else [filtered]),
+            "filter": ONLY,
+        }, metrics, failure)  # fmt: skip
+
+
+def _answers_of(response: Response) -> list[Any]:
+    return [*response.texts, *((score.log_likelihood, score.is_greedy) for score in response.scores)]
 
 
 def _payload(payload: Any) -> str:
@@ -258,19 +197,6 @@ def _payload(payload: Any) -> str:
 def as_texts(value: Any) -> Any:
     """Return nested lists whose leaves are texts, as lm-eval files them."""
     return [as_texts(each) for each in value] if isinstance(value, list | tuple) else str(value)
-
-
-def sanitized(name: str) -> str:
-    """Return a model's name as part of a path."""
-    return re.sub(r"[\"<>:/|\\?*\[\]]+", "__", name)
-
-
-def _digest(text: str) -> str:
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _digest_or_none(text: str | None) -> str | None:
-    return None if text is None else _digest(text)
 
 
 def _plain(value: Any) -> Any:

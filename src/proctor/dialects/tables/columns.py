@@ -55,11 +55,9 @@ def find_columns(path: str, rows: Rows, given: Mapping[str, str | None], *, need
     names = columns_of(rows)
     prompt, question = given.get("prompt"), given.get("input_column")
     answer, listed = given.get("answer_column"), given.get("choices_column")
-    choices = (
-        tuple(each.strip() for each in listed.split(","))
-        if listed and listed not in names
-        else (listed,) * bool(listed)
-    )
+    choices = _named_choices(listed, names)
+    if prompt is not None and question is not None:
+        raise UsageError("--prompt and --input-column both say what is asked", hint="name the column in the prompt")
     _check(path, names, [("--input-column", question), ("--answer-column", answer)])
     _check(path, names, [("--choices-column", each) for each in choices])
     if prompt is not None:
@@ -75,6 +73,13 @@ def find_columns(path: str, rows: Rows, given: Mapping[str, str | None], *, need
     return (
         made if not found or answer is None else Columns(question, answer, found, prompt, _numbering(path, rows, made))
     )
+
+
+def _named_choices(listed: str | None, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that the user names: one, though its name has a comma in it, or several."""
+    if not listed:
+        return ()
+    return (listed,) if listed in names else tuple(each.strip() for each in listed.split(","))
 
 
 def _check(path: str, names: Sequence[str], wanted: Sequence[tuple[str, str | None]]) -> None:

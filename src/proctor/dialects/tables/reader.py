@@ -220,7 +220,7 @@ def _parquet(path: str) -> list[Row]:
     try:
         from pyarrow import ArrowException, parquet
     except ImportError as error:
-        raise MissingExtraError("parquet files need the package 'pyarrow'", hint="pip install pyarrow") from error
+        raise MissingExtraError.of("pyarrow", "loaders", "a parquet file") from error
     try:
         return parquet.read_table(path).to_pylist()  # type: ignore[no-any-return]
     except (ArrowException, OSError) as error:

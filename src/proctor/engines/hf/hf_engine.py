@@ -14,7 +14,7 @@ from proctor.effects import Effect
 from proctor.engines.decoding import refuse_several
 from proctor.engines.encoder import Encoder
 from proctor.engines.engine import Engine
-from proctor.engines.hf.loading import Family, LoadedModel, ModelSource, load_model
+from proctor.engines.hf.loading import Family, LoadedModel, ModelSource, facts_of, load_model
 from proctor.engines.model_places import model_effects, places_in
 from proctor.engines.template_thinking import template_options
 from proctor.engines.thinking_engine import ThinkingEngine
@@ -220,6 +220,10 @@ class HFEngine(ThinkingEngine):
                 self._loaded = self.load()
             return self._loaded
 
+    def keep(self, loaded: LoadedModel) -> None:
+        """Use a model that is in memory already."""
+        self._loaded = loaded
+
     def load(self) -> LoadedModel:
         """Load the model.
 
@@ -285,6 +289,19 @@ class HFEngine(ThinkingEngine):
             chat_template=self.chat_template,
             chat_options=options,
         )
+
+    def facts(self) -> Mapping[str, Any]:
+        """Return what is known of the model; of one that was not loaded, as all answers were there, little."""
+        revision = {"model_revision": self.revision or "main", "batch_size": self.batch_size}
+        if self._loaded is None:  # everything came from the response log
+            return {
+                **revision,
+                "model_num_parameters": None,
+                "model_dtype": None,
+                "model_sha": "",
+                "device": self.device,
+            }
+        return {**revision, **facts_of(self._loaded), "max_length": self.max_length or self._loaded.max_length}
 
     def count_tokens(self, prompt: Prompt) -> int | None:
         """Return how many tokens the model reads of a prompt, those of the chat template included."""

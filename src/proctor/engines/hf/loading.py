@@ -68,6 +68,7 @@ class LoadedModel:
     Attributes:
         max_length: Most tokens that the model reads at once.
         processor: Turns pictures into tensors; ``None`` for models that read text only.
+        num_parameters: Numbers that the model has learned.
         packs: Whether shared prefixes may be read once; ``None`` until somebody tried.
     """
 
@@ -78,11 +79,40 @@ class LoadedModel:
     max_length: int
     processor: Any = None
     packs: bool | None = None
+    num_parameters: int = 0
 
     @property
     def vocabulary_size(self) -> int:
         """Number of logits per position."""
         return int(self.model.get_output_embeddings().weight.shape[0])
+
+
+def loaded_in_memory(model: Any, tokenizer: Any) -> LoadedModel:
+    """Return a model that a program has loaded, as requests need it."""
+    encodes = bool(getattr(model.config, "is_encoder_decoder", False))
+    length = max_length_of(model.config, tokenizer)
+    count = sum(each.numel() for each in model.parameters())
+    return LoadedModel(
+        model.eval(), tokenizer, "seq2seq" if encodes else "causal", model.device, length, num_parameters=count
+    )
+
+
+def facts_of(loaded: LoadedModel) -> dict[str, Any]:
+    """Return what a loaded model and its tokenizer say of themselves, by the names of lm-eval's result files."""
+    model, tokenizer = loaded.model, loaded.tokenizer
+    template = getattr(tokenizer, "chat_template", None)
+    found = {
+        "model_num_parameters": loaded.num_parameters or sum(each.numel() for each in model.parameters()),
+        "model_dtype": str(getattr(model, "dtype", None)),
+        "model_sha": str(getattr(model.config, "_commit_hash", None) or ""),
+        "device": str(loaded.device),
+        "eot_token_id": tokenizer.eos_token_id,
+        "chat_template": template if isinstance(template, str) else None,
+    }
+    for name in ("pad", "eos", "bos"):
+        text, number = getattr(tokenizer, f"{name}_token", None), getattr(tokenizer, f"{name}_token_id", None)
+        found[f"tokenizer_{name}_token"] = [str(text), str(number)]
+    return found
 
 
 def require_packages(purpose: str, extra: str = "hf") -> None:
@@ -157,10 +187,12 @@ def _load(source: ModelSource, place: str) -> LoadedModel:
     if device is not None and not _is_quantized(model):
         model = model.to(device)
     model.eval()
+    count = sum(each.numel() for each in model.parameters())  # before weights move to where torch does not list them
     if source.reorder_weights and family == "causal" and device is not None and not source.adapter:
         reorder_weights(model)
     tokenizer, processor = _tokenizer(source, place, family, shared)
-    return LoadedModel(model, tokenizer, family, model.device, max_length_of(config, tokenizer), processor)
+    length = max_length_of(config, tokenizer)
+    return LoadedModel(model, tokenizer, family, model.device, length, processor, num_parameters=count)
 
 
 def _tokenizer(source: ModelSource, place: str, family: Family, shared: dict[str, Any]) -> tuple[Any, Any]:

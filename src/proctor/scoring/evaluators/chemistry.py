@@ -113,7 +113,7 @@ def fingerprints(cases: Cases) -> Verdict:
         from rdkit import Chem, DataStructs, RDLogger
         from rdkit.Chem.rdFingerprintGenerator import GetMorganGenerator
     except ImportError as error:
-        raise MissingExtraError("FTSEvaluator needs rdkit", hint="pip install rdkit") from error
+        raise MissingExtraError.of("rdkit", "chemistry", "FTSEvaluator") from error
     RDLogger.DisableLog("rdApp.*")  # it prints what it dislikes about each text
     generator = GetMorganGenerator(radius=2, fpSize=2048)
     parsed = [_molecule(given) for given in cases.predictions]

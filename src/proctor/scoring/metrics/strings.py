@@ -215,7 +215,7 @@ class F1Strings(InstanceMetric):
 
     reads_task_data: ClassVar[bool] = False
     unit: ClassVar[Unit | None] = "share"
-    _requirements_list: ClassVar[Any] = {"spacy": "pip install spacy"}
+    _requirements_list: ClassVar[Any] = {"spacy": "pip install 'proctor[text]'"}
     main_score: str = "f1_strings"
     prediction_type: object = str
     reduction_map: dict[str, Any] = {"mean": ["f1_strings"]}

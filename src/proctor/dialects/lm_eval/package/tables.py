@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-_ARROWS = {True: "↑", False: "↓"}
+_ARROWS: Mapping[Any, str] = {True: "↑", False: "↓"}
 _NOT_METRICS = frozenset({"alias", "name", "sample_len", "sample_count"})
 
 

@@ -466,11 +466,11 @@ class ConfigurableTask(Task):
         kind, metadata = self._config.output_type, kwargs.get("metadata", (None, None, None))
         if kind == "multiple_choice":
             return self._choices(doc, ctx, metadata)
-        arguments: tuple[Any, ...] = {
-            "generate_until": lambda: (ctx, deepcopy(self._config.generation_kwargs)),
-            "loglikelihood": lambda: (ctx, self.doc_to_target(doc)),
-            "loglikelihood_rolling": lambda: (self.doc_to_target(doc),),
-        }[kind]()
+        arguments: tuple[Any, ...] = (self.doc_to_target(doc),)
+        if kind == "generate_until":
+            arguments = (ctx, deepcopy(self._config.generation_kwargs))
+        elif kind == "loglikelihood":
+            arguments = (ctx, *arguments)
         return Instance(kind, doc, arguments, 0, metadata)  # type: ignore[arg-type]
 
     def _choices(self, doc: Any, ctx: Any, metadata: Any) -> list[Instance]:

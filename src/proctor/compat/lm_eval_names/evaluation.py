@@ -1,0 +1,259 @@
+"""``simple_evaluate`` and ``evaluate``: lm-eval's functions, answered by this package's runs.
+
+Results have lm-eval's form. Answers of named models are kept in the response log, as those of ``proctor run`` are;
+those of a model that the program brings are kept only where ``use_cache`` names a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from proctor.compat.lm_eval_names.models import ForeignModel, engine_of
+from proctor.compat.lm_eval_names.tasks import TaskHandle, TaskManager
+from proctor.dialects.lm_eval.config import TaskConfig
+from proctor.dialects.lm_eval.exam import task_exam
+from proctor.dialects.lm_eval.flags import parse_pairs, parse_samples
+from proctor.dialects.lm_eval.results_file import ModelDescription, results_document
+from proctor.dialects.lm_eval.samplers import DEFAULT_SEED
+from proctor.dialects.lm_eval.writer import samples
+from proctor.dialects.resolve import resolve_tasks
+from proctor.engines.engine import Engine
+from proctor.errors import UsageError
+from proctor.ir import Failure
+from proctor.logs import get_logger
+from proctor.recipes.exam import Answered, Exam
+from proctor.recipes.options import ExamOptions
+from proctor.running.listening import listening
+from proctor.running.log import ResponseLog
+from proctor.running.plan import Filed, answered
+from proctor.running.run import RunResult, run_exams
+from proctor.scoring.standard_errors import BOOTSTRAP_RESAMPLES
+from proctor.secrets import without_secrets
+
+_IDLE = {
+    "cache_requests": "requests are built faster than they are read back",
+    "rewrite_requests_cache": "requests are built faster than they are read back",
+    "delete_requests_cache": "there is no cache of requests",
+    "check_integrity": "proctor validate reads every task",
+    "random_seed": "nothing is drawn from it",
+    "numpy_random_seed": "nothing is drawn from it",
+    "torch_random_seed": "nothing is drawn from it",
+    "verbosity": "PROCTOR_DEFAULT_VERBOSITY says how much is logged",
+    "write_out": "proctor show prints requests",
+    "confirm_run_unsafe_code": "PROCTOR_TRUST_CODE=1 lets code of tasks run; programs of models run in a prison",
+}
+"""Arguments that decide nothing here, and why."""
+
+_MISSING = Failure("missing", "the response log holds no answer")
+
+
+def simple_evaluate(  # noqa: PLR0917 - the order of lm-eval's own arguments
+    model: Any,
+    model_args: str | Mapping[str, Any] | None = None,
+    tasks: Sequence[Any] | str | None = None,
+    num_fewshot: int | None = None,
+    batch_size: int | str | None = None,
+    max_batch_size: int | None = None,
+    device: str | None = None,
+    use_cache: str | None = None,
+    *,
+    limit: float | None = None,
+    samples: Mapping[str, Sequence[int]] | str | None = None,
+    bootstrap_iters: int = BOOTSTRAP_RESAMPLES,
+    log_samples: bool = True,
+    system_instruction: str | None = None,
+    apply_chat_template: bool | str = False,
+    fewshot_as_multiturn: bool | None = None,
+    gen_kwargs: str | Mapping[str, Any] | None = None,
+    task_manager: TaskManager | None = None,
+    predict_only: bool = False,
+    fewshot_random_seed: int | None = DEFAULT_SEED,
+    metadata: Mapping[str, Any] | None = None,
+    evaluation_tracker: Any = None,
+    **idle: Any,
+) -> dict[str, Any]:
+    """Let a model sit tasks, and return the results in lm-eval's form.
+
+    Args:
+        model: A name, a model with lm-eval's interface (``LM``), or an engine.
+        model_args: Arguments of a named model.
+        tasks: Names, files, or configurations of tasks.
+        num_fewshot: Demos in each prompt; tasks that say 0 keep it.
+        batch_size, max_batch_size, device: Of a named model.
+        use_cache: A response log.
+        limit: Most documents of each task, or a share of them.
+        samples: Only these documents, by task.
+        bootstrap_iters: Resamples behind standard errors of corpus metrics.
+        log_samples: Whether the results have ``samples``.
+        system_instruction: Opens every prompt.
+        apply_chat_template: Lay prompts out as chats; a text names one of the tokenizer's templates.
+        fewshot_as_multiturn: With a chat template, whether demos are turns of their own.
+        gen_kwargs: How to generate, in place of what tasks say.
+        task_manager: Where tasks are looked for.
+        predict_only: Record answers, score nothing.
+        fewshot_random_seed: What demos are drawn from.
+        metadata: More metadata for tasks whose code reads it.
+        evaluation_tracker: Not taken: results are returned, and ``proctor run`` writes files.
+        idle: Arguments that decide nothing here; they are logged.
+
+    Raises:
+        UsageError: There is no such task or argument, or a model cannot do what is asked.
+    """
+    if evaluation_tracker is not None:
+        raise UsageError("results are returned, not tracked", hint="leave evaluation_tracker out and write them")
+    _say_idle(idle)
+    manager = task_manager or TaskManager(metadata=metadata)
+    engine = engine_of(model, _with_template(model_args, apply_chat_template), {
+        "batch_size": batch_size, "max_batch_size": max_batch_size, "device": device,
+    })  # fmt: skip
+    decoding = parse_pairs(gen_kwargs) if isinstance(gen_kwargs, str) else dict(gen_kwargs or {})
+    options = ExamOptions(
+        num_demos=num_fewshot,
+        limit=limit,
+        samples=parse_samples(samples) if isinstance(samples, str) else samples,
+        seed=None if fewshot_random_seed == DEFAULT_SEED else fewshot_random_seed,
+        apply_chat_template=bool(apply_chat_template),
+        demos_as_turns=fewshot_as_multiturn if apply_chat_template else None,
+        system_prompt=system_instruction,
+        decoding={_NAMES.get(name, name): value for name, value in decoding.items()},
+        predict_only=predict_only,
+        resamples=None if bootstrap_iters == BOOTSTRAP_RESAMPLES else bootstrap_iters,
+        metadata={**manager.metadata, **(metadata or {})},
+        include_paths=manager.include_paths,
+    )
+    listed = [tasks] if isinstance(tasks, str | Mapping) else list(tasks or ())
+    exams = _exams([manager.handle(each) for each in listed], options)
+    return _results(engine, exams, use_cache, model, model_args, log_samples=log_samples)
+
+
+_NAMES = {"until": "stop", "max_gen_toks": "max_tokens", "max_new_tokens": "max_tokens"}
+
+
+def evaluate(
+    lm: Any,
+    task_dict: Mapping[Any, Any],
+    limit: float | None = None,
+    samples: Mapping[str, Sequence[int]] | None = None,
+    *,
+    bootstrap_iters: int = BOOTSTRAP_RESAMPLES,
+    log_samples: bool = True,
+    system_instruction: str | None = None,
+    apply_chat_template: bool = False,
+    fewshot_as_multiturn: bool | None = None,
+    **idle: Any,
+) -> dict[str, Any]:
+    """Let a model sit the tasks of :func:`get_task_dict`, and return the results in lm-eval's form.
+
+    Args:
+        lm: A model with lm-eval's interface, or an engine.
+        task_dict: Tasks by name, groups of them as mappings.
+        limit, samples, bootstrap_iters, log_samples: As for :func:`simple_evaluate`.
+        system_instruction, apply_chat_template, fewshot_as_multiturn, idle: As for :func:`simple_evaluate`.
+
+    Raises:
+        UsageError: A task is not one of ours.
+    """
+    _say_idle(idle)
+    handles = list(_handles(task_dict))
+    paths = tuple(dict.fromkeys(path for each in handles for path in each.include_paths))
+    options = ExamOptions(
+        limit=limit,
+        samples=samples,
+        apply_chat_template=apply_chat_template,
+        demos_as_turns=fewshot_as_multiturn if apply_chat_template else None,
+        system_prompt=system_instruction,
+        resamples=None if bootstrap_iters == BOOTSTRAP_RESAMPLES else bootstrap_iters,
+        metadata={key: value for each in handles for key, value in each.metadata.items()},
+        include_paths=paths,
+    )
+    engine = engine_of(lm, None, {})
+    return _results(engine, _exams(handles, options), None, lm, None, log_samples=log_samples)
+
+
+def _handles(tasks: Mapping[Any, Any]) -> Iterable[TaskHandle]:
+    for name, each in tasks.items():
+        if isinstance(each, Mapping):
+            yield from _handles(each)
+        elif isinstance(each, TaskHandle):
+            yield each
+        else:
+            raise UsageError(f"the task '{name}' is a {type(each).__name__}", hint="get_task_dict([names]) makes tasks")
+
+
+def _say_idle(idle: Mapping[str, Any]) -> None:
+    """Log arguments that decide nothing.
+
+    Raises:
+        UsageError: One is unknown.
+    """
+    if unknown := [name for name in idle if name not in _IDLE]:
+        raise UsageError(
+            f"there is no argument '{unknown[0]}'", why=f"known are those of lm-eval, and {', '.join(_IDLE)}"
+        )
+    said = [f"{name} ({_IDLE[name]})" for name, value in idle.items() if value not in (None, False, 0, 1234)]
+    if said:
+        get_logger().warning("of no effect here: %s", "; ".join(said))
+
+
+def _with_template(model_args: Any, template: bool | str) -> Any:
+    if not isinstance(template, str):
+        return model_args
+    if isinstance(model_args, Mapping):
+        return {**model_args, "chat_template": template}
+    return ",".join(filter(None, [model_args, f'chat_template="{template}"']))
+
+
+def _exams(handles: Sequence[TaskHandle], options: ExamOptions) -> list[Exam]:
+    if not handles:
+        raise UsageError("no task is named", hint='tasks=["arc_easy"]')
+    named = [each.name for each in handles if each.config is None]
+    found = resolve_tasks(named, options) if named else []
+    written = [task_exam(each.name, TaskConfig(**each.config), options) for each in handles if each.config is not None]
+    return [*found, *written]
+
+
+def _results(
+    engine: Engine, exams: Sequence[Exam], log: str | None, model: Any, model_args: Any, *, log_samples: bool
+) -> dict[str, Any]:
+    with ExitStack() as stack:
+        place: Path | None = None if log is None else Path(log)
+        if isinstance(engine, ForeignModel) and log is None:
+            place = Path(stack.enter_context(TemporaryDirectory(prefix="proctor-"))) / "responses.db"
+        elif isinstance(engine, ForeignModel):
+            engine.token = engine.name  # the user says that it is the model that the log knows
+        result = run_exams(exams, engine, log=place)
+        made = results_document(exams, result.grades, _described(engine, model, model_args, result, log))
+        if log_samples:
+            made["samples"] = _samples(engine, exams, result, place)
+    return made
+
+
+def _described(engine: Engine, model: Any, model_args: Any, result: RunResult, log: str | None) -> ModelDescription:
+    started = str(result.run.get("started") or "")
+    return ModelDescription(
+        model if isinstance(model, str) else type(model).__name__,
+        engine.label,
+        {} if not isinstance(model_args, Mapping) else without_secrets(dict(model_args)),
+        info=engine.facts(),
+        seconds=float(result.run.get("seconds") or 0.0),
+        started=datetime.fromisoformat(started).timestamp() if started else 0.0,
+        log=log,
+    )
+
+
+def _samples(engine: Engine, exams: Sequence[Exam], result: RunResult, log: Path | None) -> dict[str, list[Any]]:
+    with ResponseLog(log) as opened:
+        number = opened.engine_number(engine.identity, engine.label, without_secrets(engine.identity_values()))
+        filed = Filed(opened, number, with_failures=True)
+
+        def answers(exam: Exam) -> Iterable[Answered]:
+            return answered(exam.questions(), filed.heard_by(listening(engine, exam)), _MISSING)
+
+        graded = [exam for exam in exams if exam.name in result.grades]
+        return {each.name: list(samples(each, partial(answers, each), result.grades[each.name])) for each in graded}

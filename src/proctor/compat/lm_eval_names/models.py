@@ -1,0 +1,215 @@
+"""Models of lm-eval's interface as engines, and our engines as models of lm-eval's interface."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from proctor.dialects.lm_eval.package.instance import Instance
+from proctor.dialects.lm_eval.package.model import LM
+from proctor.engines.engine import Engine
+from proctor.engines.engine_registry import make_engine
+from proctor.errors import EngineError, UsageError
+from proctor.ir import Answers, Decoding, Generate, Likelihood, Pair, Prompt, Response, Rolling, Score, Scored
+
+if TYPE_CHECKING:
+    from proctor.ir import Message
+
+_AT_ONCE = 1024  # requests: models of lm-eval's sort them by length, so few at a time would be slow
+
+
+class ForeignModel(Engine):
+    """A model with lm-eval's interface, as an engine.
+
+    Attributes:
+        lm: The model.
+        name: What tables call it.
+        token: Tells it from every other: nothing says what such a model would answer another time.
+    """
+
+    can_score = True
+
+    lm: Any
+    name: str = ""
+    token: str = ""
+
+    def prepare(self) -> None:
+        """Give it a name and a token."""
+        super().prepare()
+        self.name = self.name or type(self.lm).__name__
+        self.token = self.token or uuid4().hex
+
+    def identity_values(self) -> dict[str, Any]:
+        """Return what tells it from others."""
+        return {"name": self.name, "token": self.token}
+
+    @property
+    def label(self) -> str:
+        """What tables call it."""
+        return self.name
+
+    def generate(self, requests: Iterable[Generate]) -> Answers:
+        """Ask ``generate_until``."""
+        for part in _batched(enumerate(requests)):
+            asked = [
+                Instance("generate_until", {}, (self._text(each.prompt), _arguments(each.decoding)), 0)
+                for _, each in part
+            ]
+            texts = self._asked("generate_until", asked)
+            for (position, request), text in zip(part, texts, strict=True):
+                yield position, self.heard(Response(texts=(str(text),)), request.prompt)
+
+    def score(self, requests: Iterable[Score]) -> Answers:
+        """Ask ``loglikelihood``, and ``loglikelihood_rolling`` of whole texts."""
+        for part in _batched(enumerate(requests)):
+            pairs = [(position, pair) for position, each in part for pair in _pairs(each)]
+            asked = [
+                Instance("loglikelihood", {}, (self._text(pair.context), pair.continuation), place)
+                for place, (_, pair) in enumerate(pairs)
+            ]
+            found: dict[int, list[Scored]] = {}
+            for (position, _), (value, greedy) in zip(pairs, self._asked("loglikelihood", asked), strict=True):
+                found.setdefault(position, []).append(Scored(float(value), bool(greedy)))
+            rolled = [(position, each.text) for position, each in part if isinstance(each, Rolling)]
+            whole = [Instance("loglikelihood_rolling", {}, (text,), 0) for _, text in rolled]
+            for (position, _), value in zip(rolled, self._asked("loglikelihood_rolling", whole), strict=True):
+                found[position] = [Scored(float(value[0] if isinstance(value, tuple) else value))]
+            yield from ((position, Response(scores=tuple(found[position]))) for position, _ in part)
+
+    def _asked(self, method: str, instances: list[Instance]) -> Sequence[Any]:
+        if not instances:
+            return []
+        answers = list(getattr(self.lm, method)(instances))
+        if len(answers) != len(instances):
+            raise EngineError(f"{self.name}.{method} gave {len(answers)} answers to {len(instances)} requests")
+        return answers
+
+    def _text(self, prompt: Prompt) -> str:
+        if isinstance(prompt.payload, str):
+            return prompt.payload
+        messages: list[Message] = [dict(each) for each in prompt.payload]
+        is_open = not messages or messages[-1]["role"] != "assistant"
+        return str(self.lm.apply_chat_template(messages, add_generation_prompt=is_open))
+
+
+def _batched(items: Iterable[Any]) -> Iterator[list[Any]]:
+    iterator = iter(items)
+    for first in iterator:
+        part = [first]
+        for each in iterator:
+            part.append(each)
+            if len(part) == _AT_ONCE:
+                break
+        yield part
+
+
+def _pairs(request: Score) -> Sequence[Pair]:
+    return () if isinstance(request, Rolling) else request.pairs
+
+
+def _arguments(decoding: Decoding) -> dict[str, Any]:
+    """Return how to generate, under the names that models of lm-eval read."""
+    found: dict[str, Any] = {"until": list(decoding.stop), "temperature": decoding.temperature}
+    found["do_sample"] = decoding.temperature > 0
+    more = {
+        "max_gen_toks": decoding.max_tokens,
+        "top_p": decoding.top_p,
+        "top_k": decoding.top_k,
+        "seed": decoding.seed,
+    }
+    return {**found, **{name: value for name, value in more.items() if value is not None}, **decoding.extra}
+
+
+class EngineLM(LM):
+    """An engine of ours with lm-eval's interface: for programs that ask models themselves.
+
+    Args:
+        engine: The engine.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__()
+        self.engine = engine
+
+    def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
+        """Return for each (context, continuation) its log-likelihood, and whether it is what the model would write."""
+        asked = [Likelihood(Prompt(each.args[0]), each.args[1]) for each in requests]
+        return [
+            (each.scores[0].log_likelihood, each.scores[0].is_greedy) for each in _ordered(self.engine.score(asked))
+        ]
+
+    def loglikelihood_rolling(self, requests: list[Instance]) -> list[float]:
+        """Return the log-likelihood of each whole text."""
+        asked = [Rolling(each.args[0]) for each in requests]
+        return [each.scores[0].log_likelihood for each in _ordered(self.engine.score(asked))]
+
+    def generate_until(self, requests: list[Instance]) -> list[str]:
+        """Return what the model writes after each context."""
+        from proctor.dialects.lm_eval.generation import decoding_of
+
+        asked = [Generate(Prompt(each.args[0]), decoding_of(each.args[1])) for each in requests]
+        return [each.texts[0] for each in _ordered(self.engine.generate(asked))]
+
+
+def _ordered(answers: Answers) -> list[Response]:
+    found = [response for _, response in sorted(answers, key=lambda each: each[0])]
+    for each in found:
+        if each.failure is not None:
+            raise EngineError(f"the model did not answer: {each.failure.message}")
+    return found
+
+
+class HFLM(EngineLM):
+    """A transformers model: a name, a folder, or a model in memory with its tokenizer.
+
+    Args:
+        pretrained: Name, folder or model.
+        tokenizer: Name, folder or tokenizer.
+        more: The other arguments of lm-eval's ``hf``, and of the engine here.
+    """
+
+    def __init__(self, pretrained: Any, tokenizer: Any = None, **more: Any) -> None:
+        if isinstance(pretrained, str):
+            named = {"pretrained": pretrained, **({} if tokenizer is None else {"tokenizer": tokenizer}), **more}
+            super().__init__(make_engine("hf", named))
+            return
+        if tokenizer is None:
+            raise UsageError("HFLM has a model in memory and no tokenizer", hint="HFLM(pretrained=model, tokenizer=…)")
+        from proctor.engines.hf.loading import loaded_in_memory
+
+        engine = make_engine("hf", {"pretrained": f"in memory {uuid4().hex}", **more})
+        engine.keep(loaded_in_memory(pretrained, tokenizer))  # type: ignore[attr-defined]
+        super().__init__(engine)
+
+
+def engine_of(model: Any, model_args: Any, more: Mapping[str, Any]) -> Engine:
+    """Return the engine of what ``simple_evaluate`` calls a model.
+
+    Args:
+        model: A name, a model with lm-eval's interface, or an engine.
+        model_args: Its arguments, as a text or a mapping.
+        more: ``batch_size``, ``max_batch_size`` and ``device``; ``None`` says nothing.
+
+    Raises:
+        UsageError: There is no such model, or arguments are given to one that is made already.
+    """
+    if isinstance(model, str):
+        return _named(model, model_args, {name: value for name, value in more.items() if value is not None})
+    if model_args:
+        raise UsageError("model_args are for a model's name, and this one is made already")
+    if isinstance(model, EngineLM):
+        return model.engine
+    return model if isinstance(model, Engine) else ForeignModel(lm=model)
+
+
+def _named(model: str, model_args: Any, more: Mapping[str, Any]) -> Engine:
+    from proctor.dialects.lm_eval.package.registry import model_registry
+    from proctor.engines.engine_registry import parse_model_args
+
+    if model in model_registry:
+        kind = model_registry[model]
+        make = kind.create_from_arg_string if isinstance(model_args, str) else kind.create_from_arg_obj
+        return ForeignModel(lm=make(model_args or {}, dict(more)), name=model)
+    given = parse_model_args(model_args) if isinstance(model_args, str) else dict(model_args or {})
+    return make_engine(model, {**more, **given})
