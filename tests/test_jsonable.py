@@ -6,6 +6,7 @@ import json
 from enum import IntEnum, StrEnum
 from types import MappingProxyType
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -74,3 +75,12 @@ def test_everything_gives_strict_json_twice_the_same(value):
 
 def test_documents_are_sorted():
     assert to_document({"b": 1, "a": {"d": 1, "c": 2}}) == b'{\n  "a": {\n    "c": 2,\n    "d": 1\n  },\n  "b": 1\n}\n'
+
+
+def test_a_struct_may_hold_what_is_no_data():
+    class Holder(msgspec.Struct):
+        name: str
+        held: object
+
+    assert jsonable(Holder("a", object())) == {"name": "a", "held": "<object>"}
+    assert jsonable(Holder("a", {"b": (1, 2.5)})) == {"name": "a", "held": {"b": [1, 2.5]}}

@@ -36,6 +36,10 @@ OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
         "`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_PROFILE`, "
         "`AWS_SHARED_CREDENTIALS_FILE`": "Keys for Bedrock and S3, as Amazon's own programs read them",
     },
+    "Trackers": {
+        "`MLFLOW_TRACKING_URI`, `MLFLOW_EXPERIMENT_NAME`": "Where MLflow keeps runs, and which experiment they are of",
+        "`WANDB_PROJECT`, `WANDB_MODE`, `WANDB_DIR`": "A project of Weights & Biases; `offline` keeps runs in a folder",
+    },
     "Configs of OpenCompass and AISBench": {
         "`PROCTOR_CONFIG_ENV`": "Names of variables, with commas between them, that configs may read beside those here",
         "`OC_JUDGE_MODEL`, `OC_JUDGE_API_KEY`, `OC_JUDGE_API_BASE`": "The judge of configs that name none",

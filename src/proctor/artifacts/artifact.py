@@ -53,7 +53,7 @@ class ArtifactMeta(ModelMetaclass):
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> type:
         """Complete the annotations, then build the class."""
-        annotations = namespace.setdefault("__annotations__", {})
+        annotations = _annotations_of(namespace)
         if "<locals>" not in namespace.get("__qualname__", ""):
             _evaluate(annotations, namespace)
         for key, value in list(namespace.items()):
@@ -66,6 +66,18 @@ class ArtifactMeta(ModelMetaclass):
         with warnings.catch_warnings():  # a field may take the place of an attribute that is there to be overridden
             warnings.filterwarnings("ignore", 'Field name "(description|label)" in .* shadows an attri', UserWarning)
             return super().__new__(mcs, name, bases, namespace, **kwargs)
+
+
+def _annotations_of(namespace: dict[str, Any]) -> dict[str, Any]:
+    """Return what the body of a class annotates; Python 3.14 keeps it in a function until somebody asks."""
+    if sys.version_info >= (3, 14) and "__annotations__" not in namespace:
+        import annotationlib
+
+        if (annotate := annotationlib.get_annotate_from_class_namespace(namespace)) is not None:
+            found = annotationlib.call_annotate_function(annotate, annotationlib.Format.FORWARDREF)
+            namespace["__annotations__"] = dict(found)
+    annotations: dict[str, Any] = namespace.setdefault("__annotations__", {})
+    return annotations
 
 
 def _evaluate(annotations: dict[str, Any], namespace: dict[str, Any]) -> None:
