@@ -1,7 +1,7 @@
 """Records what the package ``confseq`` (0.0.11, of the authors of arXiv 2010.09686) makes of draws without replacement.
 
-Run it where ``confseq`` can be imported (its C++ part is not used: the folder ``src`` of its source release on the path,
-with numpy, scipy, matplotlib and multiprocess, does), from the root of the repository::
+Run it where ``confseq`` can be imported (its C++ part is not used: the folder ``src`` of its source release on the
+path, with numpy, scipy, matplotlib and multiprocess, does), from the root of the repository::
 
     PYTHONPATH=confseq-0.0.11/src python conformance/confseq_golden.py > tests/statistics/confseq.json
 

@@ -78,7 +78,7 @@ def fields_of(text: str) -> tuple[str, ...]:
 
 
 class _Pattern(NamedTuple):
-    """A format string that only puts fields one behind the other: how it is filled with texts, which is most of the time.
+    """A format string that only puts fields one behind the other: how it is filled with texts, as it mostly is.
 
     Attributes:
         text: The string with ``%s`` for each field.

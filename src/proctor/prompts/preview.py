@@ -56,8 +56,8 @@ def request_record(task: str, question: Question, request: Request) -> dict[str,
 
     Keys: ``task``, ``doc_id``, ``instance`` (the digest of its content), ``kind``, ``prompt`` (a string or chat
     messages), ``continuations``, ``gold`` (index of the right continuation, or ``None``), ``references``, ``stop``,
-    ``max_tokens``. Where choices have contexts of their own, ``prompt`` is the first one and ``contexts`` lists them all,
-    one for each continuation.
+    ``max_tokens``. Where choices have contexts of their own, ``prompt`` is the first one and ``contexts`` lists them
+    all, one for each continuation.
     """
     prompts = prompts_of(request)
     decoding = decoding_of(request)

@@ -338,7 +338,7 @@ def _of_texts(each: Sequence[Sequence[str]]) -> Any:
 
 def _written(responses: Sequence[Response]) -> dict[str, Any]:
     """Return all that was written, where there is more in it than the answers: ``--answers raw`` grades that."""
-    if all([not response.written or response.written == response.texts for response in responses]):
+    if all(not response.written or response.written == response.texts for response in responses):
         return {}
     return {"written": _of_texts([response.written or response.texts for response in responses])}
 

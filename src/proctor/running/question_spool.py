@@ -203,21 +203,22 @@ class _Shared:
 
     def unpacked(self, packed: _Packed) -> list[Question]:
         """Return the questions of columns."""
-        return [
-            Question(
-                number,
-                instance,
-                Exchange(_turns(asked), _turns(opening), prefix, answer, references, choices, gold),
-                tuple([self._unpacked_request(each) for each in requests]),
-                self._values[processors],
-                labels,
-                None if failure is None else Failure(*failure),
-                digest,
-            )
-            for asked, opening, number, prefix, answer, gold, instance, references, choices, labels, requests, processors, failure, digest in zip(
-                *packed, strict=True
-            )
-        ]
+        return [self._unpacked_one(*columns) for columns in zip(*packed, strict=True)]
+
+    def _unpacked_one(self, asked: Any, opening: Any, *rest: Any) -> Question:
+        number, prefix, answer, gold, instance, references, choices, labels, requests, processors, failure, digest = (
+            rest
+        )
+        return Question(
+            number,
+            instance,
+            Exchange(_turns(asked), _turns(opening), prefix, answer, references, choices, gold),
+            tuple([self._unpacked_request(each) for each in requests]),
+            self._values[processors],
+            labels,
+            None if failure is None else Failure(*failure),
+            digest,
+        )
 
     def _packed_request(self, request: Request) -> _Packed:
         match request:

@@ -279,7 +279,9 @@ class _Sides:
         drawn = [side.exam for side in (self.first, self.second) if side.exam in side.index.adaptive]
         if not drawn:
             return ""
-        return f"questions of {drawn[0]} were drawn for what they tell (adaptive), and are harder to foretell than the rest"
+        return (
+            f"questions of {drawn[0]} were drawn for what they tell (adaptive): they are harder to foretell than others"
+        )
 
     def cluster_keys(self, by: str) -> list[Hashable]:
         """Return which cluster each compared instance belongs to.

@@ -124,7 +124,7 @@ class _Same:
 
 def _agrees(words: str, references: Sequence[Any]) -> bool:
     """Return whether an answer has a reference in it, as a word of its own."""
-    return any([_has(words, str(each).strip()) for each in references])
+    return any(_has(words, str(each).strip()) for each in references)
 
 
 @lru_cache(maxsize=256)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proctor.scoring.postprocessors.general import chinese_words, read_literal
@@ -396,11 +396,11 @@ def positive_or_negative(text: Any) -> str:
     return next((name for name, words in says if re.search(words, text, re.IGNORECASE)), "")
 
 
+_DIRECTNESS = {"indirect": "Indirect", "direct": "Direct"}
+_TRUTH = {"true": "True", "yes": "True", "false": "False", "no": "False"}
 _OPTIONS_OF_PROPERTIES = {
-    **dict.fromkeys(("Direct_or_indirect", "Direct_or_indirect_HSE"), {"indirect": "Indirect", "direct": "Direct"}),
-    **dict.fromkeys(
-        ("SOC", "is_gap_direct", "is_stable"), {"true": "True", "yes": "True", "false": "False", "no": "False"}
-    ),
+    **{name: _DIRECTNESS for name in ("Direct_or_indirect", "Direct_or_indirect_HSE")},  # noqa: C420 - see below
+    **{name: _TRUTH for name in ("SOC", "is_gap_direct", "is_stable")},  # noqa: C420 - nobody changes them
 }
 
 
@@ -414,12 +414,15 @@ def material_property(text: Any, property: str) -> str | float:  # noqa: A002 - 
         found = json.loads(text)
     except (ValueError, RecursionError):
         found = None
-    if isinstance(found, dict | list | str) and property in found:
-        value = found[property] if isinstance(found, dict) else None
+    if isinstance(found, dict) and property in found:
+        value = found[property]
         if isinstance(value, int | float):
             return float(value)
-        if isinstance(found, dict):
-            return str(value) if options is None else options.get(str(value).lower(), "")
+        return str(value) if options is None else options.get(str(value).lower(), "")
+    return _property_in_words(text, property, options)
+
+
+def _property_in_words(text: str, property: str, options: Mapping[str, str] | None) -> str | float:  # noqa: A002
     name = re.escape(property)
     match = re.search(rf"\{{[^{{}}]*[\"']?{name}[\"']?\s*:\s*[\"']?(.*?)[\"']?\s*\}}", text, re.DOTALL | re.IGNORECASE)
     if match is None:
