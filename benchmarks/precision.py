@@ -1,12 +1,15 @@
-"""Does the interval of ``run --precision`` hold the score when it stops? ``python benchmarks/precision.py [--runs 200]``.
+"""Does the interval of ``run --precision`` hold the score when it stops? ``python benchmarks/precision.py [--runs
+200]``.
 
-Two kinds of draws. Uniform: the confidence sequence of a finite exam, whose coverage is at least 95% whenever one stops.
-Adaptive: questions drawn by what twelve other models' answers say about them. Each of thirteen simulated models is left
-out in turn and measured with the others' help; "unlike" answers the opposite of what it did, so that the others mislead.
+Two kinds of draws. Uniform: the confidence sequence of a finite exam, whose coverage is at least 95% whenever one
+stops. Adaptive: questions drawn by what twelve other models' answers say about them. Each of thirteen simulated
+models is left out in turn and measured with the others' help; "unlike" answers the opposite of what it did, so that
+the others mislead.
 
 Printed is how often the interval holds the score, how many questions were asked, and the effective sample: how many
 questions drawn uniformly would have the same variance, over those that were asked. Ends with 1 where an interval of
-adaptive draws holds the score in less than 93% or more than 97% of the runs (94 to 96% and the noise of a simulation).
+adaptive draws holds the score in less than 93% or more than 97% of the runs (94 to 96% and the noise of a
+simulation).
 """
 
 from __future__ import annotations
@@ -144,14 +147,14 @@ def main() -> int:
         print("uniform, 1,319 questions, 5 points\nshare  coverage  asked")
         for share in (0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95):
             held, asked = uniform(share, 1_319, 0.05, given.runs)
-            is_bad |= held < 0.94  # noqa: PLR2004 - 95% and the noise of a simulation
+            is_bad |= held < 0.94  # 95% and the noise of a simulation
             print(f"{share:>5.2f}{held:>10.1%}{asked:>7.0f}", flush=True)
     if given.only != "uniform":
         print("adaptive                 questions  points  coverage  asked  uniformly  effective")
         for world in WORLDS:
             runs = max(given.runs // 4, 2)
             held, asked, plainly, gain = adaptive(world.table(), world.precision, runs, is_unlike=world.is_unlike)
-            is_bad |= not 0.93 <= held <= 0.97  # noqa: PLR2004
+            is_bad |= not 0.93 <= held <= 0.97
             said = f"{world.name:<25}{world.questions:>9,}{100 * world.precision:>8.0f}{held:>10.1%}"
             print(f"{said}{asked:>7.0f}{plainly:>11.0f}{gain:>11.2f}", flush=True)
     return int(is_bad)

@@ -72,7 +72,7 @@ ENVIRONMENTS = {
                 "sacrebleu",
                 "rapidfuzz",
             ),
-            *("math_verify", "latex2sympy2_extended", "rouge", "Levenshtein", "langdetect", "wonderwords"),
+            *("math_verify", "latex2sympy2_extended", "rouge", "Levenshtein", "langdetect", "wonderwords", "rdkit"),
         ),
         ("ais-bench-benchmark==3.1.20260630",),
     ),

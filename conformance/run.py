@@ -68,6 +68,9 @@ COMPARISONS = (
     Comparison("aisbench.rows"),
     Comparison("aisbench.pictures"),
     Comparison("aisbench.judgements"),
+    Comparison("aisbench.breadth_scoring"),
+    Comparison("aisbench.subjective_readers"),
+    Comparison("aisbench.function_calls", missing="an unzipped wheel of bfcl-eval 2025.6.14 (BFCL_WHEEL)"),
     Comparison("aisbench.latency"),
     Comparison("aisbench.exams", hub=True),
     Comparison(

@@ -35,9 +35,9 @@ def _letter(draw: random.Random, letters: str = "ABCDEFGHIJ") -> str:
     return draw.choice(_SAID) + draw.choice(letters) + draw.choice(_ENDS)
 
 
-def cases(draw: random.Random, size: int = 60) -> Iterator[Case]:
+def cases(draw: random.Random, size: int = 60, rounds: int = 4) -> Iterator[Case]:
     """Yield evaluators with answers."""
-    for _ in range(4):
+    for _ in range(rounds):
         yield from _lettered(draw, size)
         yield from _words(draw, size)
         yield from _chemistry(draw, size)
@@ -273,9 +273,19 @@ _PIECES = ("Selection 2", "# done", "3", "b", "D)", "yes", "No way", "\n\nQuesti
            '{"gap": 2.5}', "{'gap': '3'}", '{"is_stable": true}', "{is_stable: yes}", '{"Direct_or_indirect": "direct"}', "```json", '"answers": ["\\alpha"]}')  # fmt: skip
 
 
-def _texts(draw: random.Random, count: int = 3000) -> list[str]:
+def processors() -> list[Case]:
+    """Return the post-processors."""
+    names = [processor(OC, module, name, alone=True) for module, name in PROCESSORS]
+    module, name = "datasets.SciReasoner.LLM4Mat", "LLM4Mat_postprocessor"
+    kinds = ("Direct_or_indirect", "is_stable", "gap")
+    names += [processor(OC, module, name, alone=True, property=kind) for kind in kinds]
+    return names
+
+
+def texts_of(draw: random.Random, count: int = 3000) -> list[str]:
+    """Return answers."""
     own = ["".join(draw.choice(_PIECES) for _ in range(draw.randint(0, 5))) for _ in range(count)]
-    return [*own, *texts(draw, 500), string.printable]
+    return [*own, *texts(draw, count // 6), string.printable]
 
 
 def main() -> int:
@@ -284,10 +294,12 @@ def main() -> int:
     parser.add_argument("--work", type=Path, default=Path(tempfile.mkdtemp()))
     options = parser.parse_args()
     draw = random.Random(7)
-    names = [processor(OC, module, name, alone=True) for module, name in PROCESSORS]
-    for name in ("Direct_or_indirect", "is_stable", "gap"):
-        names.append(processor(OC, "datasets.SciReasoner.LLM4Mat", "LLM4Mat_postprocessor", alone=True, property=name))
-    asked = {"texts": _texts(draw), "processors": names, "evaluators": [*cases(draw), *programs()], "summaries": []}
+    asked = {
+        "texts": texts_of(draw),
+        "processors": processors(),
+        "evaluators": [*cases(draw), *programs()],
+        "summaries": [],
+    }
     file, out = options.work / "cases.json", options.work / "answers.json"
     file.write_text(json.dumps(asked))
     oracle = Path(__file__).with_name("scoring_oracle.py")

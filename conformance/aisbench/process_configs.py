@@ -267,15 +267,16 @@ RUNS: dict[str, str] = {
     'models = [model(VLLMCustomAPIChat, "repeats", generation_kwargs=dict(temperature=0.7, num_return_sequences=3))]\n',
     "scored": _SCORED
     + 'models = [model(VLLMCustomAPI, "ppl_text_model"), model(VLLMCustomAPIChat, "ppl_chat_model")]\n',
-    "wider": _WIDER + _TALKED + _GROUPED + 'models = [model(VLLMCustomAPIChat, "wide", model="m", generation_kwargs=dict('
-    'temperature=0, top_p=0.5, top_k=7, seed=1, presence_penalty=0.1, frequency_penalty=0.2, min_p=0.1)), '
+    "wider": _WIDER
+    + _TALKED
+    + _GROUPED
+    + 'models = [model(VLLMCustomAPIChat, "wide", model="m", generation_kwargs=dict('
+    "temperature=0, top_p=0.5, top_k=7, seed=1, presence_penalty=0.1, frequency_penalty=0.2, min_p=0.1)), "
     'model(VLLMCustomAPIChat, "thinking", generation_kwargs=dict(chat_template_kwargs=dict(enable_thinking=True)), '
     "pred_postprocessor=dict(type=extract_non_reasoning_content))]\n",
     "own": _OWN + 'models = [model(VLLMCustomAPIChat, "own"), model(VLLMCustomAPI, "own_text", stream=True)]\n',
     "text_stream": _WIDER + 'datasets = datasets[:11]\nmodels = [model(VLLMCustomAPI, "text_stream", stream=True, '
     'traffic_cfg=dict(burstiness=0.5), generation_kwargs=dict(stop=["END", "FIN"]))]\n',
-    "best": _WIDER + 'datasets = [datasets[0], made("best_of", SUMS, dict(template=ROUND), k=[1, 3])]\n'
-    'models = [model(VLLMCustomAPIChat, "best", generation_kwargs=dict(num_return_sequences=3, temperature=0.7))]\n',
 }
 """By name: datasets and models of a config, after what all share."""
 
@@ -299,9 +300,18 @@ def write_rows(folder: Path) -> None:
     deep = [{**row, "question": f"Think: {row['question']}"} for row in sums]
     limited = [{**row, "max_tokens": 11 + i} for i, row in enumerate(sums)]
     pairs = [{"question": f"Which is {i}+1?", "A": str(i + 1), "B": str(i), "answer": "AB"[i % 2]} for i in range(4)]
-    kept = {
-        **{"sums": sums, "choices": choices, "talks": talks, "limits": limits, "media": media, "films": films},
-        **{"deep": deep, "own_qa": limited, "own_mcq": pairs, "own_sampled": limited, "own_shared": sums},
+    kept: dict[str, list[dict[str, Any]]] = {
+        "sums": sums,
+        "choices": choices,
+        "talks": talks,
+        "limits": limits,
+        "media": media,
+        "films": films,
+        "deep": deep,
+        "own_qa": limited,
+        "own_mcq": pairs,
+        "own_sampled": limited,
+        "own_shared": sums,
     }
     metas: dict[str, dict[str, Any]] = {
         "own_sampled": {"request_count": "8", "sampling_mode": "default"},

@@ -1,8 +1,8 @@
 """Runs the real ``ais_bench`` process and Proctor on the same configs against one recording server, and compares.
 
-Usage: ``python -m conformance.aisbench.processes [NAME ...] [--keep FOLDER [--again]]``. Needs an environment with AISBench
-(``AISBENCH_PYTHON``). Compared: the bodies of all requests (Proctor asks nobody the same twice), the lines of all
-``predictions/*.jsonl``, the scores, and the three files of the summary, to the letter.
+Usage: ``python -m conformance.aisbench.processes [NAME ...] [--keep FOLDER [--again]]``. Needs an environment with
+AISBench (``AISBENCH_PYTHON``). Compared: the bodies of all requests (Proctor asks nobody the same twice), the lines of
+all ``predictions/*.jsonl``, the scores, and the summary as CSV and Markdown, to the letter.
 Differences that are meant stand in :data:`EXPLAINED`, each with its reason.
 """
 

@@ -143,16 +143,16 @@ def _openai(
     is_chat = path.endswith("/chat/completions")
     if body.get("stream"):
         for half in halves:
-            part = {"delta": {"content": half}} if is_chat else {"text": half}
+            part: dict[str, Any] = {"delta": {"content": half}} if is_chat else {"text": half}
             yield _event({"choices": [{"index": 0, **part}]})
-        end = {"delta": {}} if is_chat else {"text": ""}
+        end: dict[str, Any] = {"delta": {}} if is_chat else {"text": ""}
         yield _event({"choices": [{"index": 0, **end, "finish_reason": "stop"}], "usage": usage})
         yield b"data: [DONE]\n\n"
         return
-    part = {"message": {"role": "assistant", "content": text}} if is_chat else {"text": text}
+    said: dict[str, Any] = {"message": {"role": "assistant", "content": text}} if is_chat else {"text": text}
     if is_chat and body.get("tools"):
-        part["message"] |= {"content": None, "tool_calls": [_tool_call(body["tools"][0]["function"], words)]}
-    reply: dict[str, Any] = {"choices": [{"index": 0, "finish_reason": "stop", **part}], "usage": usage}
+        said["message"] |= {"content": None, "tool_calls": [_tool_call(body["tools"][0]["function"], words)]}
+    reply: dict[str, Any] = {"choices": [{"index": 0, "finish_reason": "stop", **said}], "usage": usage}
     if "prompt_logprobs" in body:
         (reply if is_chat else reply["choices"][0])["prompt_logprobs"] = prompt_log_probabilities(words)
     yield json.dumps(reply).encode()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from conformance.aisbench import prompts, retrievers, scoring
+from conformance.aisbench import breadth_scoring, prompts, retrievers, scoring
 from conformance.aisbench.scoring_cases import evaluators, processors, summaries
 from conformance.aisbench.scoring_cases import texts as drawn_texts
 from conformance.recorded.recording import Answers, Case, Comparison, answer
@@ -56,6 +56,20 @@ def scored_cases() -> Iterator[Case]:
     stream = random.Random(SEED)
     for case in evaluators(stream, drawn_texts(stream, 400)):
         yield {"kind": "evaluator", **case}
+
+
+def more_scored_cases() -> Iterator[Case]:
+    """Yield predictions for evaluators of single exams; not those whose packages are not everywhere."""
+    for case in breadth_scoring.cases(random.Random(SEED), size=20, rounds=1):
+        if case["type"] not in ("FTSEvaluator", "AverageRougeScoreEvaluator"):
+            yield {"kind": "evaluator", **case}
+
+
+def more_processed_cases() -> Iterator[Case]:
+    """Yield answers for post-processors of single exams."""
+    texts = breadth_scoring.texts_of(random.Random(SEED), TEXTS)
+    for case in breadth_scoring.processors():
+        yield {"kind": "processor", "texts": texts, **case}
 
 
 def summed_cases() -> Iterator[Case]:
@@ -252,5 +266,7 @@ def comparisons(python: str = "") -> list[Comparison]:
     scores = ask_scores(python)
     for name, cases in (("processors", processed_cases), ("evaluators", scored_cases), ("summaries", summed_cases)):
         made.append(Comparison(f"aisbench/{name}", BOTH, cases, ours, scores, explain))
+    for name, cases in (("processors", more_processed_cases), ("evaluators", more_scored_cases)):
+        made.append(Comparison(f"aisbench/{name}-of-exams", "opencompass", cases, ours, scores, explain))
     choose = ask_retrievers(python)
     return [*made, Comparison("aisbench/retrievers", "opencompass", retrieved_cases, ours, choose, explain)]

@@ -121,7 +121,7 @@ def main() -> int:
     peer, target = sys.argv[1], Path(sys.argv[2])
     run, bases, variants = PEERS[peer]
     first = next(iter(bases))
-    wanted = {f"base {name}": (base, {}) for name, base in bases.items()}
+    wanted: dict[str, Any] = {f"base {name}": (base, {}) for name, base in bases.items()}
     wanted |= {name: (bases[change.get("base", first)], change) for name, (_, change) in variants.items()}
     failed = 0
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -1,7 +1,7 @@
 """Records what the real ``ais_bench`` writes for the quiz of ``tests/exchange/peer_exams.py``.
 
-``python -m conformance.why.record_aisbench OUTPUT.zip``, in Proctor's environment: ``AISBENCH_PYTHON`` runs the process,
-and a small server in this one answers it.
+``python -m conformance.why.record_aisbench OUTPUT.zip``, in Proctor's environment: ``AISBENCH_PYTHON`` runs the
+process, and a small server in this one answers it.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ import peer_exams as quiz
 _DRIVER = Path(recording_server.__file__).with_name("forked_process.py")
 _PATIENCE_SECONDS = 1_500
 _MODEL = (
-    'dict(attr="service", type=VLLMCustomAPIChat, abbr="{name}", path="", model="{name}", stream=False, request_rate=0, '
-    'retry=2, host_ip="localhost", host_port={port}, url="", max_out_len=64, batch_size=2, '
+    'dict(attr="service", type=VLLMCustomAPIChat, abbr="{name}", path="", model="{name}", stream=False, '
+    'request_rate=0, retry=2, host_ip="localhost", host_port={port}, url="", max_out_len=64, batch_size=2, '
     "generation_kwargs=dict(temperature=0.01, ignore_eos=False))"
 )
 
@@ -42,18 +42,30 @@ def reply_to(path: str, body: dict[str, Any]) -> Iterator[bytes]:
 
 def main() -> int:
     """Record all; 1 where nothing was written."""
-    recording_server.reply_to = reply_to  # type: ignore[assignment]
+    recording_server.reply_to = reply_to
     folder = Path(tempfile.mkdtemp())
     for name, rows in {"rows": quiz.ROWS, **quiz.EDITED}.items():
         (folder / f"{name.replace(' ', '_')}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     with recording_server.RecordingServer() as server:
         models = [_MODEL.format(name=name, port=server.port) for name in ("base", "other", "refusing")]
         (folder / "config.py").write_text(quiz.aisbench_config(folder, f"[{', '.join(models)}]"))
-        command = [PYTHON, str(_DRIVER), "config.py", "--debug", "-w", "theirs", "--num-warmups", "0"]
+        command = [
+            PYTHON,
+            str(_DRIVER),
+            "config.py",
+            "--debug",
+            "-w",
+            "theirs",
+            "--num-warmups",
+            "0",
+            "--dump-eval-details",
+        ]
         done = subprocess.run(
             command, cwd=folder, capture_output=True, text=True, timeout=_PATIENCE_SECONDS, check=False
         )
-    files = [file for file in sorted((folder / "theirs").rglob("*.json*")) if {"predictions", "results"} & set(file.parts)]
+    files = [
+        file for file in sorted((folder / "theirs").rglob("*.json*")) if {"predictions", "results"} & set(file.parts)
+    ]
     with zipfile.ZipFile(sys.argv[1], "w", zipfile.ZIP_DEFLATED) as archive:
         for file in files:
             parts = file.relative_to(folder / "theirs").parts[1:]  # without the time of the run

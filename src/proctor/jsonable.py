@@ -22,7 +22,7 @@ def jsonable(value: Any) -> Any:
     if value is None or isinstance(value, (bool, str, int, float)):
         return _scalar(value)
     if isinstance(value, msgspec.Struct):
-        return jsonable(msgspec.to_builtins(value))
+        return jsonable(msgspec.to_builtins(value, enc_hook=jsonable))
     if isinstance(value, Mapping):
         return {str(key): jsonable(item) for key, item in value.items()}
     if isinstance(value, AbstractSet):

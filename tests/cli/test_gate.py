@@ -281,10 +281,28 @@ def test_a_gate_needs_something_to_decide(folder, invoke):
     assert "70 points are 0.7" in err
 
 
+@pytest.mark.parametrize(
+    "given, said",
+    [
+        (["--at-least", "0.5", "--changed", "prompts"], "--changed would have no effect"),
+        (["--at-least", "0.5", "--baseline-model", "x"], "--baseline-model would have no effect"),
+        (["--at-least", "0.5", "--group-by", "q"], "--group-by would have no effect"),
+        (["--save-baseline", "x.json", "--margin", "0"], "--margin would have no effect"),
+        (["--save-baseline", "x.json", "--at-least", "0.95"], "--at-least would have no effect"),
+        (["--save-baseline", "x.json", "--json", "--level", "0.9"], "--json, --level would have no effect"),
+        (["--at-least", "0.5", "--predict-only"], "--predict-only scores nothing"),
+    ],
+)
+def test_options_without_effect_are_refused(folder, invoke, given, said):
+    code, _, err, asked = gate(invoke, right_below(0.7), *given)
+    assert (code, asked) == (2, 0)
+    assert said in err
+
+
 def test_scores_of_a_whole_corpus_are_refused_or_gated_by_instance(folder, invoke):
     write_task(folder, "words", metric="bleu", count=40)
-    code, _, err, _ = gate(invoke, right_below(0.7), "--at-least", "0.5", tasks="words.yaml")
-    assert code == 2
+    code, _, err, asked = gate(invoke, right_below(0.7), "--at-least", "0.5", tasks="words.yaml")
+    assert (code, asked) == (2, 0)
     assert "'words' cannot be decided on some of its questions" in err
 
 

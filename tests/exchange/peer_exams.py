@@ -157,18 +157,19 @@ UNITXT_VARIANTS = {
 }
 UNITXT_BASES = {"demos": {}, "bare": {"recipe": {"num_demos": 0, "demos_pool_size": 0}}}
 
+GENERATE = {"name": "generate", "args": {"max_tokens": 16, "stop_seqs": ["\n"]}}
 INSPECT = {
     "id": "quiz",
     "split": "test",
     "config": "default",
     "field_spec": {"input": "question", "target": "answer"},
-    "solvers": [{"name": "generate"}],
+    "solvers": [GENERATE],
     "scorers": [{"name": "match", "args": {"location": "exact"}}],
 }
 
 
 def _solved(*solvers):
-    return {"task": {"solvers": [*solvers, {"name": "generate"}]}}
+    return {"task": {"solvers": [*solvers, GENERATE]}}
 
 
 def _scored(name, **options):
@@ -176,7 +177,7 @@ def _scored(name, **options):
 
 
 def _written(**options):
-    return {"task": {"solvers": [{"name": "generate", "args": options}]}}
+    return {"task": {"solvers": [{"name": "generate", "args": {**GENERATE["args"], **options}}]}}
 
 
 INSPECT_VARIANTS = {
@@ -191,6 +192,8 @@ INSPECT_VARIANTS = {
     "a message of the user": ("prompt", _solved({"name": "user_message", "args": {"template": "Say: 1 plus 1"}})),
     "another model": ("answer", {"model": "other"}),
     "a model that refuses once": ("answer", {"model": "refusing"}),
+    "a stop string": ("decoding", _written(stop_seqs=["."])),
+    "fewer tokens": ("decoding", _written(max_tokens=3)),
     "case counts": ("metric", _scored("match", location="exact", ignore_case=False)),
     "anywhere is enough": ("extraction", _scored("includes")),
     "a pattern": ("extraction", _scored("pattern", pattern="(sum [0-9])")),
@@ -233,7 +236,6 @@ def said(prompt, begin=None):
 
 BASE = said("{question}")
 SYSTEM = [dict(role="SYSTEM", fallback_role="HUMAN", prompt="Be brief.")]
-EXAMPLE = [dict(role="HUMAN", prompt="What is 1 plus 1?"), dict(role="BOT", prompt="sum 2")]
 summarizer = dict(attr="accuracy")
 """
 AISBENCH_VARIANTS = {
@@ -242,10 +244,8 @@ AISBENCH_VARIANTS = {
     "a line break in the template": ("prompt", 'made("line", "rows", said("{question}\\n"))'),
     "a word in the template": ("prompt", 'made("word", "rows", said("Q: {question}"))'),
     "a system prompt": ("prompt", 'made("system", "rows", said("{question}", SYSTEM))'),
-    "an example": ("prompt", 'made("example", "rows", said("{question}", EXAMPLE))'),
     "a demo": ("prompt", 'made("demo", "rows", BASE, ids=[0])'),
     "two demos": ("prompt", 'made("demos", "rows", BASE, ids=[0, 2])'),
-    "a text in place of a dialogue": ("prompt", 'made("text", "rows", "{question} =")'),
     "a capital": (
         "extraction",
         'made("capital", "rows", BASE, pred_postprocessor=dict(type=first_capital_postprocess))',
@@ -270,7 +270,7 @@ def aisbench_config(folder, models):
     """Return a config with all datasets; ``folder`` holds their rows, ``models`` is source of a list."""
     made = [source for _, source in AISBENCH_VARIANTS.values() if source.startswith("made(")]
     listed = ",\n    ".join(made)
-    return f"{AISBENCH_HEAD.replace('FOLDER', str(folder))}\ndatasets = [\n    {listed},\n]\nmodels = {models}\n"
+    return f"{AISBENCH_HEAD.replace('FOLDER', str(folder))}\ndatasets = [\n    {listed},\n]\nmodels = {models}\ndel made, said\n"
 
 
 def aisbench_name(variant):

@@ -265,3 +265,15 @@ def test_an_exam_of_several_is_named(base, tmp_path, capsys):
     assert main(["why", str(base[False]), f"{tmp_path / 'two'}::other"]) == 0
     assert main(["why", str(base[False]), f"{tmp_path / 'two'}::othr"]) == 2
     assert "did you mean 'other'" in capsys.readouterr().err
+
+
+def test_show_and_a_run_give_the_same_digests_and_layers(base, capsys):
+    folder = base[False]
+    file = str(next(folder.parent.glob("quiz.yaml")))
+    assert main(["show", file, "--json", "--docs", "8"]) == 0
+    shown = [json.loads(line)["instance"] for line in capsys.readouterr().out.splitlines()]
+    assert shown == [line["instance"] for line in lines_of(folder)]
+    assert main(["show", file, "--fingerprint", "--json"]) == 0
+    layers = json.loads(capsys.readouterr().out)
+    stored = json.loads((folder / "results.json").read_text())["results"]["quiz"]["fingerprint"]
+    assert layers == {"task": "quiz", **{name: digest for name, digest in stored.items() if name != "engine"}}

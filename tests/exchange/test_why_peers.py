@@ -62,14 +62,42 @@ def inspect(folder, base, change):
     return [exam]
 
 
+def aisbench(folder, base, change):
+    for name, rows in {"rows": quiz.ROWS, **quiz.EDITED}.items():
+        (folder / f"{name.replace(' ', '_')}.jsonl").write_text(rows_file(folder, rows).read_text())
+    rows_file(folder, quiz.ROWS)
+    (folder / "config.py").write_text(quiz.aisbench_config(folder, "[]"))
+    exams = resolve_tasks([str(folder / "config.py")], ExamOptions())
+    return [exam for exam in exams if exam.name == change.get("dataset", "base")]
+
+
+def of_aisbench(name):
+    dataset, model = quiz.aisbench_name(name)
+    return {"dataset": dataset, "model": model}
+
+
+AISBENCH = {name: (layer, of_aisbench(name)) for name, (layer, _) in quiz.AISBENCH_VARIANTS.items() if name != "base"}
 PEERS = {
+    "aisbench": (aisbench, {"base": {}}, AISBENCH),
     "lm_eval": (lm_eval, quiz.LM_EVAL_BASES, quiz.LM_EVAL_VARIANTS),
     "unitxt": (unitxt, quiz.UNITXT_BASES, quiz.UNITXT_VARIANTS),
     "inspect": (inspect, quiz.INSPECT_BASES, quiz.INSPECT_VARIANTS),
 }
 CASES = [(peer, name) for peer, (_, _, variants) in PEERS.items() for name in variants]
-UNSAID = {"unitxt": {"decoding": "answer"}}
+UNSAID = {"unitxt": {"decoding": "answer"}, "aisbench": {"decoding": "answer"}}
 """What files of a peer do not say: there, the next layer is the first that can be seen."""
+
+
+class ChattingEngine(ScriptedEngine):
+    """What AISBench asked: a server that takes messages."""
+
+    @property
+    def only_chats(self):
+        return True
+
+
+WRITTEN = {("aisbench", "another evaluator"): "extraction"}
+"""AISBench's evaluator of formulas writes what it read out of an answer itself."""
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +111,8 @@ def ours(tmp_path_factory):
             folder = tmp_path_factory.mktemp(peer)
             change = change or {}
             model = change.get("model", "base")
-            engine = ScriptedEngine(
+            kind = ChattingEngine if peer == "aisbench" else ScriptedEngine
+            engine = kind(
                 function=lambda prompt: quiz.says(prompt.text, model),
                 log_likelihood=lambda context, continuation: quiz.likelihood(context, continuation, model),
             )
@@ -104,6 +133,11 @@ def theirs(tmp_path_factory):
         if (peer, name) not in made:
             folder = tmp_path_factory.mktemp(peer)
             with zipfile.ZipFile(FILES / f"{peer}.zip") as archive:
+                if peer == "aisbench":
+                    archive.extractall(folder)
+                    dataset, model = quiz.aisbench_name(name.removeprefix("base ") or "base")
+                    (made[peer, name],) = observed(str(folder / "predictions" / model / f"{dataset}.jsonl"))
+                    return made[peer, name]
                 archive.extractall(folder, [each for each in archive.namelist() if each.startswith(f"{name}/")])
             (made[peer, name],) = observed(str(folder / name))
         return made[peer, name]
@@ -125,7 +159,7 @@ def test_the_same_quiz_differs_in_nothing(peer, base, ours, theirs):
 
 @pytest.mark.parametrize("peer, name", CASES)
 def test_their_change_is_found(peer, name, ours, theirs):
-    layer, _ = PEERS[peer][2][name]
+    layer = WRITTEN.get((peer, name), PEERS[peer][2][name][0])
     check(explain(ours(peer, base_of(peer, name)), theirs(peer, name)), UNSAID.get(peer, {}).get(layer, layer))
 
 

@@ -36,6 +36,7 @@ def test_every_kind_of_request(request_, expected):
     assert list(found) == [
         "task",
         "doc_id",
+        "instance",
         "kind",
         "prompt",
         "continuations",

@@ -18,6 +18,9 @@ ROWS = [{"question": f"Is {number} even or odd?", "answer": ("even", "odd")[numb
 
 def write_rows(rows: list[dict[str, Any]]) -> None:
     Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    hub = Path("hub/org/parity")
+    hub.mkdir(parents=True, exist_ok=True)
+    (hub / "test.jsonl").write_text(Path("rows.jsonl").read_text())
     lines = [f"{row['question']},{row['answer']}\n" for row in rows]
     Path("rows.csv").write_text("question,answer\n" + "".join(lines))
 
@@ -55,6 +58,27 @@ doc_to_text: "Q: {{question}}"
 doc_to_target: "{{answer}}"
 metric_list: [{metric: exact_match}]
 """
+CONFIG = """
+def tidy(text):
+    return text.strip()
+
+datasets = [dict(
+    abbr="parity", type="CustomDataset", path="rows.jsonl",
+    reader_cfg=dict(input_columns=["question"], output_column="answer"),
+    infer_cfg=dict(
+        prompt_template=dict(type="PromptTemplate", template="Q: {question}"),
+        retriever=dict(type="ZeroRetriever"), inferencer=dict(type="GenInferencer")),
+    eval_cfg=dict(evaluator=dict(type="AccEvaluator"), pred_postprocessor=dict(type=tidy)),
+)]
+"""
+HUB = """
+tasks:
+  - id: parity
+    split: test
+    field_spec: {input: question, target: answer}
+    solvers: [{name: prompt_template, args: {template: "Q: {prompt}"}}, {name: generate}]
+    scorers: [{name: match}]
+"""
 RECIPE = "card=cards.parity,template_card_index=0,max_tokens=8"
 
 
@@ -62,9 +86,12 @@ RECIPE = "card=cards.parity,template_card_index=0,max_tokens=8"
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PROCTOR_CATALOGS", str(tmp_path / "catalog"))
+    monkeypatch.setenv("PROCTOR_HUB_DIR", str(tmp_path / "hub"))
     write_rows(ROWS)
     write_catalog()
     Path("parity.yaml").write_text(YAML)
+    Path("parity.py").write_text(CONFIG.replace(", pred_postprocessor=dict(type=tidy)", ""))
+    Path("hub/org/parity/eval.yaml").write_text(HUB)
 
 
 def run(exam: str, *more: str, answer: str = "even") -> int:
@@ -76,7 +103,7 @@ def kept() -> tuple[bytes, ...]:
     return tuple(Path("out", name).read_bytes() for name in ("results.json", "samples.jsonl", "run.yaml"))
 
 
-EXAMS = ["parity.yaml", "rows.csv", RECIPE]
+EXAMS = ["parity.yaml", "rows.csv", RECIPE, "parity.py", "hf/org/parity"]
 
 
 @pytest.mark.parametrize("exam", EXAMS)
@@ -224,19 +251,31 @@ def test_a_helper_of_code_that_has_changed_is_refused_and_named(capsys: pytest.C
     assert "artifacts.!function words: tools.py" in capsys.readouterr().err
 
 
-CONFIG = """
-def tidy(text):
-    return text.strip()
-
-datasets = [dict(
-    abbr="parity", type="CustomDataset", path="rows.jsonl",
-    reader_cfg=dict(input_columns=["question"], output_column="answer"),
-    infer_cfg=dict(
-        prompt_template=dict(type="PromptTemplate", template="Q: {question}"),
-        retriever=dict(type="ZeroRetriever"), inferencer=dict(type="GenInferencer")),
-    eval_cfg=dict(evaluator=dict(type="AccEvaluator"), pred_postprocessor=dict(type=tidy)),
-)]
-"""
+@pytest.mark.parametrize(
+    "exam, file, before, after, said",
+    [
+        (
+            "hf/org/parity",
+            "hub/org/parity/eval.yaml",
+            "Q: {prompt}",
+            "Say: {prompt}",
+            "template: 'Q: {prompt}' → 'Say: {prompt}'",
+        ),
+        ("hf/org/parity", "hub/org/parity/eval.yaml", "name: match", "name: includes", "'match' → 'includes'"),
+        ("parity.py", "parity.py", "Q: {question}", "Say: {question}", "'Q: {question}' → 'Say: {question}'"),
+        ("parity.py", "parity.py", "AccEvaluator", "EMEvaluator", "EMEvaluator"),
+        ("rows.csv", "rows.csv", "even or odd", "odd or even", "rows were changed"),
+    ],
+)
+def test_an_edit_in_every_dialect_is_refused_and_named(
+    capsys: pytest.CaptureFixture[str], exam: str, file: str, before: str, after: str, said: str
+) -> None:
+    assert run(exam) == 0
+    held = kept()
+    Path(file).write_text(Path(file).read_text().replace(before, after))
+    assert run(exam) == 2
+    assert said in " ".join(capsys.readouterr().err.split())
+    assert kept() == held
 
 
 def test_a_function_of_a_config_that_has_changed_is_refused_and_named(capsys: pytest.CaptureFixture[str]) -> None:

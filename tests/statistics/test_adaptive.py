@@ -48,7 +48,7 @@ def test_others_answers_are_worth_questions():
     plain, helped = (
         np.std([measured(TABLE[0], model, 96, seed).estimate()[0] for seed in range(60)]) for model in (None, MODEL)
     )
-    assert helped < 0.85 * plain
+    assert helped < 0.93 * plain  # worth a fifth more questions, and the noise of 60 runs
 
 
 def test_missing_scores_may_be_anything():

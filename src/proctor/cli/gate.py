@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from proctor.running.gate import GateResult, GateRules
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
+_LEVEL = 0.95
+"""What a gate is sure of unless told otherwise."""
 
 
 @click.command("gate", cls=ProctorCommand)
@@ -34,7 +36,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--baseline-model", metavar="LABEL", help="Whose answers count, where the baseline is a response log.")
 @click.option("--margin", type=float, metavar="X", help="How much worse it may be, as a share: 0.03 is three points.")
 @click.option("--at-least", type=float, metavar="X", help="Instead of a baseline: the score to have, as a share.")
-@click.option("--level", type=float, default=0.95, show_default=True, help="One less the chance of a wrong verdict.")
+@click.option("--level", type=float, default=_LEVEL, show_default=True, help="One less the chance of a wrong verdict.")
 @click.option(
     "--changed",
     multiple=True,
@@ -87,6 +89,7 @@ def command(**options: Any) -> int:
     proctor gate --save-baseline baseline.json --model smollm2 --tasks samples
     """  # noqa: D301 - click reads the control character
     mine = {name: options.pop(name) for name in _MINE}
+    _refuse_idle(mine, options)
     rules = _rules(mine, options.get("seed"))
     if mine["baseline"] is None and rules.at_least is None and mine["save_baseline"] is None:
         raise UsageError(
@@ -94,7 +97,7 @@ def command(**options: Any) -> int:
         )
     if mine["save_baseline"] is not None:
         with terminated_like_ctrl_c():
-            return _save(mine, read_options(options), rules)
+            return _save(mine, read_options(options))
     with terminated_like_ctrl_c():
         result = _gate(mine, read_options(options), rules)
     return _told(result, mine)
@@ -104,6 +107,41 @@ _MINE = (
     *("baseline", "baseline_model", "margin", "at_least", "level", "changed", "instance_scores", "save_baseline"),
     *("junit", "as_json", "log", "retry_failed", "budget_tokens", "budget_usd", "prices"),
 )
+
+
+def _refuse_idle(mine: dict[str, Any], options: dict[str, Any]) -> None:
+    """Refuse what would be accepted and have no effect.
+
+    Raises:
+        UsageError: It names every such option.
+    """
+    given = [_flag(name) for name, default in _OF_VERDICTS.items() if mine[name] != default]
+    if mine["save_baseline"] is not None:
+        idle, why = set(given), "--save-baseline decides nothing: it writes scores"
+    elif mine["baseline"] is None:
+        idle = {_flag(name) for name in ("changed", "baseline_model") if mine[name]}
+        why = "there is no baseline: --at-least compares with a number"
+    else:
+        idle, why = set(), ""
+    if options.get("group_by"):
+        idle, why = {"--group-by"}, "a gate decides on an exam as a whole"
+    if idle:
+        raise UsageError(f"{', '.join(sorted(idle))} would have no effect", why=why, hint="leave it out")
+
+
+_OF_VERDICTS: dict[str, object] = {
+    "margin": None,
+    "at_least": None,
+    "level": _LEVEL,
+    "changed": (),
+    "junit": None,
+    "as_json": False,
+}
+"""Options that say what is decided, and how that is told, with what they are where nobody gives them."""
+
+
+def _flag(name: str) -> str:
+    return "--json" if name == "as_json" else f"--{name.replace('_', '-')}"
 
 
 def _rules(mine: dict[str, Any], seed: int | None) -> GateRules:
@@ -177,12 +215,10 @@ def _baseline(mine: dict[str, Any], exams: Sequence[Exam]) -> Baseline:
     return load_baseline(path)
 
 
-def _save(mine: dict[str, Any], options: dict[str, Any], rules: GateRules) -> int:
+def _save(mine: dict[str, Any], options: dict[str, Any]) -> int:
     """Write the scores of a baseline that is there, or of a run that is made now; return the exit code."""
     from proctor.running.baselines import load_baseline, save_baseline
 
-    if rules.at_least is not None or mine["junit"] is not None:
-        raise UsageError("--save-baseline decides nothing", hint="make the baseline first, then gate with it")
     if mine["baseline"] is not None and not options["tasks"]:
         found = load_baseline(mine["baseline"])
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from proctor.compat.aisbench_names import error_codes, registries, scoring
+from proctor.compat.aisbench_names import registries, scoring
 from proctor.compat.aliases import Alias
 
 _HOME = "proctor.compat.opencompass_names"

@@ -33,9 +33,9 @@ Floats = NDArray[np.float64]
 Verdict = Literal["same", "different", "undecided"]
 
 NOISE: Final = 1e-6
-"""Mean divergence (nats) that is none. SmolLM2 on a CPU is 0 from itself under another batch size, and 1e-3 in bfloat16
-(12 prompts of samples.science, November 2026); sums of 32 bits in another order move a logit by some 1e-6, and the
-divergence by the square of that."""
+"""Mean divergence (nats) that is none. SmolLM2 on a CPU is at most 3e-11 from itself under other batch sizes and
+threads, 4e-5 with weights in bfloat16 (``benchmarks/same_models.py``, November 2026); sums of 32 bits in another order
+move a logit by some 1e-6, and the divergence by the square of that."""
 
 LEVEL: Final = 0.99
 """Of the intervals and tests behind the verdict: of a hundred pairs that are the same, one is called different."""

@@ -117,9 +117,10 @@ def explain(first: ObservedExam, second: ObservedExam, shown: int = 3) -> Explan
     _rows(parts, first, second, alone, pairs, metrics, shown)
     scored = [(a, b) for a, b in pairs if metrics[0] in a.scores and metrics[1] in b.scores]
     weight = 1 / len(scored) if scored else 0.0
+    are_scored = all(any(metrics[side] in pair[side].scores for pair in pairs) for side in (0, 1))
     wrote_otherwise = any(_other_decoding(a, b) for a, b in pairs)
     for a, b in pairs:
-        layer = _layer(a, b, metrics, by)
+        layer = _layer(a, b, metrics, by, are_scored=are_scored)
         if layer is None:
             continue
         part = parts.setdefault(layer, Part(layer))
@@ -190,8 +191,8 @@ def _matched(
 # -- layers ---------------------------------------------------------------------------------------------------------
 
 
-def _layer(a: Observed, b: Observed, metrics: tuple[str, str], by: str) -> Layer | None:
-    """Return the first layer in which a pair differs."""
+def _layer(a: Observed, b: Observed, metrics: tuple[str, str], by: str, *, are_scored: bool) -> Layer | None:
+    """Return the first layer in which a pair differs; where a file scores no instance, none lacks its score."""
     if by == "number" and a.references and b.references and a.references != b.references:
         return "rows"
     if a.prompt is not None and b.prompt is not None and a.prompt != b.prompt:
@@ -203,7 +204,7 @@ def _layer(a: Observed, b: Observed, metrics: tuple[str, str], by: str) -> Layer
     one, two = a.scores.get(metrics[0]), b.scores.get(metrics[1])
     if one is not None and two is not None and not math.isclose(one, two, rel_tol=_CLOSE, abs_tol=_CLOSE):
         return "metric"
-    return "metric" if (one is None) != (two is None) else None
+    return "metric" if are_scored and (one is None) != (two is None) else None
 
 
 def _same_answer(one: Sequence[str | float], two: Sequence[str | float]) -> bool:

@@ -54,15 +54,17 @@ def payload_of(prompt: Prompt) -> str | list[Any]:
 def request_record(task: str, question: Question, request: Request) -> dict[str, Any]:
     """Return a request as one JSON object.
 
-    Keys: ``task``, ``doc_id``, ``kind``, ``prompt`` (a string or chat messages), ``continuations``, ``gold`` (index of
-    the right continuation, or ``None``), ``references``, ``stop``, ``max_tokens``. Where choices have contexts of their
-    own, ``prompt`` is the first one and ``contexts`` lists them all, one for each continuation.
+    Keys: ``task``, ``doc_id``, ``instance`` (the digest of its content), ``kind``, ``prompt`` (a string or chat
+    messages), ``continuations``, ``gold`` (index of the right continuation, or ``None``), ``references``, ``stop``,
+    ``max_tokens``. Where choices have contexts of their own, ``prompt`` is the first one and ``contexts`` lists them all,
+    one for each continuation.
     """
     prompts = prompts_of(request)
     decoding = decoding_of(request)
     record: dict[str, Any] = {
         "task": task,
         "doc_id": question.number,
+        "instance": question.digest,
         "kind": kind_of(request),
         "prompt": payload_of(prompts[0]) if prompts else "",
         "continuations": list(continuations_of(request)),

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from msgspec import structs
+
 from proctor.errors import UsageError
 from proctor.ir.question import Ask, Question
 from proctor.randomness import random_stream
@@ -116,4 +118,4 @@ class _GivenAsker:
     def compile(self, opened: Opened, context: Context) -> Callable[[Ask, Row, Demos], Question]:
         """Return a function from a place to its question."""
         del opened, context
-        return lambda ask, row, demos: replace(self.questions[ask.place])
+        return lambda ask, row, demos: structs.replace(self.questions[ask.place])

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from proctor.randomness import random_stream
-from proctor.running.drawn_questions import ORDER_SEED, in_drawn_order
+from proctor.running.drawn_questions import ORDER_SEED
+from proctor.running.gate_units import Units
 from proctor.statistics.adaptive import AdaptiveMean
 from proctor.statistics.item_models import ItemModel
 from proctor.statistics.sequences import GRID_STEP, ConfidenceSequence, mean_interval
@@ -38,25 +39,29 @@ class Draw(Protocol):
         """Take scores of the questions that were drawn last; of a round that was cut short, of its beginning."""
 
 
+UNIFORMLY = "uniformly at random, without replacement"
+
+
 class UniformDraw:
     """Every question has the same chance; the interval is a confidence sequence's, which holds at all times.
 
+    Where questions belong together, whole clusters are drawn, and the interval is of their sums.
+
     Args:
-        name: The exam's.
-        keys: Its questions, by content.
-        seed: Of their order.
+        units: The questions in the order in which they are asked.
         precision: How near the bounds are to be; they are refined when they are nearly there.
     """
 
-    said = "uniformly at random, without replacement"
     estimate = None
 
-    def __init__(self, name: str, keys: Sequence[str], seed: int | None, precision: float) -> None:
-        self._order = in_drawn_order(name, keys, seed)
+    def __init__(self, units: Units, precision: float) -> None:
+        self._units = units
+        self._order = list(units.order)
         self._precision = precision
-        self._sequence = ConfidenceSequence(len(keys))
+        self._sequence = ConfidenceSequence(len(self._order))
         self._scores: list[float | None] = []
         self.bounds = (0.0, 1.0)
+        self.said = UNIFORMLY if units.by is None else f"{UNIFORMLY}, in whole clusters of '{units.by}'"
 
     @property
     def places(self) -> Sequence[int]:
@@ -65,13 +70,17 @@ class UniformDraw:
 
     def next(self, count: int) -> list[int]:
         """Return the places of the next questions."""
-        return self._order[len(self._scores) :][:count]
+        return self._order[len(self._scores) :][: self._units.after(len(self._scores), count)]
 
     def take(self, scores: Sequence[float | None]) -> None:
         """Take scores of the questions that were drawn last."""
+        self._scores += scores
+        if self._units.by is not None:
+            self._scores = self._scores[: (self._units.ends(len(self._scores)) or [0])[-1]]
+            self.bounds = self._units.interval(self._scores, 0.95)
+            return
         for score in scores:
             self._sequence.add(score)
-        self._scores += scores
         self.bounds = self._sequence.bounds()
         if (self.bounds[1] - self.bounds[0]) / 2 <= self._precision + GRID_STEP:
             self.bounds = mean_interval(self._scores, len(self._order))

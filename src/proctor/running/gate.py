@@ -259,10 +259,10 @@ class _State:
             _check_same(exam, known, maker.made(exam.definition), baseline, rules)
             before = [known.scores.get(key) for key in digests]
             _check_common(exam.name, known, before, digests, baseline)
-        known = [place for place in range(len(questions)) if baseline is None or before[place] is not None]
-        asked = [questions[place] for place in known]
-        units = Units.of(exam, asked, [digests[place] for place in known], rules.seed)
-        placed = [(asked[place], before[known[place]]) for place in units.order]
+        shared = [place for place in range(len(questions)) if baseline is None or before[place] is not None]
+        asked = [questions[place] for place in shared]
+        units = Units.of(exam, asked, [digests[place] for place in shared], rules.seed)
+        placed = [(asked[place], before[shared[place]]) for place in units.order]
         spread, margin = (_SCORES, None) if baseline is None else (_DIFFERENCES, rules.margin / 2.0)
         return cls(exam, placed, rules, units, units.test(rules.threshold, margin, spread))
 

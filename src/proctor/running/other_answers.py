@@ -140,6 +140,7 @@ class _Nothing:
     def claim(self, request: Single, engine: Engine) -> Claim | None:
         """Refuse."""
         del request, engine
+        return None
 
     def settle(self, claim: Claim, response: Response) -> None:
         """Count nothing."""

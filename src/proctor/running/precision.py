@@ -23,8 +23,9 @@ from proctor.running.baselines import Baseline, keys_of
 from proctor.running.budget import PriceTable
 from proctor.running.checks import check_exams
 from proctor.running.drawn_questions import ORDER_SEED, part_of, shares_of
-from proctor.running.draws import AdaptiveDraw, Draw, UniformDraw
+from proctor.running.draws import UNIFORMLY, AdaptiveDraw, Draw, UniformDraw
 from proctor.running.execute import Budget, Session, ask
+from proctor.running.gate_units import Units
 from proctor.running.judging import judges_through
 from proctor.running.listening import listening
 from proctor.running.log import ResponseLog
@@ -69,7 +70,7 @@ class Sample:
     low: float
     high: float
     seed: int
-    chosen: str = UniformDraw.said
+    chosen: str = UNIFORMLY
     estimate: float | None = None
     models: tuple[str, ...] = ()
 
@@ -90,15 +91,15 @@ class Sample:
     def corrected(self, grade: Grade) -> Grade:
         """Return a grade that is of the whole exam.
 
-        What was drawn uniformly stands for the rest as it is. Of adaptive draws only the main score can be corrected, and
-        the others are left out: the questions that were asked are harder to foretell than the rest.
+        What was drawn uniformly stands for the rest as it is. Of adaptive draws only the main score can be corrected,
+        and the others are left out: the questions that were asked are harder to foretell than the rest.
         """
         grade.stands_for = self.questions
         if self.estimate is None or grade.main is None:
             return grade
         factor = 100.0 if grade.main.unit == "percent" else 1.0
         numbers = {"value": self.estimate * factor, "low": self.low * factor, "high": self.high * factor}
-        grade.main = replace(grade.main, **numbers, stderr=None)
+        grade.main = replace(grade.main, value=numbers["value"], low=numbers["low"], high=numbers["high"], stderr=None)
         grade.table = [grade.main]
         kept = {name: grade.scores[name] for name in ("score_name", COUNT) if name in grade.scores}
         ends = {"": "value", LOW: "low", HIGH: "high"}
@@ -242,15 +243,15 @@ class _State:
         questions = list(exam.questions())
         check_decidable(exam, questions)
         keys = keys_of(each.digest for each in questions)
-        if plan.how != "uniform":
+        if plan.how != "uniform" and not _is_clustered(exam, plan):
             others = others_of(exam, questions, keys, plan.others, engine, log)
             check_given(exam, others, plan.others)
             if others.are_enough:
-                draws = AdaptiveDraw(exam.name, keys, plan.seed, others.model(), len(others.names))
+                draws: Draw = AdaptiveDraw(exam.name, keys, plan.seed, others.model(), len(others.names))
                 return cls(exam, questions, plan, draws, others.names)
             if plan.how == "adaptive":
                 raise _too_few(exam, others.names, log)
-        return cls(exam, questions, plan, UniformDraw(exam.name, keys, plan.seed, plan.precision))
+        return cls(exam, questions, plan, UniformDraw(Units.of(exam, questions, keys, plan.seed), plan.precision))
 
     @property
     def is_done(self) -> bool:
@@ -286,6 +287,21 @@ class _State:
             self.draws.estimate,
             self.models,
         )
+
+
+def _is_clustered(exam: Exam, plan: _Plan) -> bool:
+    """Return whether whole clusters are drawn, which is done uniformly.
+
+    Raises:
+        UsageError: Adaptive draws are wanted all the same.
+    """
+    by = exam.options.clusters or exam.clusters
+    if by is not None and (plan.how == "adaptive" or plan.others):
+        why = "adaptive draws are of single questions, and their interval knows no clusters"
+        raise UsageError(
+            f"'{exam.name}' has clusters of '{by}', and cannot be drawn adaptively", why=why, hint="--draw uniform"
+        )
+    return by is not None
 
 
 def _too_few(exam: Exam, names: Sequence[str], log: ResponseLog) -> UsageError:

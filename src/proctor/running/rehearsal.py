@@ -1,8 +1,8 @@
 """What the score of an exam is, found out before anybody is asked: made-up answers are graded.
 
 Whether a main score is the mean of its instances' is not written anywhere: it depends on the metric, on what becomes of
-its values, on the exam's own Python. So a few questions are answered with the right words and with wrong ones, and graded
-as always; no judge is asked.
+its values, on the exam's own Python. So a few questions are answered with the right words and with wrong ones, and
+graded as always; no judge is asked.
 """
 
 from __future__ import annotations
@@ -41,6 +41,12 @@ def check_decidable(
     if exam.options.predict_only:
         why = "--predict-only scores nothing"
         raise UsageError(f"'{exam.name}' cannot be decided on some of its questions", why=why, hint="leave it out")
+    if exam.opened.copies > 1:
+        raise UsageError(
+            f"'{exam.name}' cannot be decided on some of its questions",
+            why=f"each of its rows is there {exam.opened.copies} times, and copies are scored together",
+            hint="ask once: leave out --repeats, or n of the config",
+        )
     usable = [each for each in questions if each.failure is None][:_QUESTIONS]
     part = part_of(exam, usable)
     try:

@@ -418,5 +418,5 @@ def _close(one: Any, other: Any) -> bool:
     except Exception as error:  # noqa: BLE001 - sympy says in many ways that something is no number
         _say_undecided(error)
         return False
-    error = abs(first - second)
-    return math.isfinite(error) and error < _CLOSE * max(abs(first), abs(second), 1.0)
+    apart = abs(first - second)
+    return math.isfinite(apart) and apart < _CLOSE * max(abs(first), abs(second), 1.0)

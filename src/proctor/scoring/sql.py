@@ -264,7 +264,10 @@ def _same_cells(one: pd.DataFrame, other: pd.DataFrame, *, ordered: bool) -> boo
     rows = [[sorted(row) for row in each.to_numpy().astype(str).tolist()] for each in (one, other)]
     if ordered:
         return rows[0] == rows[1]
-    return bool([sorted(column) for column in zip(*rows[0], strict=True)] == [sorted(column) for column in zip(*rows[1], strict=True)])
+    return bool(
+        [sorted(column) for column in zip(*rows[0], strict=True)]
+        == [sorted(column) for column in zip(*rows[1], strict=True)]
+    )
 
 
 def _is_part(one: pd.DataFrame, other: pd.DataFrame, *, ordered: bool) -> bool:

@@ -131,7 +131,7 @@ def _step(features: Floats, scores: Floats, at: Floats, mean: Floats, precision:
     return _bounded(np.linalg.solve(bend, slope))
 
 
-def _bounded(step: Floats) -> Floats:
+def _bounded(step: Any) -> Floats:
     longest = np.abs(step).max(axis=-1, keepdims=True)
     return np.asarray(step * np.minimum(1.0, _LONGEST_STEP / np.maximum(longest, 1e-12)))
 
@@ -167,7 +167,7 @@ def _fitted(answers: Floats) -> ItemModel:
             items[:, 1:], filled.T, known.T, abilities, none, np.eye(count), offsets=offsets.T
         )
     features = np.column_stack([np.ones(len(abilities)), abilities])
-    doubt = np.linalg.inv(_bends(features, _logistic(features @ items.T), known) + tight)
+    doubt = np.asarray(np.linalg.inv(_bends(features, _logistic(features @ items.T), known) + tight), dtype=np.float64)
     return ItemModel(items[:, 0], items[:, 1:], abilities, doubt)
 
 

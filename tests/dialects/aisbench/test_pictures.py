@@ -84,7 +84,7 @@ def test_sounds_and_films_stay_files(folder):
 
 @pytest.mark.parametrize(
     "name, why",
-    [("SyntheticDataset", "under load"), ("BFCLDataset", "call functions"), ("GEditDataset", "pictures")],
+    [("SyntheticDataset", "under load"), ("GEditDataset", "pictures")],
 )
 def test_what_is_left_to_other_programs_says_so(folder, name, why):
     with pytest.raises(DataError, match=why):

@@ -25,6 +25,7 @@ ARGUMENTS = {
     "match_answer_pattern": {"answer_pattern": "x(.)"},
     "mathbench_postprocess": {"name": "cloze_en"},
     "mgsm_postprocess": {"lang": "en"},
+    "LLM4Mat_postprocessor": {"property": "gap"},
     **{name: {"lang_code": "en"} for name in postprocessor_names() if name.startswith("pmmeval")},
     **{name: {"lang_fullname": "English"} for name in postprocessor_names() if name.startswith("pmmeval_flores")},
 }

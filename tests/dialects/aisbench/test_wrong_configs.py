@@ -122,6 +122,47 @@ DATASETS = [
     ('subsets=["sums"]', 'subset=["sums"]', "did you mean 'subsets'"),
     ("datasets = [\n    dict(", "dataset = [\n    dict(", "did you mean 'datasets'"),
     ("models = [", "model = [", "did you mean 'models'"),
+    ('"[0:3]"', '"[3:0]"', "takes no row"),
+    ('"[0:3]"', "-5", "test_range is -5"),
+    ('"[0:3]"', "1.5", "a fraction between 0 and 1"),
+    ("fix_id_list=[0]", 'fix_id_list=[0, "1"]', "fix_id_list has positions from 0 on"),
+    ("type=JsonlDataset", "type=PromptTemplate", "'PromptTemplate' is no dataset"),
+    ("type=JsonlDataset", 'type=["JsonlDataset"]', "the type of a dataset is a class"),
+    ('path="sums.jsonl"', "path=5", "'path' of a dataset is a text"),
+    ('abbr="sums"', "abbr=5", "'abbr' of a dataset is a text"),
+    ('input_columns=["question"]', 'input_columns=["question", 5]', "a column is a name"),
+    ('output_column="answer"', 'output_column="answer", train_split=3', "'train_split' is the name of a split"),
+    (
+        'dict(role="HUMAN", prompt="{question}")',
+        'dict(role="SYSTEM", fallback_role="HUMEN", prompt="{question}")',
+        "did you mean 'HUMAN'",
+    ),
+    ('ice_token="</E>",', 'ice_token="</E>", sep_token=5,', "'sep_token' is a text"),
+    ('template="{question}={answer}"', 'template=""', "a template is empty"),
+    ("evaluator=dict(type=AccEvaluator)", "evaluator=dict(lower=True)", "the evaluator has no type"),
+    ("evaluator=dict(type=AccEvaluator),", "", "eval_cfg has no evaluator"),
+    ('dict(type=first_option_postprocess, options="ABCD")', "first_option_postprocess", "a post-processor is a dict"),
+    ('dict(type=first_option_postprocess, options="ABCD")', '["x"]', "a post-processor is a dict"),
+    ('dict(type=first_option_postprocess, options="ABCD")', 'dict(options="ABCD")', "a post-processor has no type"),
+    ('options="ABCD"', "options=4", "'options' are letters"),
+    ('options="ABCD"', 'options="ABCD", cushion="maybe"', "'cushion' of first_option_postprocess is a bool"),
+    ('dataset_abbrs=["sums"]', 'dataset_abbrs="sums"', "'dataset_abbrs' is a list of names"),
+    ('dataset_abbrs=["sums"]', 'dataset_abbrs=["smus"]', "did you mean 'sums'"),
+    ('dataset_abbrs=["sums"]', "dataset_abbrs=[5]", "an entry of 'dataset_abbrs' is no dataset"),
+    ('dataset_abbrs=["sums"]', 'dataset_abbrs=[["sums", "acuracy"]]', "did you mean 'accuracy'"),
+    ('dataset_abbrs=["sums"]', 'dataset_abbrs=[["sums"]]', "an entry of 'dataset_abbrs' is no dataset"),
+    ('subsets=["sums"]', 'subsets=["smus"]', "did you mean 'sums'"),
+    ('subsets=["sums"]', 'subsets="sums"', "'subsets' is a list of names"),
+    ('subsets=["sums"]', 'subsets=["sums"], weights=dict(smus=2)', "there is a weight for 'smus'"),
+    ('subsets=["sums"]', 'subsets=["sums"], weights=[1]', "'weights' is a dictionary by datasets"),
+    ('subsets=["sums"]', 'subsets=["sums"], weights=dict(sums="two")', "the weight of 'sums' is a number"),
+    ('subsets=["sums"]', 'subsets=["sums"], weights=dict(sums=-1)', "the weight of 'sums' is a number"),
+    ('subsets=["sums"]', 'subsets=["sums"], std="yes"', "'std' of a group is True or False"),
+    ('subsets=["sums"]', 'subsets=["all"]', "is one of its own subsets"),
+    ('[dict(name="all", subsets=["sums"])]', 'dict(name="all", subsets=["sums"])', "summary_groups is a list"),
+    ('dict(name="all"', "dict(name=5", "the name of a group is a text"),
+    ("summarizer = dict(", 'summarizer = dict(type="DefaultSumarizer", ', "did you mean 'DefaultSummarizer'"),
+    ("datasets = [\n    dict(", 'datasets = [["x"],\n    dict(', "an entry of 'datasets' is not a dictionary"),
 ]
 MODELS = [
     (HF, 'path="x"', 'pth="x"', "did you mean 'path'"),
@@ -137,6 +178,38 @@ MODELS = [
     (SERVER, "host_port=8080", "query_per_second=2", "knows no 'query_per_second'"),
     (SERVER, "temperature=0.5", "num_return_sequences=0", "'num_return_sequences' is a whole number, 1 or more"),
     (SERVER, "temperature=0.5", "n=3", "several answers to one row"),
+    (HF, 'abbr="m"', "abbr=7", "'abbr' is a text"),
+    (HF, "batch_size=4", "batch_size=4, run_cfg=5", "'run_cfg' is a dictionary"),
+    (HF, "batch_size=4", "batch_size=4, meta_template=dict(rounds=[])", "'round'"),
+    (HF, "batch_size=4", 'batch_size=4, meta_template="chatml"', "'meta_template' is a dictionary"),
+    (HF, "batch_size=4", 'batch_size=4, meta_template=dict(round=[dict(begin="x")])', "needs a 'role'"),
+    (
+        HF,
+        "batch_size=4",
+        'batch_size=4, meta_template=dict(round=[dict(role="HUMAN", begn="x"), dict(role="BOT", generate=True)])',
+        "did you mean 'begin'",
+    ),
+    (
+        HF,
+        "batch_size=4",
+        'batch_size=4, meta_template=dict(round=[dict(role="USER"), dict(role="MODEL", generate=True)])',
+        "'HUMAN' speaks in 'sums', and the model 'm' has no such role",
+    ),
+    (HF, "batch_size=4", 'batch_size=4, pred_postprocessor=dict(type="nope")', "there is no post-processor 'nope'"),
+    (HF, "temperature=0.5", "temprature=0.5", "did you mean 'temperature'"),
+    (SERVER, "temperature=0.5", "stop=5", "'stop' is a text or a list of texts"),
+    (SERVER, "temperature=0.5", "max_tokens=0", "'max_tokens' is a number of tokens"),
+    (SERVER, "temperature=0.5", 'ignore_eos="no"', "'ignore_eos' is True or False"),
+    (SERVER, "temperature=0.5", "min_p=3", "'min_p' is a share of 1"),
+    (SERVER, "host_port=8080", "host_port=8080, url=5", "'url' is an address"),
+    (SERVER, "host_port=8080", "host_port=8080, api_key=5", "'api_key' is a text"),
+    (SERVER, "host_port=8080", 'host_port=8080, attr="servce"', "did you mean 'service'"),
+    (SERVER, "host_port=8080", "host_port=8080, request_rate=70000", "64,000 at most"),
+    (SERVER, "host_port=8080", "host_port=8080, traffic_cfg=5", "'traffic_cfg' is a dictionary"),
+    (SERVER, "host_port=8080", "host_port=8080, traffic_cfg=dict(burstines=1)", "did you mean 'burstiness'"),
+    (SERVER, "host_port=8080", 'host_port=8080, traffic_cfg=dict(ramp_up_strategy="liner")', "did you mean 'linear'"),
+    (SERVER, "host_port=8080", "host_port=8080, traffic_cfg=dict(burstiness=-1)", "'burstiness' is a number"),
+    (SERVER, 'dict(role="HUMAN", prompt="{question}")', 'dict(role="ASK", prompt="{question}")', "'ASK' speaks in"),
 ]
 
 
@@ -174,6 +247,28 @@ def test_nobody_is_asked_by_a_wrong_dataset(tmp_path, old, new, words):
     with pytest.raises(ProctorError) as caught:
         resolve_name(str(written(tmp_path, HF, old, new)), ExamOptions())
     assert words in str(caught.value)
+
+
+RIGHT = [
+    ('test_range="[0:3]"', "test_range=0.5"),
+    ('test_range="[0:3]"', 'test_range="[-2:]"'),
+    ('dataset_abbrs=["sums"]', 'dataset_abbrs=["sums_2", ["other", "rouge1"], "all"]'),
+    (
+        'dict(name="all", subsets=["sums"])',
+        'dict(name="all", subsets=["sums"]), dict(name="sums", subsets=[["sums", "accuracy"]])',
+    ),
+    ('subsets=["sums"]', 'subsets=[["sums", "accuracy"]], weights={"sums@accuracy": 0.5}'),
+    ("MORE", 'meta_template=dict(round=[dict(role="HUMAN", api_role="HUMAN"), dict(role="BOT", generate=True)])'),
+    ("MORE", "generation_kwargs=dict(stop=['a'], min_p=0.1, own_key=3)"),
+    ("MORE", 'host_ip="::1", traffic_cfg=dict(burstiness="", ramp_up_strategy="linear")'),
+]
+
+
+@pytest.mark.parametrize("old, new", RIGHT, ids=lambda value: str(value)[:40])
+def test_what_is_right_is_not_refused(tmp_path, old, new):
+    if old == "MORE":
+        old = SERVER["MORE"]
+    assert said(validate(written(tmp_path, SERVER, old, new))) == ""
 
 
 def test_all_problems_are_said_at_once_with_their_places(tmp_path):

@@ -78,7 +78,7 @@ validate_pressure_time = create_int_validator("--pressure-time", 1, MAX_PRESSURE
 
 
 class ArgumentParser:
-    """The parser of ``ais_bench``'s command line; ``proctor run`` takes these options, too, or says what does it here."""
+    """The parser of ``ais_bench``'s command line; ``proctor run`` takes its options, too, or says what does it."""
 
     def __init__(self) -> None:
         self.parser = argparse.ArgumentParser(description="Run exams (AISBench's options)")

@@ -69,7 +69,7 @@ class BaseAPIModel(BaseModel):
 
     is_api = True
 
-    def __init__(  # noqa: PLR0913, PLR0917 - AISBench's signature
+    def __init__(  # noqa: PLR0917 - AISBench's signature
         self,
         path: str = "",
         stream: bool = False,
@@ -141,26 +141,31 @@ class BaseAPIModel(BaseModel):
 
     async def get_request_body(self, input_data: Any, max_out_len: int, output: Output, **args: Any) -> Any:
         """Return the body of a request."""
+        del input_data, max_out_len, output, args
         code = error_codes.MODEL_CODES.UNKNOWN_ERROR  # type: ignore[attr-defined]
         raise _not_here(code, f"{type(self).__name__} makes no requests")
 
     async def parse_text_response(self, api_response: Mapping[str, Any], output: Output) -> None:
         """Write a reply into an answer."""
+        del api_response, output
         code = error_codes.MODEL_CODES.PARSE_TEXT_RSP_NOT_IMPLEMENTED  # type: ignore[attr-defined]
         raise _not_here(code, f"{type(self).__name__} reads no replies that come whole")
 
     async def parse_stream_response(self, api_response: Mapping[str, Any], output: Output) -> None:
         """Write a piece of a reply into an answer."""
+        del api_response, output
         code = error_codes.MODEL_CODES.PARSE_STREAM_RSP_NOT_IMPLEMENTED  # type: ignore[attr-defined]
         raise _not_here(code, f"{type(self).__name__} reads no replies that come in pieces")
 
     async def get_ppl_request_body(self, input_data: Any, max_out_len: int, output: Output, **args: Any) -> Any:
         """Return the body of a request for the losses of a prompt."""
+        del input_data, max_out_len, output, args
         code = error_codes.ICLI_CODES.IMPLEMENTATION_ERROR_PPL_METHOD_NOT_IMPLEMENTED  # type: ignore[attr-defined]
         raise _not_here(code, f"{type(self).__name__} measures no losses")
 
     def get_prompt_logprobs(self, data: Mapping[str, Any]) -> Any:
         """Return the log-probabilities of a prompt in a reply."""
+        del data
         code = error_codes.ICLI_CODES.IMPLEMENTATION_ERROR_PPL_METHOD_NOT_IMPLEMENTED  # type: ignore[attr-defined]
         raise _not_here(code, f"{type(self).__name__} measures no losses")
 
@@ -170,14 +175,16 @@ class BaseAPIModel(BaseModel):
         Raises:
             AISBenchImplementationError: None has.
         """
-        values = [next(iter(each.values()))["logprob"] for each in prompt_logprobs if each is not None]
+        values: list[float] = [next(iter(each.values()))["logprob"] for each in prompt_logprobs if each is not None]
         if not values:
             kind = errors.AISBenchImplementationError  # type: ignore[attr-defined]
             code = error_codes.ICLI_CODES.PPL_COMPUTE_ERROR_NO_VALID_TOKENS  # type: ignore[attr-defined]
             raise kind(code, "no token of the prompt has a log-probability")
         return -sum(values) / len(values)
 
-    async def generate(self, input_data: Any, max_out_len: int, output: Output, session: Any = None, **args: Any) -> Any:
+    async def generate(
+        self, input_data: Any, max_out_len: int, output: Output, session: Any = None, **args: Any
+    ) -> Any:
         """Ask, and write what comes back into an answer; a failure is written there, too.
 
         Args:

@@ -81,10 +81,10 @@ class RequestOutput(Output):
 
     def get_metrics(self) -> dict[str, Any]:
         """Return what is measured of the answer, with its words as ``prediction``; too few points make it a failure."""
-        import numpy
+        import numpy as np
 
         self.prediction = self.get_prediction()
-        self.time_points = numpy.array(self.time_points, dtype=numpy.float64)
+        self.time_points = np.array(self.time_points, dtype=np.float64)
         if self.success and self.time_points.size < _FEWEST_POINTS:
             self.success, self.error_info = False, "chunk size is less than 2"
         for key in ("content", "reasoning_content", "perf_mode"):

@@ -127,7 +127,7 @@ def load_class(class_path: str) -> Any:
     try:
         return getattr(import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
-        raise ValueError(f"无法加载类 (there is no class) {class_path}: {error}") from error  # noqa: RUF001
+        raise ValueError(f"无法加载类 (there is no class) {class_path}: {error}") from error
 
 
 def build_from_cfg(cfg: Mapping[str, Any]) -> Any:
@@ -136,7 +136,7 @@ def build_from_cfg(cfg: Mapping[str, Any]) -> Any:
 
 
 def get_locations(module_name: str) -> list[str]:
-    """Return where classes of a kind (``models``, ``datasets`` …) are: upstream's module; plug-ins are found by name."""
+    """Return where classes of a kind (``models`` …) are: upstream's module; plug-ins are found by name."""
     return [f"ais_bench.benchmark.{module_name}"]
 
 

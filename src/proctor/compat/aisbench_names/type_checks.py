@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from proctor.compat.aisbench_names import error_codes
 from proctor.compat.aisbench_names import exceptions as errors
 from proctor.compat.aisbench_names.logger import AISLogger
 
 logger = AISLogger()
+_T = TypeVar("_T")
 _LONGEST_SHOWN = 100
 _PARTS = 2  # a number of tokens, and its share
 _NUMBER_OR_TEXT = (int, str)
@@ -70,7 +71,7 @@ def check_dict(obj: Any) -> dict[Any, Any]:
     return _checked(obj, dict, "INVALID_DICT_TYPE")
 
 
-def _checked(obj: Any, kind: type, code: str) -> Any:
+def _checked(obj: Any, kind: type[_T], code: str) -> _T:
     if isinstance(obj, kind):
         return obj
     _wrong_type(code, f"{_shown(obj)} is a {type(obj).__name__}, and a {kind.__name__} is wanted")

@@ -18,8 +18,10 @@ AnyTemplate = BasePromptTemplate | RawPromptTemplate
 _A = TypeVar("_A", bound=Artifact)
 
 TEMPLATES: Mapping[str, type[AnyTemplate]] = {
-    each.__name__: each for each in (PromptTemplate, MultiTurnPromptTemplate, MMPromptTemplate, RawPromptTemplate)
-} | {"OlympiadBenchTemplate": PromptTemplate, "OlympiadBenchRawTemplate": RawPromptTemplate}
+    **{each.__name__: each for each in (PromptTemplate, MultiTurnPromptTemplate, MMPromptTemplate, RawPromptTemplate)},
+    "OlympiadBenchTemplate": PromptTemplate,
+    "OlympiadBenchRawTemplate": RawPromptTemplate,
+}
 RETRIEVERS: Mapping[str, type[retrievers.Retriever]] = {
     each.__name__: each
     for each in (

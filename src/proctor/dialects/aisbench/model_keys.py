@@ -174,7 +174,7 @@ _OF_DECODING: Mapping[str, tuple[tuple[type, ...], float | None, float | None, s
     "do_sample": ((bool,), None, None, "True or False"),
     "stop": ((str, list, tuple), None, None, "a text or a list of texts"),
     "stop_token_ids": ((list, tuple), None, None, "a list of numbers"),
-    **{name: (_WHOLE, 1, None, "a number of tokens") for name in ("max_tokens", "max_new_tokens")},
+    **dict.fromkeys(("max_tokens", "max_new_tokens"), (_WHOLE, 1, None, "a number of tokens")),
 }
 _OF_SERVICE: Mapping[str, tuple[tuple[type, ...], float | None, float | None, str]] = {
     "request_rate": (_NUMBER, 0, 64_000, "requests in a second, 64,000 at most"),

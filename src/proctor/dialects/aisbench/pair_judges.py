@@ -273,14 +273,14 @@ def pair_problems(config: Mapping[str, Any], of_dataset: Mapping[str, Any]) -> I
 
 def _reader_name(config: Mapping[str, Any] | None) -> str:
     name = short_name((config or {}).get("type", ""))
-    name = name if name in READERS else f"{name}_postprocess"
-    if name.removesuffix("_postprocess").endswith("_bradleyterry"):
+    if "_bradleyterry" in name:
         raise ScoringError(
             f"judgements are not read by '{name}' here",
             location=location_of(config),
             why="it writes matches, from which a summarizer makes a table of the strengths of several models",
             hint=f"{name.replace('_bradleyterry', '')} scores one model beside another",
         )
+    name = name if name in READERS else f"{name}_postprocess"
     if name not in READERS:
         raise ScoringError(
             "judgements cannot be read: " + (f"'{name}' is not known" if config else "there is no dict_postprocessor"),

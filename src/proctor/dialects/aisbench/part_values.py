@@ -1,4 +1,4 @@
-"""Values of a dataset that cannot be: texts that are none, classes of another kind, post-processors that are not one."""
+"""Values of a dataset that cannot be: texts that are none, classes of another kind, post-processors that are none."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _evaluation_problems(evaluation: Mapping[str, Any]) -> Iterator[Diagnostic]:
             hint = "evaluator=dict(type=AccEvaluator)"
             yield Diagnostic("the evaluator has no type", location_of(judge) or where, "$.eval_cfg.evaluator", "", hint)
         yield from _processor_problems(judge, "$.eval_cfg.evaluator")
-    elif "evaluator" not in evaluation and evaluation:
+    elif "evaluator" not in evaluation and any(evaluation.get(key) for key in _PROCESSORS):
         yield Diagnostic(
             "eval_cfg has no evaluator, so that nothing would be scored",
             where,

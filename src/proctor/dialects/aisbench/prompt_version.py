@@ -16,7 +16,11 @@ _ICL = "ais_bench.benchmark.openicl"
 _DEFINED: Mapping[str, str] = {
     **{
         name: f"{_ICL}.icl_prompt_template.icl_prompt_template{file}.{name}"
-        for name, file in (("PromptTemplate", ""), ("MultiTurnPromptTemplate", "_multiturn"), ("MMPromptTemplate", "_mm"))
+        for name, file in (
+            ("PromptTemplate", ""),
+            ("MultiTurnPromptTemplate", "_multiturn"),
+            ("MMPromptTemplate", "_mm"),
+        )
     },
     **{
         f"{name}Retriever": f"{_ICL}.icl_retriever.icl_{file}_retriever.{name}Retriever"

@@ -13,9 +13,7 @@ from proctor.formats.meta_template import CHAT_ROLES
 _TEMPLATES = ("ice_template", "prompt_template")
 
 
-def role_problems(
-    datasets: Sequence[Mapping[str, Any]], models: Sequence[Mapping[str, Any]]
-) -> Iterator[Diagnostic]:
+def role_problems(datasets: Sequence[Mapping[str, Any]], models: Sequence[Mapping[str, Any]]) -> Iterator[Diagnostic]:
     """Yield roles that cannot be laid out for a model, one for each role and model.
 
     Models that continue a text and have no meta template leave roles out; nothing is wrong with any for them.
@@ -27,16 +25,17 @@ def role_problems(
     spoken: dict[str, tuple[str, Location | None, str]] = {}
     for dataset in datasets:
         inference = dataset.get("infer_cfg")
-        for name in _TEMPLATES if isinstance(inference, Mapping) else ():
-            for role, where in _roles(inference.get(name)):
+        parts = inference if isinstance(inference, Mapping) else {}
+        for name in _TEMPLATES:
+            for role, where in _roles(parts.get(name)):
                 spoken.setdefault(role, (abbr_of(dataset), where, f"$.infer_cfg.{name}"))
     for model in models:
         if (known := known_roles(model)) is None:
             continue
-        for role, (dataset, where, path) in spoken.items():
+        for role, (abbr, where, path) in spoken.items():
             if role not in known:
                 hint = did_you_mean(role, known) or f"it has {', '.join(known)}; or say a fallback_role"
-                what = f"'{role}' speaks in '{dataset}', and the model '{model_abbr_of(model)}' has no such role"
+                what = f"'{role}' speaks in '{abbr}', and the model '{model_abbr_of(model)}' has no such role"
                 yield Diagnostic(what, where, path, hint=hint)
 
 

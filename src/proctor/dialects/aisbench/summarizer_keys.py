@@ -45,10 +45,9 @@ def summarizer_problems(summarizer: Mapping[str, Any], datasets: Collection[str]
     for place, group in enumerate(groups or ()):
         path = f"$.summarizer.summary_groups[{place}]"
         if isinstance(group, Mapping):
-            yield from _group_problems(group, path)
+            yield from _group_problems(group, path, datasets)
         else:
             yield Diagnostic("a group of the summarizer is not a dictionary", where, path, _shown(group))
-    yield from _double_groups(found)
     named = [
         *((each, where, "$.summarizer.dataset_abbrs") for each in _entries(listed)),
         *(
@@ -103,7 +102,7 @@ def _entries(listed: Any) -> Iterator[tuple[str, str]]:
             yield parts[0], parts[1]
 
 
-def _group_problems(group: Mapping[str, Any], path: str) -> Iterator[Diagnostic]:
+def _group_problems(group: Mapping[str, Any], path: str, datasets: Collection[str]) -> Iterator[Diagnostic]:
     where = location_of(group)
     for key in group:
         if key not in _GROUP:
@@ -119,8 +118,8 @@ def _group_problems(group: Mapping[str, Any], path: str) -> Iterator[Diagnostic]
             yield Diagnostic(f"'{key}' of a group is True or False", where, f"{path}.{key}", _shown(group[key]))
     if group.get("subsets"):
         yield from _names_problems(group["subsets"], "subsets", f"{path}.subsets", where)
-    names = [name for name, _ in _entries(group.get("subsets"))]
-    if group.get("name") in names:
+    whole = [name for name, metric in _entries(group.get("subsets")) if not metric]
+    if group.get("name") in whole and datasets and group["name"] not in datasets:
         yield Diagnostic(f"the group '{group['name']}' is one of its own subsets", where, f"{path}.subsets")
     yield from _weight_problems(group, list(_entries(group.get("subsets"))), path)
 
@@ -142,16 +141,6 @@ def _weight_problems(group: Mapping[str, Any], subsets: list[tuple[str, str]], p
             yield Diagnostic(what[:LONGEST_SHOWN], where, f"{place}.{name}", hint=hint[:LONGEST_SHOWN])
 
 
-def _double_groups(groups: Iterable[Mapping[str, Any]]) -> Iterator[Diagnostic]:
-    """Yield a group that has the name of one before it and other scores."""
-    first: dict[str, Mapping[str, Any]] = {}
-    for place, group in enumerate(groups):
-        name = str(group.get("name"))
-        if first.setdefault(name, group) != group:
-            path = f"$.summarizer.summary_groups[{place}].name"
-            yield Diagnostic(f"two groups of the summarizer are called '{name}'", location_of(group), path)
-
-
 def _slips(
     named: Iterable[tuple[tuple[str, str], Location | None, str]], datasets: Collection[str], groups: Collection[str]
 ) -> Iterator[Diagnostic]:
@@ -165,6 +154,6 @@ def _slips(
         if near and name not in (*datasets, *groups) and len(name) >= _SHORTEST:
             hint = did_you_mean(name, near)
             yield Diagnostic(f"the summarizer names '{name}', and there is no such dataset", where, path, hint=hint)
-        if metric and metric not in METRIC_ORDER and (close := slips(metric, METRIC_ORDER)):
+        if metric and metric.lower() not in METRIC_ORDER and (close := slips(metric, METRIC_ORDER)):
             hint = did_you_mean(metric, close)
             yield Diagnostic(f"the summarizer names the metric '{metric}' of '{name}'", where, path, hint=hint)

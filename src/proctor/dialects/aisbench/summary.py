@@ -59,7 +59,9 @@ class SummaryTable:
         """
         header, *rest = self.rows
         rows = [header, *([names.get(row[0], row[0]), *row[1:]] for row in rest)]
-        raw = {model: {names.get(name, name): each for name, each in found.items()} for model, found in self.raw.items()}
+        raw = {
+            model: {names.get(name, name): each for name, each in found.items()} for model, found in self.raw.items()
+        }
         return SummaryTable(rows, raw, self.notes)
 
     def to_text(self, time: str | None = None) -> str:

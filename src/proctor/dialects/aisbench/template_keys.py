@@ -35,8 +35,6 @@ def template_problems(config: Mapping[str, Any], path: str, columns: Sequence[st
     if not isinstance(own, str | Mapping):
         yield Diagnostic("a template is a text or a dictionary", where, place, f"it is {own!r}"[:LONGEST_SHOWN])
         return
-    if not own and isinstance(own, str):
-        yield Diagnostic("a template is empty, so that nothing is asked", where, place, hint="'{question}'")
     for key in ("ice_token", "sep_token"):
         if config.get(key) is not None and not isinstance(config[key], str):
             why = f"it is {config[key]!r}"[:LONGEST_SHOWN]

@@ -12,8 +12,8 @@ from proctor.dialects.aisbench.evaluators import evaluation_problems
 from proctor.dialects.aisbench.file_keys import custom_problems, file_problems, is_custom
 from proctor.dialects.aisbench.models import model_config
 from proctor.dialects.aisbench.pair_judges import pair_problems
-from proctor.dialects.aisbench.role_checks import role_problems
 from proctor.dialects.aisbench.reader import datasets_of, models_of, read_config
+from proctor.dialects.aisbench.role_checks import role_problems
 from proctor.errors import Diagnostic, ProctorError
 from proctor.foreign_text import read_head
 

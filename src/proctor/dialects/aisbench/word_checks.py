@@ -33,6 +33,10 @@ def word_problems(inference: Mapping[str, Any], columns: Sequence[str]) -> Itera
         part = inference.get(name)
         if isinstance(part, Mapping):
             found = list(template_problems(part, f"$.infer_cfg.{name}", columns))
+            if part.get("template") == "" and not _converses(inference):
+                path = f"$.infer_cfg.{name}.template"
+                what = "a template is empty, so that nothing is asked"
+                found.append(Diagnostic(what, location_of(part), path, hint="'{question}'"))
             if not found and short_name(part.get("type", "")) in (*TEMPLATES, ""):
                 found = list(_failing(partial(build_template, part, f"$.infer_cfg.{name}")))
             count += len(found)
@@ -54,6 +58,12 @@ def word_problems(inference: Mapping[str, Any], columns: Sequence[str]) -> Itera
     yield from found
     if not found and not count and name != "ZeroRetriever":
         yield from _failing(lambda: _fitting(inference))
+
+
+def _converses(inference: Mapping[str, Any]) -> bool:
+    """Whether the rows are conversations, which say everything themselves."""
+    inferencer = inference.get("inferencer")
+    return isinstance(inferencer, Mapping) and "Chat" in short_name(inferencer.get("type", ""))
 
 
 def _fitting(inference: Mapping[str, Any]) -> None:

@@ -30,7 +30,7 @@ def read(path: Path, content: Any) -> list[ObservedExam] | None:
     check(header, InspectLog, _KIND, path)
     check_lines(samples, InspectSample, _KIND, path)
     about = header["eval"]
-    config = dict(about.get("model_generate_config") or {})
+    config = {**dict(about.get("model_generate_config") or {}), **_generated(header)}
     decoding = {"stop" if key == "stop_seqs" else key: value for key, value in config.items() if value is not None}
     known = {key: value for key, value in decoding.items() if key in DECODING_KEYS} or None
     metric, score = _main(header)
@@ -44,6 +44,18 @@ def _has_samples(log: Mapping[str, Any]) -> bool:
 
 
 _KIND: Final = "a log of inspect"
+
+
+def _generated(header: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the task's own solver says of how the model is to write; it counts before the run's settings."""
+    plan = header.get("plan")
+    steps = plan.get("steps") if isinstance(plan, Mapping) else None
+    found: dict[str, Any] = {}
+    for step in steps if isinstance(steps, list) else ():
+        params = step.get("params") if isinstance(step, Mapping) and step.get("solver") == "generate" else None
+        if isinstance(params, Mapping):
+            found |= {str(key): value for key, value in params.items() if value is not None}
+    return found
 
 
 def _order(number: Any) -> tuple[int, str]:

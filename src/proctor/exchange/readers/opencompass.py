@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import isclose
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,8 +14,12 @@ from proctor.foreign_text import parse_json
 from proctor.safe_files import read_bytes
 
 _MOST_BYTES: Final = 256 << 20
+_ROUNDED: Final = 5e-5
+"""Of a share: percents are written with two decimals, at least."""
 _ROLES: Final = {"HUMAN": "user", "BOT": "assistant", "SYSTEM": "system"}
 _PROMPTS: Final = ("origin_prompt", "prompt", "input")
+_EXTRACTED: Final = ("pred", "predictions", "prediction", "parsed")
+"""What an evaluator was given; AISBench writes ``predictions`` for the one of an instance."""
 _GOLDS: Final = ("gold", "answer", "reference", "references")
 
 
@@ -25,6 +30,7 @@ def read(path: Path, content: Any) -> list[ObservedExam] | None:
         return None
     details, reported = _results(path)
     instances = [_observed(number, line, details.get(number, {})) for number, line in enumerate(lines)]
+    instances = _marked(instances, details, reported)
     metric = "accuracy" if "accuracy" in reported else next(iter(reported), "correct")
     score = reported.get(metric)
     if any("correct" in each.scores for each in instances):
@@ -76,7 +82,7 @@ def _observed(number: int, line: Mapping[str, Any], detail: Mapping[str, Any]) -
     gold = next((line[key] for key in _GOLDS if line.get(key) is not None), detail.get("answer"))
     prediction = line["prediction"]
     texts = prediction if isinstance(prediction, list) else [prediction]
-    extracted = next((detail[key] for key in ("pred", "prediction", "parsed") if detail.get(key) is not None), None)
+    extracted = next((detail[key] for key in _EXTRACTED if detail.get(key) is not None), None)
     return Observed(
         number,
         "",
@@ -87,6 +93,26 @@ def _observed(number: int, line: Mapping[str, Any], detail: Mapping[str, Any]) -
         None,
         _scores(line, detail),
     )
+
+
+def _marked(
+    instances: list[Observed], details: Mapping[int, Mapping[str, Any]], reported: Mapping[str, float]
+) -> list[Observed]:
+    """Return instances with what AISBench's accuracy counts and does not write: whether prediction and reference agree.
+
+    Only where their share is the accuracy that the file reports: then nothing else was counted.
+    """
+    pairs = [
+        (details[n].get("predictions"), details[n].get("references")) for n in range(len(instances)) if n in details
+    ]
+    if len(pairs) != len(instances) or not pairs or "accuracy" not in reported:
+        return instances
+    if any(each.scores for each in instances) or any(None in pair for pair in pairs):
+        return instances
+    marks = [float(one == two) for one, two in pairs]
+    if not isclose(sum(marks) / len(marks), reported["accuracy"], abs_tol=_ROUNDED):
+        return instances
+    return [replace(each, scores={"correct": mark}) for each, mark in zip(instances, marks, strict=True)]
 
 
 def _messages(prompt: Any) -> Any:

@@ -287,8 +287,9 @@ def _fits(value: Any, acceptable: Sequence[Any], kind: type, inner: type | None)
     is_variable = first is not None and first is not kind
     if inner is None:
         return True, is_variable
+    elements: Any = value
     of_elements = (
-        not isinstance(each, list) or all(_fits(one, each, inner, None)[0] for one in value) for each in acceptable
+        not isinstance(each, list) or all(_fits(one, each, inner, None)[0] for one in elements) for each in acceptable
     )
     return any(of_elements), is_variable
 

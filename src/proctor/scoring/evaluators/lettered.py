@@ -109,8 +109,8 @@ def _supergpqa_option(text: str, options: Sequence[str]) -> str | None:
     text = text.rstrip()
     places = (text.split("\n")[-1], text)
     for place in places:
-        for pattern in _LETTERS:
-            if (found := _group(pattern, place)) is not None:
+        for letters in _LETTERS:
+            if (found := _group(letters, place)) is not None:
                 return found
     contents = [re.escape(option) for option in options]
     listed = f"({'|'.join(contents)})"

@@ -91,7 +91,7 @@ _AREAS = {"中文推理": ("数学计算", "逻辑推理"), "中文语言": _LAN
 def _align_points(text: str, row: Row) -> float | None:
     """Return the overall rating of a judgement: of its last dictionary, else of what its lines say."""
     del row
-    match = re.search(r"{(.*?)}(?![^{]*{)", text)
+    match = re.search(r"{(.*?)}(?![^{]*{)", text) if "}" in text else None  # a search without an end takes long
     if match is not None:
         rating: dict[str, int | None] = {
             key: int(value) for key, value in re.findall(r"'(.*?)': (\d+)", match.group(1))

@@ -42,7 +42,7 @@ def teval(cases: Cases, subset: str) -> Verdict:
     rows = [{**json.loads(gold), "prediction": given} for given, gold in cases.pairs()]
     if not rows:
         raise ScoringError("there are no predictions to evaluate")
-    model = _CHINESE if subset != name and name != "retrieve" else _ENGLISH
+    model = _CHINESE if name not in {subset, "retrieve"} else _ENGLISH
     columns, decimals = _PARTS[name](rows, model)
     scores = {}
     for key, column in columns.items():
@@ -324,7 +324,8 @@ def _call(text: Any, part: str) -> dict[str, Any]:
 
 def _is_name(given: str, gold: str) -> bool:
     """Return whether the right tool is named, and no other one."""
-    named = [*re.findall(r"\w+\.\w+", given), *re.findall(_FINISH, given)]
+    dotted = re.findall(r"\w+\.\w+", given) if "." in given else []
+    named = [*dotted, *re.findall(_FINISH, given)]
     return gold in given and all(name == gold for name in named)
 
 

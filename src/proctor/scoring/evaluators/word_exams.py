@@ -54,7 +54,7 @@ def blanks_rouge(cases: Cases) -> Verdict:
         texts = [" ".join(chinese_words(part)) for part in written]
         texts = [text if text.strip() else _NOTHING for text in texts]
         found = scorer.get_scores(texts, [" ".join(chinese_words(part)) for part in wanted])
-        return sum(each["rouge-l"]["f"] for each in found) / len(found)
+        return float(sum(each["rouge-l"]["f"] for each in found) / len(found))
 
     verdict = share([points(*pair) for pair in cases.pairs()], "AvgRougeScore", details=False)
     verdict.described = True
@@ -100,7 +100,7 @@ _LIMITS = (("exp_keys", 125, 350), ("exp_valuelength", 4, 20))
 _SHORT_ANSWER = 680  # characters: longer ones that speak of an error are answers (grade_pi_response)
 _MARKS = r"[\*'\"\[\]\{\}\(\)\<\>]"
 _VERBAL = re.compile(
-    r"(?:the)?\s*(?:most recent|final|last|latest|current|up-to-date|asked|queried|specified)\s+(?:value|word|term)?"
+    r"(?:most recent|final|last|latest|current|up-to-date|asked|queried|specified)\s+(?:value|word|term)?"
     r"(?:s)?(?:\s+\w+){0,1}\s+(?:with|for|of|to)?\s+(?:the )?(?:category|key)?\s*"
     r"([\"'\[\<]?\w+(?:\s+\w+)?[\"'\]\>]?)\s+(?:is|was)(?:\s*:\s*)?\s+([\"'\[\<]?\w+(?:\s+\w+)?[\"'\]\>]?)(?=\n|[,.;:]|$)",
     re.IGNORECASE | re.DOTALL,
@@ -142,7 +142,7 @@ def _named_values(given: str, gold: str) -> float:
     named = _values_in(given) if isinstance(given, str) else None
     if not isinstance(wanted, Mapping) or not wanted or named is None:
         return 0.0
-    return sum(named.get(key) == value for key, value in wanted.items()) / len(wanted)
+    return float(sum(named.get(key) == value for key, value in wanted.items()) / len(wanted))
 
 
 def _values_in(text: str) -> dict[str, str] | None:

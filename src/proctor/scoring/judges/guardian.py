@@ -98,7 +98,9 @@ class GraniteGuardianBase(BulkInstanceMetric):
         known = self.available_risks.get(self.risk_type)
         if not self.risk_name or (self.risk_type is not RiskType.CUSTOM_RISK and self.risk_name not in (known or ())):
             hint = did_you_mean(self.risk_name or "", known or ()) or f"risk_name is one of {', '.join(known or ())}"
-            raise ValidationError(f"the risk {self.risk_name!r} is not a {self.risk_type.value}", hint=hint if known else "")
+            raise ValidationError(
+                f"the risk {self.risk_name!r} is not a {self.risk_type.value}", hint=hint if known else ""
+            )
         if self.generation_params is not None:
             raise ValidationError(
                 f"{self.name} does not send generation_params", hint="give them to its inference_engine"

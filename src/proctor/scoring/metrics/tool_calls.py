@@ -44,7 +44,9 @@ class ToolCallingMetric(ReductionInstanceMetric[Any, dict[str, float]]):
             "tool_name_accuracy": float(str(prediction["name"]) in {str(each["name"]) for each in references}),
             "argument_name_recall": max((_shared(given, each, of=each) for each in wanted), default=0.0),
             "argument_name_precision": max((_precision(given, each, set(each)) for each in wanted), default=0.0),
-            "argument_value_precision": max((_precision(given, each, _equal(given, each)) for each in wanted), default=0.0),
+            "argument_value_precision": max(
+                (_precision(given, each, _equal(given, each)) for each in wanted), default=0.0
+            ),
             "argument_schema_validation": fits_schema(prediction, task_data),
         }
 
@@ -201,7 +203,9 @@ class ToolCallKeyValueExtraction(KeyValueExtraction):
     def compute(self, references: list[list[Any]], predictions: list[Any], task_data: list[Any]) -> dict[str, Any]:
         """Return the scores of a sample."""
         return super().compute(
-            [[flat_values(each) for each in group] for group in references], list(map(flat_values, predictions)), task_data
+            [[flat_values(each) for each in group] for group in references],
+            list(map(flat_values, predictions)),
+            task_data,
         )
 
 

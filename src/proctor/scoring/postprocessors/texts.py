@@ -274,7 +274,8 @@ def _first_fenced(text: str) -> str:
     """Return the first fenced block without its first line, or the text."""
     if "```" not in text:
         return text
-    if not (blocks := re.findall(r"```(.*?)```", text, re.DOTALL)):
+    blocks: list[str] = re.findall(r"```(.*?)```", text, re.DOTALL)
+    if not blocks:
         return text.split("```")[1]
     return blocks[0] if blocks[0].startswith("\n") else blocks[0][blocks[0].find("\n") + 1 :]
 

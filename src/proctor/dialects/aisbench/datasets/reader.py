@@ -135,12 +135,13 @@ def range_problems(reader: Mapping[str, Any], place: Location | None = None) -> 
         try:
             if isinstance(size, str):
                 if not _positions(size, _ANY_LENGTH, name, place):
-                    raise DataError(f"{name} '{size}' takes no row", location=place, why="it ends before it begins")
+                    why = "it ends before it begins"
+                    yield Diagnostic(f"{name} '{size}' takes no row", place, f"$.reader_cfg.{name}", why)
             elif size is not None:
                 partial((), size, name, place)
                 if size < 0 or (isinstance(size, float) and size > 1 and not size.is_integer()):
                     why = "it is a count, or a fraction between 0 and 1"
-                    raise DataError(f"{name} is {size!r}", location=place, why=why)
+                    yield Diagnostic(f"{name} is {size!r}", place, f"$.reader_cfg.{name}", why)
         except DataError as error:
             yield from (each.at(place, f"$.reader_cfg.{name}") for each in error.diagnostics)
 

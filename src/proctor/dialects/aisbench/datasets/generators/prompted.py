@@ -104,7 +104,7 @@ def _livemath_rows(source: Source, version: str, name: str) -> list[Row]:
     path = source.arguments["path"]
     if path.startswith("opencompass/"):
         return source.load(path=path, name=f"v{version}_{name}", split="test")
-    return source.rows(f"{path}/{version}/{name}.jsonl", _LINES)
+    return source.rows("/".join(filter(None, (path, version, f"{name}.jsonl"))), _LINES)
 
 
 def korbench(source: Source, split: str) -> list[Row]:
