@@ -32,7 +32,7 @@ WORDS = (
 )
 
 
-def calls() -> Iterator[tuple[str, str, list[Any], dict[str, Any]]]:  # noqa: C901 - a list, in the form of a program
+def calls() -> Iterator[tuple[str, str, list[Any], dict[str, Any]]]:
     """Yield module, function, arguments and named arguments."""
     draw = random.Random(5)
     labels = ["yes", "no", "maybe"]
