@@ -32,7 +32,7 @@ WORDS = (
 )
 
 
-def calls() -> Iterator[tuple[str, str, list[Any], dict[str, Any]]]:  # noqa: C901 - a list, in the form of a program
+def calls() -> Iterator[tuple[str, str, list[Any], dict[str, Any]]]:
     """Yield module, function, arguments and named arguments."""
     draw = random.Random(5)
     labels = ["yes", "no", "maybe"]
@@ -58,6 +58,11 @@ def calls() -> Iterator[tuple[str, str, list[Any], dict[str, Any]]]:  # noqa: C9
         texts = [[draw.choice(WORDS) or "a b c d", "a b c d e"] for _ in range(size)]
         for name in ("bleu", "chrf", "ter"):
             yield "api.metrics", name, [texts], {}
+    yield from _of_texts(draw)
+
+
+def _of_texts(draw: random.Random) -> Iterator[tuple[str, str, list[Any], dict[str, Any]]]:
+    """Yield calls about texts, questions and tokens."""
     for word in WORDS:
         for name in ("general_detokenize", "simple_parse_args_string", "hash_string", "handle_arg_string"):
             yield "utils", name, [word], {}
