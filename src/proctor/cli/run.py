@@ -76,16 +76,15 @@ if TYPE_CHECKING:
 @click.option(
     "--draw",
     type=click.Choice(["auto", "uniform", "adaptive"]),
-    help="How --precision chooses questions: uniformly, or by what other models' answers say they tell (three models "
-    "or more).  [default: auto, adaptive where the log or --others has them]",
+    help="How --precision chooses questions: uniformly, or by what other models' answers say they tell (three "
+    "models or more).  [default: auto, adaptive where the log or --others has them]",
 )
 @click.option(
     "--others",
     multiple=True,
     type=click.Path(exists=True, path_type=Path),
     metavar="RUN|FILE",
-    help="Runs of other models on the same questions, for --draw adaptive; may be repeated.  "
-    "[default: those of the log]",
+    help="Runs of other models on the same questions, for --draw adaptive; repeatable.  [default: those of the log]",
 )
 @click.option(
     "--tag", "tags", multiple=True, metavar="WORD", help="Find the run by it in proctor view; may be repeated."

@@ -156,7 +156,8 @@ def _size_of(request: Request) -> int:
 def _drawn_again(step: Step, engine: Engine) -> Single:
     """Return what is sent for a step that repeats another.
 
-    Repeats have seeds of their own where an engine would draw equal answers. The answer is filed under the request as the exam makes it, with the number of the repeat.
+    Repeats have seeds of their own where an engine would draw equal answers. The answer is filed under the request as
+    the exam makes it, with the number of the repeat.
     """
     request, repeat = step.request, step.key.repeat
     if not isinstance(request, Generate):
