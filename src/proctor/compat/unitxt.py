@@ -32,7 +32,7 @@ _FILES = {
     "local_catalog_path": "proctor.compat.unitxt_functions:CATALOG_FOLDER",
 }
 _HELPERS = "proctor.compat.unitxt_helpers"
-_TESTING = "proctor.compat.unitxt_testing"
+_TESTING = "proctor.testing.unitxt_checks"
 _JUDGING = "proctor.compat.unitxt_judging"
 _ERRORS = "proctor.errors"
 

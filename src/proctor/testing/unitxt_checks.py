@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from proctor.results.row_scoring import evaluate_frame
+from proctor.running.judging import judges_through
 from proctor.scoring.global_metric import GlobalMetric
 from proctor.scoring.metric import Metric
 from proctor.settings import settings
@@ -87,8 +89,8 @@ def test_metric(
     references: list[list[Any]],
     instance_targets: list[dict[str, Any]],
     global_target: dict[str, Any],
-    task_data: list[dict[str, Any]] | None = None,  # noqa: PT028 - no test of pytest's
-    score_keys_to_ignore: Sequence[str] | None = None,  # noqa: PT028
+    task_data: list[dict[str, Any]] | None = None,
+    score_keys_to_ignore: Sequence[str] | None = None,
 ) -> bool | None:
     """Check all scores of a metric, rounded to two digits; ``None`` where ``settings.test_metric_disable`` says so.
 
@@ -156,9 +158,8 @@ def test_evaluate(
     """
     if settings.test_metric_disable:
         return
-    from proctor.compat.unitxt_functions import evaluate_by_metrics
-
-    rows, scores = evaluate_by_metrics(task_data or [], [metric_name], compute_conf_intervals=True)
+    with judges_through():
+        rows, scores = evaluate_frame(task_data or [], [metric_name], intervals=True)
     found = [{"score": row[metric_name]} for row in rows]
     check_scores(global_target, instance_targets, scores[metric_name], found)
 
