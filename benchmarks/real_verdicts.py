@@ -3,8 +3,8 @@
 FOLDER holds what ``benchmarks/smollm2_models.py`` made. Nobody is asked: every answer is in a response log.
 
 Gates: SmolLM2 in float32 is the baseline; itself with another batch size, its weights rounded to bfloat16 and to 8
-bits, and the broken one are gated, each with several seeds. A verdict is right where it is that of all answers. Adaptive
-draws: each form in turn is measured with the help of the others; printed is as of ``benchmarks/precision.py``.
+bits, and the broken one are gated, each with several seeds. A verdict is right where it is that of all answers.
+Adaptive draws: each form in turn is measured with the help of the others; printed is as of ``benchmarks/precision.py``.
 """
 
 from __future__ import annotations

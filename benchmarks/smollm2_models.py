@@ -1,8 +1,8 @@
 """Answers of SmolLM2 in many forms to ARC-Easy, for proofs on real models: ``benchmarks/real_verdicts.py`` reads them.
 
-``python benchmarks/smollm2_models.py --hub HUB --work FOLDER [--limit 150]`` asks one form of the model after the other:
-weights (float32, rounded to bfloat16 and to 8 bits, two that are damaged a little, one that is broken) and templates. Each
-form has a run folder in FOLDER; one that is there is not asked again, so it can be stopped and started at will.
+``python benchmarks/smollm2_models.py --hub HUB --work FOLDER [--limit 150]`` asks one form of the model after the
+other: weights (float32, rounded to bfloat16 and to 8 bits, two that are damaged a little, one that is broken) and
+templates. Each form has a run folder in FOLDER; one that is there is not asked again, so it can be stopped and started.
 """
 
 from __future__ import annotations
@@ -64,21 +64,19 @@ def changed(weights: str, model: Any) -> None:
     stream = torch.Generator().manual_seed(7)
     layers = model.model.layers
     with torch.no_grad():
-        if weights == "rounded":
-            for module in model.modules():
-                if isinstance(module, torch.nn.Linear):
-                    scale = module.weight.abs().amax(dim=1, keepdim=True) / 127
-                    module.weight.copy_((module.weight / scale).round() * scale)
-        if weights == "bfloat16":  # the weights alone: a CPU without its arithmetic takes minutes for ten questions
-            for module in model.modules():
-                if isinstance(module, torch.nn.Linear):
-                    module.weight.copy_(module.weight.bfloat16().float())
+        linear = [module for module in model.modules() if isinstance(module, torch.nn.Linear)]
+        for module in linear if weights == "rounded" else ():
+            scale = module.weight.abs().amax(dim=1, keepdim=True) / 127
+            module.weight.copy_((module.weight / scale).round() * scale)
+        # the weights alone: a CPU without the arithmetic of bfloat16 takes minutes for ten questions
+        for module in linear if weights == "bfloat16" else ():
+            module.weight.copy_(module.weight.bfloat16().float())
         if weights == "skipped":  # what the layer adds is nothing
             for part in (layers[12].self_attn.o_proj, layers[12].mlp.down_proj):
                 part.weight.zero_()
         share = {"noisy": 0.12, "broken": 1.5}.get(weights, 0.0)
-        for module in model.modules() if share else ():
-            if isinstance(module, torch.nn.Linear) and module is not model.lm_head:
+        for module in linear if share else ():
+            if module is not model.lm_head:
                 noise = torch.randn(module.weight.shape, generator=stream)
                 module.weight.add_(noise * module.weight.std() * share)
 
