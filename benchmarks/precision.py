@@ -1,6 +1,4 @@
-"""Does the interval of ``run --precision`` hold the score when it stops?
-
-``python benchmarks/precision.py [--runs 200]``.
+"""Does the interval of ``run --precision`` hold the score? ``python benchmarks/precision.py [--runs 200]``.
 
 Two kinds of draws. Uniform: the confidence sequence of a finite exam, whose coverage is at least 95% whenever one
 stops. Adaptive: questions drawn by what twelve other models' answers say about them. Each of thirteen simulated

@@ -1,8 +1,8 @@
 """Answers of SmolLM2 in many forms to ARC-Easy, for proofs on real models: ``benchmarks/real_verdicts.py`` reads them.
 
-``python benchmarks/smollm2_models.py --hub HUB --work FOLDER [--limit 150]`` asks the forms of the model one by one:
-weights (float32, rounded to bfloat16 and to 8 bits, two that are damaged a little, one that is broken) and templates.
-Each form has a run folder in FOLDER; one that is there is not asked again, so it can be stopped and started at will.
+``python benchmarks/smollm2_models.py --hub HUB --work FOLDER [--limit 150]`` asks one form of the model after the
+other: weights (float32, rounded to bfloat16 and to 8 bits, two that are damaged a little, one that is broken) and
+templates. Each form has a run folder in FOLDER; one that is there is not asked again, so it can be stopped and started.
 """
 
 from __future__ import annotations
@@ -63,15 +63,14 @@ def changed(weights: str, model: Any) -> None:
 
     stream = torch.Generator().manual_seed(7)
     layers = model.model.layers
-    linear = [module for module in model.modules() if isinstance(module, torch.nn.Linear)]
     with torch.no_grad():
-        if weights == "rounded":
-            for module in linear:
-                scale = module.weight.abs().amax(dim=1, keepdim=True) / 127
-                module.weight.copy_((module.weight / scale).round() * scale)
-        if weights == "bfloat16":  # the weights alone: a CPU without its arithmetic takes minutes for ten questions
-            for module in linear:
-                module.weight.copy_(module.weight.bfloat16().float())
+        linear = [module for module in model.modules() if isinstance(module, torch.nn.Linear)]
+        for module in linear if weights == "rounded" else ():
+            scale = module.weight.abs().amax(dim=1, keepdim=True) / 127
+            module.weight.copy_((module.weight / scale).round() * scale)
+        # the weights alone: a CPU without the arithmetic of bfloat16 takes minutes for ten questions
+        for module in linear if weights == "bfloat16" else ():
+            module.weight.copy_(module.weight.bfloat16().float())
         if weights == "skipped":  # what the layer adds is nothing
             for part in (layers[12].self_attn.o_proj, layers[12].mlp.down_proj):
                 part.weight.zero_()
