@@ -90,6 +90,7 @@ class DatasetConfig:
         values: The dictionary as it was written.
         inferencer: What is asked.
         count: Answers per row (``n``); several for pass@k and its like.
+        by_row: Whether the model, not the dataset, says how often: AISBench's files then call every answer by its row.
     """
 
     abbr: str
@@ -97,6 +98,7 @@ class DatasetConfig:
     inferencer: Inferencer
     count: int = 1
     location: Location | None = field(default=None, compare=False)
+    by_row: bool = False
 
     @property
     def reader(self) -> Mapping[str, Any]:
@@ -146,15 +148,16 @@ class DatasetConfig:
                 f"'{self.abbr}' is to be asked {own} times (n), and {times} times (the model's num_return_sequences)",
                 location=self.location,
                 path="$.n",
-                hint="say one of them",
+                why="AISBench asks as often as both multiplied, and has no score then",
+                hint="say one of them; to ask the other datasets only, name them with --tasks",
             )
         values = ConfigDict({"k": times, **self.values, "n": times}, location=self.location)
-        return replace(self, values=values, count=times)
+        return replace(self, values=values, count=times, by_row=True)
 
     def repeated(self, times: int) -> DatasetConfig:
         """Return the dataset with each row asked about ``times`` times."""
         values = ConfigDict({**self.values, "n": times}, location=self.location)
-        return replace(self, values=values, count=times)
+        return replace(self, values=values, count=times, by_row=True)
 
     @property
     def without_effect(self) -> dict[str, str]:
