@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from proctor.dialects.aisbench.absent_evaluators import RECORDED_ONLY
 from proctor.dialects.aisbench.config_keys import dataset_key_problems, part_problems, without_effect
 from proctor.dialects.aisbench.datasets import Replicas, type_arguments
 from proctor.dialects.aisbench.datasets.dataset_specs import spec_names
 from proctor.dialects.aisbench.datasets.reader import range_problems
-from proctor.dialects.aisbench.evaluators import RECORDED_ONLY, evaluation_slips
+from proctor.dialects.aisbench.evaluators import evaluation_slips
 from proctor.dialects.aisbench.judge_inference import judge_of
 from proctor.dialects.aisbench.olympiad_prompts import is_olympiad, plain_inference
 from proctor.dialects.aisbench.part_values import dataset_value_problems

@@ -57,8 +57,8 @@ def _places(lines: Sequence[Mapping[str, Any]], details: Mapping[int, Any]) -> S
     Details are by row, and of a row that is asked several times so many in a row; rows and answers that failed are
     among them, and not among the lines.
     """
-    numbers = [line.get("id") for line in lines]
-    if len(lines) == len(details) or not all(isinstance(number, int) for number in numbers):
+    numbers = [number for line in lines if isinstance(number := line.get("id"), int)]
+    if len(lines) == len(details) or len(numbers) != len(lines):
         return range(len(lines))
     most = max(Counter(numbers).values())
     if most > 1 and not _are_repeats(lines):
