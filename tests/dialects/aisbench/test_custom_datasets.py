@@ -239,3 +239,16 @@ def test_a_row_without_its_question_fails_and_is_not_asked(tmp_path: Path, monke
     assert second.failure is not None
     assert "no column 'question'" in second.failure.message
     assert not second.requests
+
+
+def test_a_file_of_a_config_without_answers_is_refused_like_one_that_is_named_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b"):
+        Path(f"{name}.jsonl").write_text('{"question": "2+2?", "label": "4"}\n')
+    Path("c.py").write_text(
+        "datasets = [dict(abbr=each, path=f'{each}.jsonl', data_type='qa', infer_method='gen') for each in ('a', 'b')]\n"
+    )
+    with pytest.raises(DataError, match="no column 'answer' to compare answers with") as raised:
+        resolve_tasks(["c.py"])
+    assert [str(each.location) for each in raised.value.diagnostics] == ["a.jsonl", "b.jsonl"]
+    assert len(resolve_tasks(["c.py"], ExamOptions(predict_only=True))) == 2

@@ -8,7 +8,7 @@ datasets; ``rows.jsonl[data_type=qa,project=aisbench]`` says more about one.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 from proctor.dialects.aisbench.config import DatasetConfig, checked, dataset_config
 from proctor.dialects.aisbench.datasets.custom import custom_dataset
 from proctor.dialects.aisbench.exam import dataset_exam
-from proctor.dialects.aisbench.file_keys import file_problems, filled
+from proctor.dialects.aisbench.file_keys import file_problems, filled, is_custom
 from proctor.dialects.aisbench.index import DATASET, EXAMS, config_entries, find_config
 from proctor.dialects.aisbench.judged_names import with_own_names
 from proctor.dialects.aisbench.options import DatasetOptions, dataset_options
@@ -24,6 +24,7 @@ from proctor.dialects.aisbench.reader import datasets_of, read_config, summarize
 from proctor.dialects.aisbench.summary import SummaryGroup, summary_groups
 from proctor.dialects.aisbench.values import abbr_of, location_of
 from proctor.errors import (
+    Diagnostic,
     Location,
     MissingFieldError,
     ProctorError,
@@ -97,14 +98,18 @@ def _exam_of_file(path: str, options: ExamOptions, listed: str = "") -> Exam:
     changed = dataset_options(options)
     config = dataset_config(_own_dataset(path, listed, "aisbench" if changed.own_limit else "opencompass"))
     if config.reader.get("output_column") is None and not options.predict_only:
-        columns = ", ".join(f"'{name}'" for name in config.reader["input_columns"])
-        raise MissingFieldError(
-            f"the file '{path}' has no column 'answer' to compare answers with",
-            location=Location(path),
-            why=f"its columns are {columns}",
-            hint="rename the column with the answers; to record what the model says and score nothing: --predict-only",
-        )
+        raise MissingFieldError([_without_answers(path, config.reader)])
     return dataset_exam(config, options, changed)
+
+
+def _without_answers(path: str, reader: Mapping[str, Any]) -> Diagnostic:
+    columns = ", ".join(f"'{name}'" for name in reader["input_columns"])
+    return Diagnostic(
+        f"the file '{path}' has no column 'answer' to compare answers with",
+        location=Location(path),
+        why=f"its columns are {columns}",
+        hint="rename the column with the answers; to record what the model says and score nothing: --predict-only",
+    )
 
 
 def _paths(base: str, include_paths: Sequence[str]) -> list[Path] | None:
@@ -146,15 +151,28 @@ def exams_of_config(path: Path, wanted: str, options: ExamOptions) -> list[Exam]
     values = read_config(path)
     if problems := list(file_problems(values)):
         raise ValidationError(problems)
-    found = [filled(each, values) for each in datasets_of(values)]
+    written = datasets_of(values)
+    found = [filled(each, values) for each in written]
     chosen = [each for each in found if not wanted or fnmatchcase(abbr_of(each), wanted)]
     if not chosen:
         raise _nothing(path, wanted, found)
     _warn_of_duplicates(path, chosen)
+    if unanswerable := [] if options.predict_only else list(_unanswerable(written, found, chosen)):
+        raise MissingFieldError(unanswerable)
     changed = dataset_options(options)
     groups = groups_of(values)
     exams = _exams(checked(chosen), options, changed)
     return [add_groups(exam, [group for group in groups if exam.name in group.members]) for exam in exams]
+
+
+def _unanswerable(
+    written: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]], chosen: Sequence[Mapping[str, Any]]
+) -> Iterator[Diagnostic]:
+    """Yield the users' own files without a column that answers are compared with: they would all be wrong."""
+    for own, made in zip(written, found, strict=True):
+        is_compared = is_custom(own) and "evaluator" not in own and any(made is each for each in chosen)
+        if is_compared and made["reader_cfg"].get("output_column") is None:
+            yield _without_answers(str(own["path"]), made["reader_cfg"])
 
 
 def _exams(configs: Sequence[DatasetConfig], options: ExamOptions, changed: DatasetOptions) -> list[Exam]:
