@@ -60,8 +60,10 @@ class UnitxtProviderEngine(ProviderEngine):
     def _rename(cls, values: Any) -> Any:
         if not isinstance(values, dict):
             return values
-        if isinstance(old := values.pop("parameters", None), dict):
-            values = {**{key: value for key, value in old.items() if key != "__type__"}, **values}
+        old = values.get("parameters")
+        if old is None or isinstance(old, dict):
+            given = {key: value for key, value in (old or {}).items() if key != "__type__"}
+            values = {**given, **{key: value for key, value in values.items() if key != "parameters"}}
         named = {cls.other_names.get(name, name): value for name, value in values.items()}
         if cls.fixed_provider and not named.get("provider"):
             named["provider"] = cls.fixed_provider
