@@ -38,7 +38,7 @@ class Instances:
             pool, streams = self._without_demos(self.instances(self.standardize(self.load())))
         if any(map(_draws_on, self.steps)):
             streams = MultiStream({name: _going_on(stream, course) for name, stream in streams.items()})
-        limits = dict(self.plan.limits)
+        limits: dict[str, int | None] = dict(self.plan.limits)
         for name, refiner in self.plan.refiners.items():
             if type(refiner) is StreamRefiner:  # it does what a limit does
                 limits[name] = _smaller(refiner.max_instances, limits.get(name))
