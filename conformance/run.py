@@ -50,6 +50,7 @@ COMPARISONS = (
     Comparison("unitxt.operators", ("--oracle", "{unitxt}")),
     Comparison("unitxt.tool_metrics", ("--oracle", "{unitxt}", "--catalog", "{unitxt_catalog}")),
     Comparison("unitxt.shuffles", ("--oracle", "{unitxt}")),
+    Comparison("unitxt.refiners", ("--oracle", "{unitxt}")),
     Comparison("unitxt.metrics", ("--oracle", "{unitxt}")),
     Comparison("unitxt.catalog", ("--catalog", "{unitxt_catalog}")),
     Comparison("unitxt.cards", ("--oracle", "{unitxt}", "--catalog", "{unitxt_catalog}", "--hub", "{hub}"), hub=True),

@@ -78,7 +78,7 @@ def _made(case, fetch):
     keys = ("source", "target", "references", "task_data", "metrics", "postprocessors", "groups")
     return {
         split: [{key: row.get(key) for key in keys} for row in streams[split]]
-        for split in ("train", "test")
+        for split in case.get("splits", ("train", "test"))
         if split in streams
     }
 

@@ -82,6 +82,11 @@ class Course:
         self._generators: dict[int, Random] = {}
         self._tokens: list[Token[Course | None]] = []
 
+    @property
+    def has_drawn(self) -> bool:
+        """Whether a step has drawn, so that what comes next depends on how far it went."""
+        return bool(self._generators)
+
     def generator(self, step: object, content: Any) -> Random:
         """Return the generator of a step; ``content`` is that of :func:`random_stream` where it has none yet."""
         return self._generators.setdefault(id(step), random_stream(content))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -157,3 +158,27 @@ def test_arguments_of_hub_metrics_count(arguments: dict[str, Any], score: float)
     metric.disable_confidence_interval_calculation()
     found = apply_metric(metric, ["Yes", "no 1!"], [["yes"], ["NO "]])
     assert found[0]["score"]["global"]["score"] == score
+
+
+@pytest.mark.parametrize(
+    "name, instead",
+    [
+        ("LlamaIndexCorrectness", "LLMJudgeDirect"),
+        ("FaithfulnessHHEM", "metrics.token_overlap"),
+        ("RemoteMetric", "inference_engine"),
+        ("RandomForestMetricsEnsemble", "MetricsEnsemble"),
+    ],
+)
+def test_metrics_that_are_not_here_say_what_is(name: str, instead: str) -> None:
+    with pytest.raises(ImportError, match=instead):
+        getattr(importlib.import_module("unitxt.metrics"), name)
+
+
+def test_parameters_are_given_in_one_place() -> None:
+    inference = importlib.import_module("unitxt.inference")
+    parameters = inference.OpenAiInferenceEngineParams(max_tokens=5, temperature=0.5)
+    engine = inference.OpenAiInferenceEngine(model_name="m", parameters=parameters, temperature=0.1)
+    assert (engine.max_tokens, engine.temperature) == (5, 0.1)
+    for wrong in ({"max_token": 5}, [("max_tokens", 5)]):
+        with pytest.raises(ValueError, match="max_token|parameters"):
+            inference.OpenAiInferenceEngine(model_name="m", parameters=wrong)

@@ -94,3 +94,19 @@ def test_a_dataset_of_all_splits_reads_one_after_the_other() -> None:
         28,
         29,
     ]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"max_train_instances": 14},
+        {"train_refiner": {"__type__": "stream_refiner", "max_instances": 14}},
+        {"train_refiner": {"__type__": "stream_refiner", "max_instances": 20}, "max_train_instances": 14},
+    ],
+)
+def test_a_limit_at_the_end_of_a_page_draws_for_the_row_after_it(fields: dict[str, Any]) -> None:
+    """What the next split draws is then Unitxt's, too; a refiner of one's own is such a limit."""
+    whole = load_dataset(recipe(**fields))
+    assert len(whole["train"]) == 14
+    assert numbers(whole["test"])[:14] == [0, 1, 2, 3, 4, 5, 6, 7, 10, 13, 8, 12, 11, 9]
+    assert numbers(recipe(**fields)()["test"])[:6] == EXPECTED["no demos"][1], "a split that is read alone"

@@ -47,6 +47,8 @@ _CATALOG = {
     "EnvironmentLocalCatalog": "proctor.artifacts:LocalCatalog",
     "Catalog": "proctor.artifacts:Catalog",
 }
+_PARAMETERS = {f"{name}InferenceEngineParams": "builtins:dict" for name in ("OpenAi", "WML")}
+"""What engines take as ``parameters``: they check the names themselves."""
 _STREAMS = {
     name: f"proctor.data.streams:{name}"
     for name in ("Stream", "MultiStream", "ListStream", "GeneratorStream", "DynamicStream")
@@ -139,6 +141,7 @@ _FUNCTIONS: dict[str, dict[str, str]] = {
     "hf_utils": {"UnitxtVersionsConflictError": f"{_ERRORS}:PluginError"},
     "image_operators": {"image_to_data_url": "proctor.data.images:image_to_data_url"},
     "inference": {
+        **_PARAMETERS,
         "TextGenerationInferenceOutput": "proctor.engines.inference:TextGenerationInferenceOutput",
         "ListWithMetadata": "proctor.engines.inference:Predictions",
         "OptionSelectingByLogProbsInferenceEngine": (
@@ -287,7 +290,58 @@ UNITXT = Alias(
             ("ReflectionToolCallingMetric", "ReflectionToolCallingMetricSyntactic", "ReflectionToolCallingMixin"),
             "it runs the package llmevalkit, which is not public; ToolCallingMetric checks calls against schemas",
         ),
-        "RemoteMetric": "metrics run here; a judge is asked through its inference_engine",
+        **dict.fromkeys(
+            ("RemoteMetric", "as_remote_metric", "get_remote_metrics_endpoint", "get_remote_metrics_names"),
+            "metrics run here; a judge is asked through its inference_engine",
+        ),
+        **dict.fromkeys(
+            ("LlamaIndexCorrectness", "LlamaIndexFaithfulness", "LlamaIndexLLMMetric"),
+            "its prompts are those of the package llama-index; LLMJudgeDirect(criteria=…, inference_engine=…) asks any "
+            "model with a criterion of your own",
+        ),
+        "FaithfulnessHHEM": "its model brings code of its own along; LLMJudgeDirect with a criterion of faithfulness, "
+        "or metrics.token_overlap on the contexts, say whether an answer keeps to them",
+        "RandomForestMetricsEnsemble": "its trees are a scikit-learn model of one version; MetricsEnsemble weighs "
+        "scores, and a GlobalMetric or InstanceMetric of your own can ask any model",
+        **dict.fromkeys(
+            ("Dataclass", "DataclassMeta", "FinalField"),
+            "derive from unitxt.artifact.Artifact, whose fields are checked, or use Python's dataclasses",
+        ),
+        **dict.fromkeys(
+            ("fields", "fields_names", "asdict", "required_fields", "get_fields", "class_fields", "abstract_fields"),
+            "an artifact's fields are in type(artifact).model_fields, its values in artifact.to_dict()",
+        ),
+        **dict.fromkeys(
+            ("HFInferenceEngineBase", "LMMSEvalBaseInferenceEngine", "HFGenerationParamsMixin", "LazyLoadMixin"),
+            "derive from HFAutoModelInferenceEngine, or from InferenceEngine for an engine of your own",
+        ),
+        **dict.fromkeys(
+            (
+                "StandardAPIParamsMixin",
+                "OpenAiInferenceEngineParamsMixin",
+                "TogetherAiInferenceEngineParamsMixin",
+                "VLLMParamsMixin",
+                "WMLChatParamsMixin",
+                "WMLGenerationParamsMixin",
+                "WMLInferenceEngineParamsMixin",
+                "TorchDeviceMixin",
+                "MockModeMixin",
+            ),
+            "derive from the engine itself, which has these fields, or from InferenceEngine",
+        ),
+        **dict.fromkeys(("Settings", "Constants"), "use unitxt.get_settings() and unitxt.get_constants()"),
+        **dict.fromkeys(
+            ("ConstantSizeSample", "RandomSizeSample", "AssignDemosToInstance", "CreateDemosPool", "AddDemosPool"),
+            "a DatasetRecipe draws demos itself: num_demos, demos_pool_size, demos_pool, sampler",
+        ),
+        **dict.fromkeys(
+            ("ApplyTemplate", "ApplySingleTemplate", "ApplyRandomTemplate"),
+            "a DatasetRecipe applies templates itself: template, or a list of them",
+        ),
+        **dict.fromkeys(
+            ("ApplyMetric", "MetricRecipe", "PostProcessRecipe", "SplitSubsetsAndGroups", "JoinSubsetsAndGroups"),
+            "use unitxt.evaluate(predictions, data) and unitxt.api.post_process",
+        ),
     },
 )
 """The alias of Unitxt 1.26."""

@@ -12,7 +12,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from proctor.data.fields import Row
+from proctor.data.row_failures import RowFailures
 from proctor.errors import DataError, did_you_mean
+from proctor.randomness import current_course
 
 if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict, Features, IterableDataset, IterableDatasetDict
@@ -41,8 +43,16 @@ class Stream:
         raise DataError("the stream is empty")
 
     def take(self, n: int) -> Iterator[Row]:
-        """Yield the first ``n`` rows."""
-        return islice(self, n)
+        """Yield the first ``n`` rows.
+
+        Where a step before goes on with one generator from row to row (``shuffle``), it has then drawn for the row
+        after them, too, as in Unitxt: what is drawn for the next split depends on that.
+        """
+        iterator = iter(self)
+        yield from islice(iterator, n)
+        if (course := current_course()) is not None and course.has_drawn:
+            with RowFailures():  # nobody asks about this row
+                next(iterator, None)
 
     def to_dataset(self, features: Features | None = None) -> Dataset:
         """Return the rows as a Hugging Face dataset; its columns are the keys of all rows."""

@@ -38,9 +38,11 @@ class Instances:
             pool, streams = self._without_demos(self.instances(self.standardize(self.load())))
         if any(map(_draws_on, self.steps)):
             streams = MultiStream({name: _going_on(stream, course) for name, stream in streams.items()})
-        limits = self.plan.limits
+        limits: dict[str, int | None] = dict(self.plan.limits)
         for name, refiner in self.plan.refiners.items():
-            if name in streams:
+            if type(refiner) is StreamRefiner:  # it does what a limit does
+                limits[name] = _smaller(refiner.max_instances, limits.get(name))
+            elif name in streams:
                 refined = _refining(refiner, limits.get(name))(MultiStream({name: streams[name]}))
                 streams = MultiStream({**streams, **refined})
         return pool, _limited(streams, limits)
@@ -183,14 +185,17 @@ def _refining(refiner: Any, limit: int | None) -> Any:
     """
     changes: dict[str, Any] = {"apply_to_streams": None}
     if isinstance(refiner, StreamRefiner):
-        limits = (each for each in (refiner.max_instances, limit) if each is not None)
-        changes["max_instances"] = min(limits, default=None)
+        changes["max_instances"] = _smaller(refiner.max_instances, limit)
     return refiner.model_copy(update={name: value for name, value in changes.items() if hasattr(refiner, name)})
+
+
+def _smaller(*limits: int | None) -> int | None:
+    return min((each for each in limits if each is not None), default=None)
 
 
 def _limited(streams: MultiStream, limits: Mapping[str, int | None]) -> MultiStream:
     def cut(stream: Stream, limit: int) -> Stream:
-        return GeneratorStream(lambda: islice(iter(stream), limit))
+        return GeneratorStream(lambda: stream.take(limit))
 
     return MultiStream(
         {

@@ -140,6 +140,9 @@ def test_parameters_in_one_place_as_old_engines_had_them():
 def test_a_deployment_instead_of_a_model():
     engine = WMLInferenceEngineChat(deployment_id="d", credentials={"api_key": "k", "project_id": "p"})
     assert engine._options()["route"] == "/ml/v1/deployments/d/text/chat"
+    assert (engine.label, engine.identity_values()["deployment_id"]) == ("d", "d")
+    without_key = WMLInferenceEngineChat(deployment_id="d")
+    assert without_key.identity == engine.identity, "nobody is asked for a list of models"
     for fields in ({}, {"model_name": "m", "deployment_id": "d"}):
         with pytest.raises(ValidationError, match="deployment_id"):
             WMLInferenceEngineChat(**fields)

@@ -530,3 +530,12 @@ def test_groups_ask_a_judge_nothing_new():
         assert results.groups_scores["kind"][1]["score"] == 0.5
         evaluate(["a"] * 6, rows)
     assert len(asked) == 12
+
+
+@pytest.mark.parametrize("wrong", [{"max": ["1_winrate"]}, {"mean": ["1_ranking"]}, {"group_mean": {}}])
+def test_a_pairwise_judge_has_means_of_win_rates_alone(wrong):
+    fields = {"inference_engine": ScriptedEngine(function=longer), "context_fields": []}
+    with pytest.raises(ValidationError, match="no global scores by"):
+        LLMJudgePairwise(**fields, reduction_map=wrong)
+    for same in ({"mean": ["score"]}, {"mean": ["a_winrate", "b_winrate"]}):
+        assert LLMJudgePairwise(**fields, reduction_map=same)

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proctor.scoring.grade import Columns
+from proctor.scoring.metrics.binary import F1BinaryPosOnly
 from proctor.scoring.metrics.correlation import pearson, spearman
 from proctor.scoring.metrics.finqa import equivalent, read_program, run_program
 from proctor.scoring.metrics.robustness import (
@@ -284,3 +285,12 @@ def test_finance_questions_are_scored():
     result = score("metrics.fin_qa_metric", predictions, [["x"]] * 4, task_data)
     assert list(result.instance_scores["program_accuracy"]) == [1.0, 0.0, 0.0, 0.0]
     assert list(result.instance_scores["execution_accuracy"]) == [1.0, 1.0, 0.0, 0.0]
+
+
+def test_scores_with_intervals_are_chosen():
+    """The bounds are those of Unitxt 1.26.9."""
+    metric = F1BinaryPosOnly(ci_scores=["precision_binary"])
+    references = [[1], [0], [0], [1], [1], [0], [1], [0]]
+    found = score(metric, [0.9, 0.2, 0.8, 0.1, 0.7, 0.4, 1.0, 0.0], references, [{}] * 8).scores
+    assert (found["precision_binary_ci_low"], found["precision_binary_ci_high"]) == pytest.approx((0.0938, 1), abs=1e-4)
+    assert "recall_binary_ci_low" not in found

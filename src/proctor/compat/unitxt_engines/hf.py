@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from proctor.artifacts import NON_POSITIONAL
+from proctor.compat.unitxt_engines.words import in_unitxt_words
 from proctor.engines.hf.hf_engine import HFEngine
 from proctor.engines.hf.loading import Family, ModelSource
 from proctor.engines.inference import OnFailure, Predictions, Row
@@ -48,6 +49,13 @@ class UnitxtHFEngine(HFEngine):
         "max_generated_tokens": "max_new_tokens",
         "parameters": "generation_kwargs",
     }
+    saved_names: ClassVar[dict[str, str]] = {
+        "model": "model_name",
+        "tokenizer": "tokenizer_name",
+        "inference_label": "label",
+        "chat_template_args": "chat_kwargs_dict",
+    }
+    """What Unitxt calls our fields, in engines that are saved."""
     transient_fields: ClassVar[frozenset[str]] = HFEngine.transient_fields | {
         "inference_label",
         "lazy_load",
@@ -91,6 +99,10 @@ class UnitxtHFEngine(HFEngine):
     def top_tokens(self) -> int:
         """How many alternatives to each token are asked for: ``n_top_tokens``."""
         return self.n_top_tokens or super().top_tokens
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the engine as data, with Unitxt's names."""
+        return in_unitxt_words(super().to_dict(), self.saved_names, self._given, {})
 
     def get_engine_id(self) -> str:
         """Return the name that Unitxt would file this engine under."""

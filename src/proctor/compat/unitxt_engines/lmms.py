@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import model_validator
 
 from proctor.artifacts import NON_POSITIONAL
+from proctor.compat.unitxt_engines.words import in_unitxt_words
 from proctor.engines.hf.hf_engine import HFEngine
 from proctor.engines.hf.loading import Family, ModelSource
 from proctor.engines.inference import OnFailure, Predictions, Row
@@ -60,8 +61,11 @@ class LMMSEvalInferenceEngine(HFEngine):
     def _model_of_arguments(cls, values: Any) -> Any:
         if not isinstance(values, dict) or values.get("model"):
             return values
-        arguments = values.get("model_args") or {}
-        return {**values, "model": str(arguments.get("pretrained") or arguments.get("model") or "")}
+        return {**values, "model": _model_in(values.get("model_args") or {})}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the engine as data, with Unitxt's names."""
+        return in_unitxt_words(super().to_dict(), {}, self._given, {"model": _model_in(self.model_args)})
 
     def decoding_defaults(self) -> Mapping[str, Any]:
         """Return the decoding that the fields ask for."""
@@ -72,8 +76,20 @@ class LMMSEvalInferenceEngine(HFEngine):
         return replace(super().source(), name=_CONVERTED.get(self.model, self.model))
 
 
+def _model_in(arguments: Mapping[str, Any]) -> str:
+    """Return the model that lmms-eval's arguments name."""
+    return str(arguments.get("pretrained") or arguments.get("model") or "")
+
+
 class LMMSEvalLoglikelihoodInferenceEngine(LMMSEvalInferenceEngine):
-    """Predicts the option in ``task_data["options"]`` that is most likely after the source."""
+    """Predicts the option in ``task_data["options"]`` that is most likely after the source.
+
+    Attributes:
+        request_type: The one kind of request there is; kept so that saved engines load.
+    """
+
+    transient_fields: ClassVar[frozenset[str]] = LMMSEvalInferenceEngine.transient_fields | {"request_type"}
+    request_type: Annotated[Literal["loglikelihood"], NON_POSITIONAL] = "loglikelihood"
 
     def infer(
         self, dataset: Iterable[Row], return_meta_data: bool = False, on_failure: OnFailure = "raise"

@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.artifacts.effects_of import effects_of
+from proctor.compat.unitxt_engines.words import in_unitxt_words
 from proctor.effects import Effect, missing, reading, require, written_by
 from proctor.engines.engine import Engine
 from proctor.engines.http.provider_engine import ProviderEngine
@@ -44,6 +45,8 @@ class UnitxtProviderEngine(ProviderEngine):
     }
     fixed_provider: ClassVar[str | None] = None
     other_names: ClassVar[Mapping[str, str]] = {"model_name": "model", "label": "inference_label"}
+    saved_names: ClassVar[Mapping[str, str]] = {"inference_label": "label"}
+    """What Unitxt calls our fields, in engines that are saved."""
 
     cache_batch_size: Annotated[int, NON_POSITIONAL] = 100
     use_cache: Annotated[bool, NON_POSITIONAL] = True
@@ -57,8 +60,10 @@ class UnitxtProviderEngine(ProviderEngine):
     def _rename(cls, values: Any) -> Any:
         if not isinstance(values, dict):
             return values
-        if isinstance(old := values.pop("parameters", None), dict):
-            values = {**{key: value for key, value in old.items() if key != "__type__"}, **values}
+        old = values.get("parameters")
+        if old is None or isinstance(old, dict):
+            given = {key: value for key, value in (old or {}).items() if key != "__type__"}
+            values = {**given, **{key: value for key, value in values.items() if key != "parameters"}}
         named = {cls.other_names.get(name, name): value for name, value in values.items()}
         if cls.fixed_provider and not named.get("provider"):
             named["provider"] = cls.fixed_provider
@@ -79,6 +84,14 @@ class UnitxtProviderEngine(ProviderEngine):
     def _extra_names(self) -> tuple[str, ...]:
         """Return the fields that go into the body as they are."""
         return ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the engine as data, with Unitxt's names and without its secrets."""
+        return in_unitxt_words(super().to_dict(), self.saved_names, self._given, self._derived())
+
+    def _derived(self) -> Mapping[str, Any]:
+        """Return what the class itself says of fields."""
+        return {"provider": self.fixed_provider} if self.fixed_provider else {}
 
     def get_engine_id(self) -> str:
         """Return the name that Unitxt would file this engine under."""
@@ -108,6 +121,12 @@ class OpenAiInferenceEngine(UnitxtProviderEngine):
         **UnitxtProviderEngine.other_names,
         "default_headers": "extra_headers",
         "num_parallel_requests": "max_concurrency",
+    }
+    saved_names: ClassVar[Mapping[str, str]] = {
+        **UnitxtProviderEngine.saved_names,
+        "model": "model_name",
+        "extra_headers": "default_headers",
+        "max_concurrency": "num_parallel_requests",
     }
 
     data_classification_policy: Policy = ["public"]
@@ -143,6 +162,7 @@ class TogetherAiInferenceEngine(UnitxtProviderEngine):
     """Together AI."""
 
     fixed_provider: ClassVar[str | None] = "together-ai"
+    saved_names: ClassVar[Mapping[str, str]] = {**UnitxtProviderEngine.saved_names, "model": "model_name"}
     data_classification_policy: Policy = ["public"]
     top_k: Annotated[int | None, NON_POSITIONAL] = None
     repetition_penalty: Annotated[float | None, NON_POSITIONAL] = None
@@ -192,6 +212,27 @@ class LiteLLMInferenceEngine(UnitxtProviderEngine):
             return {**values, "provider": cls.prefixes[prefix], "model": rest}
         return {**values, "provider": "anthropic" if model.startswith("claude") else "open-ai"}
 
+    _said_model: str = ""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        said = kwargs.get("model", kwargs.get("model_name", args[0] if args else None))
+        object.__setattr__(self, "_said_model", said if isinstance(said, str) and "provider" not in kwargs else "")
+
+    def come_from(self, other: Engine) -> None:
+        """Take over what the model was called, too."""
+        super().come_from(other)
+        if isinstance(other, LiteLLMInferenceEngine):
+            object.__setattr__(self, "_said_model", other._said_model)  # noqa: SLF001 - the same class
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the engine as data, with the model's name as LiteLLM has it."""
+        data = super().to_dict()
+        prefix, _, name = self._said_model.partition("/")
+        if self.model == (name if prefix in self.prefixes else self._said_model):
+            return {each: value for each, value in data.items() if each != "provider"} | {"model": self._said_model}
+        return data
+
     def prepare(self) -> None:
         """Turn requests per second into requests per minute."""
         super().prepare()
@@ -212,6 +253,11 @@ class WMLInferenceEngineBase(UnitxtProviderEngine):
         **UnitxtProviderEngine.other_names,
         "concurrency_limit": "max_concurrency",
     }
+    saved_names: ClassVar[Mapping[str, str]] = {
+        **UnitxtProviderEngine.saved_names,
+        "model": "model_name",
+        "max_concurrency": "concurrency_limit",
+    }
     data_classification_policy: Policy = ["public", "proprietary"]
     model: str = ""
     deployment_id: Annotated[str | None, NON_POSITIONAL] = None
@@ -223,6 +269,15 @@ class WMLInferenceEngineBase(UnitxtProviderEngine):
         super().verify()
         if bool(self.model) == bool(self.deployment_id):
             raise ValidationError(f"{type(self).__name__} needs either 'model_name' or 'deployment_id'")
+
+    @property
+    def label(self) -> str:
+        """The model's name, or the deployment's."""
+        return self.deployment_id or super().label
+
+    def named_model(self) -> str:
+        """Return the model's name; a deployment has none, and nobody is asked for one."""
+        return "" if self.deployment_id else super().named_model()
 
     def _options(self) -> dict[str, Any]:
         options = super()._options()
@@ -236,15 +291,21 @@ class WMLInferenceEngineBase(UnitxtProviderEngine):
         return options
 
 
+_OF_TEXT = {"max_new_tokens": "max_tokens", "random_seed": "seed", "stop_sequences": "stop"}
+"""What services of text generation call the decoding."""
+
+
 class WMLInferenceEngineGeneration(WMLInferenceEngineBase):
     """watsonx.ai, text generation. Prompts are one string."""
 
     fixed_provider: ClassVar[str | None] = "watsonx-text"
     other_names: ClassVar[Mapping[str, str]] = {
         **WMLInferenceEngineBase.other_names,
-        "max_new_tokens": "max_tokens",
-        "random_seed": "seed",
-        "stop_sequences": "stop",
+        **_OF_TEXT,
+    }
+    saved_names: ClassVar[Mapping[str, str]] = {
+        **WMLInferenceEngineBase.saved_names,
+        **{ours: theirs for theirs, ours in _OF_TEXT.items()},
     }
     decoding_method: Annotated[Literal["greedy", "sample"] | None, NON_POSITIONAL] = None
     length_penalty: Annotated[dict[str, float] | None, NON_POSITIONAL] = None
@@ -294,9 +355,12 @@ class IbmGenAiInferenceEngine(UnitxtProviderEngine):
     fixed_provider: ClassVar[str | None] = "bam"
     other_names: ClassVar[Mapping[str, str]] = {
         **UnitxtProviderEngine.other_names,
-        "max_new_tokens": "max_tokens",
-        "random_seed": "seed",
-        "stop_sequences": "stop",
+        **_OF_TEXT,
+    }
+    saved_names: ClassVar[Mapping[str, str]] = {
+        **UnitxtProviderEngine.saved_names,
+        "model": "model_name",
+        **{ours: theirs for theirs, ours in _OF_TEXT.items()},
     }
     data_classification_policy: Policy = ["public", "proprietary"]
 
@@ -399,8 +463,10 @@ class MockInferenceEngine(Engine):
         model_name: What tables call it.
         default_inference_value: The answer.
         default_inference_value_logprob: Its tokens.
+        inference_label: ``inference_type`` of detailed predictions; Unitxt calls it ``label``.
     """
 
+    transient_fields: ClassVar[frozenset[str]] = Engine.transient_fields | {"inference_label"}
     model_name: str
     default_inference_value: str = "[[10]]"
     default_inference_value_logprob: list[dict[str, Any]] = [
@@ -408,6 +474,18 @@ class MockInferenceEngine(Engine):
     ]
     cache_batch_size: Annotated[int, NON_POSITIONAL] = 100
     use_cache: Annotated[bool, NON_POSITIONAL] = True
+    inference_label: Annotated[str, NON_POSITIONAL] = "mock_inference_engine"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rename(cls, values: Any) -> Any:
+        if not isinstance(values, dict):
+            return values
+        return {"inference_label" if name == "label" else name: value for name, value in values.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the engine as data, with Unitxt's names."""
+        return in_unitxt_words(super().to_dict(), {"inference_label": "label"}, self._given, {})
 
     def generate(self, requests: Iterable[Generate]) -> Answers:
         """Answer generation requests, in order."""

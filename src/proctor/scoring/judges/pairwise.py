@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Any, ClassVar
 
 from proctor.data.policy import classes_of
-from proctor.errors import ScoringError
+from proctor.errors import ScoringError, ValidationError
 from proctor.ir import Failure
 from proctor.scoring.flat import MetricScores
 from proctor.scoring.grade import Columns
@@ -45,6 +45,22 @@ class LLMJudgePairwise(LLMJudge):
     unit: ClassVar[Unit | None] = "share"
     main_score: str = "1_winrate"
     reduction_map: dict[str, Any] = {"mean": ["1_winrate"]}
+
+    def verify(self) -> None:
+        """Check that nobody asks for other global scores than there are.
+
+        Raises:
+            ValidationError: ``reduction_map`` says anything but means of win rates.
+        """
+        super().verify()
+        names = [str(name) for scores in self.reduction_map.values() for name in scores]
+        if set(self.reduction_map) - {"mean"} or any(not name.endswith(("winrate", "score")) for name in names):
+            raise ValidationError(
+                f"a pairwise judge has no global scores by {self.reduction_map}",
+                path="$.reduction_map",
+                why="they are the means of the win rates of all systems, whatever reduction_map says",
+                hint="leave reduction_map out; the other scores are in the instances",
+            )
 
     def _measure(self, columns: Columns, *, intervals: bool, instances: bool) -> MetricScores:
         names = next((list(_by_system(each)) for each in columns.predictions if isinstance(each, (dict, list))), [])
