@@ -140,7 +140,7 @@ def test_object_storage_without_keys_files_or_library(bucket, monkeypatch):
         LoadFromIBMCloud(**CLOUD, data_files=["x.json"])()
     monkeypatch.setenv("K", "x")
     monkeypatch.setitem(sys.modules, "boto3", None)
-    with pytest.raises(MissingExtraError, match="pip install boto3"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'proctor\[loaders\]'"):
         LoadFromIBMCloud(**CLOUD, data_files=["x.json"])()
 
 

@@ -36,7 +36,7 @@ def test_an_empty_stream_has_no_first_row():
 
 def test_only_streams_are_streams():
     with pytest.raises(DataError, match="cannot be the stream"):
-        MultiStream({"train": [{"a": 1}]})
+        MultiStream({"train": {"a": 1}})
     with pytest.raises(DataError, match="cannot be the stream"):
         MultiStream({3: ListStream([])})
 
@@ -57,3 +57,8 @@ def test_streams_become_datasets():
 def test_functions_become_streams():
     streams = MultiStream.from_generators({"train": lambda: iter([{"a": 1}])})
     assert list(streams.get_generator("train")) == list(streams["train"]) == [{"a": 1}]
+
+
+def test_a_list_of_rows_becomes_a_stream():
+    streams = MultiStream({"train": [{"a": 1}], "test": ListStream([])})
+    assert list(streams["train"]) == [{"a": 1}]
