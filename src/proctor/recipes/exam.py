@@ -30,6 +30,7 @@ from proctor.recipes.options import ExamOptions
 from proctor.recipes.selection import Opened, Row, Selection, chosen
 from proctor.scoring.grade import Grade
 from proctor.scoring.groupings import GroupBy, values_of
+from proctor.scoring.score import Score
 
 if TYPE_CHECKING:
     from proctor.data.streams import MultiStream
@@ -308,6 +309,15 @@ class Exam:
         return self.rows.stages()
 
     # -- before anybody is asked ------------------------------------------------------------------------------
+
+    @property
+    def declared_main(self) -> Score | None:
+        """The main score without its value; ``None`` where its unit is known only when answers have been scored."""
+        try:
+            found: Score | None = getattr(self.grader, "declared_main", None)
+        except ProctorError:  # which `problems` tells
+            return None
+        return None if self.options.predict_only else found
 
     def refused(self) -> list[Diagnostic]:
         """Return which of the options that were given the exam cannot honour, and why."""

@@ -84,6 +84,11 @@ class RepeatsGrader:
     count: int
     names: tuple[str, ...] = ()
 
+    @property
+    def declared_main(self) -> Score | None:
+        """The main score of the exam without its value; reducers keep its unit."""
+        return getattr(self.base, "declared_main", None)
+
     def check(self) -> Iterator[Diagnostic]:
         """Yield what can be known before anybody is asked."""
         yield from self.base.check()
@@ -347,6 +352,11 @@ class CopiesGrader:
     count: int
     names: tuple[str, ...]
     in_blocks: Callable[[], bool]
+
+    @property
+    def declared_main(self) -> Score | None:
+        """The main score of the exam without its value; reducers keep its unit."""
+        return getattr(self.base, "declared_main", None)
 
     def check(self) -> Iterator[Diagnostic]:
         """Yield what can be known before anybody is asked."""

@@ -83,6 +83,13 @@ class ExamGrader:
             for scorer in grading.scorers:
                 yield from scorer.check()
 
+    @property
+    def declared_main(self) -> Score | None:
+        """The main score without its value, as far as its scorer says beforehand in which unit it is."""
+        first = next((scorer for grading in self.gradings[:1] for scorer in grading.scorers), None)
+        found: Score | None = getattr(first, "declared_main", None)
+        return found
+
     def without_scorers(self) -> ExamGrader:
         """Return the grader that records predictions and scores nothing (``--predict-only``)."""
         bare = [replace(grading, scorers=()) for grading in self.gradings]
