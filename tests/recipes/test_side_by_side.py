@@ -17,6 +17,7 @@ from proctor.recipes.exam import Grader
 from proctor.recipes.options import ExamOptions
 from proctor.recipes.repeats import RepeatsGrader
 from proctor.recipes.side_by_side import SideBySide
+from proctor.scoring import stored
 
 ALL = ("mean", "majority", "best", "pass@2", "pass^2", "g-pass@4", "g-pass@2:0.75")
 SAID = ("yes", "no", "yes indeed", "positive", "negative", "12", "")
@@ -130,13 +131,14 @@ def held(exam, count: int) -> tuple[float, float]:
     return now, most
 
 
-def test_answers_of_repeats_weigh_nothing():
+def test_answers_of_repeats_weigh_nothing(monkeypatch):
+    monkeypatch.setattr(stored, "MOST_BYTES", 1 << 18)  # the file begins early, so few questions tell
     text = f"filter_list: [{FIRST}]\nmetric_list: [{{metric: exact_match}}]\n"
     Path("long.yaml").write_text(TASK + text)
     (exam,) = resolve_tasks(["long.yaml"], ExamOptions(repeats=4, reduce=("mean", "majority", "pass@2")))
-    held(exam, 30)  # what is imported and compiled on the way
-    few, many = held(exam, 2_000), held(exam, 8_000)
-    more = 6_000 * 4
+    exam.grader.grade(long_answers(30, 4))  # what is imported and compiled on the way
+    few, many = held(exam, 500), held(exam, 2_000)
+    more = 1_500 * 4
     assert (many[0] - few[0]) / more < 200, "bytes that each further answer of 2,000 leaves in memory: its scores"
     assert (many[1] - few[1]) / more < 500
 
