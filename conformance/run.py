@@ -58,6 +58,7 @@ COMPARISONS = (
     Comparison("unitxt.metrics_models", missing="a folder with a model of sentence embeddings (--model)"),
     Comparison("unitxt.seed_programs", missing="the document with the programs (--seed)"),
     Comparison("lm_eval.compare", hub=True),
+    Comparison("lm_eval.package_functions", ("--lm-python", "{lm_eval}")),
     Comparison("lm_eval.load_tasks", ("--lm-python", "{lm_eval}")),
     Comparison("lm_eval.hf_loglikelihoods", ("--lm-python", "{lm_eval}", "--hub", "{hub}"), hub=True),
     Comparison("lm_eval.end_to_end", ("--lm-python", "{lm_eval}", "--hub", "{hub}"), hub=True),

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib import metadata
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -83,7 +84,7 @@ def entries(monkeypatch):
 
     def install(*found: tuple[str, str, str]) -> None:
         made = [EntryPoint(name, value, f"proctor.{group}") for group, name, value in found]
-        monkeypatch.setattr(module, "entry_points", lambda group: [each for each in made if each.group == group])
+        monkeypatch.setattr(metadata, "entry_points", lambda group: [each for each in made if each.group == group])
         plugins.cache_clear()
         exam_folders.cache_clear()
 
