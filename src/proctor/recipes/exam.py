@@ -108,7 +108,11 @@ class Asker(Protocol):
 
 
 class Grader(Protocol):
-    """Turns answers into scores."""
+    """Turns answers into scores.
+
+    One that knows the unit of its main score beforehand says so in ``declared_main``: a score without its value, or
+    ``None``. Thresholds in another unit are then refused before anybody is asked.
+    """
 
     def check(self) -> Iterator[Diagnostic]:
         """Yield what can be known before anybody is asked.
