@@ -184,8 +184,16 @@ def _summary_differences(name: str, folder: Path) -> Iterator[str]:
         if theirs is None or not own.is_file():
             yield f"{name}: there is no summary.{ending} of {'AISBench' if theirs is None else 'Proctor'}"
             continue
-        pairs = zip_longest(theirs.read_text().splitlines(), own.read_text().splitlines(), fillvalue="")
+        lines = ([_explained(line) for line in each.read_text().splitlines()] for each in (theirs, own))
+        pairs = zip_longest(*lines, fillvalue="")
         yield from (f"{name}: summary.{ending}: {a} / {b}" for a, b in pairs if a != b)
+
+
+def _explained(line: str) -> str:
+    """Return a line of a summary without the numbers of ``pass@k`` and ``cons@k``."""
+    cells = re.split(r"\s*[,|]\s*", line)
+    place = next((place for place, cell in enumerate(cells) if cell.startswith(("pass@", "cons@"))), len(cells))
+    return ",".join(cells[: place + 2])  # dataset, version, metric, mode, a number for each model
 
 
 def _score_differences(name: str, folder: Path) -> Iterator[str]:

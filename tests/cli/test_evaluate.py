@@ -138,3 +138,23 @@ def test_what_a_line_says_about_its_prediction_counts(tmp_path):
     assert "Num Instances: 2 (3 failed)" in done.stdout
     strict = evaluate(*given, "--truncated", "fail")
     assert "1 of 5 instances failed (truncated); the first is 0:" in strict.stderr
+
+
+def test_lines_of_aisbench_are_put_in_the_order_of_their_rows(tmp_path):
+    """They stand in the order of arrival."""
+    rows = list(load_recipe("samples.sentiment")()["test"])[:3]
+    said = [
+        {"data_abbr": "d", "id": place, "success": True, "uuid": "u", "prediction": row["target"]}
+        for place, row in enumerate(rows)
+    ]
+    arrived = [said[2], said[0], said[1]]
+    assert len({row["target"] for row in rows}) > 1
+    assert json.loads(evaluate(*predictions_of(tmp_path, *arrived), "--json").stdout)["accuracy"] == 1
+    failed = {**said[0], "success": False, "prediction": "", "error_info": "time-out"}
+    done = evaluate(*predictions_of(tmp_path, said[2], failed, said[1]))
+    assert "1 of 3 instances failed (engine); the first is 0: time-out" in done.stderr
+    twice = evaluate(*predictions_of(tmp_path, said[1], said[0], said[1]))
+    assert twice.returncode == 2
+    assert "row 1 has several answers" in twice.stderr
+    missing = evaluate(*predictions_of(tmp_path, said[2], said[0]))
+    assert "row 1 has no answer" in missing.stderr

@@ -10,6 +10,7 @@ from proctor.ir import Failure
 from proctor.running.exporting import ExportedRun
 from proctor.running.log import ResponseLog
 from proctor.running.plan import Filed, answered
+from proctor.scoring.evaluators.runs import tabled
 from proctor.scoring.flat import read_flat
 from proctor.secrets import without_secrets
 
@@ -34,7 +35,8 @@ def write_aisbench(run: ExportedRun) -> list[Path]:
                 if (entry := run.result.results.get(exam.name)) and "error" not in entry:
                     numbers = [each for each in read_flat(entry) if isinstance(each.value, int | float)]
                     scores = {each.name: float(each.value) for each in numbers if isinstance(each.value, int | float)}
-                    paths.append(write_results(folder, model, exam.name, scores))
+                    shown = {name: scores[name] for name in tabled(scores)}
+                    paths.append(write_results(folder, model, exam.name, shown))
         except OSError as error:
             raise OutputError(f"the files of AISBench cannot be written to {folder}", why=str(error)) from None
     return paths

@@ -137,23 +137,56 @@ def read_predictions(path: Path) -> list[Any]:
     """
     try:
         with opened(path) as file:
-            lines = file.read().decode("utf-8").splitlines()
+            lines = file.read().decode("utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise DatasetNotFoundError(f"the file {path} cannot be read", why=str(error)) from None
-    return [_prediction(path, number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    values = {number: _value(path, number, line) for number, line in enumerate(lines, 1) if line.strip()}
+    if values and all(map(_is_aisbench, values.values())):
+        values = _in_order_of_rows(path, values)
+    return [_prediction(path, number, value) for number, value in values.items()]
 
 
-def _prediction(path: Path, number: int, line: str) -> Any:
+def _is_aisbench(value: Any) -> bool:
+    """Whether a line is one of AISBench's ``predictions/*.jsonl``, which stand in the order of arrival."""
+    return isinstance(value, dict) and "data_abbr" in value and isinstance(value.get("id"), int)
+
+
+def _in_order_of_rows(path: Path, values: dict[int, Any]) -> dict[int, Any]:
+    """Return AISBench's lines in the order of their rows.
+
+    Raises:
+        DataError: A row has no line, or several.
+    """
+    ordered = dict(sorted(values.items(), key=lambda each: each[1]["id"]))
+    for place, (number, value) in enumerate(ordered.items()):
+        if value["id"] != place:
+            is_twice = value["id"] < place
+            raise DataError(
+                f"row {value['id'] if is_twice else place} has {'several answers' if is_twice else 'no answer'}",
+                location=Location(str(path), number),
+                why="AISBench numbers its lines by row, however often a row was asked",
+                hint="proctor run CONFIG.py --mode eval --work-dir FOLDER grades a whole work folder, repeats included",
+            )
+    return ordered
+
+
+def _value(path: Path, number: int, line: str) -> Any:
     try:
-        value = parse_json(line)
+        return parse_json(line)
     except json.JSONDecodeError as error:
         raise DataError(
             "the line is not valid JSON", location=Location(str(path), number, error.colno), why=error.msg
         ) from None
     except (ValueError, RecursionError) as error:  # a number of thousands of digits, or nested without end
         raise DataError("the line cannot be read", location=Location(str(path), number), why=str(error)) from None
+
+
+def _prediction(path: Path, number: int, value: Any) -> Any:
     if not isinstance(value, dict):
         return value
+    if _is_aisbench(value) and value.get("success") is False:
+        reason = {"kind": "engine", "message": str(value.get("error_info") or "the request failed")}
+        return _recorded(None, {"failure": reason})
     for name in ("prediction", "raw_prediction", "output"):
         if name in value:
             return _recorded(value[name], value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +74,30 @@ def look_back(
         results: Mapping[str, Any] = {model: work.results(model) for model in work.models(RESULTS)}
         return _show_table(results, names, habits["--summarizer"], options)
     given = {name: value for name, value in options.items() if name in _OF_EXAMS}
-    return _graded(work, find_exams(list(names), given), habits, names, options, **printed)
+    configs = _configs(habits, names, options)
+
+    def exams_for(model: str) -> list[Exam]:
+        said = {"model_config": configs[model]} if model in configs else {}
+        return find_exams(list(names), {**given, **said})
+
+    return _graded(work, exams_for, habits, names, options, **printed)
+
+
+def _configs(habits: Habits, names: Sequence[str], options: Mapping[str, Any]) -> dict[str, str]:
+    """Return what means the configs of models, by the names of their folders: repeats and post-processors are theirs.
+
+    Raises:
+        ProctorError: A config cannot be read.
+    """
+    from proctor.dialects.aisbench.models import find_models, says_how_to_score
+
+    texts = [*habits.models, options.get("model") or "", *(name.partition("::")[0] for name in names)]
+    found: dict[str, str] = {}
+    for text in filter(None, dict.fromkeys(texts)):
+        for each, values in find_models(text) or ():
+            if says_how_to_score(values):
+                found.setdefault(each.partition("::")[2], each)
+    return found
 
 
 _OF_EXAMS = frozenset({*OPTIONS, *LOOKED_UP, "trust_code"})
@@ -112,7 +135,7 @@ def _own_run(folder: Path, mode: str, *, every_score: bool, as_json: bool, allow
 
 def _graded(
     work: WorkDir,
-    exams: Sequence[Exam],
+    exams_for: Callable[[str], Sequence[Exam]],
     habits: Habits,
     names: Sequence[str],
     options: dict[str, Any],
@@ -125,7 +148,7 @@ def _graded(
     from proctor.cli.tables import score_table
     from proctor.results.summary import failure_notes, score_rows
 
-    results = {model: _results(work, model, exams) for model in _models(work, habits, options)}
+    results = {model: _results(work, model, exams_for(model)) for model in _models(work, habits, options)}
     code = 0
     for model, entries in results.items():
         rows = list(score_rows(entries, every_score=every_score))

@@ -14,7 +14,7 @@ from proctor.cli.habits import Habits
 from proctor.cli.run_options import changed_spec, of_model, origin_of_model, spec_of_options
 from proctor.dialects.aisbench.resolve import configs_of
 from proctor.dialects.aisbench.summary import SummaryTable, named_summarizer, summary_of, summary_of_datasets
-from proctor.errors import OutputError, UsageError
+from proctor.errors import Diagnostic, OutputError, ProctorError, UsageError
 
 if TYPE_CHECKING:
     from proctor.engines.engine_registry import Origin
@@ -111,6 +111,7 @@ def _run_all(
     jobs: Mapping[str, tuple[RunSpec, Origin]], execution: Execution, habits: Habits, **printed: bool
 ) -> tuple[dict[str, RunResult], int]:
     """Run each model; return results by model (none of a rehearsal) and the exit code."""
+    _check_all(jobs)
     results: dict[str, RunResult] = {}
     code = 0
     with terminated_like_ctrl_c():
@@ -128,6 +129,24 @@ def _run_all(
             results[name] = run_spec(spec, here, origin)
             code = max(code, conclude(results[name], thresholds=execution.fail_under, **printed))
     return results, code
+
+
+def _check_all(jobs: Mapping[str, tuple[RunSpec, Origin]]) -> None:
+    """See to it that the exams of every model can be built, before the first model is asked.
+
+    Raises:
+        UsageError: Some cannot; everything that is wrong with all of them at once.
+    """
+    from proctor.dialects.run_file import exams_of_spec
+
+    problems: dict[Diagnostic, None] = {}
+    for spec, _ in list(jobs.values())[1:]:  # the first one's own run says what is wrong with it
+        try:
+            exams_of_spec(spec)
+        except ProctorError as error:
+            problems.update(dict.fromkeys(error.diagnostics))
+    if problems:
+        raise UsageError(list(problems))
 
 
 def _specs(path: Path, options: dict[str, Any], named: Sequence[str] = ()) -> dict[str, RunSpec]:

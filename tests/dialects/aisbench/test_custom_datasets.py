@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,7 @@ from proctor.dialects.aisbench.datasets.custom import custom_dataset
 from proctor.dialects.aisbench.evaluators import evaluate
 from proctor.dialects.aisbench.prompts import PromptBuilder
 from proctor.dialects.resolve import resolve_tasks
-from proctor.errors import DataError, DatasetNotFoundError
+from proctor.errors import DataError, DatasetNotFoundError, UsageError
 from proctor.recipes.options import ExamOptions
 
 CHOICE = {"question": "Which?", "A": "red", "B": "blue", "answer": "B"}
@@ -120,25 +123,92 @@ def test_a_file_beside_that_is_no_object_is_located(tmp_path):
             custom_dataset({"path": "choice.jsonl"})
 
 
-@pytest.mark.parametrize(
-    "name, text, said",
-    [
-        ("t.csv", "prompt,label\n2+2?,4\n", "no column 'question'"),
-        ("t.csv", "question,label\n2+2?,4\n", "no column 'answer'"),
-        ("t.csv", "Question,answer\n2+2?,4\n", "did you mean 'Question'"),
-        ("t.csv", "question;answer\n2+2?;4\n", "this file has semicolons"),
-        ("t.csv", "text,A,B,answer\nx,1,2,A\n", "its columns are 'text', 'A', 'B', 'answer'"),
-        ("t.jsonl", '{"prompt": "2+2?", "answer": "4"}\n', "its columns are 'prompt', 'answer'"),
-    ],
-)
-def test_a_file_without_the_columns_that_are_asked_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str, said: str
+WRONG = [
+    ("t.csv", "prompt,label\n2+2?,4\n", "no column 'question'"),
+    ("t.csv", "Question,answer\n2+2?,4\n", "did you mean 'Question'"),
+    ("t.csv", "question;answer\n2+2?;4\n", "this file has semicolons"),
+    ("t.csv", "text,A,B,answer\nx,1,2,A\n", "its columns are 'text', 'A', 'B', 'answer'"),
+    ("t.jsonl", '{"prompt": "2+2?", "answer": "4"}\n', "its columns are 'prompt', 'answer'"),
+]
+"""Files that their packages' own rules refuse: a name, its rows, what is said."""
+
+
+@pytest.mark.parametrize("project", ["opencompass", "aisbench"])
+@pytest.mark.parametrize("name, text, said", [*WRONG, ("t.csv", "question,label\n2+2?,4\n", "no column 'answer'")])
+def test_a_custom_dataset_without_the_columns_that_are_asked_is_refused(
+    tmp_path: Path, project: str, name: str, text: str, said: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
+    """As ``--custom-dataset-path`` names it: no column is guessed, whatever a table by itself would be taken for."""
     (tmp_path / name).write_text(text)
     with pytest.raises(DataError) as raised:
-        resolve_tasks([name])
+        resolve_tasks([f"{name}[project={project}]"])
     assert said in str(raised.value)
+
+
+@pytest.mark.parametrize("name, text, said", WRONG)
+def test_a_custom_dataset_of_a_config_without_its_columns_is_refused(
+    tmp_path: Path, name: str, text: str, said: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    (tmp_path / "own.py").write_text(f'datasets = [dict(path="{name}", infer_method="gen")]\n')
+    with pytest.raises(DataError) as raised:
+        resolve_tasks(["own.py"])
+    assert said in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "name, text, asked, said",
+    [
+        ("t.csv", "prompt,label\n2+2?,4\n", "2+2?", "asks 'prompt', and compares with 'label'"),
+        ("t.csv", "question,label\n2+2?,4\n", "2+2?", "asks 'question', and compares with 'label'"),
+        ("t.csv", "Question,answer\n2+2?,4\n", "2+2?", "asks 'Question', and compares with 'answer'"),
+        ("t.csv", "question;answer\n2, 3?;4\n", "2, 3?", "asks 'question', and compares with 'answer'"),
+        ("t.jsonl", '{"prompt": "2+2?", "answer": "4"}\n', "2+2?", "asks 'prompt', and compares with 'answer'"),
+    ],
+)
+def test_a_table_by_itself_is_asked_by_the_columns_it_has_and_they_are_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str, text: str, asked: str, said: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    with _heard(caplog):
+        (exam,) = resolve_tasks([name])
+    assert said in caplog.text
+    (question,) = exam.questions()
+    assert question.requests[0].prompt.text == asked  # type: ignore[union-attr]
+    assert question.exchange.answer == "4"
+
+
+@pytest.mark.parametrize("columns", ["text,A,B,answer", "frage,antwort", "question,hint"])
+def test_a_table_that_does_not_say_what_is_asked_or_right_is_refused_with_what_it_has(
+    tmp_path: Path, columns: str
+) -> None:
+    names = columns.split(",")
+    (tmp_path / "t.csv").write_text(f"{columns}\n{','.join('x' for _ in names)}\n")
+    with pytest.raises(UsageError, match="nothing says which column of the table is") as raised:
+        resolve_tasks(["t.csv"])
+    assert ", ".join(map(repr, names)) in str(raised.value)
+
+
+def test_a_file_beside_a_table_is_said_to_be_unread_where_columns_are_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "t.csv").write_text("frage,wert\n2+2?,4\n")
+    (tmp_path / "t.csv.meta.json").write_text('{"human_prompt": "Q: {frage}", "output_column": "wert"}')
+    with _heard(caplog):
+        (exam,) = resolve_tasks(["t.csv[input_column=frage,answer_column=wert]"])
+    assert "t.csv.meta.json is not read" in caplog.text
+    assert next(iter(exam.questions())).requests[0].prompt.text == "2+2?"  # type: ignore[union-attr]
+
+
+@contextmanager
+def _heard(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Let pytest hear what Proctor's logger says, which does not pass it on by itself."""
+    logger = logging.getLogger("proctor")
+    logger.addHandler(caplog.handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(caplog.handler)
 
 
 def test_a_prompt_of_ones_own_asks_other_columns_and_names_those_that_are_not_there(

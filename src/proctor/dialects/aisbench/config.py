@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from proctor.dialects.aisbench.absent_evaluators import RECORDED_ONLY
 from proctor.dialects.aisbench.config_keys import dataset_key_problems, part_problems, without_effect
 from proctor.dialects.aisbench.datasets import Replicas, type_arguments
 from proctor.dialects.aisbench.datasets.dataset_specs import spec_names
 from proctor.dialects.aisbench.datasets.reader import range_problems
-from proctor.dialects.aisbench.evaluators import RECORDED_ONLY, evaluation_slips
+from proctor.dialects.aisbench.evaluators import evaluation_slips
 from proctor.dialects.aisbench.judge_inference import judge_of
 from proctor.dialects.aisbench.olympiad_prompts import is_olympiad, plain_inference
 from proctor.dialects.aisbench.part_values import dataset_value_problems
@@ -90,6 +91,7 @@ class DatasetConfig:
         values: The dictionary as it was written.
         inferencer: What is asked.
         count: Answers per row (``n``); several for pass@k and its like.
+        by_row: Whether the model, not the dataset, says how often: AISBench's files then call every answer by its row.
     """
 
     abbr: str
@@ -97,6 +99,7 @@ class DatasetConfig:
     inferencer: Inferencer
     count: int = 1
     location: Location | None = field(default=None, compare=False)
+    by_row: bool = False
 
     @property
     def reader(self) -> Mapping[str, Any]:
@@ -146,15 +149,16 @@ class DatasetConfig:
                 f"'{self.abbr}' is to be asked {own} times (n), and {times} times (the model's num_return_sequences)",
                 location=self.location,
                 path="$.n",
-                hint="say one of them",
+                why="AISBench asks as often as both multiplied, and has no score then",
+                hint="say one of them; to ask the other datasets only, name them with --tasks",
             )
         values = ConfigDict({"k": times, **self.values, "n": times}, location=self.location)
-        return replace(self, values=values, count=times)
+        return replace(self, values=values, count=times, by_row=True)
 
     def repeated(self, times: int) -> DatasetConfig:
         """Return the dataset with each row asked about ``times`` times."""
         values = ConfigDict({**self.values, "n": times}, location=self.location)
-        return replace(self, values=values, count=times)
+        return replace(self, values=values, count=times, by_row=True)
 
     @property
     def without_effect(self) -> dict[str, str]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import repeat
 from typing import Any
 
+from proctor.dialects.aisbench.absent_evaluators import ABSENT, RECORDED_ONLY
 from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_problems, project_of
 from proctor.dialects.aisbench.signatures import Signature, signature
 from proctor.dialects.aisbench.trusted_evaluators import class_evaluator, evaluator_class
@@ -32,41 +33,6 @@ Row = Mapping[str, Any]
 _UPSTREAM = ("opencompass", "ais_bench")
 _LONGEST_SHOWN = 80
 """Characters of a value that a message shows."""
-RECORDED_ONLY: Mapping[str, str] = {
-    "MMCustomEvaluator": "it says 1 whatever was answered",
-    "MTBenchEvaluator": "it compares turns of conversations with names of sounds",
-}
-"""Evaluators of AISBench that measure nothing, with the reason: answers are recorded, and nothing is scored."""
-_ELSEWHERE = {
-    "DS1000": "its tests are pickled; the metric 'ds1000' grades the edition of xlangai/DS-1000, whose tests are text",
-    "Toxic": "it sends predictions to Google's Perspective service",
-    "HumanevalX": "it sends programs to a service that runs them",
-    "DS1000Service": "it sends programs to a service that runs them",
-    "CIBench": "it runs what models wrote in notebooks",
-    "OmniDocBench": "it compares pages by rendering their formulas with LaTeX",
-    "BFCLMultiTurn": "it runs the functions that the model calls",
-    "LMMJudge": "it judges pictures that models made",
-    "OCRBenchV2": "it compares tables and charts as trees, with packages of its own",
-    "IFBench": "its instructions are checked by the program of its authors",
-    "MultiIF": "its instructions are checked by the program of its authors",
-    "PMMEvalMIFEval": "its instructions are checked by the program of its authors",
-    "GaoKaoMATH": "it asks a model at an address of its own; GenericLLMEvaluator asks the judge of a config",
-    "OmniMath": "it loads a model that judges; GenericLLMEvaluator asks the judge of a config",
-    "HealthBench": "it asks a judge about each rubric; GenericLLMEvaluator asks the judge of a config",
-    "TruthfulQA": "it asks models that OpenAI has withdrawn, or loads BLEURT",
-    "SciCode": "its tests read values from a file of its authors' (HDF5)",
-    "MultiplE": "it sends programs to a service that runs them",
-    "HumanevalMulti": "it sends programs to a service that runs them",
-    "LCBPro": "it sends programs to a service that runs them",
-    "InternSandbox": "the package internbootcamp grades its answers",
-    "PerspectiveGap": "the package perspective-gap, which no index has, grades its answers",
-    "TheoremQAEvaluatorV3": "it runs what models wrote as Python; the older configs of TheoremQA compare texts",
-    "MATHAgent": "it reads the steps of an agent",
-    "Gsm8kAgent": "it reads the steps of an agent",
-    "MP20": "it relaxes crystals with a neural network",
-    "RNA": "it runs RNAfold and cmscan",
-    "UPG": "it folds proteins with a neural network",
-}
 
 
 def evaluate(
@@ -274,7 +240,7 @@ def metric_in(config: Mapping[str, Any]) -> Metric | None:
 
 def _unknown(whole: str, place: Location | None) -> ScoringError:
     name = _known_name(whole) if whole.partition(".")[0] != "metrics" else whole
-    why = next((text for start, text in _ELSEWHERE.items() if name.startswith(start)), "")
+    why = next((text for start, text in ABSENT.items() if name.startswith(start)), "")
     return ScoringError(
         f"the evaluator '{name}' cannot be computed here",
         location=place,

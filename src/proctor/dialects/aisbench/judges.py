@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -11,25 +10,21 @@ from functools import partial
 from typing import Any
 
 from proctor.artifacts.effects_of import effects_of
+from proctor.dialects.aisbench.judge_reports import reader_of, report_of
 from proctor.dialects.aisbench.models import ModelConfig, author_of_config, model_config
 from proctor.dialects.aisbench.postprocessors import postprocessor
 from proctor.dialects.aisbench.prompts import PromptBuilder
-from proctor.dialects.aisbench.values import Reference
 from proctor.effects import Effect
 from proctor.engines.engine import Engine
 from proctor.engines.engine_registry import Origin, make_engine
-from proctor.errors import Diagnostic, ProctorError, ScoringError, did_you_mean
+from proctor.errors import Diagnostic, ProctorError, ScoringError
 from proctor.formats.meta_template import MetaTemplate
 from proctor.ir import Failure
 from proctor.scoring.evaluators.cases import Cases, Verdict, share
-from proctor.scoring.evaluators.judgement_readers import REPORTS as GENERIC_REPORTS
 from proctor.scoring.evaluators.judgement_readers import Report, all_parts_right
-from proctor.scoring.evaluators.subjective_readers import SUBJECTIVE_REPORTS
 from proctor.scoring.judges.judge_client import JudgePrompt, ask
 from proctor.secrets import variable
 
-REPORTS: Mapping[str, Report] = {**GENERIC_REPORTS, **SUBJECTIVE_REPORTS}
-"""Readers of judgements about single answers."""
 _MODEL, _KEY, _BASE = "OC_JUDGE_MODEL", "OC_JUDGE_API_KEY", "OC_JUDGE_API_BASE"
 
 
@@ -214,7 +209,7 @@ def judge_problems(name: str, config: Mapping[str, Any]) -> Iterator[Diagnostic]
 
         yield from pair_problems(config, config.get("of_dataset") or {})
     elif name == "GenericLLMEvaluator":
-        yield from _problems_of(lambda: _reader(config.get("dict_postprocessor")))
+        yield from _problems_of(lambda: reader_of(config.get("dict_postprocessor")))
     elif name != "ATLASLLMEvaluator":
         return
     for judge in judges_in(config.get("judge_cfg")):
@@ -339,72 +334,3 @@ def judge_builder(template: Mapping[str, Any], judge: ModelConfig) -> PromptBuil
         meta_template=None if judge.meta_template is None else MetaTemplate.from_config(judge.meta_template),
         as_messages=judge.as_messages,
     )
-
-
-# -- reading judgements -------------------------------------------------------------------------------------------
-
-_RIGHT, _WRONG = "right", "wrong"
-_LETTERS = ("generic_llmjudge_postprocess", "generic_llmjudge_academic_postprocess")
-READERS = (*_LETTERS, *REPORTS)
-
-
-def _reader_name(config: Mapping[str, Any] | None) -> str:
-    kind = config.get("type") if config else ""
-    return (kind.name if isinstance(kind, Reference) else str(kind)).rpartition(".")[2]
-
-
-def report_of(config: Mapping[str, Any] | None) -> Report:
-    """Return what makes a verdict of judgements, by a ``dict_postprocessor``.
-
-    Raises:
-        ScoringError: There is none, or it is not known.
-    """
-    return REPORTS.get(_reader_name(config)) or _graded(_reader(config))
-
-
-def _graded(read: Callable[[str], str]) -> Report:
-    def report(said: Sequence[str], rows: Sequence[Mapping[str, Any]], golds: Sequence[Any]) -> Verdict:
-        del rows, golds
-        grades = [read(text) for text in said]
-        return Verdict(_scores(grades), {"accuracy": [100.0 * (grade == _RIGHT) for grade in grades]}, parsed=said)
-
-    return report
-
-
-def _reader(config: Mapping[str, Any] | None) -> Callable[[str], str]:
-    """Return a function from a judgement to whether it says right, wrong, or neither."""
-    if not config:
-        raise ScoringError("the evaluator says nothing about how judgements are read", hint="add a dict_postprocessor")
-    name = _reader_name(config)
-    if name not in READERS:
-        raise ScoringError(
-            f"judgements cannot be read by '{name}' here",
-            location=getattr(config, "location", None),
-            why=f"known are {', '.join(READERS)}",
-            hint=did_you_mean(name, READERS),
-        )
-    right, wrong = str(config.get("true_tag", "A")), str(config.get("false_tag", "B"))
-    pattern = re.compile(f"{re.escape(right)}|{re.escape(wrong)}")
-
-    def read(text: str) -> str:
-        match = pattern.search(str(text))
-        return "" if match is None else _RIGHT if match.group() == right else _WRONG
-
-    return read
-
-
-def _scores(grades: Sequence[str]) -> dict[str, Any]:
-    count, right, wrong = len(grades), grades.count(_RIGHT), grades.count(_WRONG)
-    accuracy = right / count
-    attempted = (right + wrong) / count
-    of_attempted = accuracy / attempted if attempted else 0.0
-    both = of_attempted + accuracy
-    return {
-        "accuracy": accuracy * 100,
-        "accuracy_given_attempted": of_attempted * 100,
-        "f1": 2 * of_attempted * accuracy / both if both else 0.0,
-        "attempted_ratio": attempted * 100,
-        "correct_count": right,
-        "incorrect_count": wrong,
-        "not_attempted_count": count - right - wrong,
-    }

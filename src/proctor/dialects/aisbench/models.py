@@ -368,6 +368,13 @@ def _path(values: Mapping[str, Any]) -> str:
     return found
 
 
+def says_how_to_score(values: Mapping[str, Any]) -> bool:
+    """Whether a model of a config says what changes the scores of answers that are there already."""
+    generation = values.get("generation_kwargs")
+    repeats = generation.get(_REPEATS, 1) if isinstance(generation, Mapping) else 1
+    return bool(values.get("pred_postprocessor")) or repeats != 1
+
+
 def find_models(text: str) -> list[tuple[str, Mapping[str, Any]]] | None:
     """Return the models of a config file or of a config's name, each with the text that means it alone.
 

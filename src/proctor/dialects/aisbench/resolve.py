@@ -19,7 +19,7 @@ from proctor.dialects.aisbench.exam import dataset_exam
 from proctor.dialects.aisbench.file_keys import file_problems, filled
 from proctor.dialects.aisbench.index import DATASET, EXAMS, config_entries, find_config
 from proctor.dialects.aisbench.judged_names import with_own_names
-from proctor.dialects.aisbench.options import dataset_options
+from proctor.dialects.aisbench.options import DatasetOptions, dataset_options
 from proctor.dialects.aisbench.reader import datasets_of, read_config, summarizer_of
 from proctor.dialects.aisbench.summary import SummaryGroup, summary_groups
 from proctor.dialects.aisbench.values import abbr_of, location_of
@@ -153,8 +153,28 @@ def exams_of_config(path: Path, wanted: str, options: ExamOptions) -> list[Exam]
     _warn_of_duplicates(path, chosen)
     changed = dataset_options(options)
     groups = groups_of(values)
-    exams = (dataset_exam(config, options, changed) for config in checked(chosen))
+    exams = _exams(checked(chosen), options, changed)
     return [add_groups(exam, [group for group in groups if exam.name in group.members]) for exam in exams]
+
+
+def _exams(configs: Sequence[DatasetConfig], options: ExamOptions, changed: DatasetOptions) -> list[Exam]:
+    """Return datasets as exams.
+
+    Raises:
+        ProctorError: What the run says cannot be done with some of them: all of them at once.
+    """
+    exams: list[Exam] = []
+    errors: list[ProctorError] = []
+    for config in configs:
+        try:
+            exams.append(dataset_exam(config, options, changed))
+        except ProctorError as error:
+            errors.append(error)
+    if len(errors) > 1:
+        raise ValidationError(list(dict.fromkeys(each for error in errors for each in error.diagnostics)))
+    if errors:
+        raise errors[0]
+    return exams
 
 
 def _warn_of_duplicates(path: Path, chosen: Sequence[Mapping[str, Any]]) -> None:

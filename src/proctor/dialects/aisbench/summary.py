@@ -17,6 +17,7 @@ from proctor.errors import DataError, ScoringError, UnknownArtifactError, did_yo
 from proctor.results.tables import simple_table
 from proctor.safe_python import compile_expression
 from proctor.scoring.evaluators.evaluation import METRIC_ORDER
+from proctor.scoring.evaluators.runs import tabled
 from proctor.scoring.flat import read_flat
 from proctor.scoring.grade import Grade
 
@@ -382,7 +383,8 @@ def _numbers(found: Mapping[str, Any]) -> dict[str, float]:
     own = {score.name for score in read_flat(found)} - set(HIDDEN)
     if found.get("score_name", "score") == "score":  # the evaluator itself calls one so
         own.add("score")
-    return {metric: value for metric, value in found.items() if metric in own and isinstance(value, int | float)}
+    numbers = {metric: value for metric, value in found.items() if metric in own and isinstance(value, int | float)}
+    return {metric: numbers[metric] for metric in tabled(numbers)}
 
 
 def _rank(metric: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -54,21 +54,28 @@ def _problems(file: Path) -> Iterator[Diagnostic]:
         return
     yield from file_problems(values)
     yield from role_problems(datasets, models)
-    for dataset in datasets:
-        yield from custom_problems(dataset) if is_custom(dataset) else _dataset_problems(dataset)
+    repeats = set()
     for model in models:
         try:
-            model_config(model)
+            repeats.add(model_config(model).repeats)
         except ProctorError as error:
             yield from error.diagnostics
+    for dataset in datasets:
+        yield from custom_problems(dataset) if is_custom(dataset) else _dataset_problems(dataset, repeats - {1})
 
 
-def _dataset_problems(dataset: Mapping[str, Any]) -> Iterator[Diagnostic]:
+def _dataset_problems(dataset: Mapping[str, Any], repeats: Iterable[int]) -> Iterator[Diagnostic]:
+    """Yield the problems of a dataset; ``repeats`` is how often models of its file answer every row."""
     try:
         config = dataset_config(dataset)
     except ProctorError as error:
         yield from error.diagnostics
         return
+    for times in sorted(repeats):
+        try:
+            config.sampled(times)
+        except ProctorError as error:
+            yield from error.diagnostics
     inference = config.inference  # what is named rightly, and is not here
     for name in ("ice_template", "prompt_template"):
         try:

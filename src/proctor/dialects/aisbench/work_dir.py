@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +19,11 @@ from proctor.dialects.aisbench.gradings import ConfigGrader, Reader, RecordedRea
 from proctor.errors import DataError, Location, UnknownArtifactError, UsageError, did_you_mean
 from proctor.foreign_text import parse_json
 from proctor.ir import Converse, Failure, Response
-from proctor.ir.question import Answered, Question
+from proctor.ir.question import Answered, Ask
 from proctor.jsonable import jsonable, to_line
+from proctor.logs import get_logger
 from proctor.recipes.exam import Exam
+from proctor.recipes.selection import chosen
 from proctor.safe_files import opened, read_bytes, subfolder, write_text, written
 from proctor.scoring.grade import Grade
 from proctor.scoring.groupings import GroupBy
@@ -76,8 +77,8 @@ class WorkDir:
         folder = self.path / kind
         return sorted(each.name for each in folder.iterdir() if each.is_dir()) if folder.is_dir() else []
 
-    def predictions(self, model: str, dataset: str) -> dict[int, Any] | None:
-        """Return what a model answered, by position; ``None`` where there is no file.
+    def predictions(self, model: str, dataset: str) -> dict[int, list[Any]] | None:
+        """Return what a model answered: by the number of each line all answers in order; ``None`` where no file is.
 
         Raises:
             DataError: A file cannot be read.
@@ -85,10 +86,10 @@ class WorkDir:
         folder = self.path / PREDICTIONS / model
         lines = folder / f"{dataset}.jsonl"
         if lines.is_file():
-            return dict(_of_lines(lines))
+            return _gathered(_of_lines(lines))
         whole = folder / f"{dataset}.json"
         if whole.is_file():
-            return _of_document(whole)
+            return _gathered(_of_document(whole).items())
         parts = _parts(folder, dataset)
         if not parts:
             return None
@@ -96,7 +97,7 @@ class WorkDir:
         for part in parts:
             start = len(joined)
             joined.update({start + place: value for place, value in _of_document(part).items()})
-        return joined
+        return _gathered(joined.items())
 
     def results(self, model: str) -> dict[str, dict[str, Any]]:
         """Return the scores of a model by dataset, as its files have them.
@@ -111,6 +112,13 @@ class WorkDir:
 
 def _is_work(path: Path) -> bool:
     return (path / PREDICTIONS).is_dir() or (path / RESULTS).is_dir()
+
+
+def _gathered(numbered: Iterable[tuple[int, Any]]) -> dict[int, list[Any]]:
+    found: dict[int, list[Any]] = {}
+    for number, value in numbered:
+        found.setdefault(number, []).append(value)
+    return found
 
 
 def _parts(folder: Path, dataset: str) -> list[Path]:
@@ -174,14 +182,15 @@ _UNREAD = {
 # -- grading what was answered elsewhere -----------------------------------------------------------------------------
 
 
-def grade_predictions(exam: Exam, predictions: Mapping[int, Any]) -> tuple[Grade, int]:
+def grade_predictions(exam: Exam, predictions: Mapping[int, Sequence[Any]]) -> tuple[Grade, int]:
     """Return the grade of predictions that lie in a work folder, and how many instances the exam has.
 
     An instance without a prediction is a failure; AISBench counts it as answered wrong.
 
     Args:
         exam: A dataset of a config.
-        predictions: By position among the rows after ``reader_cfg``, copies of ``n`` runs included.
+        predictions: By number all answers in order. Numbers are those of rows after ``reader_cfg``; where the dataset
+            says ``n``, positions with copies included.
 
     Raises:
         UsageError: The exam is not a dataset of a config, or its predictions have no place for single turns.
@@ -189,24 +198,49 @@ def grade_predictions(exam: Exam, predictions: Mapping[int, Any]) -> tuple[Grade
     own = _config_of(exam)
     if own.config.inferencer.kind in _UNREAD:
         raise UsageError(f"predictions of '{exam.name}' cannot be graded", why=_UNREAD[own.config.inferencer.kind])
-    if own.config.count > 1 and (exam.selection.limit or exam.selection.places):
-        raise UsageError(f"'{exam.name}' asks every row {own.config.count} times", hint="leave the limit out")
     reader = RecordedReader(own.config.reader.get("output_column"))
     in_blocks, by = (lambda: own.rows.dataset.in_blocks), GroupBy.of(exam.options.group_by)
     grader = ConfigGrader(own.config, own.options, in_blocks, by, reader=reader)
-    asked = list(_answered(exam.questions(), predictions, is_copied=own.config.count > 1))
+    asked = list(_answered(exam, predictions, own.config))
     return replace(exam, grader=grader).grade(asked), len(asked)
 
 
-def _answered(questions: Iterable[Question], predictions: Mapping[int, Any], *, is_copied: bool) -> Iterator[Answered]:
+def _answered(exam: Exam, predictions: Mapping[int, Sequence[Any]], config: DatasetConfig) -> Iterator[Answered]:
     missing = Failure("missing", "the work folder has no prediction", retryable=False)
-    for place, question in zip(count(), questions):
-        found = predictions.get(place if is_copied else question.number, missing)
+    by_row = config.count == 1 or _are_rows(exam, predictions, config)
+    if not by_row and (exam.selection.limit or exam.selection.places):
+        raise UsageError(f"'{exam.name}' asks every row {config.count} times", hint="leave the limit out")
+    most = config.count if by_row else 1
+    if more := [number for number, values in predictions.items() if len(values) > most]:
+        get_logger().warning(
+            "%s: %d rows have more answers than %d, row %d first; only the first of them count",
+            exam.name, len(more), most, more[0],
+        )  # fmt: skip
+    for place, (question, ask) in enumerate(zip(exam.questions(), _asks(exam), strict=True)):
+        values = predictions.get(ask.number if by_row else place, ())
+        turn = ask.repeat if by_row else 0
+        found = values[turn] if turn < len(values) else missing
         if isinstance(found, Failure):
             yield Answered(question, (Response(failure=found),))
         else:
             texts = [str(each) for each in found] if isinstance(found, list) else [found]
             yield Answered(question, (Response(texts=tuple(map(_text, texts))),))
+
+
+def _asks(exam: Exam) -> Iterator[Ask]:
+    """Yield which row each question of an exam is about, and how often that was asked before."""
+    return (ask for ask, _ in chosen(exam.opened, exam.selection, exam.name))
+
+
+def _are_rows(exam: Exam, predictions: Mapping[int, Sequence[Any]], config: DatasetConfig) -> bool:
+    """Whether lines about rows that are asked several times are numbered by row, rather than one after the other.
+
+    AISBench numbers by row where the model says how often, and by position where the dataset does; OpenCompass, and
+    Proctor before AISBench's numbers were known, by position always.
+    """
+    repeats = any(len(values) > 1 for values in predictions.values())
+    is_within = max(predictions, default=-1) < exam.opened.total() // config.count
+    return repeats or is_within if config.by_row else repeats and is_within
 
 
 def _text(value: Any) -> str:
@@ -228,9 +262,10 @@ def prediction_lines(exam: Exam, items: Iterable[Answered]) -> Iterator[dict[str
     own = _config_of(exam)
     kind, project = own.config.inferencer.kind, own.config.project
     read = Reader(kind, own.config.reader.get("output_column"), project)
+    rows = (ask.number for ask in _asks(exam)) if own.config.by_row else None
     for position, each in enumerate(items):
         place = position if own.config.count > 1 else each.question.number
-        beginning = {"data_abbr": exam.name, "id": place}
+        beginning = {"data_abbr": exam.name, "id": place if rows is None else next(rows)}
         if each.failure is not None:
             yield {**beginning, "success": False, "error_info": each.failure.message}
             continue

@@ -43,6 +43,10 @@ def resolve_name(name: str, options: ExamOptions) -> list[Exam] | None:
     chosen = {**said, **given}
     if not chosen and not _is_ours(path):
         return None
+    if Path(f"{path}{_BESIDE}").is_file():
+        get_logger().warning(
+            "%s%s is not read: it is of OpenCompass' custom datasets, and columns are named", path, _BESIDE
+        )
     return [table_exam(path, options, chosen)]
 
 
@@ -67,8 +71,16 @@ def _cut(text: str) -> list[str]:
 
 
 def _is_ours(path: str) -> bool:
-    """Whether nobody else reads a file: OpenCompass' custom datasets are CSV with commas, and JSON lines in UTF-8."""
-    return Path(path).suffix.lower() not in (".csv", ".jsonl") or not has_usual_form(path)
+    """Whether nobody else reads a file: OpenCompass' custom datasets are CSV with commas, and JSON lines in UTF-8.
+
+    A file of OpenCompass beside it (``rows.csv.meta.json``) says how to ask, whatever the columns are called.
+    """
+    if Path(path).suffix.lower() not in (".csv", ".jsonl"):
+        return True
+    return not Path(f"{path}{_BESIDE}").is_file() and not has_usual_form(path)
+
+
+_BESIDE: Final = ".meta.json"
 
 
 def table_exam(path: str, options: ExamOptions, given: Mapping[str, str | None]) -> Exam:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isclose
@@ -29,8 +30,10 @@ def read(path: Path, content: Any) -> list[ObservedExam] | None:
     if lines is None:
         return None
     details, reported = _results(path)
-    instances = [_observed(number, line, details.get(number, {})) for number, line in enumerate(lines)]
-    instances = _marked(instances, details, reported)
+    places = _places(lines, details)
+    own = [details.get(place, {}) for place in places]
+    instances = [_observed(number, line, detail) for number, (line, detail) in enumerate(zip(lines, own, strict=True))]
+    instances = _marked(instances, own, reported, _runs(lines))
     metric = "accuracy" if "accuracy" in reported else next(iter(reported), "correct")
     score = reported.get(metric)
     if any("correct" in each.scores for each in instances):
@@ -42,10 +45,51 @@ def _lines(content: Any) -> list[Mapping[str, Any]] | None:
     if isinstance(content, Mapping) and content and all(str(key).isdigit() for key in content):
         values = [content[key] for key in sorted(content, key=int)]
     elif isinstance(content, list) and content and _is_prediction(content[0]):
-        values = sorted(content, key=lambda line: str(line.get("id")).zfill(12))
+        values = sorted(content, key=_place_of)
     else:
         return None
     return values if all(isinstance(each, Mapping) and "prediction" in each for each in values) else None
+
+
+def _places(lines: Sequence[Mapping[str, Any]], details: Mapping[int, Any]) -> Sequence[int]:
+    """Return where AISBench's details tell of each line.
+
+    Details are by row, and of a row that is asked several times so many in a row; rows and answers that failed are
+    among them, and not among the lines.
+    """
+    numbers = [number for line in lines if isinstance(number := line.get("id"), int)]
+    if len(lines) == len(details) or len(numbers) != len(lines):
+        return range(len(lines))
+    most = max(Counter(numbers).values())
+    if most > 1 and not _are_repeats(lines):
+        return range(len(lines))
+    seen: Counter[Any] = Counter()
+    places = []
+    for number in numbers:
+        places.append(number * most + seen[number])
+        seen[number] += 1
+    return places
+
+
+def _runs(lines: Sequence[Mapping[str, Any]]) -> int:
+    """Return how often every row was asked: as often as its number stands there with the same words."""
+    counts = set(Counter(text_of(line.get("id")) for line in lines).values())
+    return counts.pop() if len(counts) == 1 and "id" in lines[0] and _are_repeats(lines) else 1
+
+
+def _place_of(line: Mapping[str, Any]) -> tuple[bool, int, str]:
+    number = line.get("id")
+    return (False, number, "") if isinstance(number, int) else (True, 0, str(number))
+
+
+def _are_repeats(lines: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether lines of one number were asked the same words; else they are the turns of a conversation."""
+    asked: dict[Any, Any] = {}
+    return all(asked.setdefault(line.get("id"), _asked(line)) == _asked(line) for line in lines)
+
+
+def _asked(line: Mapping[str, Any]) -> Any:
+    return next((line[key] for key in _PROMPTS if line.get(key) is not None), None)
 
 
 def _is_prediction(line: Any) -> bool:
@@ -71,14 +115,31 @@ def _results(path: Path) -> tuple[Mapping[int, Mapping[str, Any]], Mapping[str, 
     details = document.get("details")
     rows: Sequence[Any] = ()
     if isinstance(details, list):
-        rows = details
+        rows = _ungrouped(details)
     elif isinstance(details, Mapping):
         rows = [details[key] for key in sorted((key for key in details if str(key).isdigit()), key=int)]
     return {number: each for number, each in enumerate(rows) if isinstance(each, Mapping)}, scores
 
 
+def _ungrouped(details: Sequence[Any]) -> Sequence[Any]:
+    """Return details one for each answer, the answers to a row beside each other.
+
+    AISBench 3.1 files the details of several runs under names of rows as if the answers to a row stood together; they
+    stand run after run (``icl_base_evaluator.py``, ``group``), so that what it says of a row is of other rows.
+    """
+    if not all(isinstance(each, Mapping) and "example_abbr" in each for each in details):
+        return details
+    runs = max((len(value) for each in details for value in each.values() if isinstance(value, list)), default=1)
+    kept = [
+        {key: value for key, value in each.items() if isinstance(value, list) and len(value) == runs}
+        for each in details
+    ]
+    flat = [{key: value[place] for key, value in each.items()} for each in kept for place in range(runs)]
+    return [flat[run * len(details) + row] for row in range(len(details)) for run in range(runs)]
+
+
 def _observed(number: int, line: Mapping[str, Any], detail: Mapping[str, Any]) -> Observed:
-    prompt = next((line[key] for key in _PROMPTS if line.get(key) is not None), None)
+    prompt = _asked(line)
     gold = next((line[key] for key in _GOLDS if line.get(key) is not None), detail.get("answer"))
     prediction = line["prediction"]
     texts = prediction if isinstance(prediction, list) else [prediction]
@@ -96,21 +157,21 @@ def _observed(number: int, line: Mapping[str, Any], detail: Mapping[str, Any]) -
 
 
 def _marked(
-    instances: list[Observed], details: Mapping[int, Mapping[str, Any]], reported: Mapping[str, float]
+    instances: list[Observed], details: Sequence[Mapping[str, Any]], reported: Mapping[str, float], runs: int
 ) -> list[Observed]:
     """Return instances with what AISBench's accuracy counts and does not write: whether prediction and reference agree.
 
-    Only where their share is the accuracy that the file reports: then nothing else was counted.
+    Only where their share is the accuracy that the file reports, of several runs that of the last: then nothing else
+    was counted.
     """
-    pairs = [
-        (details[n].get("predictions"), details[n].get("references")) for n in range(len(instances)) if n in details
-    ]
+    pairs = [(detail.get("predictions"), detail.get("references")) for detail in details if detail]
     if len(pairs) != len(instances) or not pairs or "accuracy" not in reported:
         return instances
     if any(each.scores for each in instances) or any(None in pair for pair in pairs):
         return instances
     marks = [float(one == two) for one, two in pairs]
-    if not isclose(sum(marks) / len(marks), reported["accuracy"], abs_tol=_ROUNDED):
+    last = marks[runs - 1 :: runs]
+    if not isclose(sum(last) / len(last), reported["accuracy"], abs_tol=_ROUNDED):
         return instances
     return [replace(each, scores={"correct": mark}) for each, mark in zip(instances, marks, strict=True)]
 
@@ -130,9 +191,14 @@ def _message(turn: Any) -> dict[str, Any]:
 def _scores(line: Mapping[str, Any], detail: Mapping[str, Any]) -> dict[str, float]:
     for source in (detail, line):
         for key in ("correct", "is_correct", "score"):
-            if key in source and (found := share(source[key])) is not None:
+            if key in source and (found := share(_single(source[key]))) is not None:
                 return {"correct": found}
     return {}
+
+
+def _single(value: Any) -> Any:
+    """Return what stands alone in a list: AISBench's details of one run hold lists of one."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def _named(each: Observed, metric: str) -> Observed:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from proctor.scoring.repeats import at_least_one_as_product
 
@@ -80,6 +81,37 @@ def replica_positions(count: int, n: int, *, in_blocks: bool) -> list[list[int]]
     if in_blocks:
         return [list(range(run * size, (run + 1) * size)) for run in range(n)]
     return [[row * n + run for row in range(size)] for run in range(n)]
+
+
+_OF_RUNS: Final = re.compile(r"(pass|cons)@(\d+)")
+_AVERAGE: Final = re.compile(r"(.+) \((\d+) runs average\)")
+
+
+def tabled(names: Iterable[str]) -> list[str]:
+    """Return the names of scores that upstream's tables and files have, those of several runs in its order.
+
+    Where an evaluator tells nothing of single rows, upstream has the last run's scores only; the means that
+    :func:`averaged` puts beside them are ours.
+
+    >>> tabled(["accuracy", "accuracy (3 runs average)"])
+    ['accuracy']
+    >>> tabled(["accuracy (3 runs average)", "avg@3", "cons@3", "pass@3"])
+    ['accuracy (3 runs average)', 'avg@3', 'pass@3', 'cons@3']
+    """
+    listed = list(names)
+
+    def is_ours(name: str) -> bool:
+        if (mean := _AVERAGE.fullmatch(name)) is None:
+            return False
+        renamed = mean[1] == "accuracy" and "pass@1" in listed and f"avg@{mean[2]}" not in listed
+        return mean[1] in listed or renamed
+
+    kept = [name for name in listed if not is_ours(name)]
+    if not any(name.startswith("avg@") for name in kept):
+        return kept
+    runs = [each for name in kept if (each := _OF_RUNS.fullmatch(name))]
+    ordered = iter(sorted(runs, key=lambda each: (int(each[2]), each[1] != "pass")))
+    return [next(ordered)[0] if _OF_RUNS.fullmatch(name) else name for name in kept]
 
 
 def averaged(runs: Sequence[Mapping[str, Any]], project: str) -> dict[str, Any]:
