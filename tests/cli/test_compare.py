@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 
 from proctor.cli.__main__ import main
+from proctor.cli.thresholds import check_units, parsed
+from proctor.dialects.resolve import resolve_tasks
+from proctor.errors import UsageError
 
 ANSWERS = ("even", "odd")
 ROWS = [{"question": f"Is {number} even or odd?", "answer": ANSWERS[number % 2]} for number in range(50)]
@@ -266,8 +269,105 @@ def test_what_cannot_be_decided_does_not_pass(capsys):
 def test_a_score_that_is_too_low_fails_the_run(capsys, given, code, said):
     assert run("a", task(), "even", "--fail-under", given) == code
     assert said in capsys.readouterr().err
-    asked = Path("log.db").exists()
-    assert asked == (code != 2 or given == "parity=50")
+    assert Path("log.db").exists() == (code != 2), "what is refused asks nobody"
+
+
+CONFIG = """parity_datasets = [dict(type='CustomDataset', abbr='parity', path='rows.jsonl',
+  reader_cfg=dict(input_columns=['question'], output_column='answer'),
+  infer_cfg=dict(prompt_template=dict(type='PromptTemplate', template='{question}'),
+    retriever=dict(type='ZeroRetriever'), inferencer=dict(type='GenInferencer')),
+  eval_cfg=dict(evaluator=dict(type='AccEvaluator')))]
+"""
+
+
+def config() -> str:
+    write("rows.jsonl", ROWS)
+    Path("parity.py").write_text(CONFIG)
+    return "parity.py"
+
+
+@pytest.mark.parametrize("more", [(), ("--repeats", "2"), ("--repeats", "2", "--reduce", "pass@2")], ids=len)
+@pytest.mark.parametrize("kind", ["lm_eval", "recipe", "csv", "aisbench"])
+def test_no_dialect_asks_before_it_refuses_a_threshold_of_another_unit(capsys, kind, more):
+    write("rows.jsonl", ROWS)
+    exam = {
+        "lm_eval": task,
+        "recipe": lambda: recipe("parity"),
+        "csv": lambda: table("parity.csv", ROWS),
+        "aisbench": config,
+    }[kind]()
+    assert run("a", exam, "even", "--fail-under", "parity=70", *more) == 2
+    assert "parity=70%" in capsys.readouterr().err
+    assert not Path("log.db").exists()
+    assert run("a", exam, "even", "--fail-under", "parity=70%", *more) == 1
+    assert run("a", exam, "even", "--fail-under", "parity=0.4", *more) == 0
+
+
+def test_all_thresholds_of_another_unit_are_refused_at_once(capsys):
+    one, two = task(), table("p.csv", ROWS)
+    thresholds = ("--fail-under", "parity=70", "--fail-under", "p=120%")
+    assert run("a", f"{one},{two}", "even", *thresholds) == 2
+    said = capsys.readouterr().err
+    assert "--fail-under parity=70:" in said
+    assert "--fail-under p=120%:" in said
+    assert "120%%" not in said
+
+
+def test_a_score_without_a_unit_takes_any_number_but_no_percent():
+    write("rows.jsonl", ROWS)
+    Path("raw.yaml").write_text(
+        YAML.format(name="raw", rows="rows.jsonl", prompt="{{question}}", metric="likelihood")
+        .replace("generate_until", "multiple_choice")
+        .replace('generation_kwargs: {until: ["\\n"], max_gen_toks: 8}', "doc_to_choice: [even, odd]")
+    )
+    exams = resolve_tasks(["raw.yaml"])
+    check_units(parsed(["raw=400", "other=70"]), exams)
+    with pytest.raises(UsageError, match="likelihood is not a share"):
+        check_units(parsed(["raw=40%"]), exams)
+
+
+DECLARED = {
+    "samples.arithmetic": "share",
+    "samples.sentiment": "share",
+    "parity.yaml": "share",
+    "parity.csv": "percent",
+    "parity.json": "share",
+    "parity.py": "percent",
+    "bleu.yaml": "percent",
+}
+
+
+@pytest.mark.parametrize("exam", DECLARED)
+def test_the_unit_that_is_declared_is_the_one_that_results_have(exam):
+    for make in (
+        config,
+        lambda: recipe("parity"),
+        lambda: table("parity.csv", ROWS),
+        task,
+        lambda: task("bleu", metric="bleu"),
+    ):
+        make()
+    (declared,) = [each.declared_main for each in resolve_tasks([exam])]
+    run("a", exam)
+    (entry,) = json.loads(Path("a/results.json").read_text())["results"].values()
+    assert declared is not None
+    assert declared.unit == entry["unit"] == DECLARED[exam]
+    assert declared.higher_is_better in (None, entry.get("higher_is_better"))
+
+
+def test_where_less_is_better_nobody_is_asked(capsys):
+    exam = task(metric="ter")
+    assert run("a", exam, "even", "--fail-under", "parity=40") == 2
+    assert "less is better" in capsys.readouterr().err
+    assert not Path("log.db").exists()
+
+
+def test_metrics_of_several_units_are_held_to_a_threshold_when_they_have_scored(capsys):
+    exam = Path(task())
+    exam.write_text(exam.read_text().replace("{metric: exact_match}", "{metric: exact_match}, {metric: bleu}"))
+    assert run("a", str(exam), "even", "--fail-under", "parity=70") == 2
+    assert "is a share" in capsys.readouterr().err
+    assert Path("log.db").exists()
 
 
 def test_percent_and_shares_are_held_to_the_same_threshold():

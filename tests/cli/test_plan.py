@@ -82,3 +82,14 @@ def test_estimates_add_up():
     total = Estimate(10, 7, 13) + Estimate(20, 16, 24)
     assert (total.value, total.low, total.high) == pytest.approx((30, 25, 35))
     assert (Estimate(1) + Estimate(2, 1, 3)).low is None
+
+
+def test_where_nothing_is_left_a_plan_says_so(invoke, tmp_path):
+    given = ("--model", "scripted", "--model-args", "answer=12", "--tasks", "samples.arithmetic", "--log", "log.db")
+    assert invoke("run", *given, "--output", "r")[0] == 0
+    code, out, err = invoke("plan", *given)
+    assert code == 0
+    assert "?" not in out
+    assert "samples.arithmetic: tokens out are none: the log has every answer" in err
+    (each,) = json.loads(invoke("plan", *given, "--json")[1])["exams"]
+    assert (each["from_log"], each["seconds"], each["usd"]["value"], each["tokens_out"]["from"]) == (82, 0, 0, "done")

@@ -77,10 +77,11 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
     _check_draws(spec)
     engine, exams = _prepared(spec, execution, origin)
     if execution.fail_under:
-        from proctor.cli.thresholds import check_names
+        from proctor.cli.thresholds import check_names, check_units
 
         groups = [group.name for exam in exams for group in exam.groups]
         check_names(execution.fail_under, [*(exam.name for exam in exams), *groups])
+        check_units(execution.fail_under, exams)
     folder = _folder_of(spec, execution, exams, engine)
     if execution.write_out:
         from proctor.cli.console import console

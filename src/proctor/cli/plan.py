@@ -164,6 +164,7 @@ _FROM = {
     "model": "from this model's answers in the log",
     "exam": "from other models' answers in the log",
     "limit": "half of what max_tokens allows, for nobody has answered yet",
+    "done": "none: the log has every answer",
     "nothing": "unknown: no request has a limit, and the log has no answer",
 }
 

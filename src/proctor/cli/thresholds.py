@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from proctor.cli.error_reporting import FAILURES, warn
 from proctor.errors import Diagnostic, UsageError, did_you_mean
 from proctor.results.summary import shown
 from proctor.scoring.flat import main_of
+
+if TYPE_CHECKING:
+    from proctor.recipes.exam import Exam
+    from proctor.scoring.score import Score
 
 _PERCENT = 100.0
 
@@ -55,20 +59,31 @@ class Threshold:
             UsageError: The score has another unit, or less of it is better.
         """
         main = main_of(entry)
-        if main.higher_is_better is False:
-            raise UsageError(f"--fail-under {self.text}: of {main.name} less is better", hint="there is no least score")
-        if main.number is None:
+        if main.number is None and main.higher_is_better is not False:
             return f"{self.task} has no score"
-        if main.unit == "raw" and self.is_percent:
-            raise UsageError(f"--fail-under {self.text}: {main.name} is not a share", hint="leave out %")
-        found, least = main.number, self.least
+        if (refused := self.refusal(main)) is not None:
+            raise UsageError([refused])
+        found, least = main.number or 0.0, self.least
         if main.unit != "raw":
-            found = main.number / (_PERCENT if main.unit == "percent" else 1.0)
-            least = self.least / (_PERCENT if self.is_percent else 1.0)
-            if not 0 <= least <= 1:
-                hint = f"{self.task}={self.least:g}%"
-                raise UsageError(f"--fail-under {self.text}: {main.name} is a share, between 0 and 1", hint=hint)
+            found, least = found / (_PERCENT if main.unit == "percent" else 1.0), self._share
         return "" if found >= least else f"{self.task}: {main.name} is {shown(found)}, under {shown(least)}"
+
+    @property
+    def _share(self) -> float:
+        return self.least / (_PERCENT if self.is_percent else 1.0)
+
+    def refusal(self, main: Score) -> Diagnostic | None:
+        """Return why a score cannot be held to the threshold; its value makes no difference."""
+        given = f"--fail-under {self.text}"
+        if main.higher_is_better is False:
+            return Diagnostic(f"{given}: of {main.name} less is better", hint="there is no least score")
+        if main.unit == "raw":
+            return Diagnostic(f"{given}: {main.name} is not a share", hint="leave out %") if self.is_percent else None
+        if 0 <= self._share <= 1:
+            return None
+        can_be_percent = not self.is_percent and 0 <= self.least <= _PERCENT
+        hint = f"{self.task}={self.least:g}%" if can_be_percent else f"as in {self.task}=0.7, or {self.task}=70%"
+        return Diagnostic(f"{given}: {main.name} is a share, between 0 and 1", hint=hint)
 
 
 def parsed(texts: Iterable[str]) -> tuple[Threshold, ...]:
@@ -92,6 +107,24 @@ def check_names(thresholds: Sequence[Threshold], names: Iterable[str]) -> None:
                 for each, hint in zip(unknown, hints, strict=True)
             ]
         )
+
+
+def check_units(thresholds: Sequence[Threshold], exams: Iterable[Exam]) -> None:
+    """Refuse thresholds that exams cannot be held to, before anybody is asked, where they declare their unit.
+
+    Raises:
+        UsageError: With all of them.
+    """
+    by_name = {exam.name: exam for exam in exams}
+    problems = [
+        refused
+        for each in thresholds
+        if (exam := by_name.get(each.task)) is not None
+        and (declared := exam.declared_main) is not None
+        and (refused := each.refusal(declared)) is not None
+    ]
+    if problems:
+        raise UsageError(problems)
 
 
 def verdict(thresholds: Sequence[Threshold], results: Mapping[str, Mapping[str, Any]]) -> int:

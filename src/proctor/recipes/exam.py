@@ -30,6 +30,7 @@ from proctor.recipes.options import ExamOptions
 from proctor.recipes.selection import Opened, Row, Selection, chosen
 from proctor.scoring.grade import Grade
 from proctor.scoring.groupings import GroupBy, values_of
+from proctor.scoring.score import Score
 
 if TYPE_CHECKING:
     from proctor.data.streams import MultiStream
@@ -107,7 +108,11 @@ class Asker(Protocol):
 
 
 class Grader(Protocol):
-    """Turns answers into scores."""
+    """Turns answers into scores.
+
+    One that knows the unit of its main score beforehand says so in ``declared_main``: a score without its value, or
+    ``None``. Thresholds in another unit are then refused before anybody is asked.
+    """
 
     def check(self) -> Iterator[Diagnostic]:
         """Yield what can be known before anybody is asked.
@@ -308,6 +313,15 @@ class Exam:
         return self.rows.stages()
 
     # -- before anybody is asked ------------------------------------------------------------------------------
+
+    @property
+    def declared_main(self) -> Score | None:
+        """The main score without its value; ``None`` where its unit is known only when answers have been scored."""
+        try:
+            found: Score | None = getattr(self.grader, "declared_main", None)
+        except ProctorError:  # which `problems` tells
+            return None
+        return None if self.options.predict_only else found
 
     def refused(self) -> list[Diagnostic]:
         """Return which of the options that were given the exam cannot honour, and why."""

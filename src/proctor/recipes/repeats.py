@@ -20,6 +20,7 @@ from proctor.ir import Failure
 from proctor.ir.question import Answered, Ask, Question
 from proctor.recipes.exam import NEED_SCORES, Asker, Context, Demos, Exam, Grader, Kind
 from proctor.recipes.selection import Opened, Row
+from proctor.recipes.side_by_side import SideBySide, graded_side_by_side
 from proctor.scoring.evaluators.runs import replica_positions
 from proctor.scoring.flat import HIGH, LOW
 from proctor.scoring.grade import Grade
@@ -83,6 +84,11 @@ class RepeatsGrader:
     count: int
     names: tuple[str, ...] = ()
 
+    @property
+    def declared_main(self) -> Score | None:
+        """The main score of the exam without its value; reducers keep its unit."""
+        return getattr(self.base, "declared_main", None)
+
     def check(self) -> Iterator[Diagnostic]:
         """Yield what can be known before anybody is asked."""
         yield from self.base.check()
@@ -90,8 +96,7 @@ class RepeatsGrader:
 
     def grade(self, answered: Iterable[Answered]) -> Grade:
         """Turn responses into predictions and scores; reads ``answered`` once."""
-        everything = list(answered)
-        parts = [self.base.grade(_nth(each, number, self.count) for each in everything) for number in range(self.count)]
+        parts = graded_side_by_side(self.base, answered, self.count)
         return _united(parts, reducers(self.names, self.count))
 
 
@@ -102,24 +107,14 @@ def _reducer_problems(names: Sequence[str], count: int) -> Iterator[Diagnostic]:
         yield from error.diagnostics
 
 
-def _nth(answered: Answered, number: int, count: int) -> Answered:
-    """Return one repeat of a question; where one of its answers has failed, all of them have."""
-    question, size = answered.question, len(answered.question.requests) // count
-    where = slice(number * size, (number + 1) * size)
-    responses = answered.responses[where]
-    if answered.failure is not None:
-        responses = tuple(structs.replace(each, failure=answered.failure) for each in responses)
-    return Answered(structs.replace(question, requests=question.requests[where]), responses)
-
-
 def _united(parts: Sequence[Grade], chosen: Sequence[Reducer]) -> Grade:
     """Return one grade of the grades of all repeats."""
     first = parts[0]
     united = Grade(
         dict(first.scores),
         {name: _mean_column([part.instance_scores.get(name, ()) for part in parts]) for name in first.instance_scores},
-        _side_by_side([part.predictions for part in parts]),
-        _side_by_side([part.processed_predictions for part in parts]),
+        SideBySide([part.predictions for part in parts]),
+        shown := SideBySide([part.processed_predictions for part in parts]),
         first.processed_references,
         {place: failure for part in reversed(parts) for place, failure in part.failures.items()},
         {name: failure for part in reversed(parts) for name, failure in part.metric_failures.items()},
@@ -137,8 +132,7 @@ def _united(parts: Sequence[Grade], chosen: Sequence[Reducer]) -> Grade:
     if not all(each.is_mean for each in known):
         return _of_corpus(united, chosen)
     rows = _rows([each.values for each in known])
-    predictions = {place: [part.processed_predictions[place] for part in parts] for place in rows}
-    return reduced(united, first.main, known[0], rows, predictions, chosen, size=len(first.predictions))
+    return reduced(united, first.main, known[0], rows, shown.all_at, chosen, size=len(first.predictions))
 
 
 def _of_corpus(grade: Grade, chosen: Sequence[Reducer]) -> Grade:
@@ -164,7 +158,7 @@ def reduced(
     main: Score,
     column: MainColumn,
     rows: Mapping[int, Sequence[float]],
-    predictions: Mapping[int, Sequence[Any]],
+    predictions: Callable[[int], Sequence[Any]],
     chosen: Sequence[Reducer],
     size: int = 0,
 ) -> Grade:
@@ -175,7 +169,7 @@ def reduced(
         main: The score that is reduced.
         column: How its instances are scored.
         rows: Scores of each question's answers, by the question's place.
-        predictions: What they were read as.
+        predictions: Returns what the answers to a question were read as; asked for votes alone.
         chosen: The reducers.
         size: How many questions there are, where what they are reduced to is listed with their instance scores.
     """
@@ -205,7 +199,10 @@ def reduced(
 
 
 def _reduced_values(
-    how: Reducer, column: MainColumn, rows: Mapping[int, Sequence[float]], predictions: Mapping[int, Sequence[Any]]
+    how: Reducer,
+    column: MainColumn,
+    rows: Mapping[int, Sequence[float]],
+    predictions: Callable[[int], Sequence[Any]],
 ) -> list[float]:
     whole = column.whole or 1.0
     if how.needs_right_or_wrong and any(score not in (0.0, whole) for scores in rows.values() for score in scores):
@@ -213,7 +210,8 @@ def _reduced_values(
             f"'{how.name}' is of answers that are right or wrong, and here they are right to some degree",
             hint="reduce by mean, best or majority",
         )
-    return [how.of(scores, predictions.get(place, scores), whole) for place, scores in rows.items()]
+    read = predictions if how.family == "majority" else rows.__getitem__
+    return [how.of(scores, read(place), whole) for place, scores in rows.items()]
 
 
 def _scored(main: Score, name: str, found: TwoLevel, bounds: tuple[float, float], scale: float) -> Score:
@@ -336,10 +334,6 @@ def _mean_column(columns: Sequence[Sequence[Any]]) -> list[Any]:
     return found
 
 
-def _side_by_side(columns: Sequence[Sequence[Any]]) -> list[Any]:
-    return [values[0] if isinstance(values[0], Failure) else list(values) for values in zip(*columns, strict=True)]
-
-
 # -- exams whose copies are rows ------------------------------------------------------------------------------
 
 
@@ -359,6 +353,11 @@ class CopiesGrader:
     names: tuple[str, ...]
     in_blocks: Callable[[], bool]
 
+    @property
+    def declared_main(self) -> Score | None:
+        """The main score of the exam without its value; reducers keep its unit."""
+        return getattr(self.base, "declared_main", None)
+
     def check(self) -> Iterator[Diagnostic]:
         """Yield what can be known before anybody is asked."""
         yield from self.base.check()
@@ -375,7 +374,10 @@ class CopiesGrader:
             return _of_corpus(grade, reducers(self.names, self.count))
         runs = replica_positions(len(column.values), self.count, in_blocks=self.in_blocks())
         rows = _rows([[column.values[place] for place in run] for run in runs])
-        shown = {row: [grade.processed_predictions[run[row]] for run in runs] for row in rows}
+
+        def shown(row: int) -> list[Any]:
+            return [grade.processed_predictions[run[row]] for run in runs]
+
         return reduced(grade, main, column, rows, shown, reducers(self.names, self.count))
 
 

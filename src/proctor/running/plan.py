@@ -139,6 +139,20 @@ class Filed:
             for place, entry in enumerate(requests)
         ]
 
+    def replies(self, requests: Sequence[Wanted]) -> list[Sequence[Response]]:
+        """Return the answers to the steps of each request, in order, up to the first that is missing."""
+        talks = {
+            place: self._talk(entry.request, entry)
+            for place, entry in enumerate(requests)
+            if isinstance(entry.request, Converse)
+        }
+        self._advance(list(talks.values()))
+        plain = self.responses([entry.key for place, entry in enumerate(requests) if place not in talks])
+        return [
+            talks[place].replies if place in talks else [plain[entry.key]] if entry.key in plain else ()
+            for place, entry in enumerate(requests)
+        ]
+
     def _talk(self, request: Converse, entry: Wanted) -> _Talk:
         return _Talk(request, entry.key.repeat, self._hear.keeps_thoughts)
 
@@ -153,19 +167,24 @@ class Filed:
 
 
 class _Talk:
-    """A conversation, as far as its answers are known."""
+    """A conversation, as far as its answers are known.
+
+    Attributes:
+        replies: The answers so far.
+        step: What has to be asked next; ``None`` at its end.
+    """
 
     def __init__(self, request: Converse, repeat: int, keeps_thoughts: bool) -> None:
         self._keeps_thoughts = keeps_thoughts
         self._request = request
         self._repeat = repeat
-        self._replies: list[Response] = []
+        self.replies: list[Response] = []
         self._count = steps_of(request)
         self.step = self._next()
 
     def hear(self, reply: Response) -> None:
         """Take the reply to :attr:`step` and move on."""
-        self._replies.append(reply)
+        self.replies.append(reply)
         self.step = None if reply.failure else self._next()
 
     @property
@@ -173,29 +192,29 @@ class _Talk:
         """The whole answer; ``None`` while some of it is unknown."""
         if self.step is not None:
             return None
-        usage = sum((reply.usage for reply in self._replies), Usage())
-        for reply in self._replies:
+        usage = sum((reply.usage for reply in self.replies), Usage())
+        for reply in self.replies:
             if reply.failure is not None:
                 return structs.replace(reply, texts=(), usage=usage)
         return Response(
-            texts=tuple(reply.text for reply in self._replies),
-            finish_reasons=tuple(reason for reply in self._replies for reason in reply.finish_reasons[:1]),
-            thoughts=_thoughts(self._replies),
-            tokens=tuple(tokens for reply in self._replies for tokens in reply.tokens[:1]),
+            texts=tuple(reply.text for reply in self.replies),
+            finish_reasons=tuple(reason for reply in self.replies for reason in reply.finish_reasons[:1]),
+            thoughts=_thoughts(self.replies),
+            tokens=tuple(tokens for reply in self.replies for tokens in reply.tokens[:1]),
             usage=usage,
             timing=Timing(
-                self._replies[0].timing.started if self._replies else 0.0,
-                sum(reply.timing.seconds for reply in self._replies),
+                self.replies[0].timing.started if self.replies else 0.0,
+                sum(reply.timing.seconds for reply in self.replies),
             ),
         )
 
     def _next(self) -> Step | None:
-        if len(self._replies) == self._count:
+        if len(self.replies) == self._count:
             return None
-        said = [turn_of(reply, with_thoughts=self._keeps_thoughts) for reply in self._replies]
+        said = [turn_of(reply, with_thoughts=self._keeps_thoughts) for reply in self.replies]
         messages = next_messages(self._request.turns, said)
         request = Generate(Prompt(messages or ()), self._request.decoding)
-        return Step(request, Key.of(request.key, self._repeat), is_last=len(self._replies) + 1 == self._count)
+        return Step(request, Key.of(request.key, self._repeat), is_last=len(self.replies) + 1 == self._count)
 
 
 def _thoughts(replies: Sequence[Response]) -> tuple[str, ...]:

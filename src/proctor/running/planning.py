@@ -15,11 +15,12 @@ from proctor.recipes.exam import Exam, suited
 from proctor.results.comparison import detectable_difference, needed_instances
 from proctor.running.budget import Price, PriceTable, price_table
 from proctor.running.checks import check_exams
+from proctor.running.listening import listening
 from proctor.running.log import Key, ResponseLog, default_log_path
 from proctor.running.maintenance import engines as engines_of_log
-from proctor.running.plan import BATCH, Filed, Single, batches, steps_of, wanted
+from proctor.running.plan import BATCH, Filed, Single, Wanted, batches, wanted
 from proctor.running.reckoning import Reckoner
-from proctor.scoring.distributions import normal_quantile
+from proctor.scoring.distributions import t_quantile
 
 DISCORDANT = 0.1
 """Share of the answers in which two models are taken to differ, where nobody says: releases of one model differ in 5 to
@@ -48,6 +49,9 @@ class Estimate:
         return Estimate(value, max(0.0, value - down), value + up)
 
 
+_NONE = Estimate(0.0, 0.0, 0.0)
+
+
 @dataclass(slots=True)
 class ExamPlan:
     """What one exam would take.
@@ -55,13 +59,14 @@ class ExamPlan:
     Attributes:
         exam: Its name.
         instances: Questions.
-        requests: Requests that it makes.
-        from_log: Those that the log answers.
+        requests: Requests that it makes; equal ones are asked once, the turns of a conversation one by one.
+        from_log: Those that the log answers, or will answer when the exams before this one have been asked.
         tokens_in: Tokens to read, of what is left to ask.
         tokens_out: Tokens to write, of what is left to ask.
         most_out: The most that can be written, where every request has a limit.
         out_from: Where the estimate of written tokens comes from: ``model``, ``exam`` (other models' answers),
-            ``limit`` (nobody has answered yet: half of what may be written) or ``nothing``.
+            ``limit`` (nobody has answered yet: half of what may be written), ``nothing``, or ``done`` where nothing is
+            left to ask.
         seconds: How long one request took in the log; ``None`` where nobody knows.
         detectable: The smallest difference between two models that the exam shows four times out of five.
     """
@@ -70,8 +75,8 @@ class ExamPlan:
     instances: int = 0
     requests: int = 0
     from_log: int = 0
-    tokens_in: Estimate = field(default_factory=lambda: Estimate(0.0, 0.0, 0.0))
-    tokens_out: Estimate = field(default_factory=lambda: Estimate(0.0, 0.0, 0.0))
+    tokens_in: Estimate = _NONE
+    tokens_out: Estimate = _NONE
     most_out: int | None = 0
     out_from: str = "nothing"
     seconds: float | None = None
@@ -103,6 +108,8 @@ class RunPlan:
 
     def usd(self, each: ExamPlan) -> Estimate | None:
         """Return what an exam costs at list prices; ``None`` where no price is known."""
+        if not each.left:
+            return _NONE
         if self.price is None:
             return None
         parts = [(each.tokens_in, self.price.input), (each.tokens_out, self.price.output)]
@@ -114,6 +121,8 @@ class RunPlan:
 
     def seconds(self, each: ExamPlan) -> float | None:
         """Return how long an exam takes; ``None`` where nobody has timed the model."""
+        if not each.left:
+            return 0.0
         return None if each.seconds is None else each.left * each.seconds / self.at_once
 
 
@@ -137,13 +146,14 @@ def plan_run(
     Raises:
         UsageError, DataError: As a run would.
     """
-    chosen = suited(exams, engine.answering())
+    engine = engine.answering()
+    chosen = suited(exams, engine)
     check_exams(chosen, engine)
     path = log or default_log_path()
     with ExitStack() as stack:
         opened = stack.enter_context(ResponseLog(path, read_only=True)) if path.is_file() else None
-        filed = _Answers(opened, engine)
-        plans = tuple(_planned(exam, engine, filed, discordant) for exam in chosen)
+        answers = _Answers(opened, engine)
+        plans = tuple(_planned(exam, engine, answers, discordant) for exam in chosen)
     price = (prices or price_table()).price_of(engine.price_name)
     return RunPlan(plans, engine.label, price, engine.most_at_once, discordant)
 
@@ -153,60 +163,111 @@ class _Answers:
 
     def __init__(self, log: ResponseLog | None, engine: Engine) -> None:
         known = [] if log is None else engines_of_log(log)
-        self._log = log
+        self._log, self._engine = log, engine
         self._own = [each.number for each in known if each.identity == engine.identity]
         self._others = [each.number for each in known if each.identity != engine.identity]
+        self._seen: set[Key] = set()
 
-    def own(self, keys: Sequence[Key]) -> dict[Key, Response]:
-        """Return the model's answers."""
-        return next(self._of(self._own, keys), {})
+    def fresh(self, entries: Sequence[Wanted]) -> list[tuple[Wanted, bool]]:
+        """Return each request of a batch once, with whether an earlier batch has it too."""
+        found = [(entry, entry.key in self._seen) for entry in {entry.key: entry for entry in entries}.values()]
+        self._seen.update(entry.key for entry, _ in found)
+        return found
 
-    def of_others(self, keys: Sequence[Key]) -> list[Response]:
+    def own(self, exam: Exam, entries: Sequence[Wanted]) -> list[Sequence[Response]]:
+        """Return the model's answers to the steps of each request."""
+        return next(self._of(self._own, exam, entries), [()] * len(entries))
+
+    def of_others(self, exam: Exam, entries: Sequence[Wanted]) -> list[Response]:
         """Return other models' answers."""
-        return [response for found in self._of(self._others, keys) for response in found.values()]
+        return [each for found in self._of(self._others, exam, entries) for replies in found for each in replies]
 
-    def _of(self, numbers: Sequence[int], keys: Sequence[Key]) -> Iterator[dict[Key, Response]]:
+    def _of(self, numbers: Sequence[int], exam: Exam, entries: Sequence[Wanted]) -> Iterator[list[Sequence[Response]]]:
         for number in numbers:
             if self._log is not None:
-                yield Filed(self._log, number, with_failures=False).responses(keys)
+                filed = Filed(self._log, number, with_failures=False, hear=listening(self._engine, exam))
+                yield filed.replies(entries)
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What was seen of an exam.
+
+    Attributes:
+        left: What has to be sent.
+        sent: What the model answered before, with its answers.
+        others: Answers of other models.
+    """
+
+    left: list[Single] = field(default_factory=list)
+    sent: list[tuple[Single, Response]] = field(default_factory=list)
+    others: list[Response] = field(default_factory=list)
 
 
 def _planned(exam: Exam, engine: Engine, answers: _Answers, discordant: float) -> ExamPlan:
-    plan, reckoner = ExamPlan(exam.name), Reckoner()
-    left: list[Single] = []
-    own: list[Response] = []
-    others: list[Response] = []
+    plan, seen, own_keys = ExamPlan(exam.name), _Seen(), set[Key]()
+    place = exam.name if engine.answers_in_order else ""
     for batch in batches(exam.questions(), BATCH):
         plan.instances += len(batch)
-        entries = [entry for question in batch for entry in wanted(question)]
-        keys = [entry.key for entry in entries]
-        known = answers.own(keys)
-        if len(own) < _MOST_LOOKED_AT:
-            own += known.values()
-        if len(others) < _MOST_LOOKED_AT:
-            others += answers.of_others(keys)
-        for entry in entries:
-            plan.requests += steps_of(entry.request)
-            plan.from_log += entry.key in known
-            if entry.key in known and isinstance(entry.request, Generate):
-                reckoner.usage(reckoner.claim(entry.request, engine), known[entry.key])
-            elif entry.key not in known:
-                left += _sent(entry.request)
-    _reckon(plan, left, engine, reckoner)
-    _reckon_answers(plan, own, others)
+        fresh = answers.fresh([entry for question in batch for entry in wanted(question, place)])
+        fresh = [(entry, is_known) for entry, is_known in fresh if entry.key not in own_keys]
+        own_keys.update(entry.key for entry, _ in fresh)
+        _look_at(plan, seen, exam, answers, fresh)
+    _reckon(plan, seen, engine)
+    _reckon_answers(plan, [response for _, response in seen.sent], seen.others)
     plan.detectable = detectable_difference(math.sqrt(discordant / plan.instances))
     return plan
 
 
-def _reckon(plan: ExamPlan, left: Sequence[Single], engine: Engine, reckoner: Reckoner) -> None:
+def _look_at(plan: ExamPlan, seen: _Seen, exam: Exam, answers: _Answers, fresh: Sequence[tuple[Wanted, bool]]) -> None:
+    """Count what a batch of requests asks, and what of it is known."""
+    entries = [entry for entry, _ in fresh]
+    if len(seen.others) < _MOST_LOOKED_AT:
+        seen.others += answers.of_others(exam, entries)
+    for (entry, is_known), replies in zip(fresh, answers.own(exam, entries), strict=True):
+        steps = list(_sent(entry.request))
+        is_done = is_known or (len(replies) > 0 and replies[-1].failure is not None)  # a talk ends where a turn fails
+        plan.requests += len(steps)
+        plan.from_log += len(steps) if is_done else len(replies)
+        if len(seen.sent) < _MOST_LOOKED_AT:
+            seen.sent += zip(steps, replies, strict=False)
+        if not is_done:
+            seen.left += steps[len(replies) :]
+
+
+def _reckon(plan: ExamPlan, seen: _Seen, engine: Engine) -> None:
     """Count the tokens to read, and the most that can be written."""
-    claims = [reckoner.claim(request, engine) for request in left]
+    reckoner = Reckoner()
+    claims = [reckoner.claim(request, engine) for request in seen.left]
     tokens = float(sum(claim.prompt for claim in claims))
-    known = engine.count_tokens(left[0].prompt) is not None if left and isinstance(left[0], Generate) else False
-    likely, least, most = _COUNTED if known else _GUESSED
-    plan.tokens_in = Estimate(tokens * likely, tokens * least, tokens * most)
     longest = [claim.answer for claim in claims]
     plan.most_out = None if None in longest else sum(each or 0 for each in longest)
+    read = [(each.usage.prompt_tokens, reckoner.claim(request, engine).prompt) for request, each in seen.sent]
+    read = [(found, held) for found, held in read if found]
+    if len(read) >= _FEWEST:
+        plan.tokens_in = _like_those_read(tokens, read, plan.left)
+        return
+    first = next(iter(seen.left), None)
+    known = isinstance(first, Generate) and engine.count_tokens(first.prompt) is not None
+    likely, least, most = _COUNTED if known else _GUESSED
+    plan.tokens_in = Estimate(tokens * likely, tokens * least, tokens * most)
+
+
+def _like_those_read(tokens: float, read: Sequence[tuple[int, int]], left: int) -> Estimate:
+    """Return the tokens to read where the log says how many of such prompts were read: a ratio estimate.
+
+    Args:
+        tokens: What is held for the prompts that are left.
+        read: Tokens of prompts that were read, and what would have been held for each.
+        left: How many prompts are left.
+    """
+    held = sum(each for _, each in read)
+    ratio = sum(found for found, _ in read) / held
+    spread = math.sqrt(math.fsum((found - ratio * each) ** 2 for found, each in read) / (len(read) - 1))
+    error = spread * math.sqrt(len(read) * (tokens / held) ** 2 + left)
+    margin = t_quantile(0.975, len(read) - 1) * error
+    value = ratio * tokens
+    return Estimate(value, max(0.0, value - margin), value + margin)
 
 
 _COUNTED = (0.98, 0.9, 1.0)
@@ -236,16 +297,19 @@ def _reckon_answers(plan: ExamPlan, own: Sequence[Response], others: Sequence[Re
     lengths = [float(each.usage.completion_tokens) for each in found]
     timed = [each.timing.seconds for each in own if each.timing.seconds > 0]
     plan.seconds = fmean(timed) if timed else None
-    if len(lengths) >= _FEWEST:
+    most = math.inf if plan.most_out is None else float(plan.most_out)
+    if not plan.left:
+        plan.out_from = "done"
+    elif len(lengths) >= _FEWEST:
         mean, spread = fmean(lengths), stdev(lengths)
         # of the mean that is estimated, and of the sum that is to come
         error = spread * math.sqrt(plan.left**2 / len(lengths) + plan.left)
-        margin = normal_quantile(0.975) * error
-        total = mean * plan.left
-        plan.tokens_out = Estimate(total, max(0.0, total - margin), total + margin)
+        margin = t_quantile(0.975, len(lengths) - 1) * error
+        total = min(mean * plan.left, most)
+        plan.tokens_out = Estimate(total, max(0.0, total - margin), min(total + margin, most))
     elif plan.most_out is not None:
         plan.out_from = "limit"
-        plan.tokens_out = Estimate(plan.most_out / 2, 0.0, float(plan.most_out))
+        plan.tokens_out = Estimate(most / 2, 0.0, most)
     else:
         plan.out_from = "nothing"
         plan.tokens_out = Estimate(0.0)

@@ -61,6 +61,12 @@ class MetricPipeline(Metric):
         """Whether more is better."""
         return self.metric.higher_is_better
 
+    @property
+    def declared_main(self) -> Score | None:
+        """The metric's main score without its value; ``None`` where the pipeline's is another, or is changed."""
+        is_same = self.main_score == self.metric.main_score and not self.postprocess_steps
+        return self.metric.declared_main if is_same else None
+
     def verify(self) -> None:
         """Check that the main score is named."""
         super().verify()

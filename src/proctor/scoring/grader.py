@@ -83,6 +83,13 @@ class ExamGrader:
             for scorer in grading.scorers:
                 yield from scorer.check()
 
+    @property
+    def declared_main(self) -> Score | None:
+        """The main score without its value, as far as its scorer says beforehand in which unit it is."""
+        first = next((scorer for grading in self.gradings[:1] for scorer in grading.scorers), None)
+        found: Score | None = getattr(first, "declared_main", None)
+        return found
+
     def without_scorers(self) -> ExamGrader:
         """Return the grader that records predictions and scores nothing (``--predict-only``)."""
         bare = [replace(grading, scorers=()) for grading in self.gradings]
@@ -94,16 +101,25 @@ class ExamGrader:
         Raises:
             ProctorError: What concerns all instances: a package is missing, an artifact cannot be had.
         """
-        passed = _Passed(self)
-        iterator = iter(answered)
-        while block := list(islice(iterator, BLOCK)):
+        passed = self.begin()
+        for block in blocks_of_answers(answered):
             passed.add(block)
-        if not passed.groupings:
-            return passed.grade()
-        with remembering():  # groups ask a judge nothing new
-            grade = passed.grade()
-            grade.scores["groups"] = passed.group_scores()
-        return grade
+        return passed.finish()
+
+    def begin(self, store: Store | None = None) -> Passed:
+        """Return what takes the answers block by block, where whoever grades has to read them himself.
+
+        Args:
+            store: Keeps the columns; by default one of its own. Several passes that share one keep equal values once.
+        """
+        return Passed(self, store)
+
+
+def blocks_of_answers(answered: Iterable[Answered]) -> Iterator[list[Answered]]:
+    """Yield answers some at a time."""
+    iterator = iter(answered)
+    while block := list(islice(iterator, BLOCK)):
+        yield block
 
 
 def _checked(step: object) -> Iterator[Diagnostic]:
@@ -114,12 +130,17 @@ def _checked(step: object) -> Iterator[Diagnostic]:
 # -- the pass over the answers --------------------------------------------------------------------------------
 
 
-class _Passed:
-    """What is kept of the answers that have passed."""
+class Passed:
+    """What is kept of the answers that have passed.
 
-    def __init__(self, grader: ExamGrader) -> None:
+    Args:
+        grader: The exam's grader.
+        store: Keeps the columns.
+    """
+
+    def __init__(self, grader: ExamGrader, store: Store | None = None) -> None:
         self._grader = grader
-        store = Store()
+        store = Store() if store is None else store
         needs = frozenset(need for grading in grader.gradings for each in grading.scorers for need in each.needs)
         self._sheets = {grading.read: _Sheet(store, needs) for grading in grader.gradings}
         self._books = [_Book(grading, store, self._sheets[grading.read]) for grading in grader.gradings]
@@ -151,8 +172,20 @@ class _Passed:
                 self.groupings.add(each.question.instance, is_usable=each.question.failure is None)
         self._count += len(block)
 
-    def grade(self) -> Grade:
-        """Return the grade of everything that has passed."""
+    def finish(self) -> Grade:
+        """Return the grade of everything that has passed, with the scores of its groups.
+
+        Raises:
+            ProctorError: As :meth:`ExamGrader.grade`.
+        """
+        if not self.groupings:
+            return self._whole()
+        with remembering():  # groups ask a judge nothing new
+            grade = self._whole()
+            grade.scores["groups"] = self.group_scores()
+        return grade
+
+    def _whole(self) -> Grade:
         marks: list[Mark] = []
         parsed: Sequence[Any] | None = None
         for book in self._books:
@@ -204,9 +237,8 @@ class _Passed:
 
 def graded_books(grader: ExamGrader, answered: Iterable[Answered]) -> list[tuple[Grading, Columns, list[list[int]]]]:
     """Read answers and return what each grading scores, in memory, with the readings of each question."""
-    passed = _Passed(replace(grader, group_by=GroupBy()))
-    iterator = iter(answered)
-    while block := list(islice(iterator, BLOCK)):
+    passed = replace(grader, group_by=GroupBy()).begin()
+    for block in blocks_of_answers(answered):
         passed.add(block)
     return list(passed.parts())
 

@@ -35,7 +35,7 @@ from proctor.scoring.columns import ConstantColumn, rows_of, scatter, to_columns
 from proctor.scoring.flat import MetricScores, ScoreSheet, merged
 from proctor.scoring.grade import Columns
 from proctor.scoring.grading import Need
-from proctor.scoring.score import Unit
+from proctor.scoring.score import Score, Unit
 
 UNPREFIXED = frozenset({"score", "score_name", "num_of_instances"})
 FATAL = (MissingExtraError, PolicyError, TrustError, SettingsError, ArtifactError, EngineError, UsageError)
@@ -139,6 +139,17 @@ class Metric(StreamingOperator):
         )
 
     # -- as a scorer of any dialect's exam -----------------------------------------------------------------------
+
+    @property
+    def declared_main(self) -> Score | None:
+        """The main score without its value, as far as the metric says before anything is scored in which unit it is."""
+        if self.unit is None:
+            return None
+        name = self.score_prefix + self.main_score
+        sheet = self.sheet(0)
+        is_raw = self.main_score in self.raw_scores
+        better = None if is_raw else sheet.higher_is_better
+        return Score(name, None, unit="raw" if is_raw else sheet.unit, higher_is_better=better, metric=self.name)
 
     @property
     def needs(self) -> frozenset[Need]:

@@ -22,7 +22,7 @@ from proctor.scoring.metric import Metric, failure_of
 from proctor.scoring.metric_table import MetricEntry, metric_table
 from proctor.scoring.registry import UNITXT
 from proctor.scoring.row_scorer import Instance, row_function
-from proctor.scoring.score import Unit
+from proctor.scoring.score import Score, Unit
 from proctor.scoring.standard_errors import BOOTSTRAP_RESAMPLES, NO_ERROR
 
 
@@ -94,6 +94,14 @@ class RegisteredMetric(Metric):
     def higher_is_better(self) -> bool:  # type: ignore[override]
         """Whether more is better."""
         return self.entry.higher_is_better
+
+    @property
+    def declared_main(self) -> Score | None:
+        """The main score without its value; ``None`` where the entry's scores have different units."""
+        entry = self.entry
+        if entry.units:
+            return None
+        return Score(entry.name, None, unit=entry.unit, higher_is_better=entry.higher_is_better, metric=self.name)
 
     @property
     def needs(self) -> frozenset[Need]:

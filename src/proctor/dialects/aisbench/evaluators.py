@@ -25,7 +25,7 @@ from proctor.scoring.metric_table import MetricEntry, check_metric, metric_entry
 from proctor.scoring.registered_metric import call_evaluator, check_arguments
 from proctor.scoring.registry import OPENCOMPASS, is_in_catalog, named
 from proctor.scoring.repeats import most_frequent
-from proctor.scoring.score import Unit
+from proctor.scoring.score import Score, Unit
 from proctor.settings import settings
 
 Row = Mapping[str, Any]
@@ -272,6 +272,15 @@ def unit_of(config: Mapping[str, Any], score: str) -> tuple[Unit, bool | None]:
         metric = metric_of(str(config["type"]), OPENCOMPASS, as_data(_arguments(config)))
         return metric.unit or "raw", metric.higher_is_better
     return "percent", None
+
+
+def declared_main(config: Mapping[str, Any]) -> Score | None:
+    """Return an evaluator's main score without its value; ``None`` where its unit is known only when it has scored."""
+    known = _entry(config)
+    if is_recorded_only(config) or (known is None and not _is_metric(config)) or (known is not None and known.units):
+        return None
+    unit, better = unit_of(config, "")
+    return Score(short_name(str(config["type"])), None, unit=unit, higher_is_better=better)
 
 
 def _arguments(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from proctor.dialects.aisbench.config import CALL, CHAT, CLP, GENERATE, LL, PPL, TEXT_PPL, DatasetConfig
 from proctor.dialects.aisbench.evaluators import (
+    declared_main,
     evaluated,
     grading_problems,
     is_class,
@@ -76,6 +77,11 @@ class ConfigGrader:
     def grade(self, answered: Iterable[Answered]) -> Grade:
         """Turn responses into predictions and scores; what could not be answered is a failure, not a wrong answer."""
         return self.grader.grade(answered)
+
+    @property
+    def declared_main(self) -> Score | None:
+        """The main score without its value, where its unit is known before anybody is asked."""
+        return self.grader.declared_main
 
     @property
     def _model_postprocessor(self) -> Mapping[str, Any] | None:
@@ -343,6 +349,11 @@ class EvaluatorScorer:
         rows = reads_rows(self._evaluator) or self.evaluation.get("dataset_postprocessor") or self.runs[1] > 1
         found: list[Need] = ["fields"] if rows or self.has_turns or self.is_judged else []
         return frozenset([*found, "prompts"] if is_class(self._evaluator) else found)
+
+    @property
+    def declared_main(self) -> Score | None:
+        """The evaluator's main score without its value, where its unit is known."""
+        return declared_main(self._evaluator)
 
     def check(self) -> Iterator[Diagnostic]:
         """Yield nothing; the ``eval_cfg`` is checked as a whole."""

@@ -21,6 +21,7 @@ from proctor.scoring.grading import Need
 from proctor.scoring.lettered_answers import lettered, letters_in
 from proctor.scoring.mathematical_answers import check_packages, same_formula
 from proctor.scoring.row_values import RowAggregation, Values
+from proctor.scoring.score import Score
 
 Lettered = Sequence[tuple[int, bool]]
 """Which answers of a conversation are letters of choices, and whether several may be right."""
@@ -199,6 +200,11 @@ class HubScorer:
     def metric(self) -> str:
         """The name of its score."""
         return "mean" if self.name in _MEANS else "accuracy"
+
+    @property
+    def declared_main(self) -> Score:
+        """Its score without the value."""
+        return Score(self.metric, None, unit="share", higher_is_better=True, metric=self.metric)
 
     def check(self) -> Iterator[Diagnostic]:
         """Yield what is known to go wrong before anybody is asked."""

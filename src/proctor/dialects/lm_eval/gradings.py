@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -24,6 +25,7 @@ from proctor.scoring.grading import Grading, Reading, Scorer
 from proctor.scoring.groupings import GroupBy
 from proctor.scoring.registry import imprisonable
 from proctor.scoring.row_values import RowAggregation
+from proctor.scoring.score import Score
 
 
 class TaskGrader:
@@ -60,6 +62,27 @@ class TaskGrader:
     def grade(self, answered: Iterable[Answered]) -> Grade:
         """Turn responses into predictions and scores; reads ``answered`` once."""
         return self.grader.grade(answered)
+
+    @property
+    def declared_main(self) -> Score | None:
+        """The main score without its value, where all metrics of the task have one unit.
+
+        Raises:
+            ProctorError: A metric cannot be had.
+        """
+        config = self._task.config
+        if config.process_results is not None or self._task.options.predict_only:
+            return None
+        metrics, core = metrics_of(config)
+        found = [
+            Score(each.name, None, unit=unit_of(each.name), higher_is_better=each.higher_is_better) for each in metrics
+        ]
+        for each in core:
+            declared = each.metric.declared_main
+            if declared is None:
+                return None
+            found.append(replace(declared, higher_is_better=each.higher_is_better))
+        return found[0] if len({(each.unit, each.higher_is_better) for each in found}) == 1 else None
 
     @cached_property
     def pipelines(self) -> Sequence[TaskPipeline]:
