@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 from running_fakes import Toy, ToyEngine, ToyExam, answer, choice, question, talk
 
 from proctor.errors import EngineError, OutputError, PolicyError, RunInterruptedError, UsageError
@@ -468,7 +468,7 @@ def test_a_row_that_cannot_be_used_is_a_failed_instance(tmp_path):
     class Torn(Toy):
         def questions(self):
             for each in super().questions():
-                torn = replace(each, requests=(), failure=Failure("row", "no such column"))
+                torn = structs.replace(each, requests=(), failure=Failure("row", "no such column"))
                 yield torn if each.number == 2 else each
 
     engine = ToyEngine()
