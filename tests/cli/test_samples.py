@@ -41,7 +41,7 @@ def test_the_prompts_that_are_shown_are_those_that_are_sent(invoke):
     assert shown == [(row["exam"], row["doc_id"], row["prompt"]) for row in map(json.loads, lines)]
 
 
-def test_only_lm_eval_tasks_can_be_written_as_lm_eval_does(invoke):
+def test_exams_of_other_dialects_are_written_as_lm_eval_does(invoke, tmp_path):
     given = (
         "--model",
         "scripted",
@@ -51,10 +51,13 @@ def test_only_lm_eval_tasks_can_be_written_as_lm_eval_does(invoke):
         "samples.sentiment",
         "--output-format",
         "lm-eval",
+        "--output",
+        str(tmp_path / "run"),
     )
     code, _, err = invoke("run", *given)
-    assert code == 2
-    assert "is not a task of lm-eval's" in err
+    assert code == 0, err
+    (results,) = (tmp_path / "run").rglob("results_*.json")
+    assert "f1_macro,none" in json.loads(results.read_text())["results"]["samples.sentiment"]
 
 
 def test_a_budget_that_is_used_up_is_a_failure_that_is_counted(invoke):

@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 
@@ -7,6 +8,7 @@ def test_json_has_one_object_per_request(invoke, exams):
     code, out, err = invoke("show", "capitals", "--docs", "2", "--json")
     assert (code, err) == (0, "")
     choose, generate = map(json.loads, out.splitlines())
+    assert re.fullmatch(r"[0-9a-f]{16}", choose.pop("instance"))
     assert choose == {
         "task": "capitals",
         "doc_id": 0,

@@ -134,6 +134,22 @@ ELSEWHERE = {
         ),
         "tested in test_code_exams.py",
     ),
+    "ATLASLLMEvaluator": "asks a judge: test_subjective_judges.py",
+    **dict.fromkeys(
+        (
+            "BFCLSingleTurnEvaluator",
+            "JudgeEvaluator",
+            "SuperGPQAEvaluator",
+            "MedXpertQAEvaluator",
+            "ProteinLMBenchEvaluator",
+            "SciKnowEvalEvaluator",
+            "ZebraLogicGridEvaluator",
+            "CRUXEvalOEvaluator",
+            "LLM4Mat_Evaluator",
+            "TEvalEvaluator",
+        ),
+        "reads columns of its own: replayed beside OpenCompass, aisbench/evaluators-of-exams",
+    ),
     "acc_all": "made by process_results of tasks",
 }
 NEED_RESPONSES = {each.name for each in metric_table().of(LM_EVAL).values() if each.reads in ("choices", "likelihood")}
@@ -309,6 +325,7 @@ OF_TEXT = {
     },
     **{key: {"re_pattern": "x(.)"} for key in ("think_pred", "think_pred_postprocess")},
     **{key: {"tag": "<a>"} for key in ("specific-xml-tag", "xml_tag_postprocessor")},
+    "LLM4Mat_postprocessor": {"property": "x"},
     "match_answer_pattern": {"answer_pattern": "x(.)"},
     "mathbench_postprocess": {"name": "cloze_en"},
     "mgsm_postprocess": {"lang": "en"},

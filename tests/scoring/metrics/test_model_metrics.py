@@ -71,7 +71,7 @@ def test_sentences_are_compared_by_their_embeddings(monkeypatch):
         def encode(self, texts, batch_size):
             return np.array([[text.count("a"), text.count("b") + 1e-9] for text in texts], dtype=np.float32)
 
-    monkeypatch.setattr(embeddings, "_sentence_model", lambda name: Model())
+    monkeypatch.setattr(embeddings, "sentence_model", lambda name: Model())
     result = score(SentenceBert(model_name="any"), ["a", "ab"], [["b", "aa"], ["b"]])
     assert list(result.instance_scores["sbert_score"]) == pytest.approx([1.0, math.sqrt(0.5)], abs=1e-6)
 
@@ -99,7 +99,7 @@ def test_instances_without_references_fail_alone(monkeypatch):
         def score(self, cands, refs, batch_size):
             return tuple(np.ones(len(cands)) for _ in range(3))
 
-    monkeypatch.setattr(embeddings, "_sentence_model", lambda name: Model())
+    monkeypatch.setattr(embeddings, "sentence_model", lambda name: Model())
     monkeypatch.setattr(embeddings, "bert_scorer", lambda *_: Scorer())
     for metric in (SentenceBert(model_name="any"), BertScore(model_name="any")):
         result = score(metric, ["a", "b"], [[], ["b"]])

@@ -39,9 +39,7 @@ class Flag:
     short: str = ""
 
 
-_NOT_SENT = (
-    "nothing is sent to others: proctor report writes tables that other programs read, and so does proctor export"
-)
+_NOT_SENT = "a run sends nothing by itself: proctor export RUN --to mlflow, wandb or trackio does"
 
 FLAGS: tuple[Flag, ...] = (
     Flag("--model", "--model", short="-M"),

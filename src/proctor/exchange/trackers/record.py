@@ -20,7 +20,7 @@ from proctor.recipes.fingerprint import Fingerprint
 from proctor.results.summary import ScoreRow, score_rows
 from proctor.running.folder import RESULTS, SAMPLES, SPEC
 from proctor.runs.stored_run import StoredRun
-from proctor.safe_files import opened
+from proctor.safe_files import opened, written
 from proctor.scoring.flat import read_flat
 from proctor.secrets import cleaned, keep_environment, redacted, without_secrets
 
@@ -208,7 +208,7 @@ def _copies(run: Path, folder: Path) -> list[Path]:
         if not (run / name).is_file():
             continue
         found.append(folder / name)
-        with opened(run / name, within=run) as source, found[-1].open("wb") as target:
+        with opened(run / name, within=run) as source, written(found[-1]) as target:
             for line in source:
                 target.write(cleaned(line.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape"))
     return found
