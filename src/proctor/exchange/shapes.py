@@ -127,6 +127,13 @@ class LmEvalLine(TypedDict):
     arguments: NotRequired[list[Any] | Free | None]
 
 
+class PredictionLine(TypedDict):
+    """A prediction of OpenCompass or AISBench."""
+
+    prediction: Any
+    id: NotRequired[int | str | None]
+
+
 class UnitxtSavedLine(TypedDict):
     """An instance that Unitxt's command saved: scores and fields of the task side by side."""
 

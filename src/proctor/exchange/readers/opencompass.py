@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from proctor.errors import Location, UsageError
 from proctor.exchange.observed import PERCENT, Observed, ObservedExam, prompt_text, scores_of, share, text_of
+from proctor.exchange.shapes import PredictionLine, check_lines
 from proctor.foreign_text import parse_json
 from proctor.safe_files import read_bytes
 
@@ -29,6 +30,7 @@ def read(path: Path, content: Any) -> list[ObservedExam] | None:
     lines = _lines(content)
     if lines is None:
         return None
+    check_lines(lines, PredictionLine, "a file of predictions", path)
     details, reported = _results(path)
     places = _places(lines, details)
     own = [details.get(place, {}) for place in places]
@@ -44,7 +46,7 @@ def read(path: Path, content: Any) -> list[ObservedExam] | None:
 def _lines(content: Any) -> list[Mapping[str, Any]] | None:
     if isinstance(content, Mapping) and content and all(str(key).isdigit() for key in content):
         values = [content[key] for key in sorted(content, key=int)]
-    elif isinstance(content, list) and content and _is_prediction(content[0]):
+    elif isinstance(content, list) and content and all(map(_is_prediction, content)):
         values = sorted(content, key=_place_of)
     else:
         return None
