@@ -44,7 +44,10 @@ def is_plain(value: object) -> bool:
     Raises:
         RecursionError: The value is nested deeper than Python goes, or holds itself.
     """
-    return type(value) in _SCALARS or are_plain([value])
+    kind = type(value)
+    if kind in _SCALARS or ((kind is list or kind is tuple) and _SCALARS.issuperset(map(type, value))):  # type: ignore[call-overload]
+        return True
+    return are_plain([value])
 
 
 def are_plain(values: Iterable[object]) -> bool:
@@ -149,6 +152,15 @@ class Store:
             self._end += len(data)
         return place
 
+    def read(self, places: Iterable[int]) -> Iterator[Any]:
+        """Yield the values at places, as :meth:`get` returns them one by one."""
+        kept, encoded = self._kept, self._encoded
+        for place in places:
+            if place < 0 or encoded[place]:
+                yield self.get(place)
+            else:
+                yield kept[place]
+
     def get(self, place: int) -> Any:
         """Return the value at a place; lists and dicts are new each time."""
         if place >= 0:
@@ -212,7 +224,7 @@ class StoredColumn(Sequence[Any]):
         return self._store.get(self._places[index])
 
     def __iter__(self) -> Iterator[Any]:
-        return map(self._store.get, self._places)
+        return self._store.read(self._places)
 
     def __len__(self) -> int:
         return len(self._places)
