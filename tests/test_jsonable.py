@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor.ir import Failure
-from proctor.jsonable import jsonable, to_document, to_line
+from proctor.jsonable import jsonable, to_document, to_line, to_lines
 
 
 class Colour(StrEnum):
@@ -84,3 +84,17 @@ def test_a_struct_may_hold_what_is_no_data():
 
     assert jsonable(Holder("a", object())) == {"name": "a", "held": "<object>"}
     assert jsonable(Holder("a", {"b": (1, 2.5)})) == {"name": "a", "held": {"b": [1, 2.5]}}
+
+
+RECORDS = st.lists(st.dictionaries(st.text(min_size=1, max_size=4), st.text(max_size=4) | st.floats(), min_size=1))
+
+
+@given(RECORDS)
+def test_lines_are_those_of_each_record(records):
+    assert to_lines(records) == [to_line(record) for record in records]
+
+
+def test_lines_of_records_that_are_hard_to_write_are_those_of_each():
+    records = [{"a": "line\nbreak\u2028"}, {"a": "\ud800"}, {"b": {"z": 1, "a": None}}]
+    assert to_lines(records) == [to_line(record) for record in records]
+    assert to_lines([]) == []

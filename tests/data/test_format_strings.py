@@ -36,3 +36,17 @@ def test_a_missing_field_comes_with_those_there_are():
     with pytest.raises(TemplateError, match=r"did you mean 'question'") as caught:
         compile_format("{qestion}", "MyTemplate", "input_format")({"question": 1})
     assert "MyTemplate.input_format" in str(caught.value)
+
+
+NAMED = st.sampled_from(["{a}", "{b}", "{a!r}", "{b:>4}", "{{", "}}", "%", "%s", "x", "\n"])
+FILLED = st.text(max_size=5) | st.integers() | st.lists(st.integers(), max_size=2)
+
+
+@given(st.lists(NAMED, max_size=6), FILLED, FILLED)
+def test_texts_are_filled_in_as_format_fills_them_in(pieces, a, b):
+    text = "".join(pieces)
+    try:
+        wanted = text.format_map({"a": a, "b": b})
+    except (ValueError, TypeError):  # `{b:>4}` of a list
+        return
+    assert compile_format(text, "Template", "input_format")({"a": a, "b": b}) == wanted

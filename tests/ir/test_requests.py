@@ -63,3 +63,20 @@ def test_a_prompt_is_explained_once_and_only_when_looked_at():
 def test_a_string_prompt_is_one_user_message_where_messages_are_wanted():
     assert Prompt("hi").messages == ({"role": "user", "content": "hi"},)
     assert Prompt([{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image_url"}]}]).text == "a"
+
+
+def test_keys_know_a_decoding_that_was_changed_inside():
+    decoding = Decoding(extra={"num_beams": 2})
+    before = Generate(Prompt("q"), decoding).key
+    decoding.extra["num_beams"] = 3
+    assert Generate(Prompt("q"), decoding).key != before == Generate(Prompt("q"), Decoding(extra={"num_beams": 2})).key
+
+
+@given(
+    st.lists(st.sampled_from([Decoding(), Decoding(7), Decoding(stop=("x",)), Decoding(extra={"a": 1})]), max_size=6)
+)
+def test_keys_do_not_depend_on_what_was_asked_before(decodings):
+    from proctor.ir.requests import content_key
+
+    for each in decodings:
+        assert Generate(Prompt("q"), each).key == content_key("generate", "q", each.content)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import random
 
 import numpy as np
@@ -12,7 +13,16 @@ from hypothesis import strategies as st
 
 from proctor.ir import Choose, Converse, Decoding, Exchange, Generate, Likelihood, Pair, Prompt, Request, Rolling
 from proctor.ir.question import Question
-from proctor.recipes.fingerprint import LAYERS, Definition, Fingerprint, FingerprintMaker, instance_digest
+from proctor.recipes import fingerprint
+from proctor.recipes.fingerprint import (
+    LAYERS,
+    Definition,
+    Fingerprint,
+    FingerprintMaker,
+    RowsDigest,
+    digest_of,
+    instance_digest,
+)
 
 ROW = {"question": "2 + 2?", "answer": "4"}
 TEXTS = st.dictionaries(
@@ -162,3 +172,28 @@ def test_a_fingerprint_comes_back_from_its_file() -> None:
     assert Fingerprint.from_dict(None) is None
     assert Fingerprint.from_dict({"rows": 3, "unknown": "x"}) == Fingerprint()
     assert len(made.short) == 8
+
+
+@given(st.lists(st.sampled_from(["", "0" * 16, "f" * 16, "0123456789abcdef"]), max_size=12), st.sampled_from([1, 2, 5]))
+def test_digests_in_blocks_are_those_one_by_one(digests, block):
+    one_by_one, in_blocks = RowsDigest(), RowsDigest()
+    before, fingerprint._BLOCK = fingerprint._BLOCK, block
+    try:
+        for each in digests:
+            in_blocks.add(each)
+        blocks = in_blocks.in_order, in_blocks.as_set
+    finally:
+        fingerprint._BLOCK = before
+    for each in digests:
+        one_by_one.add(each)
+        assert one_by_one.in_order
+    assert blocks == (one_by_one.in_order, one_by_one.as_set)
+
+
+def test_digests_of_rows_are_what_they_were():
+    found = RowsDigest()
+    for each in ["0123456789abcdef", "", "ffffffffffffffff"]:
+        found.add(each)
+    order = hashlib.blake2b(bytes.fromhex("0123456789abcdef") + b"-" + b"\xff" * 8, digest_size=6)
+    assert found.in_order == order.hexdigest()
+    assert found.as_set == digest_of([3, (0x0123456789ABCDEF + 0xFFFFFFFFFFFFFFFF) % 2**64])

@@ -10,7 +10,7 @@ from proctor.dialects.aisbench.evaluators import evaluate
 from proctor.dialects.aisbench.values import Reference
 from proctor.errors import MissingFieldError, ScoringError
 from proctor.prison import choice
-from proctor.scoring.code_eval import code_eval, looking_at
+from proctor.scoring.code_eval import code_eval, LookingAt
 from proctor.scoring.evaluators.contests import answered_value, block_between_fences, last_assertion
 from proctor.scoring.evaluators.suites import ds1000_program, longest_program, needed_program
 from proctor.scoring.metrics.hugging_face import HuggingfaceMetric
@@ -307,5 +307,5 @@ def test_what_the_row_of_a_program_defines_is_the_exams():
     program = f"{PROMPT}    return 7\ndef helper(x): return 3.5\nmath = None\n"
     tests = "def check(candidate):\n    assert candidate(1) == 2 * helper(1)\ncheck(double)"
     assert code_eval([[program]], [tests], k=[1])[0] == {"pass@1": 1.0}
-    with looking_at(ROW):
+    with LookingAt(ROW):
         assert code_eval([[program]], [tests], k=[1])[0] == {"pass@1": 0.0}

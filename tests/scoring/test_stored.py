@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from proctor.ir import Failure
 from proctor.scoring import stored
-from proctor.scoring.stored import Store, StoredColumn
+from proctor.scoring.stored import Store, StoredColumn, are_plain, is_plain
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=40),
@@ -170,3 +170,22 @@ def test_columns_are_compared_and_shown_like_lists():
     assert StoredColumn(Store(), "ab") != "ab"
     assert repr(column) == "['a', 2]"
     assert column[:1] == ["a"]
+
+
+ODD = st.sampled_from([object(), {1}, b"bytes", range(2), float])
+
+
+@given(st.lists(st.recursive(PLAIN | ODD, lambda inner: st.lists(inner, max_size=3), max_leaves=4), max_size=8))
+def test_many_values_are_plain_where_each_is(values):
+    assert are_plain(values) == all(map(is_plain, values))
+
+
+def test_values_deeper_than_levels_are_followed_one_by_one():
+    deep = "end"
+    for _ in range(40):
+        deep = [deep, {"in": deep}] if not isinstance(deep, list) else [deep]
+    assert are_plain([deep])
+    itself = []
+    itself += [itself, itself]
+    with pytest.raises(RecursionError):
+        are_plain([itself])

@@ -116,7 +116,6 @@ def run_spec(spec: RunSpec, execution: Execution, origin: Origin | None = None) 
 def _check_draws(spec: RunSpec) -> None:
     """Refuse what says how to draw questions where none are drawn, or contradicts itself; before data is read."""
     from proctor.errors import UsageError
-    from proctor.running.precision import check_how, check_precision
 
     if spec.precision is None:
         given = [name for name, value in (("--draw", spec.draw), ("--others", spec.others)) if value]
@@ -124,6 +123,8 @@ def _check_draws(spec: RunSpec) -> None:
             why = "without --precision every question is asked"
             raise UsageError(f"{' and '.join(given)} say how questions are drawn", why=why, hint="add --precision 0.02")
         return
+    from proctor.running.precision import check_how, check_precision  # with what draws: most runs draw nothing
+
     check_precision(spec.precision)
     check_how(spec.draw or "auto", has_others=bool(spec.others))
 

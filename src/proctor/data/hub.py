@@ -23,6 +23,7 @@ import yaml
 from proctor.data.arrow_rows import ArrowRows
 from proctor.data.bounds import check_file, check_parquet, held_table
 from proctor.data.fields import Row
+from proctor.data.plain_json import plain_table
 from proctor.effects import Author, Effect, reading, require, writing
 from proctor.errors import DataError, DatasetNotFoundError, Location, did_you_mean
 from proctor.foreign_text import parse_json
@@ -302,7 +303,24 @@ def held_rows(dataset: Dataset, split: str) -> Sequence[Row]:
         DatasetNotFoundError: As :func:`rows`.
     """
     files = _parquet_of(dataset, split)
-    return rows_of(_library_split(dataset, split)) if files is None else _held_parquet(files)
+    if files is not None:
+        return _held_parquet(files)
+    table = _plain_json_of(dataset, split)
+    return rows_of(_library_split(dataset, split)) if table is None else ArrowRows.of_table(table)
+
+
+def _plain_json_of(dataset: Dataset, split: str) -> Any:
+    """Return the table of a split that is one file of JSON lines; ``None`` where the library has to read it.
+
+    The library takes the types of columns from the first of several splits.
+    """
+    named = dataset.data_files if isinstance(dataset.data_files, Mapping) else {}
+    paths = list(_paths_in(named.get(split)))
+    is_bare = not (dataset.name or dataset.data_dir or dataset.revision or dataset.streaming or dataset.extra)
+    if dataset.path != "json" or local_folder("json") is not None or len(named) != 1 or len(paths) != 1 or not is_bare:
+        return None
+    check_file(paths[0], is_json=True)
+    return plain_table(Path(paths[0]))
 
 
 def rows_of(dataset: Any) -> Sequence[Row]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from msgspec import structs
@@ -273,7 +274,7 @@ class Exam:
             raise self._empty()
         if len(errors) == len(first):
             raise errors[0]
-        return chain(first, (question for question, _ in questions))
+        return chain(first, map(itemgetter(0), questions))
 
     def _asked(self) -> Iterator[tuple[Question, ProctorError | None]]:
         opened = self.opened
@@ -289,9 +290,12 @@ class Exam:
             try:
                 digest = instance_digest(row)  # before asking: templates may change fields
                 question = ask(each, row, demos_of(each, row))
-                values_of(question.instance, grouped_by)
-                question = question if seed is None else self._seeded(question, seed, each.repeat)
-                yield _identified(question, digest), None
+                if grouped_by:
+                    values_of(question.instance, grouped_by)
+                if seed is not None:
+                    question = self._seeded(question, seed, each.repeat)
+                structs.force_setattr(question, "digest", digest)  # it was made a moment ago, and nobody else has it
+                yield question, None
             except ProctorError as error:
                 placed = error.within(f"{self.name}[{each.number}]")
                 yield _unusable(each, row, Failure("row", str(placed), retryable=False)), placed
@@ -396,12 +400,6 @@ def _unusable(ask: Ask, row: Row, failure: Failure) -> Question:
     return Question(
         ask.listed, row, Exchange(()), (), failure=failure, digest=instance_digest(row) if row is not _NO_ROW else ""
     )
-
-
-def _identified(question: Question, digest: str) -> Question:
-    """Return the question with the digest of its row, in place: it was made a moment ago and nobody else has it."""
-    structs.force_setattr(question, "digest", digest)
-    return question
 
 
 def _counting(engine: Engine, longest: int) -> Callable[[Prompt], bool]:

@@ -50,6 +50,7 @@ class Prompts:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
+        self._most_demos = plan.most_demos
         self._lay_out = _compile_layout(plan.format)
         self._system_prompt = _compile_system_prompt(plan.system_prompt)
         self._template_ids: list[Any] = [to_data(template) for template in plan.templates]
@@ -67,14 +68,14 @@ class Prompts:
         which = self._template_of(instance)
         template = plan.templates[which]
         shown: list[PooledDemo] | None = None
-        if plan.most_demos:
+        if self._most_demos:
             shown = [self._verbalise(each, which, template, pool) for each in demos]
         processed = template.process(instance, split)
         processed["__template__"] = self._template_ids[which]
         if "system_prompt" not in processed:
             processed["system_prompt"] = self._system_prompt(processed)
         prompt = self._lay_out(processed, [each.demo for each in shown or ()], template)
-        size = (plan.pool_size or 0) if plan.most_demos else 0
+        size = (plan.pool_size or 0) if self._most_demos else 0
         return Rendered(processed, prompt, template, shown, len(shown or ()), size)
 
     def _template_of(self, instance: Instance) -> int:

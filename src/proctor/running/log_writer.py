@@ -40,7 +40,8 @@ class LogWriter:
         self._log = log
         self._engine = engine
         self._waiting: dict[Key, Response] = {}
-        self._change = threading.Condition()
+        self._lock = threading.RLock()
+        self._change = threading.Condition(self._lock)
         self._error: BaseException | None = None
         self._closing = threading.Event()
         self._unsynced = False
@@ -54,10 +55,11 @@ class LogWriter:
         Raises:
             LogError: An earlier answer could not be stored.
         """
-        with self._change:
+        with self._lock:
             while len(self._waiting) >= _MOST_WAITING and self._error is None:
                 self._change.wait()
-            self._raise()
+            if self._error is not None:
+                raise self._error
             self._waiting[key] = response
             if len(self._waiting) == 1:  # the writer sleeps only where nothing waits
                 self._change.notify_all()

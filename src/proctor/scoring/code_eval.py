@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any
 
@@ -18,14 +17,19 @@ Ended = dict[int, list[tuple[int, dict[str, Any]]]]
 _row: ContextVar[Mapping[str, Any] | None] = ContextVar("proctor_row", default=None)
 
 
-@contextmanager
-def looking_at(row: Mapping[str, Any]) -> Iterator[None]:
-    """Say which row is being scored: what its ``prompt`` defines is the exam's, though it stands in the program."""
-    token = _row.set(row)
-    try:
-        yield
-    finally:
-        _row.reset(token)
+class LookingAt:
+    """Says which row is being scored: what its ``prompt`` defines is the exam's, though it stands in the program."""
+
+    __slots__ = ("_before", "_row")
+
+    def __init__(self, row: Mapping[str, Any]) -> None:
+        self._row = row
+
+    def __enter__(self) -> None:
+        self._before = _row.set(self._row)
+
+    def __exit__(self, *_: object) -> None:
+        _row.reset(self._before)
 
 
 def code_eval(

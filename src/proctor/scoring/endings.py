@@ -78,7 +78,7 @@ class Endings:
         for text in texts:
             words = text.strip()
             self.empty += not words
-            self._texts.add(words, is_right=self._texts.is_same and _agrees(words, references))
+            self._texts.add(words, is_right=self._texts.may_be_right and _agrees(words, references))
 
     def as_data(self) -> dict[str, Any]:
         """Return the counts as entries of results; nothing of exams that compare choices, unless all are alike."""
@@ -116,6 +116,11 @@ class _Same:
         self._count += 1
         self.is_same = self.is_same and value == self.value
         self._are_right = self._are_right and is_right
+
+    @property
+    def may_be_right(self) -> bool:
+        """Whether it still counts if a value is right: they are all the same so far, and all of them were."""
+        return self.is_same and self._are_right
 
     @property
     def is_news(self) -> bool:

@@ -350,8 +350,9 @@ class _Book:
             if rest:
                 later = self._later.setdefault(tuple(map(id, rest)), _Later(rest, self._store))
                 later.add(positions, first, columns.task_data)
-        for place, pair in enumerate(zip(predictions, references, strict=True), start=first):
-            self._note(place, *pair)
+        if Failure in {*map(type, predictions), *map(type, references)}:
+            for place, pair in enumerate(zip(predictions, references, strict=True), start=first):
+                self._note(place, *pair)
         self._predictions.extend_from(self.sheet.raw, columns.predictions, predictions)
         self._references.extend(references)
 

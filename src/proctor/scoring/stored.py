@@ -44,13 +44,27 @@ def is_plain(value: object) -> bool:
     Raises:
         RecursionError: The value is nested deeper than Python goes, or holds itself.
     """
-    return type(value) in _SCALARS or are_plain([value])
+    kind = type(value)
+    if kind in _SCALARS:
+        return True
+    if kind is list or kind is tuple:
+        return _holds_plain(value)  # type: ignore[arg-type]
+    return kind is dict and _holds_plain(value) and _holds_plain(value.values())  # type: ignore[arg-type, attr-defined]
+
+
+def _holds_plain(values: Iterable[object]) -> bool:
+    if _SCALARS.issuperset(map(type, values)):  # nearly always, and without a step of Python for each
+        return True
+    return all(map(is_plain, [value for value in values if type(value) not in _SCALARS]))
 
 
 def are_plain(values: Iterable[object]) -> bool:
     """Return whether all values are plain (:func:`is_plain`).
 
     They are looked at level by level, so that many of them take hardly a step of Python each.
+
+    Raises:
+        RecursionError: As :func:`is_plain`.
     """
     level = list(values)
     for _ in range(_LEVELS):
@@ -59,8 +73,8 @@ def are_plain(values: Iterable[object]) -> bool:
             return True
         if not kinds <= _HOLDERS:
             return False
-        level = _held(level if len(kinds) == 1 else [each for each in level if type(each) in _HOLDERS], kinds)
-    return all(map(_is_plain_within, level))
+        level = _held(level)
+    return all(map(is_plain, level))
 
 
 _LEVELS: Final = 8
@@ -69,18 +83,11 @@ _LEVELS: Final = 8
 _HOLDERS: Final = frozenset({list, tuple, dict})
 
 
-def _held(values: list[Any], kinds: set[type]) -> list[object]:
+def _held(values: list[Any]) -> list[object]:
     """Return what values hold: entries of lists and tuples, keys and values of dicts."""
-    dicts = [each for each in values if type(each) is dict] if dict in kinds else []
-    listed = [] if kinds == {dict} else [each for each in values if type(each) is list or type(each) is tuple]
+    dicts = [each for each in values if type(each) is dict]
+    listed = [each for each in values if type(each) is list or type(each) is tuple]
     return [*chain.from_iterable(listed), *chain.from_iterable(dicts), *chain.from_iterable(map(dict.values, dicts))]
-
-
-def _is_plain_within(value: object) -> bool:
-    kind = type(value)
-    if kind in _SCALARS:
-        return True
-    return kind in _HOLDERS and all(map(_is_plain_within, _held([value], {kind})))
 
 
 class Store:
@@ -149,6 +156,15 @@ class Store:
             self._end += len(data)
         return place
 
+    def read(self, places: Iterable[int]) -> Iterator[Any]:
+        """Yield the values at places, as :meth:`get` returns them one by one."""
+        kept, encoded = self._kept, self._encoded
+        for place in places:
+            if place < 0 or encoded[place]:
+                yield self.get(place)
+            else:
+                yield kept[place]
+
     def get(self, place: int) -> Any:
         """Return the value at a place; lists and dicts are new each time."""
         if place >= 0:
@@ -212,7 +228,7 @@ class StoredColumn(Sequence[Any]):
         return self._store.get(self._places[index])
 
     def __iter__(self) -> Iterator[Any]:
-        return map(self._store.get, self._places)
+        return self._store.read(self._places)
 
     def __len__(self) -> int:
         return len(self._places)

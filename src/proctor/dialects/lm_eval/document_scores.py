@@ -16,7 +16,7 @@ from proctor.dialects.lm_eval.prepared import DocumentView
 from proctor.errors import ScoringError
 from proctor.scoring.aggregations import Aggregate
 from proctor.scoring.choice import CHOICE_SCORES, OUTSIDE, ChoiceAnswer, chosen, probabilities
-from proctor.scoring.code_eval import looking_at
+from proctor.scoring.code_eval import LookingAt
 from proctor.scoring.repeats import score_of_repeats
 from proctor.scoring.row_scorer import called
 
@@ -131,7 +131,7 @@ class DocumentScorer:
             gold = type(result)(gold)
         found: Values = {}
         for each in self.metrics:
-            with looking_at(doc):
+            with LookingAt(doc):
                 value = self._text_score(each, gold, result, answers, several=several)
             if not isinstance(value, dict):
                 found[each.name] = value

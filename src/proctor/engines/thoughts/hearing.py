@@ -50,8 +50,9 @@ def opening_of(
         by_name: Whether the chat template is unknown, so that the model's name has to tell whether it begins thoughts.
         strings_are_messages: Whether a string reaches the model as a message, in its chat template.
     """
-    is_string = isinstance(prompt, str) or not (prompt.is_chat or strings_are_messages)
-    end = _end_of(_continued(prompt, is_string=is_string))
+    payload = prompt if isinstance(prompt, str) else prompt.payload
+    is_string = payload is prompt or (isinstance(payload, str) and not strings_are_messages)
+    end = _end_of(payload if is_string else _continued(payload))  # type: ignore[arg-type]
     always = marks.always
     for family in marks.families if end.endswith(marks.all_marks) else ():
         if any(end.endswith(mark) for mark in family.start):
@@ -71,13 +72,9 @@ def _end_of(text: str) -> str:
     return text.rstrip()[-_LOOKED_AT:] if end[-1:].isspace() else end
 
 
-def _continued(prompt: Prompt | str, *, is_string: bool) -> str:
-    """Return the text that the model goes on with; empty where its chat template puts something behind."""
-    if isinstance(prompt, str):
-        return prompt
-    if isinstance(prompt.payload, str):
-        return prompt.payload if is_string else ""
-    last = prompt.payload[-1] if prompt.payload else {}
+def _continued(payload: str | Sequence[Message]) -> str:
+    """Return the text of messages that the model goes on with; empty where its chat template puts something behind."""
+    last: Message = payload[-1] if payload and not isinstance(payload, str) else {}
     content = last.get("content") if last.get("role") == "assistant" else None
     return content if isinstance(content, str) else ""
 
