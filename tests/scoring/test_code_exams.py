@@ -10,7 +10,7 @@ from proctor.dialects.aisbench.evaluators import evaluate
 from proctor.dialects.aisbench.values import Reference
 from proctor.errors import MissingFieldError, ScoringError
 from proctor.prison import choice
-from proctor.scoring.code_eval import code_eval, LookingAt
+from proctor.scoring.code_eval import LookingAt, code_eval
 from proctor.scoring.evaluators.contests import answered_value, block_between_fences, last_assertion
 from proctor.scoring.evaluators.suites import ds1000_program, longest_program, needed_program
 from proctor.scoring.metrics.hugging_face import HuggingfaceMetric

@@ -173,7 +173,7 @@ class ScriptedEngine(Engine):
 
 def _certain(text: str) -> tuple[TokenLogProbability, ...]:
     """Return the words of a text as tokens that could have been no others."""
-    words = re.findall(r"\s*\S+", text)
+    words = re.findall(r"(?:(?<!\s)\s++)?\S+", text)
     return tuple(TokenLogProbability(word, 0.0, ((word, 0.0),)) for word in words)
 
 

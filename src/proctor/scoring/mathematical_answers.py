@@ -42,7 +42,8 @@ _BOX: Final = re.compile(
 _MARKER: Final = re.compile(r"(?:final\s+answer|answer|result)\s*(?:is\b|[:=])\s*", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"[-+]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?\s*%?")
 _PERCENT: Final = re.compile(
-    r"\s*(?:\\?%|\\text\s*\{\s*(?:percent(?:age)?|pct)\s*\}|\s+(?:percent(?:age)?|pct))\s*$", re.IGNORECASE
+    r"(?:(?:(?<!\s)\s++)?(?:\\?%|\\text\s*\{\s*(?:percent(?:age)?|pct)\s*\})|(?<!\s)\s++(?:percent(?:age)?|pct))\s*$",
+    re.IGNORECASE,
 )
 _FORMULA: Final = re.compile(r"\$\$.*?\$\$|\$.*?\$|\\\(.*?\\\)|\\\[.*?\\\]", re.DOTALL)
 _WORD: Final = re.compile(r"[A-Za-z]{2,}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from itertools import pairwise
 from typing import Any
 
 from proctor.data.operator import FieldOperator
@@ -62,7 +63,7 @@ class ExtractMtBenchRatingJudgment(FieldOperator):
 
     def process_value(self, value: Any) -> Any:
         """Return the number."""
-        match = re.search(r"\[\[([\s*\d]+\.?[\d]*\s*)(/\s*10)?\s*\]\]", value)
+        match = re.search(r"\[\[([\s*\d]++\.?\d*+\s*+)(/\s*10)?\s*\]\]", value)
         number = _number(match.group(1)) if match else None
         return self.failure_default if number is None else number / 10
 
@@ -76,13 +77,21 @@ class ExtractHarmRatingJudgement(FieldOperator):
         return float(match.group(1)) * 0.25 - 0.25 if match else math.nan
 
 
+def _in_brackets(text: str) -> str:
+    """Return what ``[[([^\\]]+)]]`` finds, ``""`` where that is nothing; a text of brackets alone is read once."""
+    parts = text.split("]")
+    for part, behind in pairwise(parts[:-1]):
+        if not behind and (place := part.find("[[")) >= 0 and (found := part[place + 2 :]):
+            return found
+    return ""
+
+
 class ExtractMtBenchLabelJudgment(FieldOperator):
     """The label in ``[[A]]``; ``None`` as text where there is none."""
 
     def process_value(self, value: Any) -> Any:
         """Return the label."""
-        match = re.search(r"\[\[([^\]]+)\]\]", value)
-        return match.group(1) if match else "None"
+        return _in_brackets(value) or "None"
 
 
 class ExtractArenaHardNumericalJudgment(FieldOperator):
@@ -96,10 +105,10 @@ class ExtractArenaHardNumericalJudgment(FieldOperator):
 
     def process_value(self, value: Any) -> Any:
         """Return the number."""
-        match = re.search(r"\[\[([^\]]+)\]\]", value)
-        if match is None:
+        verdict = _in_brackets(value)
+        if not verdict:
             return self.failure_default
-        return {"A>B": 1, "A>>B": 3, "B>A": -1, "B>>A": -3}.get(match.group(1), 0)
+        return {"A>B": 1, "A>>B": 3, "B>A": -1, "B>>A": -3}.get(verdict, 0)
 
 
 class ExtractSafeUnsafeJudgment(FieldOperator):

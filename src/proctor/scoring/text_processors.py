@@ -144,7 +144,7 @@ class TakeFirstWord(FieldOperator):
 
     def process_value(self, value: Any) -> Any:
         """Return the word."""
-        match = re.search(r"-*[0-9]+(?:\.[0-9]+)*|\w+", value)
+        match = re.search(r"(?:(?<!-)-++)?[0-9]+(?:\.[0-9]+)*|\w+", value)  # each run of dashes is looked at once
         return match.group() if match else ""
 
 

@@ -157,7 +157,7 @@ def _names(question: str, choices: Sequence[Any]) -> bool:
     return all(re.search(rf"(?<!\w){re.escape(text)}(?!\w)", question, re.IGNORECASE) for text in texts)
 
 
-_CUE = re.compile(r"\s*\b(answer|a):\s*$", re.IGNORECASE)
+_CUE = re.compile(r"(?:(?<!\s)\s++)?\b(answer|a):\s*$", re.IGNORECASE)
 
 
 def _without_cue(question: str) -> str:

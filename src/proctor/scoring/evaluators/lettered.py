@@ -151,7 +151,7 @@ def bbeh(cases: Cases) -> Verdict:
 def _same_words(given: str, gold: str) -> bool:
     if given in (gold, gold.strip("'\"()[]")):
         return True
-    one, other = (re.sub(r"\s*,\s*", ",", text) for text in (given, gold))
+    one, other = (re.sub(r"(?:(?<!\s)\s++)?,\s*", ",", text) for text in (given, gold))
     return "," in gold and one == other
 
 

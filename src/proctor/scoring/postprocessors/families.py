@@ -45,7 +45,7 @@ def bbh_freeform(text: str) -> str:
     if match := re.match(r"(yes|no|true|false)\b", answer, re.IGNORECASE):
         return match.group(1).capitalize()
     if not re.search(r"\d\s*,\s*\d", answer):
-        answer = re.sub(r"\s*,\s*", " ", answer)
+        answer = re.sub(r"(?:(?<!\s)\s++)?,\s*", " ", answer)
     return re.sub(r"\s+", " ", answer).strip()
 
 

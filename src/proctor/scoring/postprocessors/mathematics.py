@@ -155,6 +155,10 @@ def _stripped(text: str, *, strict: bool = True) -> str:
         return text
 
 
+_SIMPLE_ZEROS = re.compile(r"(?<!\d)(\d++)\.0++([^\d])"), re.compile(r"(?<!\d)(\d++)\.0+$")
+"""Zeros behind the point, before something else and at the end; each run of digits is looked at once."""
+
+
 def _stripped_more(text: str) -> str:
     text = str(text).strip().replace("\n", "").rstrip(".").replace("\\!", "").replace("\\ ", "")
     text = text.replace("\\\\", "\\").replace("\\\\", "\\")
@@ -172,7 +176,8 @@ def _stripped_more(text: str) -> str:
     text = re.sub(r"\\mbox{.*?}", "", text)
     if "j" in text and "i" not in text:
         text = text.replace("j", "i")
-    text = re.sub(r"(\d+)\.0+$", r"\1", re.sub(r"(\d+)\.0+([^\d])", r"\1\2", text))
+    in_the_middle, at_the_end = _SIMPLE_ZEROS
+    text = at_the_end.sub(r"\1", in_the_middle.sub(r"\1\2", text))
     if not text:
         return text
     text = _right_of_equals(f"0{text}" if text[0] == "." else text)

@@ -408,7 +408,7 @@ def material_property(text: Any, property: str) -> str | float:  # noqa: A002 - 
     """Return the value of a property in an answer's JSON, or in what looks like it (LLM4Mat in SciReasoner)."""
     if not isinstance(text, str) or not (text := _without_thoughts(text.strip())):
         return ""
-    text = re.sub(r"^```(?:json)?\s*|\s*```$", "", text.strip(), flags=re.IGNORECASE | re.MULTILINE)
+    text = re.sub(r"^```(?:json)?\s*|(?:(?<!\s)\s++)?```$", "", text.strip(), flags=re.IGNORECASE | re.MULTILINE)
     options = _OPTIONS_OF_PROPERTIES.get(property)
     try:
         found = json.loads(text)
