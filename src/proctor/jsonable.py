@@ -70,13 +70,12 @@ def to_line(record: Mapping[str, Any]) -> bytes:
         return b"{%s}" % b",".join(fields)
 
 
-def to_lines(records: Sequence[Mapping[str, Any]]) -> list[bytes]:
-    """Return records as lines, as :func:`to_line` does one by one, which takes longer."""
+def to_lines(records: Sequence[Mapping[str, Any]]) -> bytes:
+    """Return records as lines with their ends, as :func:`to_line` does one by one, which takes longer."""
     try:
-        joined = _VALUES.encode_lines([_shape(tuple(record))(*record.values()) for record in records])
+        return _VALUES.encode_lines([_shape(tuple(record))(*record.values()) for record in records])
     except (UnicodeEncodeError, TypeError, ValueError):
-        return list(map(to_line, records))
-    return joined.splitlines()
+        return b"".join([to_line(record) + b"\n" for record in records])
 
 
 @lru_cache(maxsize=256)

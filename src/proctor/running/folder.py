@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from itertools import chain, islice, repeat
+from itertools import chain, islice
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -30,7 +30,7 @@ from proctor.ir import (
     Rolling,
     Usage,
 )
-from proctor.jsonable import to_document, to_line, to_lines
+from proctor.jsonable import to_document, to_lines
 from proctor.recipes.exam import Answered, Exam
 from proctor.recipes.fingerprint import Fingerprint
 from proctor.running.folder_lock import locked
@@ -174,25 +174,25 @@ class SampleWriter:
         self._spool = spool
         self._folder = folder
 
-    def record(self, exam: str, answered: Iterable[Answered]) -> Iterator[Answered]:
+    def record(self, exam: str, blocks: Iterable[Sequence[Answered]]) -> Iterator[Sequence[Answered]]:
         """Pass answered items through, keeping what their lines begin with."""
         spool = self._spool
         with _output_errors(self._folder):
             spool.seek(0)
             spool.truncate()
             decodings = _Decodings()
-            for each in answered:  # each by itself: who grades it may change it
-                spool.write(to_line(_beginning(exam, each, decodings)) + b"\n")
-                yield each
+            for block in blocks:  # before it is passed on: who grades it may change it
+                spool.write(to_lines([_beginning(exam, each, decodings) for each in block]))
+                yield block
             spool.flush()
 
     def finish(self, grade: Grade) -> None:
         """Write the lines of the exam whose items were recorded last."""
         self._spool.seek(0)
-        endings = _endings(grade)  # which never end
+        endings = _Endings(grade)
         while lines := list(islice(self._spool, _BLOCK)):
-            ends = to_lines(list(islice(endings, len(lines))))
-            whole = [b"%s,%s\n" % (line[:-2], end[1:]) for line, end in zip(lines, ends, strict=True)]
+            ends = to_lines(endings.next(len(lines))).splitlines(keepends=True)
+            whole = [b"%s,%s" % (line[:-2], end[1:]) for line, end in zip(lines, ends, strict=True)]
             self._file.writelines(whole)
 
 
@@ -299,27 +299,55 @@ def _usage(responses: Sequence[Response]) -> Usage:
 _KINDS = {kind: kind.__name__.lower() for kind in (Generate, Choose, Likelihood, Rolling, Converse)}
 
 
-def _endings(grade: Grade) -> Iterator[dict[str, Any]]:
-    """Yield what lines end with, in order; without end, as there may be more lines than scores."""
-    shown = map(_values, (grade.predictions, grade.processed_predictions, grade.processed_references))
-    names, failures = tuple(grade.instance_scores), grade.failures
-    columns = map(_values, grade.instance_scores.values())
-    scores = zip(*columns, strict=True) if names else repeat(())
-    for position, (prediction, processed, references, values) in enumerate(zip(*shown, scores, strict=True)):
-        ending = {
-            "prediction": prediction,
-            "processed_prediction": processed,
-            "processed_references": references,
-            "scores": {name: value for name, value in zip(names, values, strict=True) if value is not ABSENT},
-        }
-        if failures and (failure := failures.get(position)) is not None:
-            ending["scoring_failure"] = failure
-        yield ending
+class _Endings:
+    """What lines end with, in order; without end, as there may be more lines than scores.
+
+    Args:
+        grade: The scores.
+    """
+
+    def __init__(self, grade: Grade) -> None:
+        shown = (grade.predictions, grade.processed_predictions, grade.processed_references)
+        self._shown = [iter(column) for column in shown]
+        self._scores = {name: iter(column) for name, column in grade.instance_scores.items()}
+        self._failures = grade.failures
+        self._count = 0
+
+    def next(self, count: int) -> list[dict[str, Any]]:
+        """Return the next so many."""
+        predictions, processed, references = [_taken(column, count) for column in self._shown]
+        scores = {name: _taken(column, count) for name, column in self._scores.items()}
+        found = [
+            {"prediction": one, "processed_prediction": two, "processed_references": three, "scores": own}
+            for one, two, three, own in zip(predictions, processed, references, _rows(scores, count), strict=True)
+        ]
+        if self._failures:
+            for place, ending in enumerate(found, start=self._count):
+                if (failure := self._failures.get(place)) is not None:
+                    ending["scoring_failure"] = failure
+        self._count += count
+        return found
 
 
-def _values(column: Sequence[Any]) -> Iterator[Any]:
-    """Yield a column, ``None`` for failures and behind its end."""
-    return chain((None if isinstance(value, Failure) else value for value in column), repeat(None))
+def _taken(column: Iterator[Any], count: int) -> list[Any]:
+    """Return the next entries of a column, ``None`` for failures and behind its end."""
+    found = list(islice(column, count))
+    if Failure in set(map(type, found)):
+        found = [None if type(value) is Failure else value for value in found]
+    return found + [None] * (count - len(found)) if len(found) < count else found
+
+
+def _rows(columns: Mapping[str, Sequence[Any]], count: int) -> list[dict[str, Any]]:
+    """Return the values of each row by name, without those that it does not have."""
+    names = tuple(columns)
+    rows = [dict(zip(names, values, strict=True)) for values in zip(*columns.values(), strict=True)] if names else []
+    absent = id(ABSENT)
+    for name, column in columns.items():
+        if absent in map(id, column):
+            for row, value in zip(rows, column, strict=True):
+                if value is ABSENT:
+                    del row[name]
+    return rows or [{} for _ in range(count)]
 
 
 def _one(values: Sequence[Any]) -> Any:
