@@ -34,7 +34,10 @@ def exact_match(
         value = value.translate(_PUNCTUATION) if ignore_punctuation else value
         return value.translate(_DIGITS) if ignore_numbers else value
 
-    equal = [clean(given) == clean(wanted) for given, wanted in zip(predictions, references, strict=True)]
+    pairs = zip(predictions, references, strict=True)
+    if regexes_to_ignore or ignore_case or ignore_punctuation or ignore_numbers:
+        pairs = ((clean(given), clean(wanted)) for given, wanted in pairs)
+    equal = [given == wanted for given, wanted in pairs]
     return {"exact_match": sum(equal) / len(equal)}
 
 
