@@ -220,51 +220,62 @@ def _output_errors(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _beginning(exam: str, answered: Answered, decodings: _Decodings) -> dict[str, Any]:
+_Line = tuple[tuple[str, ...], tuple[Any, ...]]
+"""The names of what a line begins or ends with, and their values."""
+
+_ASKED = ("kind", "prompt", "decoding", "continuations")
+_HEARD = ("output", "thinking", "finish_reason", "finish_reasons")
+_HEARD_AND_WRITTEN = ("output", "thinking", "written", "finish_reason", "finish_reasons")
+_FIRST = ("exam", "doc_id", "instance", "input", *_ASKED)
+_LAST = ("references", "gold", "usage", "timing", "failure", "schema_version")
+_BEGINNING = (*_FIRST, *_HEARD, *_LAST)
+_BEGINNING_WITH_WRITTEN = (*_FIRST, *_HEARD_AND_WRITTEN, *_LAST)
+
+
+def _beginning(exam: str, answered: Answered, decodings: _Decodings) -> _Line:
     question, responses = answered.question, answered.responses
-    return {
-        "exam": exam,
-        "doc_id": question.number,
-        "instance": question.digest,
-        "input": question.instance,
-        **_asked(question.requests, decodings),
-        **_heard(responses),
-        "references": question.exchange.references,
-        "gold": question.exchange.gold,
-        "usage": _usage(responses).as_data(),
-        "timing": _timing(responses),
-        "failure": answered.failure,
-        "schema_version": SCHEMA_VERSION,
-    }
+    exchange = question.exchange
+    heard = _heard(responses)
+    return (
+        _BEGINNING if len(heard) == len(_HEARD) else _BEGINNING_WITH_WRITTEN,
+        (
+            exam,
+            question.number,
+            question.digest,
+            question.instance,
+            *_asked(question.requests, decodings),
+            *heard,
+            exchange.references,
+            exchange.gold,
+            _usage(responses).as_data(),
+            _timing(responses),
+            answered.failure,
+            SCHEMA_VERSION,
+        ),
+    )
 
 
-def _asked(requests: Sequence[Request], decodings: _Decodings) -> dict[str, Any]:
+def _asked(requests: Sequence[Request], decodings: _Decodings) -> tuple[Any, ...]:
     """Return what was asked; nearly always one thing, which is what all of it comes to."""
     if len(requests) == 1 and type(request := requests[0]) is Generate:
-        decoding = decodings.of_one(request.decoding)
-        return {"kind": "generate", "prompt": _payload(request.prompt), "decoding": decoding, "continuations": None}
+        return "generate", _payload(request.prompt), decodings.of_one(request.decoding), None
     return _all_asked(requests, decodings)
 
 
-def _all_asked(requests: Sequence[Request], decodings: _Decodings) -> dict[str, Any]:
-    return {
-        "kind": _one([_KINDS[type(request)] for request in requests]),
-        "prompt": _one(_of_each(_prompts, requests)),
-        "decoding": decodings.of(requests),
-        "continuations": _of_each(_continuations, requests) or None,
-    }
+def _all_asked(requests: Sequence[Request], decodings: _Decodings) -> tuple[Any, ...]:
+    return (
+        _one([_KINDS[type(request)] for request in requests]),
+        _one(_of_each(_prompts, requests)),
+        decodings.of(requests),
+        _of_each(_continuations, requests) or None,
+    )
 
 
-def _heard(responses: Sequence[Response]) -> dict[str, Any]:
+def _heard(responses: Sequence[Response]) -> tuple[Any, ...]:
     """Return what came back; nearly always one answer without thoughts, and then that is all of it."""
     if len(responses) == 1 and len((response := responses[0]).texts) == 1 and _is_bare(response):
         (reason,) = response.finish_reasons or ("",)
-        return {
-            "output": response.texts[0],
-            "thinking": None,
-            "finish_reason": reason or None,
-            "finish_reasons": response.finish_reasons or None,
-        }
+        return response.texts[0], None, reason or None, response.finish_reasons or None
     return _all_heard(responses)
 
 
@@ -274,14 +285,14 @@ def _is_bare(response: Response) -> bool:
     )
 
 
-def _all_heard(responses: Sequence[Response]) -> dict[str, Any]:
-    return {
-        "output": _one([_output(response) for response in responses]) if responses else None,
-        "thinking": _of_texts([response.thoughts for response in responses]),
-        **_written(responses),
-        "finish_reason": _of_texts([response.finish_reasons for response in responses]),
-        "finish_reasons": _of_each(_REASONS, responses) or None,
-    }
+def _all_heard(responses: Sequence[Response]) -> tuple[Any, ...]:
+    return (
+        _one([_output(response) for response in responses]) if responses else None,
+        _of_texts([response.thoughts for response in responses]),
+        *_written(responses),
+        _of_texts([response.finish_reasons for response in responses]),
+        _of_each(_REASONS, responses) or None,
+    )
 
 
 _REASONS: Callable[[Response], Sequence[str]] = attrgetter("finish_reasons")
@@ -299,6 +310,10 @@ def _usage(responses: Sequence[Response]) -> Usage:
 _KINDS = {kind: kind.__name__.lower() for kind in (Generate, Choose, Likelihood, Rolling, Converse)}
 
 
+_ENDING = ("prediction", "processed_prediction", "processed_references", "scores")
+_FAILED_ENDING = (*_ENDING, "scoring_failure")
+
+
 class _Endings:
     """What lines end with, in order; without end, as there may be more lines than scores.
 
@@ -313,18 +328,15 @@ class _Endings:
         self._failures = grade.failures
         self._count = 0
 
-    def next(self, count: int) -> list[dict[str, Any]]:
+    def next(self, count: int) -> list[_Line]:
         """Return the next so many."""
-        predictions, processed, references = [_taken(column, count) for column in self._shown]
-        scores = {name: _taken(column, count) for name, column in self._scores.items()}
-        found = [
-            {"prediction": one, "processed_prediction": two, "processed_references": three, "scores": own}
-            for one, two, three, own in zip(predictions, processed, references, _rows(scores, count), strict=True)
-        ]
+        shown = [_taken(column, count) for column in self._shown]
+        scores = _rows({name: _taken(column, count) for name, column in self._scores.items()}, count)
+        found: list[_Line] = [(_ENDING, values) for values in zip(*shown, scores, strict=True)]
         if self._failures:
-            for place, ending in enumerate(found, start=self._count):
-                if (failure := self._failures.get(place)) is not None:
-                    ending["scoring_failure"] = failure
+            failures = [self._failures.get(place) for place in range(self._count, self._count + count)]
+            each = zip(found, failures, strict=True)
+            found = [line if why is None else (_FAILED_ENDING, (*line[1], why)) for line, why in each]
         self._count += count
         return found
 
@@ -364,11 +376,11 @@ def _of_texts(each: Sequence[Sequence[str]]) -> Any:
     return _one([values[0] if len(values) == 1 else list(values) for values in each])
 
 
-def _written(responses: Sequence[Response]) -> dict[str, Any]:
+def _written(responses: Sequence[Response]) -> tuple[Any, ...]:
     """Return all that was written, where there is more in it than the answers: ``--answers raw`` grades that."""
     if all(not response.written or response.written == response.texts for response in responses):
-        return {}
-    return {"written": _of_texts([response.written or response.texts for response in responses])}
+        return ()
+    return (_of_texts([response.written or response.texts for response in responses]),)
 
 
 def _prompts(request: Request) -> list[Any]:

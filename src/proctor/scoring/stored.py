@@ -114,7 +114,12 @@ class Store:
             if place is not None:
                 return place
         try:
-            data = marshal.dumps(value, _VERSION) if is_plain(value) else None
+            data: bytes | None = marshal.dumps(value, _VERSION)
+            if type(value) is not str and (place := self._known.get(data)) is not None:
+                return (
+                    place  # what is known is plain, and only what is plain has its bytes: others are written as bytes
+                )
+            data = data if is_plain(value) else None
         except (ValueError, RecursionError):  # nested too deep, as answers may be when they are read as lists
             data = None
         if data is None:
