@@ -402,8 +402,10 @@ class _Stream:
             asked = [wanted(question, place) for question in batch]
             if recording is not None:
                 recording.add(batch, asked)
-            entries = [entry for each in asked for entry in each]
-            mine = [entry for entry in entries if kind_of(entry.request) == self._kind]
+            entries = list(chain.from_iterable(asked))
+            mine = entries
+            if {Generate} != {type(entry.request) for entry in entries} or self._kind != "generate":
+                mine = [entry for entry in entries if kind_of(entry.request) == self._kind]
             if len(mine) < len(entries) and not self._asking.has_visited(self._other, exam):
                 again.add(self._other)
             steps, goes_on = self._asking.open_steps(exam, mine, count=first_time)

@@ -55,6 +55,9 @@ _SEALS = "CREATE TABLE IF NOT EXISTS engine_seals (engine INTEGER PRIMARY KEY, s
 """Digests of the rows of ``engines``, which version 1 did not have."""
 
 
+_STOPPED = ("stop",)  # why nearly all answers end: nobody filtered those
+
+
 class Key(NamedTuple):
     """What an answer is filed under, for one engine: the request's content key as bytes, and the repeat."""
 
@@ -247,9 +250,11 @@ class ResponseLog:
         for row in self._select(table, engine, keys):
             key = Key(row[0], row[1])
             try:
-                found[key] = without_filtered(decode(opened(*row)))
+                response = decode(opened(*row))
             except LogError:
                 self.note_damage(engine, key)
+            else:
+                found[key] = response if response.finish_reasons == _STOPPED else without_filtered(response)
         return found
 
     def is_damaged(self, engine: int, key: Key) -> bool:
