@@ -149,10 +149,11 @@ def examine_torch() -> dict[str, Any]:
 
 def _has_accelerator() -> bool:
     """Whether torch may see a GPU here; of systems other than Linux nothing is known without it."""
-    devices = (path for pattern in _DEVICES for path in Path("/dev").glob(pattern))
+    devices = (path for pattern in _DEVICES for path in _DEV.glob(pattern))
     return not sys.platform.startswith("linux") or next(devices, None) is not None
 
 
+_DEV = Path("/dev")
 _DEVICES = ("nvidia[0-9]*", "kfd", "dxg")
 """Files below /dev without which no GPU can be used: of NVIDIA's driver, of AMD's, of Windows' for Linux inside it."""
 
@@ -167,7 +168,7 @@ def _threads_of_torch() -> int | None:
         return None
     try:
         library = ctypes.CDLL(str(Path(spec.origin).parent / "lib" / "libtorch_python.so"))
-        return int(library._ZN2at15get_num_threadsEv())  # at::get_num_threads(), which torch.get_num_threads() calls
+        return int(library["_ZN2at15get_num_threadsEv"]())  # at::get_num_threads(), which torch.get_num_threads() calls
     except (OSError, AttributeError):
         return None
 
