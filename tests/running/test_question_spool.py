@@ -170,4 +170,3 @@ def test_texts_that_only_look_like_texts_are_put_in_words_anew():
     turn = Turn("user", (Span(Text("a")),))
     assert spooled([plain]) is not None
     assert spooled([replace(plain, exchange=Exchange((turn,)))]) is None
-    assert spooled([replace(plain, requests=(Generate(Prompt(Text("q"))),))]) is None
