@@ -255,9 +255,7 @@ def answered_blocks(blocks: Iterable[Block], filed: Filed, missing: Failure) -> 
     unanswered = Response(failure=missing)
     for batch, requests in blocks:
         found = filed.assemble(list(chain.from_iterable(requests)))
-        if None in found:
-            found = [unanswered if response is None else response for response in found]
-        responses = iter(found)
+        responses = iter([unanswered if response is None else response for response in found])
         one_each = {1}.issuperset(map(len, requests))
         own = zip(responses) if one_each else [tuple(islice(responses, len(entries))) for entries in requests]
         yield list(map(Answered, batch, own))

@@ -34,7 +34,7 @@ def exact_match(
         value = value.translate(_PUNCTUATION) if ignore_punctuation else value
         return value.translate(_DIGITS) if ignore_numbers else value
 
-    pairs = zip(predictions, references, strict=True)
+    pairs: Iterable[tuple[Any, Any]] = zip(predictions, references, strict=True)
     if regexes_to_ignore or ignore_case or ignore_punctuation or ignore_numbers:
         pairs = ((clean(given), clean(wanted)) for given, wanted in pairs)
     equal = [given == wanted for given, wanted in pairs]

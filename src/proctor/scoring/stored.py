@@ -115,10 +115,8 @@ class Store:
                 return place
         try:
             data: bytes | None = marshal.dumps(value, _VERSION)
-            if type(value) is not str and (place := self._known.get(data)) is not None:
-                return (
-                    place  # what is known is plain, and only what is plain has its bytes: others are written as bytes
-                )
+            if len(data) <= LARGEST_KEPT and type(value) is not str and data in self._known:
+                return self._known[data]  # it is plain: whatever is not would have an entry of bytes among its own
             data = data if is_plain(value) else None
         except (ValueError, RecursionError):  # nested too deep, as answers may be when they are read as lists
             data = None
