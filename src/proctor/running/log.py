@@ -351,10 +351,9 @@ def write(
     sealed = log.sealer(engine).sealed
     answers: list[tuple[int, bytes, int, int, bytes]] = []
     failures: list[tuple[int, bytes, int, int, bytes]] = []
-    for key, response in entries:
+    for (request, repeat), response in entries:
         rows = answers if _is_final(response) else failures
-        body = sealed(key.request, key.repeat, now, encode(response))
-        rows.append((engine, key.request, key.repeat, now, body))
+        rows.append((engine, request, repeat, now, sealed(request, repeat, now, encode(response))))
     with transaction(connection):
         if answers:
             _replace_damaged(log, connection, answers)
