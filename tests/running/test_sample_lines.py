@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor.ir import Decoding, Failure, Generate, Prompt, Response, Scored, Timing
+from proctor.jsonable import to_line
 from proctor.running import folder
 from proctor.scoring.columns import ABSENT
 from proctor.scoring.grade import Grade
@@ -25,7 +26,7 @@ RESPONSES = st.builds(
 
 @given(RESPONSES)
 def test_one_answer_is_said_as_several_are(response):
-    assert folder._heard([response]) == folder._all_heard([response])
+    assert to_line({"heard": folder._heard([response])}) == to_line({"heard": folder._all_heard([response])})
 
 
 @given(
@@ -35,7 +36,8 @@ def test_one_answer_is_said_as_several_are(response):
 def test_one_request_is_said_as_several_are(payload, decoding):
     decodings = folder._Decodings()
     request = Generate(Prompt(payload), decoding)
-    assert folder._asked([request], decodings) == folder._all_asked([request], decodings)
+    one, any_ = folder._asked([request], decodings), folder._all_asked([request], decodings)
+    assert to_line({"asked": one}) == to_line({"asked": any_})
 
 
 @given(st.floats(0, 9), st.floats(0, 9))
