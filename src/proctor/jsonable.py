@@ -70,13 +70,17 @@ def to_line(record: Mapping[str, Any]) -> bytes:
         return b"{%s}" % b",".join(fields)
 
 
-def to_lines(records: Sequence[Mapping[str, Any]]) -> list[bytes]:
-    """Return records as lines, as :func:`to_line` does one by one, which takes longer."""
+def to_lines(records: Sequence[tuple[tuple[str, ...], Sequence[Any]]]) -> bytes:
+    """Return records as lines with their ends, as :func:`to_line` does one by one, which takes longer.
+
+    Args:
+        records: The names of each record and its values; nearly always the names are those of the record before.
+    """
     try:
-        joined = _VALUES.encode_lines([_shape(tuple(record))(*record.values()) for record in records])
+        return _VALUES.encode_lines([_shape(names)(*values) for names, values in records])
     except (UnicodeEncodeError, TypeError, ValueError):
-        return list(map(to_line, records))
-    return joined.splitlines()
+        lines = [to_line(dict(zip(names, values, strict=True))) for names, values in records]
+        return b"".join([line + b"\n" for line in lines])
 
 
 @lru_cache(maxsize=256)

@@ -1,4 +1,6 @@
 import json
+import sys
+from importlib import metadata
 
 import pytest
 
@@ -124,3 +126,52 @@ def test_a_prison_that_is_asked_for_and_not_there_is_a_problem(invoke, monkeypat
     code, out, _ = invoke("doctor", "--json")
     assert code == 1
     assert "sandbox: docker does not work here" in json.loads(out)["problems"]
+
+
+def test_torch_is_not_imported_where_no_accelerator_is_to_be_named(monkeypatch):
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(doctor, "_has_accelerator", lambda: False)
+    if doctor._threads_of_torch() is None:
+        pytest.skip("this torch has to be imported to be known")
+    monkeypatch.delitem(sys.modules, "torch")
+    found = doctor.examine_torch()
+    assert "torch" not in sys.modules
+    assert found == {
+        "version": metadata.version("torch"),
+        "cuda": False,
+        "devices": [],
+        "threads": torch.get_num_threads(),
+    }
+
+
+@pytest.mark.parametrize("library", [None, b"no library"])
+def test_a_torch_whose_libraries_cannot_be_loaded_is_imported_for_the_reason(monkeypatch, tmp_path, library):
+    folder = tmp_path / "torch" / "lib"
+    folder.mkdir(parents=True)
+    (tmp_path / "torch" / "__init__.py").write_text("raise ImportError('libc10.so is missing')")
+    if library is not None:
+        (folder / "libtorch_python.so").write_bytes(library)
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in [each for each in sys.modules if each.partition(".")[0] == "torch"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(doctor, "_version", {"torch": "2.0"}.get)
+    monkeypatch.setattr(doctor, "_has_accelerator", lambda: False)
+    found = doctor.examine_torch()
+    assert found == {"version": "2.0", "cuda": False, "devices": [], "threads": None, "problem": "libc10.so is missing"}
+
+
+def test_a_torch_beside_an_accelerator_is_asked_for_it(monkeypatch, tmp_path):
+    class Cuda:
+        is_available = staticmethod(lambda: True)
+        device_count = staticmethod(lambda: 1)
+        get_device_name = staticmethod(lambda index: f"H{index}")
+
+    class Torch:
+        cuda = Cuda
+        get_num_threads = staticmethod(lambda: 3)
+
+    monkeypatch.setitem(sys.modules, "torch", Torch)
+    monkeypatch.setattr(doctor, "_version", {"torch": "2.0"}.get)
+    monkeypatch.setattr(doctor, "_DEVICES", (tmp_path.name,))
+    monkeypatch.setattr(doctor, "_DEV", tmp_path.parent)
+    assert doctor.examine_torch() == {"version": "2.0", "cuda": True, "devices": ["H0"], "threads": 3}

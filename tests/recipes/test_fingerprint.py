@@ -197,3 +197,25 @@ def test_digests_of_rows_are_what_they_were():
     order = hashlib.blake2b(bytes.fromhex("0123456789abcdef") + b"-" + b"\xff" * 8, digest_size=6)
     assert found.in_order == order.hexdigest()
     assert found.as_set == digest_of([3, (0x0123456789ABCDEF + 0xFFFFFFFFFFFFFFFF) % 2**64])
+
+
+REQUEST = st.sampled_from(
+    [
+        Generate(Prompt("a"), Decoding(max_tokens=1)),
+        Generate(Prompt("b"), Decoding(max_tokens=2)),
+        Choose((Pair(Prompt("a"), " x"), Pair(Prompt("a"), " y"))),
+        Rolling("text"),
+    ]
+)
+
+
+@given(st.lists(st.lists(st.lists(REQUEST, max_size=2), max_size=4), max_size=4))
+def test_questions_in_blocks_have_the_fingerprint_of_each(blocks):
+    in_blocks, one_by_one, number = FingerprintMaker(), FingerprintMaker(), 0
+    for block in blocks:
+        questions = [_asked(number + place, *requests) for place, requests in enumerate(block)]
+        number += len(block)
+        in_blocks.add_all(questions)
+        for each in questions:
+            one_by_one.add(each)
+    assert in_blocks.made() == one_by_one.made()

@@ -1,6 +1,8 @@
 """What was asked comes back equal when it is graded, or is put in words once more."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from proctor.ir import (
@@ -129,3 +131,42 @@ def test_decodings_of_their_own_for_each_row_are_too_many_to_share(monkeypatch):
     ]
     assert spooled(questions[:2]) is not None
     assert spooled(questions) is None
+
+
+TURNS = [
+    (),
+    (Turn("user", (Span("one", "question"),)),),
+    (Turn("user", (Span("other"),), "system"),),
+    (Turn("user", ()),),
+    (Turn("user", (Span("a"), Span("b"))),),
+    (Turn("user", (Media("image", "x.png"),)),),
+    (Turn("system", (Span("a"),)), Turn("user", (Span("b"),))),
+]
+ASKED = [(), *[(each,) for each in REQUESTS], (REQUESTS[0], REQUESTS[0]), (REQUESTS[1], REQUESTS[4])]
+ALIKE = st.tuples(st.just(TURNS[1]), st.just(()), st.just(ASKED[1]))
+FORMS = st.lists(st.tuples(*map(st.sampled_from, (TURNS, TURNS, ASKED))) | ALIKE, max_size=4) | st.lists(ALIKE)
+
+
+@given(FORMS)
+def test_questions_come_back_equal_whatever_stands_beside_them(forms):
+    questions = [
+        Question(number, {"n": number}, Exchange(asked, opening, references=("a",)), requests, digest=str(number))
+        for number, (asked, opening, requests) in enumerate(forms)
+    ]
+    keys = [wanted(each, "") for each in questions]
+    exam = _Exam()
+    with QuestionSpool() as spool:
+        recording = spool.record(exam)
+        recording.add(questions, keys)
+        recording.finish()
+        assert list(spool.blocks(exam)) == [(questions, keys)]
+
+
+def test_texts_that_only_look_like_texts_are_put_in_words_anew():
+    class Text(str):
+        __slots__ = ()
+
+    plain = Question(0, {}, Exchange((Turn("user", (Span("a"),)),)), (Generate(Prompt("q")),))
+    turn = Turn("user", (Span(Text("a")),))
+    assert spooled([plain]) is not None
+    assert spooled([replace(plain, exchange=Exchange((turn,)))]) is None

@@ -6,7 +6,7 @@ import pytest
 
 from proctor.errors import Diagnostic, MissingExtraError, ScoringError
 from proctor.ir import Exchange, Failure, Response
-from proctor.ir.question import Answered, Question
+from proctor.ir.question import Answered, AnsweredBlocks, Question
 from proctor.scoring import grader as grader_module
 from proctor.scoring.grade import Measured
 from proctor.scoring.grader import ExamGrader
@@ -356,3 +356,18 @@ def test_functions_that_see_everything_may_change_references():
     grade = ExamGrader([Grading("", read, [Shared()], [Exact()])]).grade(answers("no", "yes", "no"))
     assert list(grade.processed_references) == [["no"]] * 3
     assert grade.instance_scores["exact"] == [100.0, 0.0, 100.0]
+
+
+def test_answers_that_come_in_blocks_are_graded_as_those_that_come_one_by_one():
+    texts = ["yes", "no", Failure("timeout", "late"), "yes", "no"]
+    each = list(answers(*texts))
+    grader = ExamGrader([Grading("", read, scorers=[Exact()])])
+    whole = grader.grade(each)
+    assert list(AnsweredBlocks([each[:2], [], each[2:]])) == each
+    found = grader.grade(AnsweredBlocks([each[:2], [], each[2:]]))
+    assert (found.scores, found.failures, found.instance_scores) == (
+        whole.scores,
+        whole.failures,
+        whole.instance_scores,
+    )
+    assert list(found.predictions) == list(whole.predictions)

@@ -1,5 +1,6 @@
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -189,3 +190,10 @@ def test_values_deeper_than_levels_are_followed_one_by_one():
     itself += [itself, itself]
     with pytest.raises(RecursionError):
         are_plain([itself])
+
+
+def test_what_only_looks_like_a_known_value_is_not_taken_for_it():
+    known = [1.5, ["a"], {"n": 1}, (True,)]
+    others = [np.float64(1.5), [np.str_("a")], {"n": True}, (1,), b"a", [b"a"]]
+    column = StoredColumn(Store(), known + others + known)
+    assert [exactly(each) for each in column] == [exactly(each) for each in known + others + known]

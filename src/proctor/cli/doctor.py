@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import platform
 import re
 import sys
 from collections.abc import Sequence
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -123,9 +125,15 @@ def examine_prisons() -> dict[str, Any]:
 
 
 def examine_torch() -> dict[str, Any]:
-    """Return the version of torch and the accelerators it sees; it is imported for that."""
+    """Return the version of torch and the accelerators it sees.
+
+    Importing it takes seconds, so where there is no accelerator to be named it is only looked at whether its libraries
+    can be loaded.
+    """
     if (version := _version("torch")) is None:
         return {"version": None, "cuda": False, "devices": [], "threads": None}
+    if not _has_accelerator() and (threads := _threads_of_torch()) is not None:
+        return {"version": version, "cuda": False, "devices": [], "threads": threads}
     try:
         import torch
     except (ImportError, OSError) as error:  # a half-installed torch is a finding
@@ -137,6 +145,32 @@ def examine_torch() -> dict[str, Any]:
         "devices": [torch.cuda.get_device_name(index) for index in range(count)],
         "threads": torch.get_num_threads(),
     }
+
+
+def _has_accelerator() -> bool:
+    """Whether torch may see a GPU here; of systems other than Linux nothing is known without it."""
+    devices = (path for pattern in _DEVICES for path in _DEV.glob(pattern))
+    return not sys.platform.startswith("linux") or next(devices, None) is not None
+
+
+_DEV = Path("/dev")
+_DEVICES = ("nvidia[0-9]*", "kfd", "dxg")
+"""Files below /dev without which no GPU can be used: of NVIDIA's driver, of AMD's, of Windows' for Linux inside it."""
+
+
+def _threads_of_torch() -> int | None:
+    """Return how many threads torch would use, from its libraries alone; ``None`` where they cannot be loaded so.
+
+    Whoever gets ``None`` imports torch: it may find libraries that the system does not, and else says what it misses.
+    """
+    spec = find_spec("torch")
+    if spec is None or spec.origin is None:
+        return None
+    try:
+        library = ctypes.CDLL(str(Path(spec.origin).parent / "lib" / "libtorch_python.so"))
+        return int(library["_ZN2at15get_num_threadsEv"]())  # at::get_num_threads(), which torch.get_num_threads() calls
+    except (OSError, AttributeError):
+        return None
 
 
 def examine_collections() -> dict[str, dict[str, Any]]:

@@ -139,8 +139,8 @@ class ScriptedEngine(Engine):
             return Response(failure=Failure("engine", message, retryable=False))
         given = [reply] if isinstance(reply, str) else [str(each) for each in reply]
         decoding = request.decoding
-        count = decoding.count
-        texts = tuple([_cut(given[index % len(given)], decoding.stop) for index in range(count)])
+        count, stop = decoding.count, decoding.stop
+        texts = tuple([_cut(given[index % len(given)], stop) for index in range(count)])
         thinking = len(self.thoughts.split()) * count if self.thoughts else 0
         written = sum([len(text.split()) for text in texts])
         return Response(

@@ -18,7 +18,7 @@ from proctor.ir.requests import (
     content_key,
     several_answers,
 )
-from proctor.ir.responses import Failure, Response, Scored, Timing, TokenLogProbability, Usage
+from proctor.ir.responses import Failure, Response, Scored, Timing, TokenLogProbability, Usage, total_usage
 from proctor.ir.spans import Media, Origin, Part, Span, Turn, turn
 
 __all__ = [
@@ -61,6 +61,7 @@ __all__ = [
     "message_text",
     "prompt_of_source",
     "several_answers",
+    "total_usage",
     "turn",
     "without_filtered",
 ]

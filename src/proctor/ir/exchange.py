@@ -7,7 +7,7 @@ from msgspec import Struct
 from proctor.ir.spans import Turn
 
 
-class Exchange(Struct, frozen=True):
+class Exchange(Struct, frozen=True, gc=False):
     """A question and its answer in words.
 
     Attributes:

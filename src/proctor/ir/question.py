@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from msgspec import Struct
@@ -12,7 +13,7 @@ from proctor.ir.requests import Request
 from proctor.ir.responses import Failure, Response
 
 
-class Ask(Struct, frozen=True):
+class Ask(Struct, frozen=True, gc=False):
     """One time that an instance is asked about.
 
     Attributes:
@@ -28,7 +29,7 @@ class Ask(Struct, frozen=True):
     listed: int = 0
 
 
-class Question(Struct, frozen=True):
+class Question(Struct, frozen=True, gc=False):
     """One instance, ready to ask.
 
     Attributes:
@@ -52,7 +53,7 @@ class Question(Struct, frozen=True):
     digest: str = ""
 
 
-class Answered(Struct, frozen=True):
+class Answered(Struct, frozen=True, gc=False):
     """A question with its responses, in the order of its requests."""
 
     question: Question
@@ -67,3 +68,18 @@ class Answered(Struct, frozen=True):
             if response.failure is not None:
                 return response.failure
         return None
+
+
+class AnsweredBlocks:
+    """Questions with their responses, to be read once: one by one, or some at a time, which costs less.
+
+    Attributes:
+        blocks: The same, some at a time.
+    """
+
+    def __init__(self, blocks: Iterable[Sequence[Answered]]) -> None:
+        self.blocks = iter(blocks)
+
+    def __iter__(self) -> Iterator[Answered]:
+        """Yield them one by one."""
+        return chain.from_iterable(self.blocks)

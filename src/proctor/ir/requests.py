@@ -104,7 +104,7 @@ def several_answers(parameters: Mapping[str, Any]) -> tuple[str, Any] | None:
     return None
 
 
-class Generate(Struct, frozen=True):
+class Generate(Struct, frozen=True, gc=False):
     """Write an answer to a prompt."""
 
     prompt: Prompt
@@ -116,14 +116,14 @@ class Generate(Struct, frozen=True):
         return content_key("generate", self.prompt.payload, _content_of(self.decoding))
 
 
-class Pair(Struct, frozen=True):
+class Pair(Struct, frozen=True, gc=False):
     """A context and a continuation whose likelihood is wanted."""
 
     context: Prompt
     continuation: str
 
 
-class Choose(Struct, frozen=True):
+class Choose(Struct, frozen=True, gc=False):
     """Score several continuations; contexts may differ by choice.
 
     How scores become a decision (per character, per byte, …) is a property of the scoring, not of the request.
@@ -137,7 +137,7 @@ class Choose(Struct, frozen=True):
         return content_key("choose", [(pair.context.payload, pair.continuation) for pair in self.pairs])
 
 
-class Likelihood(Struct, frozen=True):
+class Likelihood(Struct, frozen=True, gc=False):
     """Score one continuation of one context."""
 
     context: Prompt
@@ -154,7 +154,7 @@ class Likelihood(Struct, frozen=True):
         return content_key("likelihood", self.context.payload, self.continuation)
 
 
-class Rolling(Struct, frozen=True):
+class Rolling(Struct, frozen=True, gc=False):
     """Score every token of a text, however long (perplexity).
 
     Attributes:
@@ -175,7 +175,7 @@ class Rolling(Struct, frozen=True):
         return content_key("rolling", self.text) if self.from_start else content_key("rolling", self.text, "continued")
 
 
-class Converse(Struct, frozen=True):
+class Converse(Struct, frozen=True, gc=False):
     """Hold a conversation: the model fills every turn that is ``None``, in order.
 
     The filled text is part of the context of later turns; the response holds one text per ``None``. Turns may repeat

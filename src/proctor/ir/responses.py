@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec import Struct
 
 
-class Usage(Struct, frozen=True, omit_defaults=True):
+class Usage(Struct, frozen=True, omit_defaults=True, gc=False):
     """Tokens read and written for one request, as the engine counted them.
 
     Attributes:
@@ -41,7 +42,18 @@ class Usage(Struct, frozen=True, omit_defaults=True):
         return counts
 
 
-class Timing(Struct, frozen=True, omit_defaults=True):
+def total_usage(usages: Iterable[Usage]) -> Usage:
+    """Return the tokens of all together, as adding them up one by one does, which takes longer."""
+    found = list(usages)
+    return Usage(
+        sum([each.prompt_tokens for each in found]),
+        sum([each.completion_tokens for each in found]),
+        sum([each.thinking_tokens for each in found]),
+        sum([each.cached_tokens for each in found]),
+    )
+
+
+class Timing(Struct, frozen=True, omit_defaults=True, gc=False):
     """When a request was sent (Unix seconds) and how long the answer took (seconds).
 
     Attributes:
@@ -58,7 +70,7 @@ class Timing(Struct, frozen=True, omit_defaults=True):
     piece_seconds: tuple[float, ...] = ()
 
 
-class Failure(Struct, frozen=True, omit_defaults=True):
+class Failure(Struct, frozen=True, omit_defaults=True, gc=False):
     """Why there is no answer. A failure is a value: it is stored, shown and counted.
 
     Attributes:
@@ -79,7 +91,7 @@ class Failure(Struct, frozen=True, omit_defaults=True):
     retryable: bool = True
 
 
-class Scored(Struct, frozen=True, omit_defaults=True):
+class Scored(Struct, frozen=True, omit_defaults=True, gc=False):
     """The likelihood of one continuation (or one rolled text).
 
     Attributes:
@@ -93,7 +105,7 @@ class Scored(Struct, frozen=True, omit_defaults=True):
     token_count: int = 0
 
 
-class TokenLogProbability(Struct, frozen=True, omit_defaults=True):
+class TokenLogProbability(Struct, frozen=True, omit_defaults=True, gc=False):
     """A generated token, its natural log-probability, and the most likely alternatives."""
 
     token: str
@@ -106,7 +118,7 @@ class TokenLogProbability(Struct, frozen=True, omit_defaults=True):
         return {"text": self.token, "logprob": self.log_probability, "top_tokens": top}
 
 
-class Response(Struct, frozen=True, omit_defaults=True):
+class Response(Struct, frozen=True, omit_defaults=True, gc=False):
     """The answer to one request.
 
     Attributes:

@@ -16,14 +16,14 @@ Origin = str
 """Where a span comes from; see the module docstring for the vocabulary."""
 
 
-class Span(Struct, frozen=True):
+class Span(Struct, frozen=True, gc=False):
     """A piece of text and where it comes from."""
 
     text: str
     origin: Origin = "question"
 
 
-class Media(Struct, frozen=True):
+class Media(Struct, frozen=True, gc=False):
     """A picture, a sound or a film inside a prompt.
 
     ``source`` is a path, a URL or a data URL; it is never opened here.
@@ -37,7 +37,7 @@ class Media(Struct, frozen=True):
 Part = Span | Media
 
 
-class Turn(Struct, frozen=True):
+class Turn(Struct, frozen=True, gc=False):
     """What one role says.
 
     Attributes:

@@ -21,7 +21,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from struct import unpack
 from typing import Any, Final
@@ -239,13 +239,6 @@ class _Sum:
     def __init__(self) -> None:
         self.count = 0
         self._total = 0
-        self._parts: list[bytes] = []
-
-    def add(self, digest: bytes) -> None:
-        """Count a digest in."""
-        self._parts.append(digest)
-        if len(self._parts) >= _BLOCK:
-            self._settle()
 
     def extend(self, digests: bytes) -> None:
         """Count in digests that stand behind each other."""
@@ -253,13 +246,8 @@ class _Sum:
         self.count += count
         self._total = (self._total + sum(unpack(f">{count}Q", digests))) % _WRAP
 
-    def _settle(self) -> None:
-        self.extend(b"".join(self._parts))
-        self._parts.clear()
-
     def digest(self, count: int | None = None) -> str:
         """Return the digest of the sum; with ``count`` in place of how many digests there were."""
-        self._settle()
         return digest_of([self.count if count is None else count, self._total])
 
 
@@ -274,7 +262,11 @@ class RowsDigest:
 
     def add(self, digest: str) -> None:
         """Count an instance in by its digest; empty where its row could not be read."""
-        self._waiting.append(digest)
+        self.add_all((digest,))
+
+    def add_all(self, digests: Iterable[str]) -> None:
+        """Count instances in."""
+        self._waiting.extend(digests)
         if len(self._waiting) >= _BLOCK:
             self._settle()
 
@@ -315,11 +307,16 @@ class FingerprintMaker:
 
     def add(self, question: Question) -> None:
         """Count a question in; a row that could not be used counts by what is known of it."""
-        self._rows.add(question.digest)
-        for request in question.requests:
-            self._prompts.add(blake2b(_shown(request), digest_size=INSTANCE_BYTES).digest())
-            decoding = request.decoding if isinstance(request, (Generate, Converse)) else None
-            if decoding is not None and decoding is not self._last:
+        self.add_all((question,))
+
+    def add_all(self, questions: Sequence[Question]) -> None:
+        """Count questions in, as :meth:`add` does one by one, which takes longer."""
+        self._rows.add_all([each.digest for each in questions])
+        requests = list(chain.from_iterable([each.requests for each in questions]))
+        shown = map(_shown, requests)
+        self._prompts.extend(b"".join([blake2b(each, digest_size=INSTANCE_BYTES).digest() for each in shown]))
+        for decoding in [each.decoding for each in requests if isinstance(each, _WRITTEN)]:
+            if decoding is not self._last:
                 self._last = decoding
                 self._add_decoding(decoding)
 
@@ -353,6 +350,10 @@ class FingerprintMaker:
             metrics="" if known.metrics is None else digest_of(known.metrics),
             engine=engine and digest_of(engine),
         )
+
+
+_WRITTEN: Final = (Generate, Converse)
+"""Requests that say how the model is to write."""
 
 
 def _shown(request: Request) -> bytes:

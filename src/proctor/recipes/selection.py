@@ -82,6 +82,11 @@ def chosen(opened: Opened, selection: Selection, name: str) -> Iterator[tuple[As
         return
     if selection.places is not None:
         _check_places(opened, selection.places, name)
+    elif opened.copies == 1:
+        yield from (
+            (Ask(place, place, 0, place), row) for place, row in enumerate(islice(opened.rows, selection.end(opened)))
+        )
+        return
     for asked, (place, number, repeat, row) in enumerate(_placed(opened, selection)):
         yield Ask(place, number, repeat, asked if opened.copies > 1 else number), row
 
@@ -89,9 +94,6 @@ def chosen(opened: Opened, selection: Selection, name: str) -> Iterator[tuple[As
 def _placed(opened: Opened, selection: Selection) -> Iterator[tuple[int, int, int, Row | Failure]]:
     """Yield place, number and repeat of the rows to ask about, with the row."""
     end = None if selection.places is not None else selection.end(opened)
-    if opened.copies == 1 and selection.places is None:
-        yield from ((place, place, 0, row) for place, row in enumerate(islice(opened.rows, end)))
-        return
     size = opened.total() // opened.copies if opened.in_blocks and opened.copies > 1 else 0
     for place, row in enumerate(opened.rows):
         repeat, number = divmod(place, size) if size else divmod(place, opened.copies)[::-1]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
-from proctor.ir import Usage
+from proctor.ir import Usage, total_usage
 from proctor.recipes.exam import Answered
 from proctor.recipes.fingerprint import FingerprintMaker
 from proctor.running.budget import Price, PriceTable
@@ -18,6 +19,9 @@ _DIGITS = 6  # of dollars: a thousandth of what one short answer of the cheapest
 class Tally:
     """Counts answered items, their tokens and how they ended, as they pass.
 
+    Args:
+        blocks: The items, some at a time.
+
     Attributes:
         count: Items so far.
         usage: Their tokens.
@@ -26,23 +30,24 @@ class Tally:
         latency: How long their answers took.
     """
 
-    def __init__(self, items: Iterable[Answered]) -> None:
-        self._items = items
+    def __init__(self, blocks: Iterable[Sequence[Answered]]) -> None:
+        self._blocks = blocks
         self.count = 0
         self.usage = Usage()
         self.endings = Endings()
         self.maker = FingerprintMaker()
         self.latency = Latency()
 
-    def __iter__(self) -> Iterator[Answered]:
-        for each in self._items:
-            self.count += 1
-            self.maker.add(each.question)
-            for response in each.responses:
-                self.usage += response.usage
-            self.endings.count(each)
-            self.latency.add(each.question.requests, each.responses)
-            yield each
+    def blocks(self) -> Iterator[Sequence[Answered]]:
+        """Yield the items."""
+        for block in self._blocks:
+            self.count += len(block)
+            self.maker.add_all([each.question for each in block])
+            self.usage = total_usage(chain([self.usage], [each.usage for own in block for each in own.responses]))
+            for each in block:
+                self.endings.count(each)
+                self.latency.add(each.question.requests, each.responses)
+            yield block
 
 
 def cost_of(price: Price, table: PriceTable, every: Usage, asked: Usage) -> dict[str, Any]:

@@ -128,7 +128,8 @@ def _count(exams: Sequence[Exam]) -> int | None:
         gives_up = False
         for question in questions:
             seen.append(question)
-            total += sum([steps_of(request) for request in question.requests])
+            for request in question.requests:
+                total += 1 if type(request) is Generate else steps_of(request)
             size += sum(map(_size_of, question.requests[:1]))
             if gives_up := size > _MOST_COUNTED or time.monotonic() > give_up:
                 break
@@ -146,7 +147,9 @@ def _resumed(seen: deque[Question], questions: Iterator[Question]) -> Iterator[Q
 
 def _size_of(request: Request) -> int:
     match request:
-        case Generate(prompt=Prompt(payload=str() as text)) | Rolling(text=text):
+        case Generate():
+            return len(request.prompt.payload) if isinstance(request.prompt.payload, str) else _SIZE_OF_OTHERS
+        case Rolling(text=text):
             return len(text)
         case Choose(pairs=[Pair(context=Prompt(payload=str() as text)), *_]):
             return len(text)
@@ -320,15 +323,15 @@ class _Asking:
             self._on_the_way.intersection_update([key for key, _ in self._sent.values()])
 
     def _settle(self, key: Key, claim: Claim | None, response: Response) -> None:
-        session = self.session
+        session, progress = self.session, self.session.progress
         self._writer.put(key, response)
         if response.failure is not None:
             self._failed.add(key)
         self._on_the_way.discard(key)  # last: until then nobody claims it, from then on it is found where it was put
-        if session.budget is not None and claim is not None:
+        if claim is not None and session.budget is not None:
             session.budget.settle(claim, response)
-        session.progress.count(response)
-        session.observer.asking(session.progress)
+        progress.count(response)
+        session.observer.asking(progress)
 
 
 class _Stream:
@@ -399,8 +402,10 @@ class _Stream:
             asked = [wanted(question, place) for question in batch]
             if recording is not None:
                 recording.add(batch, asked)
-            entries = [entry for each in asked for entry in each]
-            mine = [entry for entry in entries if kind_of(entry.request) == self._kind]
+            entries = list(chain.from_iterable(asked))
+            mine = entries
+            if {Generate} != {type(entry.request) for entry in entries} or self._kind != "generate":
+                mine = [entry for entry in entries if kind_of(entry.request) == self._kind]
             if len(mine) < len(entries) and not self._asking.has_visited(self._other, exam):
                 again.add(self._other)
             steps, goes_on = self._asking.open_steps(exam, mine, count=first_time)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from itertools import chain, islice, repeat
+from itertools import chain, islice
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -30,7 +30,7 @@ from proctor.ir import (
     Rolling,
     Usage,
 )
-from proctor.jsonable import to_document, to_line, to_lines
+from proctor.jsonable import to_document, to_lines
 from proctor.recipes.exam import Answered, Exam
 from proctor.recipes.fingerprint import Fingerprint
 from proctor.running.folder_lock import locked
@@ -174,25 +174,25 @@ class SampleWriter:
         self._spool = spool
         self._folder = folder
 
-    def record(self, exam: str, answered: Iterable[Answered]) -> Iterator[Answered]:
+    def record(self, exam: str, blocks: Iterable[Sequence[Answered]]) -> Iterator[Sequence[Answered]]:
         """Pass answered items through, keeping what their lines begin with."""
         spool = self._spool
         with _output_errors(self._folder):
             spool.seek(0)
             spool.truncate()
             decodings = _Decodings()
-            for each in answered:  # each by itself: who grades it may change it
-                spool.write(to_line(_beginning(exam, each, decodings)) + b"\n")
-                yield each
+            for block in blocks:  # before it is passed on: who grades it may change it
+                spool.write(to_lines([_beginning(exam, each, decodings) for each in block]))
+                yield block
             spool.flush()
 
     def finish(self, grade: Grade) -> None:
         """Write the lines of the exam whose items were recorded last."""
         self._spool.seek(0)
-        endings = _endings(grade)  # which never end
+        endings = _Endings(grade)
         while lines := list(islice(self._spool, _BLOCK)):
-            ends = to_lines(list(islice(endings, len(lines))))
-            whole = [b"%s,%s\n" % (line[:-2], end[1:]) for line, end in zip(lines, ends, strict=True)]
+            ends = to_lines(endings.next(len(lines))).splitlines(keepends=True)
+            whole = [b"%s,%s" % (line[:-2], end[1:]) for line, end in zip(lines, ends, strict=True)]
             self._file.writelines(whole)
 
 
@@ -220,51 +220,62 @@ def _output_errors(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _beginning(exam: str, answered: Answered, decodings: _Decodings) -> dict[str, Any]:
+_Line = tuple[tuple[str, ...], tuple[Any, ...]]
+"""The names of what a line begins or ends with, and their values."""
+
+_ASKED = ("kind", "prompt", "decoding", "continuations")
+_HEARD = ("output", "thinking", "finish_reason", "finish_reasons")
+_HEARD_AND_WRITTEN = ("output", "thinking", "written", "finish_reason", "finish_reasons")
+_FIRST = ("exam", "doc_id", "instance", "input", *_ASKED)
+_LAST = ("references", "gold", "usage", "timing", "failure", "schema_version")
+_BEGINNING = (*_FIRST, *_HEARD, *_LAST)
+_BEGINNING_WITH_WRITTEN = (*_FIRST, *_HEARD_AND_WRITTEN, *_LAST)
+
+
+def _beginning(exam: str, answered: Answered, decodings: _Decodings) -> _Line:
     question, responses = answered.question, answered.responses
-    return {
-        "exam": exam,
-        "doc_id": question.number,
-        "instance": question.digest,
-        "input": question.instance,
-        **_asked(question.requests, decodings),
-        **_heard(responses),
-        "references": question.exchange.references,
-        "gold": question.exchange.gold,
-        "usage": _usage(responses).as_data(),
-        "timing": _timing(responses),
-        "failure": answered.failure,
-        "schema_version": SCHEMA_VERSION,
-    }
+    exchange = question.exchange
+    heard = _heard(responses)
+    return (
+        _BEGINNING if len(heard) == len(_HEARD) else _BEGINNING_WITH_WRITTEN,
+        (
+            exam,
+            question.number,
+            question.digest,
+            question.instance,
+            *_asked(question.requests, decodings),
+            *heard,
+            exchange.references,
+            exchange.gold,
+            _usage(responses).as_data(),
+            _timing(responses),
+            answered.failure,
+            SCHEMA_VERSION,
+        ),
+    )
 
 
-def _asked(requests: Sequence[Request], decodings: _Decodings) -> dict[str, Any]:
+def _asked(requests: Sequence[Request], decodings: _Decodings) -> tuple[Any, ...]:
     """Return what was asked; nearly always one thing, which is what all of it comes to."""
     if len(requests) == 1 and type(request := requests[0]) is Generate:
-        decoding = decodings.of_one(request.decoding)
-        return {"kind": "generate", "prompt": _payload(request.prompt), "decoding": decoding, "continuations": None}
+        return "generate", _payload(request.prompt), decodings.of_one(request.decoding), None
     return _all_asked(requests, decodings)
 
 
-def _all_asked(requests: Sequence[Request], decodings: _Decodings) -> dict[str, Any]:
-    return {
-        "kind": _one([_KINDS[type(request)] for request in requests]),
-        "prompt": _one(_of_each(_prompts, requests)),
-        "decoding": decodings.of(requests),
-        "continuations": _of_each(_continuations, requests) or None,
-    }
+def _all_asked(requests: Sequence[Request], decodings: _Decodings) -> tuple[Any, ...]:
+    return (
+        _one([_KINDS[type(request)] for request in requests]),
+        _one(_of_each(_prompts, requests)),
+        decodings.of(requests),
+        _of_each(_continuations, requests) or None,
+    )
 
 
-def _heard(responses: Sequence[Response]) -> dict[str, Any]:
+def _heard(responses: Sequence[Response]) -> tuple[Any, ...]:
     """Return what came back; nearly always one answer without thoughts, and then that is all of it."""
     if len(responses) == 1 and len((response := responses[0]).texts) == 1 and _is_bare(response):
         (reason,) = response.finish_reasons or ("",)
-        return {
-            "output": response.texts[0],
-            "thinking": None,
-            "finish_reason": reason or None,
-            "finish_reasons": response.finish_reasons or None,
-        }
+        return response.texts[0], None, reason or None, response.finish_reasons or None
     return _all_heard(responses)
 
 
@@ -274,14 +285,14 @@ def _is_bare(response: Response) -> bool:
     )
 
 
-def _all_heard(responses: Sequence[Response]) -> dict[str, Any]:
-    return {
-        "output": _one([_output(response) for response in responses]) if responses else None,
-        "thinking": _of_texts([response.thoughts for response in responses]),
-        **_written(responses),
-        "finish_reason": _of_texts([response.finish_reasons for response in responses]),
-        "finish_reasons": _of_each(_REASONS, responses) or None,
-    }
+def _all_heard(responses: Sequence[Response]) -> tuple[Any, ...]:
+    return (
+        _one([_output(response) for response in responses]) if responses else None,
+        _of_texts([response.thoughts for response in responses]),
+        *_written(responses),
+        _of_texts([response.finish_reasons for response in responses]),
+        _of_each(_REASONS, responses) or None,
+    )
 
 
 _REASONS: Callable[[Response], Sequence[str]] = attrgetter("finish_reasons")
@@ -299,27 +310,56 @@ def _usage(responses: Sequence[Response]) -> Usage:
 _KINDS = {kind: kind.__name__.lower() for kind in (Generate, Choose, Likelihood, Rolling, Converse)}
 
 
-def _endings(grade: Grade) -> Iterator[dict[str, Any]]:
-    """Yield what lines end with, in order; without end, as there may be more lines than scores."""
-    shown = map(_values, (grade.predictions, grade.processed_predictions, grade.processed_references))
-    names, failures = tuple(grade.instance_scores), grade.failures
-    columns = map(_values, grade.instance_scores.values())
-    scores = zip(*columns, strict=True) if names else repeat(())
-    for position, (prediction, processed, references, values) in enumerate(zip(*shown, scores, strict=True)):
-        ending = {
-            "prediction": prediction,
-            "processed_prediction": processed,
-            "processed_references": references,
-            "scores": {name: value for name, value in zip(names, values, strict=True) if value is not ABSENT},
-        }
-        if failures and (failure := failures.get(position)) is not None:
-            ending["scoring_failure"] = failure
-        yield ending
+_ENDING = ("prediction", "processed_prediction", "processed_references", "scores")
+_FAILED_ENDING = (*_ENDING, "scoring_failure")
 
 
-def _values(column: Sequence[Any]) -> Iterator[Any]:
-    """Yield a column, ``None`` for failures and behind its end."""
-    return chain((None if isinstance(value, Failure) else value for value in column), repeat(None))
+class _Endings:
+    """What lines end with, in order; without end, as there may be more lines than scores.
+
+    Args:
+        grade: The scores.
+    """
+
+    def __init__(self, grade: Grade) -> None:
+        shown = (grade.predictions, grade.processed_predictions, grade.processed_references)
+        self._shown = [iter(column) for column in shown]
+        self._scores = {name: iter(column) for name, column in grade.instance_scores.items()}
+        self._failures = grade.failures
+        self._count = 0
+
+    def next(self, count: int) -> list[_Line]:
+        """Return the next so many."""
+        shown = [_taken(column, count) for column in self._shown]
+        scores = _rows({name: _taken(column, count) for name, column in self._scores.items()}, count)
+        found: list[_Line] = [(_ENDING, values) for values in zip(*shown, scores, strict=True)]
+        if self._failures:
+            failures = [self._failures.get(place) for place in range(self._count, self._count + count)]
+            each = zip(found, failures, strict=True)
+            found = [line if why is None else (_FAILED_ENDING, (*line[1], why)) for line, why in each]
+        self._count += count
+        return found
+
+
+def _taken(column: Iterator[Any], count: int) -> list[Any]:
+    """Return the next entries of a column, ``None`` for failures and behind its end."""
+    found = list(islice(column, count))
+    if Failure in set(map(type, found)):
+        found = [None if type(value) is Failure else value for value in found]
+    return found + [None] * (count - len(found)) if len(found) < count else found
+
+
+def _rows(columns: Mapping[str, Sequence[Any]], count: int) -> list[dict[str, Any]]:
+    """Return the values of each row by name, without those that it does not have."""
+    names = tuple(columns)
+    rows = [dict(zip(names, values, strict=True)) for values in zip(*columns.values(), strict=True)] if names else []
+    absent = id(ABSENT)
+    for name, column in columns.items():
+        if absent in map(id, column):
+            for row, value in zip(rows, column, strict=True):
+                if value is ABSENT:
+                    del row[name]
+    return rows or [{} for _ in range(count)]
 
 
 def _one(values: Sequence[Any]) -> Any:
@@ -336,11 +376,11 @@ def _of_texts(each: Sequence[Sequence[str]]) -> Any:
     return _one([values[0] if len(values) == 1 else list(values) for values in each])
 
 
-def _written(responses: Sequence[Response]) -> dict[str, Any]:
+def _written(responses: Sequence[Response]) -> tuple[Any, ...]:
     """Return all that was written, where there is more in it than the answers: ``--answers raw`` grades that."""
     if all(not response.written or response.written == response.texts for response in responses):
-        return {}
-    return {"written": _of_texts([response.written or response.texts for response in responses])}
+        return ()
+    return (_of_texts([response.written or response.texts for response in responses]),)
 
 
 def _prompts(request: Request) -> list[Any]:

@@ -55,6 +55,9 @@ _SEALS = "CREATE TABLE IF NOT EXISTS engine_seals (engine INTEGER PRIMARY KEY, s
 """Digests of the rows of ``engines``, which version 1 did not have."""
 
 
+_STOPPED = ("stop",)  # why nearly all answers end: nobody filtered those
+
+
 class Key(NamedTuple):
     """What an answer is filed under, for one engine: the request's content key as bytes, and the repeat."""
 
@@ -247,9 +250,11 @@ class ResponseLog:
         for row in self._select(table, engine, keys):
             key = Key(row[0], row[1])
             try:
-                found[key] = without_filtered(decode(opened(*row)))
+                response = decode(opened(*row))
             except LogError:
                 self.note_damage(engine, key)
+            else:
+                found[key] = response if response.finish_reasons == _STOPPED else without_filtered(response)
         return found
 
     def is_damaged(self, engine: int, key: Key) -> bool:
@@ -346,10 +351,9 @@ def write(
     sealed = log.sealer(engine).sealed
     answers: list[tuple[int, bytes, int, int, bytes]] = []
     failures: list[tuple[int, bytes, int, int, bytes]] = []
-    for key, response in entries:
+    for (request, repeat), response in entries:
         rows = answers if _is_final(response) else failures
-        body = sealed(key.request, key.repeat, now, encode(response))
-        rows.append((engine, key.request, key.repeat, now, body))
+        rows.append((engine, request, repeat, now, sealed(request, repeat, now, encode(response))))
     with transaction(connection):
         if answers:
             _replace_damaged(log, connection, answers)

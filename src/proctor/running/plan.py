@@ -7,7 +7,7 @@ of its own in the log; so a conversation that was cut off goes on where it stopp
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Literal, TypeVar
 
 from msgspec import Struct, structs
@@ -39,14 +39,14 @@ def steps_of(request: Request) -> int:
     return count_asked(request.turns) if isinstance(request, Converse) else 1
 
 
-class Wanted(Struct, frozen=True):
+class Wanted(Struct, frozen=True, gc=False):
     """A request and its repeat: equal generation requests of one question are separate draws."""
 
     request: Request
     key: Key
 
 
-class Step(Struct, frozen=True):
+class Step(Struct, frozen=True, gc=False):
     """The next thing to ask of an engine."""
 
     request: Single
@@ -122,14 +122,19 @@ class Filed:
 
     def assemble(self, requests: Sequence[Wanted]) -> list[Response | None]:
         """Return the response to each request; ``None`` where there is none."""
+        hear = self._hear.hear
         talks = {
             place: self._talk(entry.request, entry)
             for place, entry in enumerate(requests)
             if isinstance(entry.request, Converse)
         }
+        if not talks:
+            filed_of = self.responses([entry.key for entry in requests]).get
+            return [
+                None if (filed := filed_of(entry.key)) is None else hear(entry.request, filed) for entry in requests
+            ]
         self._advance(list(talks.values()))
         plain = self.responses([entry.key for place, entry in enumerate(requests) if place not in talks])
-        hear = self._hear.hear
         return [
             talks[place].response
             if place in talks
@@ -242,14 +247,15 @@ def answered(questions: Iterable[Question], filed: Filed, missing: Failure, plac
         missing: Why there is no answer, where there is none.
         place: As in :func:`wanted`.
     """
-    return answered_blocks(blocks_of(questions, place), filed, missing)
+    return chain.from_iterable(answered_blocks(blocks_of(questions, place), filed, missing))
 
 
-def answered_blocks(blocks: Iterable[Block], filed: Filed, missing: Failure) -> Iterator[Answered]:
-    """Yield questions with their responses, as :func:`answered` does, where their requests are known already."""
+def answered_blocks(blocks: Iterable[Block], filed: Filed, missing: Failure) -> Iterator[list[Answered]]:
+    """Yield questions with their responses, some at a time, where their requests are known already."""
     unanswered = Response(failure=missing)
     for batch, requests in blocks:
-        found = filed.assemble([entry for entries in requests for entry in entries])
+        found = filed.assemble(list(chain.from_iterable(requests)))
         responses = iter([unanswered if response is None else response for response in found])
-        for question, entries in zip(batch, requests, strict=True):
-            yield Answered(question, tuple(islice(responses, len(entries))))
+        one_each = {1}.issuperset(map(len, requests))
+        own = zip(responses) if one_each else [tuple(islice(responses, len(entries))) for entries in requests]
+        yield list(map(Answered, batch, own))

@@ -11,7 +11,7 @@ What a prompt's parts are (:attr:`~proctor.ir.Prompt.turns`) is not kept: engine
 from __future__ import annotations
 
 import marshal
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from tempfile import SpooledTemporaryFile
 from types import TracebackType
@@ -56,7 +56,12 @@ _VERSION: Final = 2
 _TEXT: Final = frozenset({str})
 _ROLES: Final = frozenset({str, type(None)})
 
+_ONE: Final = frozenset({1})
+_GENERATE: Final = frozenset({Generate})
+_SPAN: Final = frozenset({Span})
+
 _Packed: TypeAlias = tuple[Any, ...]
+"""Columns that are nearly always of one form (a request to write, a turn of one span) are flat lists then."""
 
 
 class QuestionSpool:
@@ -86,7 +91,7 @@ class QuestionSpool:
             self._file.seek(start)
             packed, keys = marshal.loads(self._file.read(length))  # noqa: S302 - our own bytes, which nobody else can write
             questions = self.shared.unpacked(packed)
-            yield questions, list(map(_asked, questions, keys))
+            yield questions, _asked(questions, keys)
 
     def write(self, data: bytes) -> tuple[int, int] | None:
         """Add bytes and return their place; ``None`` where there is no room for them."""
@@ -134,8 +139,7 @@ class Recording:
         except (_UnfitError, RecursionError):
             self._fits = False
             return
-        keys = [[tuple(entry.key) for entry in own] for own in asked]
-        place = self._spool.write(marshal.dumps((packed, keys), _VERSION))
+        place = self._spool.write(marshal.dumps((packed, _packed_keys(asked)), _VERSION))
         if place is None:
             self._fits = False
         else:
@@ -147,8 +151,22 @@ class Recording:
             self._spool.hold(self)
 
 
-def _asked(question: Question, keys: Sequence[tuple[bytes, int]]) -> list[Wanted]:
-    return [Wanted(request, Key(*key)) for request, key in zip(question.requests, keys, strict=True)]
+def _packed_keys(asked: Sequence[Sequence[Wanted]]) -> _Packed:
+    """Return the keys of requests; where each question has one request, as two columns."""
+    if _ONE.issuperset(map(len, asked)):
+        return "one", [each[0].key.request for each in asked], [each[0].key.repeat for each in asked]
+    return "any", [[tuple(entry.key) for entry in own] for own in asked], None
+
+
+def _asked(questions: Sequence[Question], packed: _Packed) -> list[list[Wanted]]:
+    form, keys, repeats = packed
+    if form == "one":
+        each = zip(questions, keys, repeats, strict=True)
+        return [[Wanted(question.requests[0], Key(key, repeat))] for question, key, repeat in each]
+    return [
+        [Wanted(request, Key(*key)) for request, key in zip(question.requests, own, strict=True)]
+        for question, own in zip(questions, keys, strict=True)
+    ]
 
 
 class _UnfitError(Exception):
@@ -176,8 +194,8 @@ class _Shared:
         """Return questions as columns of plain values; raise :class:`_UnfitError` where one has others."""
         exchanges = [each.exchange for each in questions]
         turns = (
-            [list(map(_packed_turn, each.question)) for each in exchanges],
-            [list(map(_packed_turn, each.opening)) for each in exchanges],
+            _packed_turns([each.question for each in exchanges]),
+            _packed_turns([each.opening for each in exchanges]),
         )
         scalars = (
             [each.number for each in questions],
@@ -190,35 +208,63 @@ class _Shared:
             [each.references for each in exchanges],
             [each.choices for each in exchanges],
             [each.labels for each in questions],
-            [list(map(self._packed_request, each.requests)) for each in questions],
         )
-        if not (are_plain(chain(*scalars)) and are_plain(chain(*nested)) and _are_texts(chain(*turns))):
+        requests = self._packed_requests([each.requests for each in questions])
+        if not (are_plain(chain(*scalars)) and are_plain(chain(*nested, requests[1])) and all(map(_are_texts, turns))):
             raise _UnfitError
         own = (
             [self._number(each.processors) for each in questions],
             [None if each.failure is None else structs.astuple(each.failure) for each in questions],
             [each.digest for each in questions],
         )
-        return *turns, *scalars, *nested, *own
+        return turns, requests, (*scalars, *nested, *own)
 
     def unpacked(self, packed: _Packed) -> list[Question]:
         """Return the questions of columns."""
-        return [self._unpacked_one(*columns) for columns in zip(*packed, strict=True)]
+        (asked, opening), requests, rest = packed
+        values = self._values
+        columns = zip(_turns(asked), _turns(opening), self._requests(requests), *rest, strict=True)
+        return [
+            Question(
+                number,
+                instance,
+                Exchange(turns, opened, prefix, answer, references, choices, gold),
+                own,
+                values[processors],
+                labels,
+                None if failure is None else Failure(*failure),
+                digest,
+            )
+            for (
+                turns,
+                opened,
+                own,
+                number,
+                prefix,
+                answer,
+                gold,
+                instance,
+                references,
+                choices,
+                labels,
+                processors,
+                failure,
+                digest,
+            ) in columns
+        ]
 
-    def _unpacked_one(self, asked: Any, opening: Any, *rest: Any) -> Question:
-        number, prefix, answer, gold, instance, references, choices, labels, requests, processors, failure, digest = (
-            rest
-        )
-        return Question(
-            number,
-            instance,
-            Exchange(_turns(asked), _turns(opening), prefix, answer, references, choices, gold),
-            tuple([self._unpacked_request(each) for each in requests]),
-            self._values[processors],
-            labels,
-            None if failure is None else Failure(*failure),
-            digest,
-        )
+    def _packed_requests(self, requests: Sequence[tuple[Request, ...]]) -> _Packed:
+        every = list(chain.from_iterable(requests))
+        if _ONE.issuperset(map(len, requests)) and _GENERATE.issuperset(map(type, every)):
+            return "one", [each.prompt.payload for each in every], [self._number(each.decoding) for each in every]  # type: ignore[union-attr]
+        return "any", [list(map(self._packed_request, own)) for own in requests], None
+
+    def _requests(self, packed: _Packed) -> list[tuple[Request, ...]]:
+        form, parts, numbers = packed
+        if form == "one":
+            values = self._values
+            return [(Generate(Prompt(each), values[number]),) for each, number in zip(parts, numbers, strict=True)]
+        return [tuple([self._unpacked_request(each) for each in own]) for own in parts]
 
     def _packed_request(self, request: Request) -> _Packed:
         match request:
@@ -253,20 +299,38 @@ class _Shared:
         return value
 
 
+def _packed_turns(turns: Sequence[tuple[Turn, ...]]) -> _Packed:
+    """Return the turns of questions; where each has one of one span, as columns."""
+    every = list(chain.from_iterable(turns))
+    parts = list(chain.from_iterable([each.parts for each in every]))
+    one_each = _ONE.issuperset(map(len, turns)) and _ONE.issuperset([len(each.parts) for each in every])
+    if one_each and _SPAN.issuperset(map(type, parts)):
+        spans = [each.text for each in parts], [each.origin for each in parts]  # type: ignore[union-attr]
+        return "one", [each.role for each in every], [each.fallback_role for each in every], *spans
+    return "any", [list(map(_packed_turn, own)) for own in turns], None, None, None
+
+
 def _packed_turn(turn: Turn) -> _Packed:
     return turn.role, list(map(structs.astuple, turn.parts)), turn.fallback_role
 
 
-def _are_texts(turns: Iterable[Sequence[_Packed]]) -> bool:
+def _are_texts(packed: _Packed) -> bool:
     """Whether what packed turns consist of are texts, and not something derived from them."""
+    form, turns, fallbacks, texts, origins = packed
+    if form == "one":
+        return _TEXT.issuperset(map(type, chain(turns, texts, origins))) and _ROLES.issuperset(map(type, fallbacks))
     found = list(chain.from_iterable(turns))
     words = chain.from_iterable(chain.from_iterable([parts for _, parts, _ in found]))
     roles = chain.from_iterable([(role, fallback) for role, _, fallback in found])
     return _TEXT.issuperset(map(type, words)) and _ROLES.issuperset(map(type, roles))
 
 
-def _turns(packed: Sequence[_Packed]) -> tuple[Turn, ...]:
-    return tuple([_unpacked_turn(*each) for each in packed]) if packed else ()
+def _turns(packed: _Packed) -> list[tuple[Turn, ...]]:
+    form, turns, *columns = packed
+    if form == "one":
+        each = zip(turns, *columns, strict=True)
+        return [(Turn(role, (Span(text, origin),), fallback),) for role, fallback, text, origin in each]
+    return [tuple([_unpacked_turn(*turn) for turn in own]) for own in turns]
 
 
 def _unpacked_turn(role: str, parts: Sequence[_Packed], fallback: str | None) -> Turn:

@@ -18,6 +18,7 @@ from typing import Any
 from proctor.engines.engine import Engine
 from proctor.errors import LogError, OutputError, ProctorError, RunInterruptedError, ScoringError
 from proctor.ir import Failure, Usage
+from proctor.ir.question import AnsweredBlocks
 from proctor.jsonable import jsonable
 from proctor.logs import get_logger
 from proctor.recipes.exam import Exam, ScoredGroup, limited, suited
@@ -295,8 +296,8 @@ def group_entries(
 
 def _grade(exam: Exam, tally: Tally, samples: SampleWriter | None) -> Grade:
     if samples is None:
-        return exam.grade(tally)
-    grade = exam.grade(samples.record(exam.name, tally))
+        return exam.grade(AnsweredBlocks(tally.blocks()))
+    grade = exam.grade(AnsweredBlocks(samples.record(exam.name, tally.blocks())))
     samples.finish(grade)
     return grade
 

@@ -24,6 +24,9 @@ FEWEST_ALIKE: Final = 2
 _WRITTEN: Final = (Generate, Converse)
 """Requests to which a model writes."""
 
+_STOPPED: Final = ("stop",)
+"""Why nearly all answers end."""
+
 _SHOWN: Final = 80  # characters of an answer that all answers are: a line
 
 COUNTED: Final = ("answers", "truncated", "empty", "thinking")
@@ -74,11 +77,14 @@ class Endings:
             return
         texts = response.texts or ("",)
         self.answers += len(texts)
-        self.truncated += sum(map(is_cut_off, response.finish_reasons[: len(texts)]))
+        if response.finish_reasons != _STOPPED:
+            self.truncated += sum(map(is_cut_off, response.finish_reasons[: len(texts)]))
+        same = self._texts
         for text in texts:
             words = text.strip()
             self.empty += not words
-            self._texts.add(words, is_right=self._texts.may_be_right and _agrees(words, references))
+            if same.is_same:  # else it is known that they are not
+                same.add(words, is_right=same.may_be_right and _agrees(words, references))
 
     def as_data(self) -> dict[str, Any]:
         """Return the counts as entries of results; nothing of exams that compare choices, unless all are alike."""

@@ -25,7 +25,7 @@ from typing import Any, Final
 
 from proctor.errors import Diagnostic, ProctorError
 from proctor.ir import Failure
-from proctor.ir.question import Answered, Question
+from proctor.ir.question import Answered, AnsweredBlocks, Question
 from proctor.scoring.flat import Flat
 from proctor.scoring.grade import Columns, Grade, Measured
 from proctor.scoring.grading import (
@@ -115,8 +115,12 @@ class ExamGrader:
         return Passed(self, store)
 
 
-def blocks_of_answers(answered: Iterable[Answered]) -> Iterator[list[Answered]]:
-    """Yield answers some at a time."""
+def blocks_of_answers(answered: Iterable[Answered]) -> Iterator[Sequence[Answered]]:
+    """Return answers some at a time."""
+    return answered.blocks if isinstance(answered, AnsweredBlocks) else _cut(answered)
+
+
+def _cut(answered: Iterable[Answered]) -> Iterator[Sequence[Answered]]:
     iterator = iter(answered)
     while block := list(islice(iterator, BLOCK)):
         yield block

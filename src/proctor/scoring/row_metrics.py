@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from proctor.errors import MissingExtraError
@@ -34,7 +34,10 @@ def exact_match(
         value = value.translate(_PUNCTUATION) if ignore_punctuation else value
         return value.translate(_DIGITS) if ignore_numbers else value
 
-    equal = [clean(given) == clean(wanted) for given, wanted in zip(predictions, references, strict=True)]
+    pairs: Iterable[tuple[Any, Any]] = zip(predictions, references, strict=True)
+    if regexes_to_ignore or ignore_case or ignore_punctuation or ignore_numbers:
+        pairs = ((clean(given), clean(wanted)) for given, wanted in pairs)
+    equal = [given == wanted for given, wanted in pairs]
     return {"exact_match": sum(equal) / len(equal)}
 
 

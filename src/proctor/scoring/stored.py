@@ -114,7 +114,10 @@ class Store:
             if place is not None:
                 return place
         try:
-            data = marshal.dumps(value, _VERSION) if is_plain(value) else None
+            written = marshal.dumps(value, _VERSION)
+            if len(written) <= LARGEST_KEPT and type(value) is not str and written in self._known:
+                return self._known[written]  # it is plain: whatever is not would have an entry of bytes among its own
+            data = written if is_plain(value) else None
         except (ValueError, RecursionError):  # nested too deep, as answers may be when they are read as lists
             data = None
         if data is None:

@@ -45,13 +45,13 @@ def test_answers_are_scored_as_they_pass(monkeypatch):
     made = exam()
     seen = []
     pipeline = made.grader.pipelines[0]
-    scored = pipeline.scored
+    process = pipeline.process
 
-    def watched(answers, docs):
-        seen.append(len(docs))
-        return scored(answers, docs)
+    def watched(columns):
+        seen.append(len(columns))
+        return process(columns)
 
-    monkeypatch.setattr(pipeline, "scored", watched)
+    monkeypatch.setattr(pipeline, "process", watched)
     grade = graded(made, lambda item: Response(texts=("A",)))
     assert seen == [256, 256, 88]
     assert grade.scores["exact_match"] == 0.5

@@ -130,16 +130,17 @@ class DocumentScorer:
         elif not isinstance(result, list) and type(gold) is not type(result):
             gold = type(result)(gold)
         found: Values = {}
-        for each in self.metrics:
-            with LookingAt(doc):
+        with LookingAt(doc):
+            for each in self.metrics:
                 value = self._text_score(each, gold, result, answers, several=several)
-            if not isinstance(value, dict):
-                found[each.name] = value
-                continue
-            for name, part in value.items():
-                found[name] = part
-                self.aggregates.setdefault(name, each.aggregate)
-                self.directions.setdefault(name, each.higher_is_better)
+                if not isinstance(value, dict):
+                    found[each.name] = value
+                    continue
+                for name, part in value.items():
+                    found[name] = part
+                    if name not in self.directions:
+                        self.aggregates.setdefault(name, each.aggregate)
+                        self.directions[name] = each.higher_is_better
         return found
 
     def _text_score(self, metric: Metric, gold: Any, result: Any, answers: Sequence[Any], *, several: bool) -> Any:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from msgspec import Struct
+
 from proctor.dialects.lm_eval.chat import chat_options
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.documents import TaskDocuments
@@ -23,8 +25,7 @@ from proctor.scoring.standard_errors import BOOTSTRAP_RESAMPLES
 Document = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentView:
+class DocumentView(Struct, frozen=True, gc=False):
     """What a task finds in one document.
 
     Attributes:

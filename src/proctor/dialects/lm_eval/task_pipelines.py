@@ -75,12 +75,14 @@ class TaskPipeline:
         """Return columns whose predictions are what is shown, the values, and why there are none."""
         docs = columns.all_fields()
         good = [place for place, each in enumerate(columns.predictions) if not isinstance(each, Failure)]
-        requests = [expanded(columns.predictions[place]) for place in good]
-        scored = self.scored(requests, [docs[place] for place in good])
-        predictions = list(columns.predictions)
-        for place, each in zip(good, scored, strict=True):
-            predictions[place] = each[:3]
-        return replace(columns, predictions=predictions, references=[self._golds(doc) for doc in docs])
+        answers = [expanded(columns.predictions[place]) for place in good]
+        rest = iter(zip(answers, self._filtered(answers, [docs[place] for place in good]), strict=True))
+        predictions, references = list(columns.predictions), []
+        for place, doc in enumerate(docs):  # one after the other, for the last view of a document is remembered
+            if not isinstance(predictions[place], Failure):
+                predictions[place] = self._scored(doc, *next(rest))[:3]
+            references.append(self._golds(doc))
+        return replace(columns, predictions=predictions, references=references)
 
     def scored(self, answers: Sequence[Requests], docs: Sequence[Document]) -> list[Scored]:
         """Return what becomes of the answers to documents."""

@@ -54,10 +54,16 @@ class RecipeAsker:
 
         def ask(place: Ask, row: Row, demos: Demos) -> Question:
             shown = [pool[each] if pool is not None and isinstance(each, int) else each for each in demos]
-            with seeded(self.seed):
-                return self._question(place.listed, self._rendered(cast("Instance", row), shown, pool, context))
+            return self._question(place.listed, self._rendered(cast("Instance", row), shown, pool, context))
 
-        return ask
+        if self.seed is None:
+            return ask
+
+        def ask_seeded(place: Ask, row: Row, demos: Demos) -> Question:
+            with seeded(self.seed):
+                return ask(place, row, demos)
+
+        return ask_seeded
 
     def _rendered(self, instance: Instance, demos: Sequence[Instance], pool: DemoPool | None, who: Context) -> Rendered:
         """Return the prompt, without as many of the first demos as makes it fit."""
@@ -68,7 +74,8 @@ class RecipeAsker:
 
     def _question(self, number: int, rendered: Rendered) -> Question:
         data, exchange = task_data_of(rendered), rendered.exchange()
-        values_of(data, self.needed)
+        if self.needed:
+            values_of(data, self.needed)
         request: Request
         if self.request == "choose":
             if not exchange.choices:

@@ -81,7 +81,7 @@ class _Rows:
     def __iter__(self) -> Iterator[Row | Failure]:
         failures = RowFailures()
         rows = self._read(failures)
-        for row in drawn_with(self._seed, rows):
+        for row in rows if self._seed is None else drawn_with(self._seed, rows):
             if failures.count:
                 yield from self._failed(failures)
             yield row
@@ -125,7 +125,7 @@ class RecipeDraw:
             del ask
             with seeded(seed):
                 chosen = self._draw.demos_of(cast("Instance", row), pool)
-            return tuple(_place_in(pool, each) for each in chosen)
+            return tuple([_place_in(pool, each) for each in chosen]) if chosen else ()
 
         return demos_of
 

@@ -54,11 +54,12 @@ def opening_of(
     is_string = payload is prompt or (isinstance(payload, str) and not strings_are_messages)
     end = _end_of(payload if is_string else _continued(payload))  # type: ignore[arg-type]
     always = marks.always
-    for family in marks.families if end.endswith(marks.all_marks) else ():
-        if any(end.endswith(mark) for mark in family.start):
-            return Opening(always or family)
-        if any(end.endswith(mark) for mark in family.end):
-            return Opening(is_closed=True)
+    if end.endswith(marks.all_marks):
+        for family in marks.families:
+            if end.endswith(family.start):
+                return Opening(always or family)
+            if end.endswith(family.end):
+                return Opening(is_closed=True)
     if always is not None:
         return Opening(always)
     if by_name and not end and not is_string and marks.template_opens is not None:
@@ -96,7 +97,7 @@ def heard(
     if response.failure is not None or response.written or not response.texts:
         return response
     is_marked = any(map(marks.any_mark.search, response.texts))
-    if not (is_marked or opening.family) and _has_no_thoughts(response):
+    if not is_marked and opening.family is None and _has_no_thoughts(response):
         return response
     apart = response.thoughts or ("",) * len(response.texts)
     reasons = response.finish_reasons or ("",) * len(response.texts)
@@ -115,7 +116,11 @@ def _has_no_thoughts(response: Response) -> bool:
     """Whether nothing beside the texts speaks of thoughts: nothing came apart, and no text was cut off in them."""
     if response.usage.thinking_tokens or any(response.thoughts):
         return False
-    return not any(map(is_cut_off, response.finish_reasons))
+    return response.finish_reasons == _STOPPED or not any(map(is_cut_off, response.finish_reasons))
+
+
+_STOPPED = ("stop",)
+"""Why nearly all answers end."""
 
 
 def _opening_left(opening: Opening, response: Response, aside: str) -> Opening:
