@@ -3,7 +3,8 @@
 Two kinds of draws. Uniform: asked until an interval of fixed width is narrow enough, a hundred times as many runs as
 ``--runs`` says; ``--only sequence`` has the confidence sequence beside it. Adaptive: questions drawn by what twelve other
 models' answers say about them. Each of thirteen simulated models is left out in turn and measured with the others' help;
-"unlike" answers the opposite of what it did, so that the others mislead.
+"unlike" answers the opposite of what it did, so that the others mislead. ``--only bound`` says what the others' answers
+could be worth at most in these worlds.
 
 Printed is how often the interval holds the score, how many questions were asked, and the effective sample: how many
 questions drawn uniformly would have the same variance, over those that were asked. Ends with 1 where uniform draws hold
@@ -245,11 +246,54 @@ def uniform(runs: int) -> bool:
     return is_bad
 
 
+class Foretold:
+    """Predictions that stay as they are, whatever a model answers."""
+
+    def __init__(self, chances: Table) -> None:
+        self._chances = np.round(np.clip(chances, 0.001, 0.999), 6)
+
+    def predictions(self, places: object, scores: object) -> Table:
+        """Return them."""
+        del places, scores
+        return self._chances
+
+
+def bound(world: World, models: int, runs: int) -> tuple[float, float, float]:
+    """Return what others' answers are worth at most, as effective samples: a bound, ours, and where all is known.
+
+    The bound knows how questions of this world differ and what every model knows, and from the others' answers the
+    chance of each answer by Bayes' rule; the last number knows the chances themselves.
+    """
+    stream = np.random.default_rng([1, models, world.questions, int(10 * world.spread), int(10 * world.ease)])
+    new, many = 4, 6_000
+
+    def chances(count: int, abilities: Table) -> Table:
+        easy = stream.normal(world.ease, world.spread, count)
+        loadings = stream.normal([1.0, 0.0, 0.0], [0.3, 0.7, 0.7], (count, 3))
+        found: Table = np.clip(1.0 / (1.0 + np.exp(-(easy + abilities @ loadings.T))), 1e-9, 1 - 1e-9)
+        return found
+
+    abilities = stream.normal(0.0, [0.9, 0.7, 0.7], (models + new, 3))
+    real, possible = chances(world.questions, abilities), chances(many, abilities)
+    table = (stream.random(real.shape) < real).astype(np.float64)
+    others = table[:models]
+    logs = np.log(possible[:models]).T @ others + np.log1p(-possible[:models]).T @ (1.0 - others)
+    weights = np.exp(logs - logs.max(axis=0))
+    weights /= weights.sum(axis=0)
+    asked, fitted = max(FIRST, world.questions // 6), ItemModel.fit(others)
+    rows = []
+    for place in range(models, models + new):
+        known = (Foretold(weights.T @ possible[place]), fitted, Foretold(real[place]))
+        rows.append([effective(table[place], each, asked, runs) for each in known])  # type: ignore[arg-type]
+    first, second, third = (float(value) for value in np.mean(rows, axis=0))
+    return first, second, third
+
+
 def main() -> int:
     """Simulate, print tables, and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--runs", type=int, default=200)
-    parser.add_argument("--only", choices=["uniform", "adaptive", "sequence"])
+    parser.add_argument("--only", choices=["uniform", "adaptive", "sequence", "bound"])
     given = parser.parse_args()
     is_bad = given.only in (None, "uniform") and uniform(100 * given.runs)
     if given.only == "sequence":
@@ -257,6 +301,11 @@ def main() -> int:
         for share, precision in itertools.product((0.05, 0.2, 0.5, 0.8, 0.95), (0.02, 0.05)):
             held, asked = sequence(share, 1_319, precision, given.runs)
             print(f"{share:>5.2f}{100 * precision:>4.0f}{held:>10.1%}{asked:>7.0f}", flush=True)
+    if given.only == "bound":
+        print("effective samples at a sixth of the questions: others' answers at best, ours, every chance known")
+        for world, models in itertools.product(WORLDS[:4], (12, 50)):
+            worth = bound(world, models, max(given.runs // 4, 2))
+            print(f"{world.name:<25}{models:>4} models" + "".join(f"{each:>8.2f}" for each in worth), flush=True)
     if given.only in (None, "adaptive"):
         print("adaptive                 questions  points  coverage  asked  uniformly  effective")
         for world in WORLDS:

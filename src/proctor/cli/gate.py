@@ -173,7 +173,7 @@ def _exams(options: dict[str, Any]) -> tuple[Engine, list[Exam]]:
     found = exams_of_spec(spec)
     admit(found, engine)
     exams = suited(found, engine)
-    say_what_has_no_effect(exams)
+    say_what_has_no_effect(exams, questions_are_drawn=True)
     return engine, exams
 
 

@@ -21,6 +21,7 @@ from proctor.running.maintenance import engines as engines_of_log
 from proctor.running.plan import BATCH, Filed, Single, Wanted, batches, wanted
 from proctor.running.reckoning import Reckoner
 from proctor.scoring.distributions import t_quantile
+from proctor.statistics.fixed_width import FIRST_LOOK, units_needed
 
 DISCORDANT = 0.1
 """Share of the answers in which two models are taken to differ, where nobody says: releases of one model differ in 5 to
@@ -313,6 +314,18 @@ def _reckon_answers(plan: ExamPlan, own: Sequence[Response], others: Sequence[Re
     else:
         plan.out_from = "nothing"
         plan.tokens_out = Estimate(0.0)
+
+
+def questions_to_precision(precision: float, questions: int, share: float = 0.5) -> int:
+    """Return about how many questions of an exam ``run --precision`` asks where right and wrong answers are counted.
+
+    Args:
+        precision: Half of the width of the interval.
+        questions: Of the exam.
+        share: The score; one half takes the most.
+    """
+    found = math.ceil(float(units_needed(share * (1.0 - share), questions, precision)))
+    return min(questions, max(found, FIRST_LOOK))
 
 
 def questions_for(difference: float, discordant: float = DISCORDANT, power: float = 0.8) -> int:

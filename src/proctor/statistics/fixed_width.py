@@ -6,8 +6,8 @@ sequential confidence intervals for a proportion", The American Statistician 64)
 not at every time as a confidence sequence's: it is narrower by a third, and half as many questions do.
 
 The interval is Wilson's (1927) for answers with two outcomes that have the mean, the variance and the skewness of the
-scores: of right and wrong answers it is Wilson's own, graded scores profit from their smaller variance, and clusters pay
-for theirs. It never shuts out what answers that nobody has seen yet could add (the rule of three).
+scores: of right and wrong answers it is Wilson's own, graded scores profit from their smaller variance, and clusters
+pay for theirs. It never shuts out what answers that nobody has seen yet could add (the rule of three).
 
 Coverage of right and wrong answers was computed from the distribution of where runs stop
 (``tests/statistics/test_fixed_width.py``), that of other scores simulated (``benchmarks/precision.py``).
@@ -44,8 +44,8 @@ steps of shares."""
 
 _ONE_SIDED, _FINEST = 1.5, 0.06
 """Means nearer to an end of the scale than so many precisions always lie within the bound on the far side, as no run
-stops before that bound is farther away: the whole error is then left to the near one. Precisions above the second number
-stop after so few questions that the steps of whole answers are too coarse for that."""
+stops before that bound is farther away: the whole error is then left to the near one. Precisions above the second
+number stop after so few questions that the steps of whole answers are too coarse for that."""
 
 _TINY = 1e-12
 
