@@ -1,10 +1,10 @@
 """Does the interval of ``run --precision`` hold the score? ``python benchmarks/precision.py [--runs 200]``.
 
 Two kinds of draws. Uniform: asked until an interval of fixed width is narrow enough, a hundred times as many runs as
-``--runs`` says; ``--only sequence`` has the confidence sequence beside it. Adaptive: questions drawn by what twelve other
-models' answers say about them. Each of thirteen simulated models is left out in turn and measured with the others' help;
-"unlike" answers the opposite of what it did, so that the others mislead. ``--only bound`` says what the others' answers
-could be worth at most in these worlds.
+``--runs`` says; ``--only sequence`` has the confidence sequence beside it. Adaptive: questions drawn by what twelve
+other models' answers say about them. Each of thirteen simulated models is left out in turn and measured by means of the
+others; "unlike" answers the opposite of what it did, so that they mislead. ``--only bound`` says what the others'
+answers could be worth at most in these worlds.
 
 Printed is how often the interval holds the score, how many questions were asked, and the effective sample: how many
 questions drawn uniformly would have the same variance, over those that were asked. Ends with 1 where uniform draws hold
@@ -209,7 +209,7 @@ Row = tuple[float, float]
 
 
 def sequence(share: float, total: int, precision: float, runs: int) -> Row:
-    """Return coverage and questions asked with a confidence sequence, as it was until Proctor had the other interval."""
+    """Return coverage and questions asked with a confidence sequence, which holds at every time."""
     right, held, asked = round(share * total), [], []
     for run in range(runs):
         order = np.random.default_rng([7, run, right]).permutation(total) < right

@@ -144,6 +144,10 @@ def test_a_run_folder_and_a_log_are_baselines_too(baseline, invoke):
     assert code == 0, err
     again, first = (json.loads(Path(name).read_text()) for name in ("again.json", "base.json"))
     assert again["exams"]["sums"]["scores"] == first["exams"]["sums"]["scores"]
+    for given in ("run", "again.json"):
+        code, _, err = invoke("gate", "--tasks", "sums.yaml", "--baseline", given, "--save-baseline", "third.json")
+        assert (code, Path("third.json").exists()) == (2, False)
+        assert "--tasks would be dropped" in err
 
 
 def test_models_of_one_name_in_a_log_are_told_apart(folder, invoke):

@@ -138,3 +138,22 @@ def test_a_precision_takes_as_many_questions_as_a_run_then_asks(tmp_path, capsys
     assert "5 points are 0.05" in capsys.readouterr().err
     assert main(["plan", *model, "--precision", "0.05"]) == 0
     assert f"{needed['0.8']:,} at a score of 0.8" in capsys.readouterr().err.replace("\n", " ")
+
+
+def test_copies_of_a_row_show_no_smaller_difference(tmp_path, capsys):
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    (tmp_path / "cfg.py").write_text(
+        "datasets = [dict(type='CustomDataset', abbr='cfg', path='rows.jsonl',\n"
+        "  reader_cfg=dict(input_columns=['q'], output_column='a'),\n"
+        "  infer_cfg=dict(prompt_template=dict(type='PromptTemplate', template='{q}'),\n"
+        "    retriever=dict(type='ZeroRetriever'), inferencer=dict(type='GenInferencer')),\n"
+        "  eval_cfg=dict(evaluator=dict(type='AccEvaluator')))]\n"
+    )
+    found = []
+    for repeats in ("1", "4"):
+        given = ["plan", "--model", "scripted", "--model-args", "answer=yes", "--tasks", "cfg.py", "--repeats", repeats]
+        assert main([*given, "--difference", "0.2", "--precision", "0.1", "--json"]) == 0
+        found += json.loads(capsys.readouterr().out)["exams"]
+    assert [each["instances"] for each in found] == [40, 160]
+    for name in ("questions", "detectable", "needed", "questions_for_precision"):
+        assert found[0][name] == found[1][name]

@@ -110,6 +110,7 @@ def _as_data(plan: RunPlan, difference: float | None, precision: float | None) -
             {
                 "exam": each.exam,
                 "instances": each.instances,
+                "questions": each.questions,
                 "requests": each.requests,
                 "from_log": each.from_log,
                 "tokens_in": _bounds(each.tokens_in),
@@ -137,7 +138,7 @@ def _needed(plan: RunPlan, each: ExamPlan, difference: float) -> dict[str, Any]:
     from proctor.running.planning import questions_for
 
     questions = questions_for(difference, plan.discordant)
-    return {"questions": questions, "repeats_at_least": max(1, math.ceil(questions / each.instances))}
+    return {"questions": questions, "repeats_at_least": max(1, math.ceil(questions / each.questions))}
 
 
 _SCORES = (0.5, 0.7, 0.8, 0.9, 0.95)
@@ -148,7 +149,7 @@ def _for_precision(each: ExamPlan, precision: float) -> dict[str, int]:
     """Return about how many questions a precision takes, by the score that comes out."""
     from proctor.running.planning import questions_to_precision
 
-    return {f"{score:g}": questions_to_precision(precision, each.instances, score) for score in _SCORES}
+    return {f"{score:g}": questions_to_precision(precision, each.questions, score) for score in _SCORES}
 
 
 def _precision_notes(plan: RunPlan, precision: float | None) -> list[str]:
@@ -157,7 +158,7 @@ def _precision_notes(plan: RunPlan, precision: float | None) -> list[str]:
         needed = _for_precision(each, precision or 0.0)
         counts = ", ".join(f"{count:,} at a score of {score}" for score, count in needed.items())
         what = f"{each.exam}: --precision {precision:g} ({100 * (precision or 0.0):g} points)"
-        said.append(f"{what} asks about {counts} of {each.instances:,} questions")
+        said.append(f"{what} asks about {counts} of {each.questions:,} questions")
     return said
 
 
@@ -209,9 +210,9 @@ def _notes(plan: RunPlan, difference: float | None) -> list[str]:
         line = (
             f"{each.exam}: a difference of {100 * (difference or 0.0):g} points needs {needed['questions']:,} questions"
         )
-        if needed["questions"] > each.instances:
+        if needed["questions"] > each.questions:
             line += (
-                f" and there are {each.instances:,}: --repeats {needed['repeats_at_least']} or more helps as far as "
+                f" and there are {each.questions:,}: --repeats {needed['repeats_at_least']} or more helps as far as "
             )
             line += "answers to one question differ"
         said.append(line)

@@ -59,7 +59,8 @@ class ExamPlan:
 
     Attributes:
         exam: Its name.
-        instances: Questions.
+        instances: Questions, each as often as the exam itself has it (``n`` of a config).
+        questions: Different ones: copies of a question say nothing about others.
         requests: Requests that it makes; equal ones are asked once, the turns of a conversation one by one.
         from_log: Those that the log answers, or will answer when the exams before this one have been asked.
         tokens_in: Tokens to read, of what is left to ask.
@@ -74,6 +75,7 @@ class ExamPlan:
 
     exam: str
     instances: int = 0
+    questions: int = 0
     requests: int = 0
     from_log: int = 0
     tokens_in: Estimate = _NONE
@@ -216,7 +218,8 @@ def _planned(exam: Exam, engine: Engine, answers: _Answers, discordant: float) -
         _look_at(plan, seen, exam, answers, fresh)
     _reckon(plan, seen, engine)
     _reckon_answers(plan, [response for _, response in seen.sent], seen.others)
-    plan.detectable = detectable_difference(math.sqrt(discordant / plan.instances))
+    plan.questions = plan.instances // max(exam.opened.copies, 1)
+    plan.detectable = detectable_difference(math.sqrt(discordant / plan.questions))
     return plan
 
 
