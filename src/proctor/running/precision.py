@@ -169,7 +169,7 @@ def draw(
 
     Raises:
         UsageError: The precision is not one, an exam's score is not a mean of its instances', or adaptive draws are
-            wanted and fewer than three other models have answered.
+            wanted and fewer than three other models have answered; the budget ended before an exam was asked anything.
         LogError, EngineError, DataError: With what was answered so far kept in the log.
     """
     check_precision(precision)
@@ -189,6 +189,13 @@ def draw(
         session = Session(engine, open_log, number, observer or SilentObserver(), retry_failed, budget, prices)
         stack.enter_context(judges_through(open_log, retry_failed=retry_failed, budget=budget, prices=prices))
         _ask_all(states, session)
+    unasked = [state.exam.name for state in states if not state.draws.places]
+    if unasked and session.stopped is not None:
+        raise UsageError(
+            f"nothing is known of '{unasked[0]}'",
+            why=f"no question of it was asked: {session.stopped}",
+            hint="the same command with a larger budget goes on",
+        )
     return Drawn({state.exam.name: state.sample() for state in states}, session.stopped)
 
 
