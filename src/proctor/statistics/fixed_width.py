@@ -3,7 +3,7 @@
 Questions are drawn uniformly without replacement, and asking stops at the first look at which the interval is narrow
 enough. Stopping by the width alone costs next to no coverage (Chow and Robbins 1965; for shares Frey 2010, "Fixed-width
 sequential confidence intervals for a proportion", The American Statistician 64), so the interval has to hold once, and
-not at every time as a confidence sequence's: it is narrower by a third, and half as many questions do.
+not at every time as a confidence sequence's: it is narrower, and a sixth to a half fewer questions do.
 
 The interval is Wilson's (1927) for answers with two outcomes that have the mean, the variance and the skewness of the
 scores: of right and wrong answers it is Wilson's own, graded scores profit from their smaller variance, and clusters
