@@ -1,6 +1,6 @@
 """Answers of SmolLM2 in many forms to ARC-Easy, for proofs on real models: ``benchmarks/real_verdicts.py`` reads them.
 
-``python benchmarks/smollm2_models.py --hub HUB --work FOLDER [--limit 150]`` asks one form of the model after the
+``python benchmarks/smollm2_models.py --hub HUB --work FOLDER [--limit 150] [--split test]`` asks one form after the
 other: weights (float32, rounded to bfloat16 and to 8 bits, two that are damaged a little, one that is broken) and
 templates. Each form has a run folder in FOLDER; one that is there is not asked again, so it can be stopped and started.
 """
@@ -24,8 +24,7 @@ _TASK = """task: arc_{name}
 dataset_path: allenai/ai2_arc
 dataset_name: ARC-Easy
 output_type: multiple_choice
-validation_split: validation
-test_split: validation
+test_split: {split}
 doc_to_text: "{text}"
 doc_to_target: "{{{{choices.label.index(answerKey)}}}}"
 doc_to_choice: "{{{{choices.text}}}}"
@@ -98,8 +97,8 @@ def folder_of(weights: str, work: Path) -> Path:
     return target
 
 
-def ask(form: Form, work: Path, limit: int) -> float:
-    """Let a form of the model sit the exam; return the seconds it took."""
+def ask(form: Form, work: Path, limit: int, split: str = "validation") -> float:
+    """Let a form of the model sit the first questions of a split; return the seconds it took."""
     from proctor.dialects.resolve import resolve_tasks
     from proctor.engines.engine_registry import make_engine
     from proctor.recipes.options import ExamOptions
@@ -107,7 +106,7 @@ def ask(form: Form, work: Path, limit: int) -> float:
     from proctor.running.spec import RunSpec
 
     task = work / f"arc_{form.template}.yaml"
-    task.write_text(_TASK.format(name=form.template, text=TEMPLATES[form.template]))
+    task.write_text(_TASK.format(name=form.template, text=TEMPLATES[form.template], split=split))
     args = {"model": str(folder_of(form.weights, work)), "dtype": "float32", **dict(form.args)}
     exams = list(resolve_tasks([str(task)], ExamOptions(limit=limit)))
     spec = RunSpec("hf", (str(task),), args, limit)
@@ -122,6 +121,8 @@ def main() -> None:
     parser.add_argument("--hub", required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--limit", type=int, default=150)
+    parser.add_argument("--split", default="validation", choices=["validation", "test"], help="570 or 2,376 questions")
+    parser.add_argument("--only", help="weights to ask with one template, as in float32,broken")
     parser.add_argument("--threads", type=int, default=1)
     given = parser.parse_args()
     os.environ["PROCTOR_HUB_DIR"] = given.hub
@@ -129,10 +130,10 @@ def main() -> None:
 
     torch.set_num_threads(given.threads)
     given.work.mkdir(parents=True, exist_ok=True)
-    for form in forms():
+    for form in forms() if given.only is None else map(Form, given.only.split(",")):
         if (given.work / form.name / "results.json").is_file():
             continue
-        seconds = ask(form, given.work, given.limit)
+        seconds = ask(form, given.work, given.limit, given.split)
         print(f"{form.name}: {given.limit} questions in {seconds:.0f} s, CPU {time.process_time():.0f} s", flush=True)
 
 

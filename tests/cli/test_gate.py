@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -143,6 +144,21 @@ def test_a_run_folder_and_a_log_are_baselines_too(baseline, invoke):
     assert code == 0, err
     again, first = (json.loads(Path(name).read_text()) for name in ("again.json", "base.json"))
     assert again["exams"]["sums"]["scores"] == first["exams"]["sums"]["scores"]
+    for given in ("run", "again.json"):
+        code, _, err = invoke("gate", "--tasks", "sums.yaml", "--baseline", given, "--save-baseline", "third.json")
+        assert (code, Path("third.json").exists()) == (2, False)
+        assert "--tasks would be dropped" in err
+
+
+def test_models_of_one_name_in_a_log_are_told_apart(folder, invoke):
+    for answer in ("yes", "no"):
+        model = ["--model", "scripted", "--model-args", f"answer={answer}", "--log", "two.db"]
+        assert invoke("run", *model, "--tasks", "sums.yaml", "--output", f"run {answer}")[0] == 0
+    given = ["gate", *model, "--tasks", "sums.yaml", "--baseline", "two.db"]
+    code, _, err = invoke(*given, "--baseline-model", "scripted")
+    assert code == 2
+    yes, no = re.findall(r"([0-9a-f]{12}) \(scripted\)", err)
+    assert [invoke(*given, "--baseline-model", each)[0] for each in (yes, no)] == [1, 0]
 
 
 def test_the_same_gate_asks_nothing_again_and_another_seed_asks_other_questions(baseline, invoke):

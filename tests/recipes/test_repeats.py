@@ -185,3 +185,37 @@ def test_results_say_whose_noise_it_is_and_what_would_halve_the_interval(capsys,
     assert "--repeats 9 would halve the interval" in note
     (note,) = noise_notes({"hot": {"repeats": {**levels, "halved_by": {"repeats": None, "instances": 4}}}})
     assert "no number of repeats would halve the interval, 4 questions would" in note
+
+
+def test_where_less_is_better_the_best_answer_has_the_least_score_and_none_is_called_right(tasks, tmp_path):
+    text = (
+        Path("hot.yaml").read_text().replace("{metric: exact_match}", "{metric: exact_match, higher_is_better: false}")
+    )
+    Path("hot.yaml").write_text(text)
+    result = run("hot.yaml", tmp_path, repeats=4, reduce=("mean", "best", "pass@2", "majority"))
+    (entry,), (grade,) = result.results.values(), result.grades.values()
+    assert entry["higher_is_better"] is False
+    assert entry["exact_match:best"] < entry["exact_match"]
+    assert "less is better" in grade.metric_failures["pass@2"].message
+    assert "exact_match:pass@2" not in entry
+
+
+def test_a_seed_is_called_idle_only_where_nothing_derives_from_it(tasks, capsys):
+    cool = (
+        Path("hot.yaml")
+        .read_text()
+        .replace("temperature: 0.8, do_sample: true, ", "")
+        .replace("task: hot", "task: cool")
+    )
+    Path("cool.yaml").write_text(cool)
+    model = ["--model", "scripted", "--model-args", "answer=yes", "--log", "log.db", "--seed", "7"]
+    idle = "--seed has no effect here on"
+    for tasks_, more, is_idle in (
+        ("cool.yaml", ["-o", "a"], True),
+        ("hot.yaml", ["-o", "b"], False),
+        ("cool.yaml", ["-o", "c", "--precision", "0.2"], False),
+    ):
+        assert main(["run", *model, "--tasks", tasks_, *more]) == 0
+        assert (idle in capsys.readouterr().err) == is_idle
+    assert main(["gate", *model, "--tasks", "cool.yaml", "--at-least", "0.5"]) == 0
+    assert idle not in capsys.readouterr().err

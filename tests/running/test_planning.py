@@ -7,6 +7,7 @@ import json
 import pytest
 from running_fakes import ToyExam, talk
 
+from proctor.cli.__main__ import main
 from proctor.dialects.resolve import resolve_tasks
 from proctor.engines.scripted import ScriptedEngine
 from proctor.ir import Prompt, Response, Timing, Usage
@@ -118,3 +119,41 @@ def test_an_engine_whose_answers_belong_to_places_has_none_in_the_log(tmp_path):
         (each,), result = planned_and_run(tmp_path, [name], ScriptedEngine(answers=["yes", "no"]))
         assert (each.requests, each.from_log) == (50, 0)
         assert asked(result) == 50
+
+
+def test_a_precision_takes_as_many_questions_as_a_run_then_asks(tmp_path, capsys):
+    rows = [{"q": f"number {n}", "a": "yes" if n % 10 < 8 else "never"} for n in range(600)]
+    name = task(tmp_path, "near", rows)
+    model = ["--model", "scripted", "--model-args", "answer=yes", "--tasks", name]
+    assert main(["plan", *model, "--precision", "0.05", "--json"]) == 0
+    needed = json.loads(capsys.readouterr().out)["exams"][0]["questions_for_precision"]
+    assert needed["0.95"] < needed["0.8"] < needed["0.5"] < 600
+    asked = []
+    for seed in ("1", "2", "3"):
+        assert main(["run", *model, "--log", "l.db", "--precision", "0.05", "--seed", seed, "-o", seed]) == 0
+        asked.append(json.loads((tmp_path / seed / "results.json").read_text())["results"]["near"]["sample"]["asked"])
+    assert sum(asked) / 3 == pytest.approx(needed["0.8"], rel=0.2)
+    capsys.readouterr()
+    assert main(["plan", *model, "--precision", "5"]) == 2
+    assert "5 points are 0.05" in capsys.readouterr().err
+    assert main(["plan", *model, "--precision", "0.05"]) == 0
+    assert f"{needed['0.8']:,} at a score of 0.8" in capsys.readouterr().err.replace("\n", " ")
+
+
+def test_copies_of_a_row_show_no_smaller_difference(tmp_path, capsys):
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    (tmp_path / "cfg.py").write_text(
+        "datasets = [dict(type='CustomDataset', abbr='cfg', path='rows.jsonl',\n"
+        "  reader_cfg=dict(input_columns=['q'], output_column='a'),\n"
+        "  infer_cfg=dict(prompt_template=dict(type='PromptTemplate', template='{q}'),\n"
+        "    retriever=dict(type='ZeroRetriever'), inferencer=dict(type='GenInferencer')),\n"
+        "  eval_cfg=dict(evaluator=dict(type='AccEvaluator')))]\n"
+    )
+    found = []
+    for repeats in ("1", "4"):
+        given = ["plan", "--model", "scripted", "--model-args", "answer=yes", "--tasks", "cfg.py", "--repeats", repeats]
+        assert main([*given, "--difference", "0.2", "--precision", "0.1", "--json"]) == 0
+        found += json.loads(capsys.readouterr().out)["exams"]
+    assert [each["instances"] for each in found] == [40, 160]
+    for name in ("questions", "detectable", "needed", "questions_for_precision"):
+        assert found[0][name] == found[1][name]

@@ -73,6 +73,34 @@ def test_a_budget_that_ends_it_is_said(task):
     assert not found.samples["t"].to_dict()["reached"]
 
 
+def test_what_a_budget_ended_holds_whenever_one_stops_and_the_same_command_goes_on(task, capsys):
+    given = ["run", "--model", "scripted", "--model-args", "answer=yes", "--tasks", task, "--precision", "0.05"]
+    given += ["--output", "o", "--log", "l.db"]
+
+    def entry() -> dict:
+        return json.loads(Path("o/results.json").read_text())["results"]["t"]
+
+    assert main([*given, "--budget-tokens", "300"]) == 1
+    assert "of a confidence sequence" in capsys.readouterr().err.replace("\n", " ")
+    first = entry()
+    assert first["sample"]["interval"] == "confidence sequence"
+    assert not first["sample"]["reached"]
+    assert main(given) == 0
+    second = entry()
+    assert second["sample"]["interval"] == "fixed width"
+    assert second["sample"]["reached"]
+    asked = json.loads(Path("o/results.json").read_text())["run"]["requests"]
+    assert asked["asked"] + asked["from_log"] == second["sample"]["asked"] > first["sample"]["asked"]
+    width = {n: each["score_ci_high"] - each["score_ci_low"] for n, each in enumerate((first, second))}
+    assert width[1] <= 0.1 < width[0]
+
+
+def test_a_budget_that_pays_for_nothing_is_said(task, capsys):
+    given = ["run", "--model", "scripted", "--model-args", "answer=yes", "--tasks", task, "--precision", "0.05"]
+    assert main([*given, "--output", "o", "--log", "l.db", "--budget-tokens", "1"]) == 2
+    assert "no question of it was asked: the budget of 1 tokens" in capsys.readouterr().err.replace("\n", " ")
+
+
 @pytest.mark.parametrize("precision, hint", [(2, "2 points are 0.02"), (0, "0.02"), (-1, "0.02"), (0.5, "0.005")])
 def test_a_precision_that_is_not_a_share_is_refused(task, precision, hint):
     with pytest.raises(UsageError, match="--precision is a share") as raised:

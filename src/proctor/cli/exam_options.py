@@ -316,16 +316,32 @@ def find_exams(names: list[str], options: dict[str, Any]) -> list[Exam]:
     return exams
 
 
-def say_what_has_no_effect(exams: Iterable[Exam]) -> None:
-    """Say which of the options that were given an exam has no use for, and why."""
+def say_what_has_no_effect(exams: Iterable[Exam], *, questions_are_drawn: bool = False) -> None:
+    """Say which of the options that were given an exam has no use for, and why.
+
+    A seed has an effect where it draws questions (gates, ``--precision``), and where answers are sampled.
+    """
     from proctor.cli.error_reporting import say
     from proctor.recipes.honours import without_effect
 
     listed = list(exams)
     for exam in listed:
         for note in without_effect(exam.name, exam.honours, exam.options):
+            if note.startswith("--seed ") and (questions_are_drawn or _samples_answers(exam)):
+                continue
             say(f"note: {note}")
     say_idle_keys(listed)
+
+
+def _samples_answers(exam: Exam) -> bool:
+    """Return whether the answer to an exam's first question is sampled."""
+    from dataclasses import replace
+
+    from proctor.recipes.answer_seeds import is_drawn
+
+    plain = replace(exam, options=replace(exam.options, limit=1, seed=None, repeats=None))
+    first = next(iter(plain.questions()), None)
+    return first is not None and any(is_drawn(each, draws=exam.context.draws) for each in first.requests)
 
 
 def say_idle_keys(exams: Iterable[Exam]) -> None:

@@ -153,7 +153,7 @@ def _prepared(spec: RunSpec, execution: Execution, origin: Origin | None) -> tup
     found = exams_of_spec(spec)
     admit(found, engine)
     exams = suited(found, engine)
-    say_what_has_no_effect(exams)
+    say_what_has_no_effect(exams, questions_are_drawn=spec.precision is not None)
     return engine, exams
 
 

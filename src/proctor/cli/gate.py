@@ -173,7 +173,7 @@ def _exams(options: dict[str, Any]) -> tuple[Engine, list[Exam]]:
     found = exams_of_spec(spec)
     admit(found, engine)
     exams = suited(found, engine)
-    say_what_has_no_effect(exams)
+    say_what_has_no_effect(exams, questions_are_drawn=True)
     return engine, exams
 
 
@@ -217,8 +217,11 @@ def _baseline(mine: dict[str, Any], exams: Sequence[Exam]) -> Baseline:
 
 def _save(mine: dict[str, Any], options: dict[str, Any]) -> int:
     """Write the scores of a baseline that is there, or of a run that is made now; return the exit code."""
-    from proctor.running.baselines import load_baseline, save_baseline
+    from proctor.running.baselines import is_log, load_baseline, save_baseline
 
+    if mine["baseline"] is not None and options["tasks"] and not is_log(mine["baseline"]):
+        why = f"{mine['baseline']} has scores of its own exams, and --tasks would be dropped"
+        raise UsageError("--save-baseline takes --baseline or --tasks", why=why, hint="leave out one of them")
     if mine["baseline"] is not None and not options["tasks"]:
         found = load_baseline(mine["baseline"])
     else:
@@ -227,7 +230,7 @@ def _save(mine: dict[str, Any], options: dict[str, Any]) -> int:
     if lacking:
         raise UsageError(
             "a baseline has a score for every instance", why=f"instances without one: {', '.join(lacking)}",
-            hint="type the same command again: what failed is asked again",
+            hint="type the same command again: what failed is asked again; a score of all answers together has none",
         )  # fmt: skip
     if not found.exams:
         raise UsageError(f"{found.source} has no scores", hint="a run with --log-samples has them")

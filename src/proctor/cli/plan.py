@@ -48,6 +48,9 @@ if TYPE_CHECKING:
 )
 @click.option("--difference", type=float, metavar="X", help="A difference to be shown: how many questions it needs.")
 @click.option(
+    "--precision", type=float, metavar="X", help="Half of an interval's width: how many questions run --precision asks."
+)
+@click.option(
     "--discordant",
     type=float,
     default=0.1,
@@ -72,12 +75,16 @@ def command(**options: Any) -> None:
     from proctor.recipes.permissions import admit
     from proctor.running.budget import price_table
     from proctor.running.planning import plan_run
+    from proctor.running.precision import check_precision
     from proctor.settings import settings
 
-    mine = {name: options.pop(name) for name in ("log", "prices", "difference", "discordant", "as_json")}
+    own = ("log", "prices", "difference", "precision", "discordant", "as_json")
+    mine = {name: options.pop(name) for name in own}
     for name in ("difference", "discordant"):
         if mine[name] is not None and not 0 < mine[name] < 1:
             raise UsageError(f"--{name} is a share between 0 and 1, not {mine[name]:g}", hint="0.02 are two points")
+    if mine["precision"] is not None:
+        check_precision(mine["precision"])
     if options.pop("trust_code", None):
         settings.trust_code = True
     options = read_options(options)
@@ -88,14 +95,14 @@ def command(**options: Any) -> None:
         admit(exams, engine)
         plan = plan_run(exams, engine, log=mine["log"], prices=prices, discordant=mine["discordant"])
     if mine["as_json"]:
-        print_json(_as_data(plan, mine["difference"]), indent=2)
+        print_json(_as_data(plan, mine["difference"], mine["precision"]), indent=2)
         return
     console().print(_table(plan))
-    for line in _notes(plan, mine["difference"]):
+    for line in [*_notes(plan, mine["difference"]), *_precision_notes(plan, mine["precision"])]:
         say(line)
 
 
-def _as_data(plan: RunPlan, difference: float | None) -> dict[str, Any]:
+def _as_data(plan: RunPlan, difference: float | None, precision: float | None) -> dict[str, Any]:
     return {
         "model": plan.label,
         "discordant": plan.discordant,
@@ -103,6 +110,7 @@ def _as_data(plan: RunPlan, difference: float | None) -> dict[str, Any]:
             {
                 "exam": each.exam,
                 "instances": each.instances,
+                "questions": each.questions,
                 "requests": each.requests,
                 "from_log": each.from_log,
                 "tokens_in": _bounds(each.tokens_in),
@@ -111,6 +119,7 @@ def _as_data(plan: RunPlan, difference: float | None) -> dict[str, Any]:
                 "seconds": plan.seconds(each),
                 "detectable": each.detectable,
                 **({} if difference is None else {"needed": _needed(plan, each, difference)}),
+                **({} if precision is None else {"questions_for_precision": _for_precision(each, precision)}),
             }
             for each in plan.exams
         ],
@@ -129,7 +138,28 @@ def _needed(plan: RunPlan, each: ExamPlan, difference: float) -> dict[str, Any]:
     from proctor.running.planning import questions_for
 
     questions = questions_for(difference, plan.discordant)
-    return {"questions": questions, "repeats_at_least": max(1, math.ceil(questions / each.instances))}
+    return {"questions": questions, "repeats_at_least": max(1, math.ceil(questions / each.questions))}
+
+
+_SCORES = (0.5, 0.7, 0.8, 0.9, 0.95)
+"""Scores for which a plan says how many questions a precision takes: one half takes the most."""
+
+
+def _for_precision(each: ExamPlan, precision: float) -> dict[str, int]:
+    """Return about how many questions a precision takes, by the score that comes out."""
+    from proctor.running.planning import questions_to_precision
+
+    return {f"{score:g}": questions_to_precision(precision, each.questions, score) for score in _SCORES}
+
+
+def _precision_notes(plan: RunPlan, precision: float | None) -> list[str]:
+    said = []
+    for each in plan.exams if precision is not None else ():
+        needed = _for_precision(each, precision or 0.0)
+        counts = ", ".join(f"{count:,} at a score of {score}" for score, count in needed.items())
+        what = f"{each.exam}: --precision {precision:g} ({100 * (precision or 0.0):g} points)"
+        said.append(f"{what} asks about {counts} of {each.questions:,} questions")
+    return said
 
 
 def _table(plan: RunPlan) -> Table:
@@ -180,9 +210,9 @@ def _notes(plan: RunPlan, difference: float | None) -> list[str]:
         line = (
             f"{each.exam}: a difference of {100 * (difference or 0.0):g} points needs {needed['questions']:,} questions"
         )
-        if needed["questions"] > each.instances:
+        if needed["questions"] > each.questions:
             line += (
-                f" and there are {each.instances:,}: --repeats {needed['repeats_at_least']} or more helps as far as "
+                f" and there are {each.questions:,}: --repeats {needed['repeats_at_least']} or more helps as far as "
             )
             line += "answers to one question differ"
         said.append(line)

@@ -179,7 +179,7 @@ def reduced(
     scores: list[Score] = []
     for each in chosen:
         try:
-            values = _reduced_values(each, column, rows, predictions)
+            values = _reduced_values(each, main, column, rows, predictions)
         except ScoringError as error:
             grade.metric_failures[each.name] = Failure("scoring", str(error), retryable=False)
             continue
@@ -200,18 +200,24 @@ def reduced(
 
 def _reduced_values(
     how: Reducer,
+    main: Score,
     column: MainColumn,
     rows: Mapping[int, Sequence[float]],
     predictions: Callable[[int], Sequence[Any]],
 ) -> list[float]:
-    whole = column.whole or 1.0
+    whole, less_is_better = column.whole or 1.0, main.higher_is_better is False
+    if how.needs_right_or_wrong and less_is_better:
+        raise ScoringError(
+            f"'{how.name}' is of answers that are right, and of '{main.name}' less is better",
+            hint="reduce by mean, best or majority",
+        )
     if how.needs_right_or_wrong and any(score not in (0.0, whole) for scores in rows.values() for score in scores):
         raise ScoringError(
             f"'{how.name}' is of answers that are right or wrong, and here they are right to some degree",
             hint="reduce by mean, best or majority",
         )
     read = predictions if how.family == "majority" else rows.__getitem__
-    return [how.of(scores, read(place), whole) for place, scores in rows.items()]
+    return [how.of(scores, read(place), whole, less_is_better=less_is_better) for place, scores in rows.items()]
 
 
 def _scored(main: Score, name: str, found: TwoLevel, bounds: tuple[float, float], scale: float) -> Score:

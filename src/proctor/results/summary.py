@@ -239,6 +239,8 @@ def _sampled(sample: object) -> str:
         how += f" ({_listed(models)})"
     near = f"within {sample['precision']:g} of the score on all"
     end = near if sample["reached"] else f"not yet {near}"
+    if sample.get("interval") == "confidence sequence":
+        end += " (of a confidence sequence, as what ended it was not the precision)"
     return f"{how} (seed {sample['seed']}); the interval is {end}"
 
 

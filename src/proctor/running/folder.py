@@ -86,7 +86,8 @@ class RunFolder:
         before = self._before(spec)
         if before is not None and (differences := spec.differences(before)):
             raise self._another(differences)
-        self._known = {} if before is None else _fingerprints(before.fingerprints)
+        is_sample = spec.precision is not None  # which questions these are depends on the answers: a budget ended some
+        self._known = {} if before is None or is_sample else _fingerprints(before.fingerprints)
         if before is not None:
             spec = replace(spec, fingerprints=before.fingerprints, tags=spec.tags or before.tags)
         self._spec = spec if before is not None else replace(spec, fingerprints={})

@@ -9,6 +9,7 @@ killed goes on when it is started again, reaches the same verdict, and asks noth
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -394,7 +395,9 @@ def baseline_of_log(path: Path, exams: Sequence[Exam], engine: str | None = None
         known = engines_of_log(log)
         found = [each for each in known if engine is None or engine == each.label or each.identity.startswith(engine)]
         if len(found) != 1:
-            labels = ", ".join(dict.fromkeys(each.label for each in known)) or "no model"
+            times = Counter(each.label for each in known)
+            own = [each.label if times[each.label] == 1 else f"{each.identity[:12]} ({each.label})" for each in known]
+            labels = ", ".join(own) or "no model"
             what = f"{path} has answers of {len(found)} models" + (f" named '{engine}'" if engine else "")
             raise UsageError(what, hint=f"--baseline-model chooses one: {labels}")
         filed = Filed(log, found[0].number, with_failures=True)

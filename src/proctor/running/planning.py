@@ -21,6 +21,7 @@ from proctor.running.maintenance import engines as engines_of_log
 from proctor.running.plan import BATCH, Filed, Single, Wanted, batches, wanted
 from proctor.running.reckoning import Reckoner
 from proctor.scoring.distributions import t_quantile
+from proctor.statistics.fixed_width import FIRST_LOOK, units_needed
 
 DISCORDANT = 0.1
 """Share of the answers in which two models are taken to differ, where nobody says: releases of one model differ in 5 to
@@ -58,7 +59,8 @@ class ExamPlan:
 
     Attributes:
         exam: Its name.
-        instances: Questions.
+        instances: Questions, each as often as the exam itself has it (``n`` of a config).
+        questions: Different ones: copies of a question say nothing about others.
         requests: Requests that it makes; equal ones are asked once, the turns of a conversation one by one.
         from_log: Those that the log answers, or will answer when the exams before this one have been asked.
         tokens_in: Tokens to read, of what is left to ask.
@@ -73,6 +75,7 @@ class ExamPlan:
 
     exam: str
     instances: int = 0
+    questions: int = 0
     requests: int = 0
     from_log: int = 0
     tokens_in: Estimate = _NONE
@@ -215,7 +218,8 @@ def _planned(exam: Exam, engine: Engine, answers: _Answers, discordant: float) -
         _look_at(plan, seen, exam, answers, fresh)
     _reckon(plan, seen, engine)
     _reckon_answers(plan, [response for _, response in seen.sent], seen.others)
-    plan.detectable = detectable_difference(math.sqrt(discordant / plan.instances))
+    plan.questions = plan.instances // max(exam.opened.copies, 1)
+    plan.detectable = detectable_difference(math.sqrt(discordant / plan.questions))
     return plan
 
 
@@ -313,6 +317,18 @@ def _reckon_answers(plan: ExamPlan, own: Sequence[Response], others: Sequence[Re
     else:
         plan.out_from = "nothing"
         plan.tokens_out = Estimate(0.0)
+
+
+def questions_to_precision(precision: float, questions: int, share: float = 0.5) -> int:
+    """Return about how many questions of an exam ``run --precision`` asks where right and wrong answers are counted.
+
+    Args:
+        precision: Half of the width of the interval.
+        questions: Of the exam.
+        share: The score; one half takes the most.
+    """
+    found = math.ceil(float(units_needed(share * (1.0 - share), questions, precision)))
+    return min(questions, max(found, FIRST_LOOK))
 
 
 def questions_for(difference: float, discordant: float = DISCORDANT, power: float = 0.8) -> int:

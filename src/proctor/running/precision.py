@@ -1,7 +1,8 @@
 """Asking until the main score is known well enough: ``--precision 0.02``.
 
-Questions are drawn at random without replacement, and their interval is that of a confidence sequence: it holds
-although somebody looks at it again and again, and stops when he likes what he sees. Where other models' answers to the
+Questions are drawn at random without replacement, until their interval is as narrow as it was to be. That rule is fixed
+beforehand, and the interval holds under it (:mod:`proctor.statistics.fixed_width`); what a budget ends has a confidence
+sequence's, which holds whenever one stops. Where other models' answers to the
 same questions are at hand, questions are drawn by what these say about them, and the score is corrected for that
 (:mod:`proctor.running.draws`). What was asked is then an exam of its own.
 """
@@ -23,7 +24,7 @@ from proctor.running.baselines import Baseline, keys_of
 from proctor.running.budget import PriceTable
 from proctor.running.checks import check_exams
 from proctor.running.drawn_questions import ORDER_SEED, part_of, shares_of
-from proctor.running.draws import UNIFORMLY, AdaptiveDraw, Draw, UniformDraw
+from proctor.running.draws import FIXED_WIDTH, UNIFORMLY, AdaptiveDraw, Draw, UniformDraw
 from proctor.running.execute import Budget, Session, ask
 from proctor.running.gate_units import Units
 from proctor.running.judging import judges_through
@@ -41,11 +42,6 @@ from proctor.statistics.item_models import FEWEST_MODELS
 How = Literal["auto", "uniform", "adaptive"]
 """How questions are drawn; ``auto`` is adaptive where enough other models have answered them."""
 
-FIRST_ROUND = 32
-"""Questions before the first look: fewer know no share to within ten points."""
-
-_GROWTH = 8  # rounds grow to an eighth of what was asked: as much may be asked in vain
-
 
 @dataclass(frozen=True, slots=True)
 class Sample:
@@ -61,6 +57,7 @@ class Sample:
         chosen: How they were chosen, for people.
         estimate: The score, as a share of 1, where it is not the mean of what was asked.
         models: Whose answers said which questions tell most.
+        interval: What kind of interval the bounds are: ``fixed width``, ``confidence sequence``, or ``adaptive``.
     """
 
     part: Exam
@@ -73,6 +70,7 @@ class Sample:
     chosen: str = UNIFORMLY
     estimate: float | None = None
     models: tuple[str, ...] = ()
+    interval: str = FIXED_WIDTH
 
     def to_dict(self) -> dict[str, Any]:
         """Return what results say of it."""
@@ -82,6 +80,7 @@ class Sample:
             "chosen": self.chosen,
             "seed": self.seed,
             "precision": self.precision,
+            "interval": self.interval,
             "reached": (self.high - self.low) / 2 <= self.precision + _ROUNDING,
         }
         if self.estimate is not None:
@@ -170,7 +169,7 @@ def draw(
 
     Raises:
         UsageError: The precision is not one, an exam's score is not a mean of its instances', or adaptive draws are
-            wanted and fewer than three other models have answered.
+            wanted and fewer than three other models have answered; the budget ended before an exam was asked anything.
         LogError, EngineError, DataError: With what was answered so far kept in the log.
     """
     check_precision(precision)
@@ -190,6 +189,13 @@ def draw(
         session = Session(engine, open_log, number, observer or SilentObserver(), retry_failed, budget, prices)
         stack.enter_context(judges_through(open_log, retry_failed=retry_failed, budget=budget, prices=prices))
         _ask_all(states, session)
+    unasked = [state.exam.name for state in states if not state.draws.places]
+    if unasked and session.stopped is not None:
+        raise UsageError(
+            f"nothing is known of '{unasked[0]}'",
+            why=f"no question of it was asked: {session.stopped}",
+            hint="the same command with a larger budget goes on",
+        )
     return Drawn({state.exam.name: state.sample() for state in states}, session.stopped)
 
 
@@ -261,8 +267,7 @@ class _State:
 
     def next_round(self) -> Exam:
         """Return the next questions as an exam."""
-        size = max(FIRST_ROUND, len(self.draws.places) // _GROWTH)
-        return part_of(self.exam, [self.questions[place] for place in self.draws.next(size)])
+        return part_of(self.exam, [self.questions[place] for place in self.draws.next()])
 
     def take(self, chunk: Exam, found: Sequence[Answered]) -> None:
         """Take the answers to a round, up to the first that the budget did not pay for."""
@@ -272,6 +277,8 @@ class _State:
 
     def sample(self) -> Sample:
         """Return what was asked, in the exam's own order."""
+        if not self.is_done:
+            self.draws.stop()
         asked = sorted(self.draws.places)
         part = part_of(self.exam, [self.questions[place] for place in asked])
         low, high = self.draws.bounds
@@ -286,6 +293,7 @@ class _State:
             self.draws.said,
             self.draws.estimate,
             self.models,
+            self.draws.interval,
         )
 
 

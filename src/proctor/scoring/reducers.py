@@ -47,18 +47,21 @@ class Reducer:
         """Whether the answers have to be right or wrong, rather than good to some degree."""
         return self.k > 0
 
-    def of(self, scores: Sequence[float], predictions: Sequence[Any], whole: float = 1.0) -> float:
+    def of(
+        self, scores: Sequence[float], predictions: Sequence[Any], whole: float = 1.0, *, less_is_better: bool = False
+    ) -> float:
         """Return the score of one question.
 
         Args:
             scores: Of each answer.
             predictions: What each answer was read as, for votes.
             whole: The score of a right answer.
+            less_is_better: Whether the best answer is the one with the least score.
         """
         if self.family == "mean":
             return math.fsum(scores) / len(scores)
         if self.family == "best":
-            return max(scores)
+            return min(scores) if less_is_better else max(scores)
         if self.family == "majority":
             texts = [str(each) for each in predictions]
             return scores[texts.index(most_frequent(texts))]
