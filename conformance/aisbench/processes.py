@@ -24,6 +24,7 @@ from typing import Any
 
 from conformance.aisbench.process_configs import RUNS, config, write_rows
 from conformance.aisbench.recording_server import RecordingServer
+from conformance.aisbench.shipped_configs import SETS, shipped_text, write_data
 
 PYTHON = os.environ.get("AISBENCH_PYTHON", "/tmp/env-conf/aisbench/bin/python")  # noqa: S108
 _PATIENCE_SECONDS = 1_500  # a process of theirs takes a minute to import, and some seconds for each dataset
@@ -63,7 +64,9 @@ def asked_by_aisbench(text: str, folder: Path, server: RecordingServer) -> list[
     (folder / "config.py").write_text(text, encoding="utf-8")
     driver = str(Path(__file__).with_name("forked_process.py"))
     command = [PYTHON, driver, "config.py", "--debug", "-w", "theirs", "--num-warmups", "0"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=_PATIENCE_SECONDS, check=False)
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=_PATIENCE_SECONDS, check=False, env=_data(folder)
+    )
     (folder / "theirs.log").write_text(done.stdout + done.stderr, encoding="utf-8")
     return taken(server)
 
@@ -74,12 +77,27 @@ def asked_by_proctor(text: str, folder: Path, server: RecordingServer) -> list[t
     for each in ("ours", "cache"):
         shutil.rmtree(folder / each, ignore_errors=True)
     command = [sys.executable, "-m", "proctor", "run", "config.py", "--output", "ours", "--output-format", "aisbench"]
-    environment = {**os.environ, "PROCTOR_CACHE_DIR": str(folder / "cache")}
+    paths = os.pathsep.join((str(_package(folder)), os.environ.get("PYTHONPATH", "")))
+    environment = {**_data(folder), "PROCTOR_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": paths}
     done = subprocess.run(
         command, cwd=folder, capture_output=True, text=True, timeout=_PATIENCE_SECONDS, check=False, env=environment
     )
     (folder / "ours.log").write_text(done.stdout + done.stderr, encoding="utf-8")
     return taken(server)
+
+
+def _data(folder: Path) -> dict[str, str]:
+    """Return the environment of both: where shipped configs find their rows."""
+    return {**os.environ, "AIS_BENCH_DATASETS_CACHE": str(folder / "data")}
+
+
+def _package(folder: Path) -> Path:
+    """Return a folder with AISBench's package and nothing else: its shipped configs are read from there."""
+    place = folder / "package" / "ais_bench"
+    if not place.is_symlink():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.symlink_to(next(Path(PYTHON).parents[1].glob("lib/python*/site-packages/ais_bench")))
+    return place.parent
 
 
 def taken(server: RecordingServer) -> list[tuple[str, dict[str, Any]]]:
@@ -122,7 +140,9 @@ def differences(name: str, folder: Path, *, again: bool = False) -> Iterator[str
     write_rows(folder)
     kept = folder / "theirs.json"
     with RecordingServer() as server:
-        text = config(name, folder, server.port)
+        if name in SETS:
+            write_data(folder / "data")
+        text = shipped_text(name, server.port) if name in SETS else config(name, folder, server.port)
         if not again or not kept.is_file():
             kept.write_text(json.dumps(asked_by_aisbench(text, folder, server)), encoding="utf-8")
         theirs = [(path, body) for path, body in json.loads(kept.read_text(encoding="utf-8"))]
@@ -217,7 +237,7 @@ def _score_differences(name: str, folder: Path) -> Iterator[str]:
 def main() -> None:
     """Run and compare the configs that are named, or all."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", default=list(RUNS))
+    parser.add_argument("names", nargs="*", default=[*RUNS, *SETS])
     parser.add_argument("--keep", type=Path, help="where both work; a temporary folder without it")
     parser.add_argument("--again", action="store_true", help="take what AISBench did in that folder before")
     options = parser.parse_args()
