@@ -103,5 +103,5 @@ def _also(folder: Path) -> None:
     shutil.copytree(folder / "piqa", folder / "physicaliqa-train-dev")
     shutil.copy(folder / "math" / "math.json", folder / "math" / "test_prm800k_500.json")
     rows = json.loads((folder / "math" / "math.json").read_text(encoding="utf-8")).values()
-    lines = (json.dumps({"problem": row["problem"], "answer": str(i)}) + "\n" for i, row in enumerate(rows))
+    lines = (json.dumps({**row, "answer": str(i)}) + "\n" for i, row in enumerate(rows))
     (folder / "math" / "test_prm800k_500.jsonl").write_text("".join(lines), encoding="utf-8")
