@@ -76,7 +76,8 @@ def shipped_text(name: str, port: int) -> str:
     found = [(*each.split(":"), "")[:3] for each in SETS[name]]
     home = "ais_bench.benchmark.configs.datasets"
     imports = "\n".join(
-        f"    from {home}.{module} import {variable}_datasets as set_{i}" for i, (module, variable, _) in enumerate(found)
+        f"    from {home}.{module} import {variable}_datasets as set_{i}"
+        for i, (module, variable, _) in enumerate(found)
     )
     picked = [f"[each for each in set_{i} if each['abbr'].endswith({end!r})][0]" for i, (*_, end) in enumerate(found)]
     listed = "[" + ", ".join(picked) + "]"
