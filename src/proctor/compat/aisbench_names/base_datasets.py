@@ -148,7 +148,7 @@ class BaseJDGDataset(BaseDataset):
         self.dataset_instance = self._init_org_datasets_instance(reader_cfg, k, n, task_state_manager, **kwargs)
         super().__init__(reader_cfg, k, n, task_state_manager, **kwargs)
 
-    def load(self, predictions_path: str, **kwargs: Any) -> Any:
+    def load(self, predictions_path: str = "", **kwargs: Any) -> Any:
         """Return the rows that have an answer, each with the answer, in the order of the answers' ids.
 
         Raises:

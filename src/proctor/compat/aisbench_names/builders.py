@@ -28,7 +28,7 @@ def _address(value: Any) -> bool:
     try:
         ipaddress.ip_address(value)
     except ValueError:
-        return value == "localhost"
+        return bool(value == "localhost")
     return True
 
 

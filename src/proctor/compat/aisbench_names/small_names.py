@@ -72,7 +72,7 @@ def load_tokenizer(tokenizer_path: str, trust_remote_code: bool = False) -> Any:
     reasons = []
     for kind in (AutoTokenizer, PreTrainedTokenizerFast):
         try:
-            return kind.from_pretrained(tokenizer_path, trust_remote_code=trust_remote_code)  # type: ignore[no-untyped-call]
+            return kind.from_pretrained(tokenizer_path, trust_remote_code=trust_remote_code)
         except Exception as error:  # noqa: BLE001 - whatever is wrong with the folder, the next class may read it
             reasons.append(f"{kind.__name__}: {error}")
     raise errors.FileOperationError(family.TOKENIZER_LOAD_FAILED, f"'{tokenizer_path}': {'; '.join(reasons)}")  # type: ignore[attr-defined]
