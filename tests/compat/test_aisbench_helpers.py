@@ -351,3 +351,13 @@ def test_limits_that_are_no_limits_are_the_default():
         assert limits.get_max_chunk_size() == 65536
     with mock.patch.object(limits.global_consts, "REQUEST_TIME_OUT", 5):
         assert limits.get_request_time_out() == 5
+
+
+def test_registries_know_partitioners_inferencers_and_readers():
+    from ais_bench.benchmark.openicl.icl_inferencer import GenInferencer
+    from ais_bench.benchmark.registry import ICL_DATASET_READERS, ICL_INFERENCERS, PARTITIONERS, build_from_cfg
+
+    assert build_from_cfg({"type": "NaivePartitioner", "n": 2}).n == 2
+    assert ICL_INFERENCERS.get("ais_bench.benchmark.openicl.icl_inferencer.GenInferencer") is GenInferencer
+    assert "DatasetReader" in ICL_DATASET_READERS
+    assert "Nobody" not in PARTITIONERS
