@@ -78,6 +78,35 @@ def worded_option(text: str, choices: Mapping[str, Any]) -> str | Literal[False]
     return said[0] if len(said) == 1 else False
 
 
+def mmstar(cases: Cases) -> Verdict:
+    """Share of answers that mean the right option, and by category (``MMStarEvaluator``)."""
+    golds = cases.references
+    marks = [
+        inferred_option(given, json.loads(gold["choices"])) == gold["answer"]
+        for given, gold in zip(cases.predictions, golds, strict=True)
+    ]
+    return _by_groups(marks, [("Overall", str(gold["category"])) for gold in golds], "Overall")
+
+
+def mmmu_pro(cases: Cases, *, is_reasoned: bool = False) -> Verdict:
+    """Share of answers that mean the right option, and by category (``MMMUProEvaluator``, ``MMMUProCotEvaluator``).
+
+    Args:
+        cases: The answers; references are JSON of options, answer and category.
+        is_reasoned: Whether only the line that begins with ``Answer:`` is read, where there is one.
+    """
+    marks, groups = [], []
+    for given, gold in cases.pairs():
+        choices, answer, category = json.loads(gold)
+        said = given.replace(_CHAT_END, "")
+        marks.append(inferred_option(answer_line(said) if is_reasoned else said, choices) == answer)
+        groups.append(("Overall", str(category)))
+    verdict = _by_groups(marks, groups, "Overall")
+    names = ["Overall", *sorted(name for name in verdict.scores if name != "Overall")]
+    verdict.scores = {name: verdict.scores[name] for name in names}
+    return verdict
+
+
 _ANSWER = "Answer:"
 
 
