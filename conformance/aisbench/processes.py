@@ -27,7 +27,7 @@ from conformance.aisbench.recording_server import RecordingServer
 from conformance.aisbench.shipped_configs import SETS, shipped_text, write_data
 
 PYTHON = os.environ.get("AISBENCH_PYTHON", "/tmp/env-conf/aisbench/bin/python")  # noqa: S108
-_PATIENCE_SECONDS = 1_500  # a process of theirs takes a minute to import, and some seconds for each dataset
+_PATIENCE_SECONDS = 3_000  # a process of theirs takes a minute to import, and up to 30 seconds for each dataset
 
 EXPLAINED = {
     "stream": "AISBench says 'stream: false', which is what a server does without it",
@@ -41,6 +41,7 @@ EXPLAINED = {
     "once": "AISBench sends equal bodies as often as rows have them, Proctor once",
     "uuid, order": "AISBench numbers answers at random, and files them in the order in which they came",
     "logprobs of a prediction": "the response log has them; a line has the losses that are made of them",
+    "None in gold": "rows of AISBench have every key that any row has; here missing parts are missing",
     "-judge.jsonl": "what a judge was asked and said is in the response log and in samples.jsonl",
 }
 
@@ -174,8 +175,16 @@ def predictions(folder: Path, whose: str) -> dict[tuple[str, str], list[str]]:
             continue
         lines = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
         kept = [{key: value for key, value in line.items() if key not in _RANDOM} for line in lines]
+        kept = [{**line, **({"gold": _without_none(line["gold"])} if "gold" in line else {})} for line in kept]
         found[path.parent.name, path.stem] = sorted(json.dumps(_rounded(line), sort_keys=True) for line in kept)
     return found
+
+
+def _without_none(value: Any) -> Any:
+    """Return a nested answer without parts that are ``None``."""
+    if isinstance(value, dict):
+        return {key: _without_none(each) for key, each in value.items() if each is not None}
+    return [_without_none(each) for each in value] if isinstance(value, list) else value
 
 
 def _rounded(value: Any) -> Any:
