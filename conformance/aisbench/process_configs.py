@@ -281,6 +281,15 @@ RUNS: dict[str, str] = {
 """By name: datasets and models of a config, after what all share."""
 
 
+FAILS = {
+    "twice": "a turn of BOT without words behind the round's: MODEL-DATA-002",
+    "system": "a BOT in the opening of a dialogue without one in its round: a TypeError",
+    "talk_last": "infer_mode='last' adds a plain list to a PromptList: a RecursionError",
+    "talk_system_last": "infer_mode='last' adds a plain list to a PromptList: a RecursionError",
+}
+"""Datasets that AISBench 3.1 itself stops at, with its reason; they are asked here, and not compared."""
+
+
 def write_rows(folder: Path) -> None:
     """Write the rows that the configs read."""
     sums = [{"question": f"{i}+{i + 2}", "answer": str(2 * i + 2)} for i in range(6)]
@@ -343,5 +352,6 @@ def config(name: str, folder: Path, port: int) -> str:
     known = re.findall(r"\b[A-Za-z_]\w*\b", re.sub(r"^from \S+ import", "", _IMPORTS, flags=re.MULTILINE))
     names: dict[str, Any] = {each: Name(each) for each in known}
     exec(text.replace("}}", "}"), names)  # noqa: S102 - the text of this module
+    names["datasets"] = [each for each in names["datasets"] if each["abbr"] not in FAILS]
     made = (f"{each} = {names[each]!r}\n" for each in ("datasets", "models", "summarizer"))
     return _IMPORTS + "".join(made)

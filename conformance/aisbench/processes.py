@@ -22,11 +22,12 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from conformance.aisbench.process_configs import RUNS, config, write_rows
+from conformance.aisbench.process_configs import FAILS, RUNS, config, write_rows
 from conformance.aisbench.recording_server import RecordingServer
+from conformance.aisbench.shipped_configs import SETS, shipped_text, write_data
 
 PYTHON = os.environ.get("AISBENCH_PYTHON", "/tmp/env-conf/aisbench/bin/python")  # noqa: S108
-_PATIENCE_SECONDS = 1_500  # a process of theirs takes a minute to import, and some seconds for each dataset
+_PATIENCE_SECONDS = 3_000  # a process of theirs takes a minute to import, and up to 30 seconds for each dataset
 
 EXPLAINED = {
     "stream": "AISBench says 'stream: false', which is what a server does without it",
@@ -40,6 +41,7 @@ EXPLAINED = {
     "once": "AISBench sends equal bodies as often as rows have them, Proctor once",
     "uuid, order": "AISBench numbers answers at random, and files them in the order in which they came",
     "logprobs of a prediction": "the response log has them; a line has the losses that are made of them",
+    "None in gold": "rows of AISBench have every key that any row has; here missing parts are missing",
     "-judge.jsonl": "what a judge was asked and said is in the response log and in samples.jsonl",
 }
 
@@ -63,7 +65,9 @@ def asked_by_aisbench(text: str, folder: Path, server: RecordingServer) -> list[
     (folder / "config.py").write_text(text, encoding="utf-8")
     driver = str(Path(__file__).with_name("forked_process.py"))
     command = [PYTHON, driver, "config.py", "--debug", "-w", "theirs", "--num-warmups", "0"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=_PATIENCE_SECONDS, check=False)
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=_PATIENCE_SECONDS, check=False, env=_data(folder)
+    )
     (folder / "theirs.log").write_text(done.stdout + done.stderr, encoding="utf-8")
     return taken(server)
 
@@ -74,12 +78,27 @@ def asked_by_proctor(text: str, folder: Path, server: RecordingServer) -> list[t
     for each in ("ours", "cache"):
         shutil.rmtree(folder / each, ignore_errors=True)
     command = [sys.executable, "-m", "proctor", "run", "config.py", "--output", "ours", "--output-format", "aisbench"]
-    environment = {**os.environ, "PROCTOR_CACHE_DIR": str(folder / "cache")}
+    paths = os.pathsep.join((str(_package(folder)), os.environ.get("PYTHONPATH", "")))
+    environment = {**_data(folder), "PROCTOR_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": paths}
     done = subprocess.run(
         command, cwd=folder, capture_output=True, text=True, timeout=_PATIENCE_SECONDS, check=False, env=environment
     )
     (folder / "ours.log").write_text(done.stdout + done.stderr, encoding="utf-8")
     return taken(server)
+
+
+def _data(folder: Path) -> dict[str, str]:
+    """Return the environment of both: where shipped configs find their rows."""
+    return {**os.environ, "AIS_BENCH_DATASETS_CACHE": str(folder / "data")}
+
+
+def _package(folder: Path) -> Path:
+    """Return a folder with AISBench's package and nothing else: its shipped configs are read from there."""
+    place = folder / "package" / "ais_bench"
+    if not place.is_symlink():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.symlink_to(next(Path(PYTHON).parents[1].glob("lib/python*/site-packages/ais_bench")))
+    return place.parent
 
 
 def taken(server: RecordingServer) -> list[tuple[str, dict[str, Any]]]:
@@ -122,12 +141,16 @@ def differences(name: str, folder: Path, *, again: bool = False) -> Iterator[str
     write_rows(folder)
     kept = folder / "theirs.json"
     with RecordingServer() as server:
-        text = config(name, folder, server.port)
+        if name in SETS:
+            write_data(folder / "data")
+        text = shipped_text(name, server.port) if name in SETS else config(name, folder, server.port)
         if not again or not kept.is_file():
             kept.write_text(json.dumps(asked_by_aisbench(text, folder, server)), encoding="utf-8")
         theirs = [(path, body) for path, body in json.loads(kept.read_text(encoding="utf-8"))]
         ours = asked_by_proctor(text, folder, server)
     repeats = "num_return_sequences" in text or re.search(r"'n': [2-9]", text) is not None
+    if len(theirs) == 0:
+        yield f"{name}: AISBench asked nothing: its log is theirs.log"
     first = Counter((path, plain(body, repeats)) for path, body in theirs)
     second = Counter((path, plain(body, repeats)) for path, body in ours)
     print(f"{name}: {len(theirs)} requests of AISBench's, {len(first)} of them different; {len(ours)} of Proctor's")
@@ -152,8 +175,16 @@ def predictions(folder: Path, whose: str) -> dict[tuple[str, str], list[str]]:
             continue
         lines = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
         kept = [{key: value for key, value in line.items() if key not in _RANDOM} for line in lines]
+        kept = [{**line, **({"gold": _without_none(line["gold"])} if "gold" in line else {})} for line in kept]
         found[path.parent.name, path.stem] = sorted(json.dumps(_rounded(line), sort_keys=True) for line in kept)
     return found
+
+
+def _without_none(value: Any) -> Any:
+    """Return a nested answer without parts that are ``None``."""
+    if isinstance(value, dict):
+        return {key: _without_none(each) for key, each in value.items() if each is not None}
+    return [_without_none(each) for each in value] if isinstance(value, list) else value
 
 
 def _rounded(value: Any) -> Any:
@@ -184,9 +215,14 @@ def _summary_differences(name: str, folder: Path) -> Iterator[str]:
         if theirs is None or not own.is_file():
             yield f"{name}: there is no summary.{ending} of {'AISBench' if theirs is None else 'Proctor'}"
             continue
-        lines = ([_explained(line) for line in each.read_text().splitlines()] for each in (theirs, own))
+        lines = ([_explained(line) for line in _compared(each)] for each in (theirs, own))
         pairs = zip_longest(*lines, fillvalue="")
         yield from (f"{name}: summary.{ending}: {a} / {b}" for a, b in pairs if a != b)
+
+
+def _compared(summary: Path) -> list[str]:
+    """Return the lines of a summary without those of datasets that AISBench stops at."""
+    return [line for line in summary.read_text().splitlines() if not set(re.split(r"\s*[,|]\s*", line)) & FAILS.keys()]
 
 
 def _explained(line: str) -> str:
@@ -217,7 +253,7 @@ def _score_differences(name: str, folder: Path) -> Iterator[str]:
 def main() -> None:
     """Run and compare the configs that are named, or all."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", default=list(RUNS))
+    parser.add_argument("names", nargs="*", default=[*RUNS, *SETS])
     parser.add_argument("--keep", type=Path, help="where both work; a temporary folder without it")
     parser.add_argument("--again", action="store_true", help="take what AISBench did in that folder before")
     options = parser.parse_args()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from proctor.compat.aisbench_names import registries, scoring
+from proctor.compat.aisbench_names import modules, registries, scoring
 from proctor.compat.aliases import Alias
 
 _HOME = "proctor.compat.opencompass_names"
@@ -127,6 +127,7 @@ _MODELS = _in(
     ),
 )  # fmt: skip
 
+_AIS_BASE = _in(f"{_AIS}.base_datasets", ("BaseDataset", "BaseJDGDataset"))
 AIS_BENCH = Alias(
     "ais_bench",
     {
@@ -142,7 +143,6 @@ AIS_BENCH = Alias(
             for file, name in _OC_FILES.items()
             if f"{name}Retriever" in _AIS_RETRIEVERS
         },
-        f"{_ICL}.icl_dataset_reader": _READER,
         "ais_bench.benchmark.utils.prompt": {**_PROMPT, **_HASH},
         "ais_bench.benchmark.utils.prompt.prompt": {**_PROMPT, **_HASH},
         f"{_ICL}.icl_evaluator": _AIS_SCORING["evaluators"],
@@ -165,6 +165,7 @@ AIS_BENCH = Alias(
         f"{_ICL}.icl_inferencer.output_handler.ppl_inferencer_output_handler": _in(
             f"{_AIS}.outputs", ("PPLRequestOutput", "PPLResponseOutput")
         ),
+        "ais_bench.benchmark": {"global_consts": f"{_AIS}.small_names:global_consts"},
         "ais_bench.benchmark.summarizers": _SUMMARIZERS,
         "ais_bench.benchmark.summarizers.default": _SUMMARIZERS,
         **{f"ais_bench.benchmark.cli.{file}": _CLI for file in ("config_manager", "argument_parser")},
@@ -172,8 +173,8 @@ AIS_BENCH = Alias(
         "ais_bench.benchmark.utils.file": _in(
             f"{_AIS}.config_files", ("write_status", "read_and_clear_statuses", "match_files", "match_cfg_file")
         ),
-        "ais_bench.benchmark.datasets": {**_BASE, **_AIS_ALL},
-        "ais_bench.benchmark.datasets.base": _BASE,
+        "ais_bench.benchmark.datasets": {**_AIS_BASE, **_AIS_ALL},
+        **modules.dataset_modules(_AIS_ALL),
     },
     artifacts=False,
     spread=frozenset({"ais_bench.benchmark.datasets", f"{_ICL}.icl_evaluator", f"{_ICL}.icl_inferencer"}),
@@ -187,6 +188,8 @@ AIS_BENCH = Alias(
         "ais_bench.benchmark.utils.file.file": f"{_AIS}.config_files",
         "ais_bench.benchmark.models.output": f"{_AIS}.outputs",
         "ais_bench.benchmark.cli.utils": f"{_AIS}.cli_names",
+        **modules.SAME,
     },
+    homes=modules.HOMES,
 )
 """The alias of AISBench 3.1."""

@@ -211,8 +211,22 @@ def call_evaluator(entry: MetricEntry, arguments: Mapping[str, Any], cases: Case
     except ProctorError:
         raise
     except (TypeError, AttributeError, ValueError, KeyError, IndexError) as error:
-        raise ScoringError(f"{entry.name} cannot be computed", why=f"{type(error).__name__}: {error}") from error
+        words = f"{type(error).__name__}: {error}"
+        if not isinstance(error, TypeError | AttributeError) or not cases.references:
+            raise ScoringError(f"{entry.name} cannot be computed", why=words) from error
+        given, gold = (_described(each[0]) for each in (cases.predictions, cases.references))
+        why = f"an answer is {given}, and its reference {gold}: it takes others ({words})"
+        hint = "references are the column that output_column names"
+        raise ScoringError(f"{entry.name} cannot be computed", why=why, hint=hint) from error
     return verdict
+
+
+_SHOWN = 40  # characters of a value in a message
+
+
+def _described(value: Any) -> str:
+    shown = repr(value)
+    return f"{type(value).__name__} {shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + '…'}"
 
 
 def check_arguments(entry: MetricEntry, arguments: Mapping[str, Any]) -> None:

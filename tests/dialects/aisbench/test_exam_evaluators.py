@@ -200,3 +200,26 @@ def test_instructions_of_a_prompt():
     assert found.scores["Prompt-level-strict-accuracy"] == 50.0
     assert found.scores["Inst-level-strict-accuracy"] == 75.0
     assert "x:y" in found.failures[2].message
+
+
+def test_a_number_after_one_dollar_sign_is_read_as_each_project_reads_it():
+    said, gold = ["It costs $5"], ["5"]
+    config = {"evaluator": {"type": Reference("ais_bench.benchmark.datasets.agieval.agieval.AGIEvalEvaluator")}}
+
+    assert evaluate(config, said, gold, [{}]).scores == {"score": 100.0}
+    assert scores("agieval.agieval.AGIEvalEvaluator", said, gold) == {"score": 0.0}
+    assert scores("agieval.agieval.AGIEvalEvaluator", said, ["$5"]) == {"score": 100.0}
+
+
+def test_references_of_another_kind_are_named():
+    with pytest.raises(ScoringError, match=r"an answer is str 'A', and its reference str 'B'.*output_column"):
+        raise_of("JudgeEvaluator", ["A"], ["B"])
+    with pytest.raises(ScoringError, match="its reference int 5"):
+        raise_of("DropOpenAIEvaluator", ["A"], [5])
+
+
+def raise_of(kind, given, gold):
+    try:
+        scores(kind, given, gold)
+    except ScoringError as error:
+        raise ScoringError(str(error).replace("\n", " ")) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from proctor.dialects.aisbench.models import find_models
 from proctor.dialects.aisbench.resolve import resolve_name
 from proctor.dialects.aisbench.validate import validate
 from proctor.errors import ProctorError
@@ -281,3 +282,85 @@ def test_all_problems_are_said_at_once_with_their_places(tmp_path):
         "$.infer_cfg.inferencer.max_out_lenn",
     ]
     assert [each.location.line for each in problems] == [23, 15, 30]
+
+
+# -- what a config says about judges, names and turns ------------------------------------------------------------------
+
+JUDGE = """
+judge = dict(
+    judge_model=dict(type=VLLMCustomAPIChat, abbr="judge", host_port=8080),
+    judge_dataset_type=LLMJudgeDataset,
+    judge_reader_cfg=dict(input_columns=["question", "answer", "model_answer"], output_column="model_pred_uuid"),
+    prompt_template=dict(
+        type=PromptTemplate, template=dict(round=[dict(role="HUMAN", prompt="{question} {answer} {model_answer}")])
+    ),
+    retriever=dict(type=ZeroRetriever),
+    inferencer=dict(type=GenInferencer),
+)
+datasets[0]["judge_infer_cfg"] = judge
+"""
+IMPORTS = "from ais_bench.benchmark.datasets.utils.llm_judge import LLMJudgeDataset\n"
+JUDGES = [
+    ("{model_answer}", "{model_anwser}", "did you mean 'model_answer'"),
+    (" {model_answer}", "", "does not show the answer"),
+    ("judge_dataset_type=LLMJudgeDataset,", "", "needs judge_dataset_type"),
+    ("judge_reader_cfg=", "judge_readr_cfg=", "did you mean 'judge_reader_cfg'"),
+    ("= judge\n", '= "judge"\n', "judge_infer_cfg is not a dictionary"),
+]
+
+
+def judged(folder, old="", new=""):
+    path = written(folder, SERVER, "", "")
+    path.write_text(IMPORTS + path.read_text() + JUDGE.replace(old, new, 1))
+    return path
+
+
+@pytest.mark.parametrize("old, new, words", JUDGES, ids=lambda value: str(value)[:40])
+def test_judges_that_would_judge_something_else_are_found(tmp_path, old, new, words):
+    assert said(validate(judged(tmp_path))) == ""
+    assert words in said(validate(judged(tmp_path, old, new)))
+
+
+ENDS = [
+    ('summarizer["attr"] = "acuracy"', "did you mean 'accuracy'"),
+    ("models.append(dict(models[0], max_out_len=9))", "different models have the name 'm'"),
+    ("datasets = []", "'datasets' is empty"),
+    ('models[0]["host_ip"] = "999.1.1.1"', "'host_ip' is not an address"),
+    (
+        'datasets[0]["infer_cfg"]["prompt_template"] = dict(type=PromptTemplate, template=dict(round=[]))',
+        "has no turns",
+    ),
+    (
+        (
+            'datasets[0]["infer_cfg"]["inferencer"] = dict(type="PPLInferencer", labels=["Z"])\n'
+            'datasets[0]["infer_cfg"]["prompt_template"] = dict(type=PromptTemplate, template=dict(A="</E>a", B="</E>b"), '
+            'ice_token="</E>")'
+        ),
+        "no words for the label 'Z'",
+    ),
+    (
+        (
+            'datasets[0]["infer_cfg"]["inferencer"] = dict(type="MultiTurnGenInferencer")\n'
+            'datasets[0]["infer_cfg"]["prompt_template"]["template"]["round"].pop()'
+        ),
+        "no turn of the dialogue is the model's",
+    ),
+]
+
+
+@pytest.mark.parametrize("line, words", ENDS, ids=lambda value: str(value)[:40])
+def test_what_would_ask_nothing_or_for_nobody_is_found(tmp_path, line, words):
+    path = written(tmp_path, SERVER, "", "")
+    path.write_text(f"{path.read_text()}\n{line}\n")
+
+    assert words in said(validate(path))
+
+
+def test_different_models_of_one_name_are_not_run_as_one(tmp_path):
+    path = written(tmp_path, SERVER, "", "")
+    path.write_text(f"{path.read_text()}\nmodels.append(dict(models[0], max_out_len=9))\n")
+
+    with pytest.raises(ProctorError, match="different models have the name 'm'"):
+        find_models(str(path))
+    path.write_text(path.read_text().replace("max_out_len=9", ""))
+    assert len(find_models(str(path))) == 1

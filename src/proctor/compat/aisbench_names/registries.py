@@ -102,16 +102,32 @@ def _model(name: str) -> Any:
     return found if isinstance(found, type) and issubclass(found, models.BaseAPIModel) else None
 
 
+def _class_of(module: str) -> Look:
+    """Return what finds classes in one of the modules beside this one."""
+
+    def look(name: str) -> Any:
+        found = getattr(import_module(f"proctor.compat.aisbench_names.{module}"), name, None)
+        return found if isinstance(found, type) else None
+
+    return look
+
+
 TEXT_POSTPROCESSORS = Registry("text_postprocessors", _text_function)
 ICL_EVALUATORS = Registry("icl_evaluators", _evaluator)
 EVALUATORS = Registry("evaluators", _evaluator)
 ICL_PROMPT_TEMPLATES = Registry("icl_prompt_templates", _template)
 MODELS = Registry("models", _model)
 LOAD_DATASET = Registry("load_dataset", _dataset)
-NAMED = {"TEXT_POSTPROCESSORS", "ICL_EVALUATORS", "EVALUATORS", "ICL_PROMPT_TEMPLATES", "MODELS", "LOAD_DATASET"}
+PARTITIONERS = Registry("partitioners", _class_of("partitioning"))
+ICL_INFERENCERS = Registry("icl_inferencers", _class_of("inferencers"))
+ICL_DATASET_READERS = Registry("icl_dataset_readers", _class_of("base_datasets"))
+NAMED = {
+    "TEXT_POSTPROCESSORS", "ICL_EVALUATORS", "EVALUATORS", "ICL_PROMPT_TEMPLATES", "MODELS", "LOAD_DATASET",
+    "PARTITIONERS", "ICL_INFERENCERS", "ICL_DATASET_READERS",
+}  # fmt: skip
 PLAIN = (
-    "PARTITIONERS", "RUNNERS", "TASKS", "DATASETS", "ICL_INFERENCERS", "ICL_RETRIEVERS",
-    "ICL_DATASET_READERS", "METRICS", "TOT_WRAPPER", "CLIENTS", "PERF_METRIC_CALCULATORS", "DICT_POSTPROCESSORS",
+    "RUNNERS", "TASKS", "DATASETS", "ICL_RETRIEVERS", "METRICS", "TOT_WRAPPER", "CLIENTS",
+    "PERF_METRIC_CALCULATORS", "DICT_POSTPROCESSORS",
 )  # fmt: skip
 """Registries that know only what a program puts there."""
 globals().update({name: Registry(name.lower()) for name in PLAIN})
@@ -132,7 +148,7 @@ def load_class(class_path: str) -> Any:
 
 def build_from_cfg(cfg: Mapping[str, Any]) -> Any:
     """Return what the registry of partitioners makes of a config."""
-    return globals()["PARTITIONERS"].build(cfg)
+    return PARTITIONERS.build(cfg)
 
 
 def get_locations(module_name: str) -> list[str]:

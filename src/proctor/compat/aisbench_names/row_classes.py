@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from proctor.compat.opencompass_names.datasets import BaseDataset
+from proctor.compat.aisbench_names import base_datasets
+from proctor.compat.opencompass_names import datasets as opencompass
 from proctor.dialects.aisbench.datasets import dataset_splits
 from proctor.dialects.aisbench.datasets.dataset_specs import spec_of
 from proctor.dialects.aisbench.datasets.splits import WHOLE
@@ -19,7 +20,7 @@ _TOPS = {"aisbench": "ais_bench.benchmark.datasets", "opencompass": "opencompass
 
 
 @cache
-def dataset_class(name: str, project: str) -> type[BaseDataset] | None:
+def dataset_class(name: str, project: str) -> type[Any] | None:
     """Return the class of a dataset type by its name; ``None`` where Proctor has none."""
     if spec_of(name, project) is None:
         return None
@@ -35,7 +36,8 @@ def dataset_class(name: str, project: str) -> type[BaseDataset] | None:
 
     load.__doc__ = "Return the rows, or splits of rows."
     made: dict[str, Any] = {"load": staticmethod(load), "__doc__": f"``{name}``, with the rows that Proctor reads."}
-    return type(name, (BaseDataset,), made)
+    base = base_datasets.BaseDataset if project == "aisbench" else opencompass.BaseDataset
+    return type(name, (base,), made)
 
 
 def _rows(rows: Sequence[Any]) -> Any:

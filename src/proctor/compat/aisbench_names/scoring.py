@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from importlib import import_module
 from importlib.resources import files
 from typing import Any
 
@@ -126,6 +127,8 @@ INFERENCERS = (
     "ChatInferencer",
 )
 """Inferencers that configs name; a program may put them in a config, but runs it with ``proctor run``."""
+_DRIVEN = ("GenInferencer", "MultiTurnGenInferencer")
+"""Those of AISBench's that programs drive themselves."""
 
 
 def evaluators() -> list[str]:
@@ -149,6 +152,8 @@ def __getattr__(name: str) -> Any:
 
 
 def _found(name: str, project: str) -> Any:
+    if project == "aisbench" and name in _DRIVEN:
+        return getattr(import_module("proctor.compat.aisbench_names.inferencers"), name)
     if name in INFERENCERS:
         return type(name, (_Named,), {"__module__": f"{_TOPS[project].rpartition('.')[0]}.openicl.icl_inferencer"})
     found = evaluator_class(name, project) or text_postprocessor(name, project) or dataset_class(name, project)

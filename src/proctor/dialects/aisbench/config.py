@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from proctor.dialects.aisbench.absent_evaluators import RECORDED_ONLY
+from proctor.dialects.aisbench.asking_checks import asking_problems
 from proctor.dialects.aisbench.config_keys import dataset_key_problems, part_problems, without_effect
 from proctor.dialects.aisbench.datasets import Replicas, type_arguments
 from proctor.dialects.aisbench.datasets.dataset_specs import spec_names
@@ -214,6 +215,7 @@ def _problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
     yield from _run_problems(values)
     if isinstance(reader, Mapping) and isinstance(inference, Mapping):
         yield from part_problems(values, _kind_of(inference))
+        yield from asking_problems(inference)
     yield from _scoring_problems(values)
 
 
@@ -251,8 +253,12 @@ def _scoring_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
             why, hint = f"it is {_shown(judge)}", "evaluator=dict(type=…)"
             yield Diagnostic("the evaluator is not a dictionary", place, path, why, hint)
         yield from evaluation_slips({key: each for key, each in evaluation.items() if not _is_comparison(each)})
-    if values.get("judge_infer_cfg") and (judge := judge_of(values)) is not None:
-        yield from judge.problems()
+    judging = values.get("judge_infer_cfg")
+    if judging and not isinstance(judging, Mapping):
+        place, path = location_of(values), "$.judge_infer_cfg"
+        yield Diagnostic("judge_infer_cfg is not a dictionary", place, path, f"it is {_shown(judging)}")
+    if (judge := judge_of(values)) is not None:
+        yield from judge.problems(columns_of_reader(values.get("reader_cfg")))
 
 
 def _is_comparison(part: Any) -> bool:

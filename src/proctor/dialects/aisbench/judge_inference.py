@@ -7,7 +7,7 @@ judge is asked through the response log, as every judge is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -19,7 +19,9 @@ from proctor.dialects.aisbench.judges import judge_engine, words_of
 from proctor.dialects.aisbench.models import ModelConfig, model_config
 from proctor.dialects.aisbench.postprocessors import postprocessor, postprocessor_problems
 from proctor.dialects.aisbench.prompts import PromptBuilder
+from proctor.dialects.aisbench.template_keys import template_problems
 from proctor.dialects.aisbench.values import ConfigDict, location_of, short_name
+from proctor.dialects.aisbench.word_checks import columns_of_reader
 from proctor.effects import Effect
 from proctor.errors import Diagnostic, ProctorError, did_you_mean
 from proctor.formats.meta_template import MetaTemplate
@@ -82,12 +84,19 @@ class JudgeInference:
             found[place] = words if isinstance(words, Failure) else clean(words)
         return replace(columns, predictions=found)
 
-    def problems(self) -> Iterator[Diagnostic]:
-        """Yield what is wrong with it that the file alone can tell."""
+    def problems(self, columns: Sequence[str] = ()) -> Iterator[Diagnostic]:
+        """Yield what is wrong with it that the file alone can tell.
+
+        Args:
+            columns: Of the dataset, as its ``reader_cfg`` names them.
+        """
         where = location_of(self.values)
-        for key in ("judge_model", "prompt_template"):
+        for key in ("judge_model", "prompt_template", "judge_reader_cfg"):
             if not isinstance(self.values.get(key), Mapping):
                 yield Diagnostic(f"judge_infer_cfg needs {key}=dict(…)", where, _PATH)
+        if "judge_dataset_type" not in self.values:
+            yield Diagnostic("judge_infer_cfg needs judge_dataset_type=…", where, _PATH, hint="LLMJudgeDataset")
+        yield from self._word_problems(columns)
         yield from _KEYS.problems(self.values, "judge_infer_cfg", _PATH)
         yield from READER.problems(self._part("judge_reader_cfg"), "judge_reader_cfg", f"{_PATH}.judge_reader_cfg")
         yield from self._row_problems()
@@ -123,6 +132,17 @@ class JudgeInference:
             "its class would have to run",
             did_you_mean(name, _ROW_TYPES) or "LLMJudgeDataset gives the exam's rows with the answer beside them",
         )
+
+    def _word_problems(self, columns: Sequence[str]) -> Iterator[Diagnostic]:
+        """Yield words of the judge's template that nothing stands for, and a template that does not show the answer."""
+        known = [*columns_of_reader(self.values.get("judge_reader_cfg")), *columns, ANSWER]
+        for part in ("prompt_template", "ice_template"):
+            yield from template_problems(self._part(part), f"{_PATH}.{part}", known)
+        template = self._part("prompt_template")
+        shown = str(template.get("template"))
+        if template.get("template") and f"{{{ANSWER}}}" not in shown and "prompt_mm" not in shown:
+            what, path = "the judge's template does not show the answer", f"{_PATH}.prompt_template.template"
+            yield Diagnostic(what, location_of(template), path, hint=f"the answer is the column {{{ANSWER}}}")
 
     def _inferencer_problems(self) -> Iterator[Diagnostic]:
         inferencer, path = self._part("inferencer"), f"{_PATH}.inferencer"

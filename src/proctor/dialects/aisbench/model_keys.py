@@ -7,7 +7,9 @@ the class would give it by itself, and refused otherwise.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from ipaddress import ip_address
 from typing import Any
 
 from proctor.dialects.aisbench.config_keys import Keys, Reasons, value_problem
@@ -234,11 +236,27 @@ def model_key_problems(values: Mapping[str, Any], family: str, generation: Mappi
             yield Diagnostic(f"'{key}' of the model cannot be honoured", where, f"$.generation_kwargs.{key}", why)
 
 
+_NUMBERS = re.compile(r"[\d.]+")
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _named_values(values: Mapping[str, Any], where: Location | None) -> Iterator[Diagnostic]:
     """Yield what is not one of a few words: ``attr``, the keys of ``traffic_cfg``."""
     if values.get("attr", "service") not in _ATTRIBUTES:
         hint = did_you_mean(str(values["attr"]), _ATTRIBUTES) or "'service' or 'local'"
         yield Diagnostic(f"there is no attr {values['attr']!r}", where, "$.attr", hint=hint)
+    host = values.get("host_ip")
+    if isinstance(host, str) and _NUMBERS.fullmatch(host) and not _is_address(host):
+        yield Diagnostic(
+            "'host_ip' is not an address", where, "$.host_ip", f"it is {host!r}", "'localhost', '10.0.0.5'"
+        )
     traffic = values.get("traffic_cfg")
     if not isinstance(traffic, Mapping):
         return

@@ -18,6 +18,7 @@ from proctor.dialects.aisbench.model_keys import (
     model_signature,
     project_of_model,
 )
+from proctor.dialects.aisbench.model_names import named_models
 from proctor.dialects.aisbench.part_values import processor_problems
 from proctor.dialects.aisbench.postprocessors import misspelt
 from proctor.dialects.aisbench.reader import models_of, read_config
@@ -387,7 +388,7 @@ def find_models(text: str) -> list[tuple[str, Mapping[str, Any]]] | None:
     path = Path(name) if name.endswith(".py") else find_config(name, kinds=(MODEL, COLLECTION))
     if path is None or (name.endswith(".py") and not path.is_file()):
         return None
-    models = {model_abbr_of(values): values for values in models_of(read_config(path))}
+    models = named_models(models_of(read_config(path)))
     if wanted and wanted not in models:
         hint = did_you_mean(wanted, models) or f"there are {', '.join(models) or 'none'}"
         raise UnknownArtifactError(f"{name} has no model '{wanted}'", hint=hint)

@@ -35,6 +35,7 @@ def summarizer_problems(summarizer: Mapping[str, Any], datasets: Collection[str]
             is wrong where it is nearly that of a dataset or group which does not stand beside it.
     """
     yield from _key_problems(summarizer)
+    yield from _attribute_problems(summarizer)
     where, listed = location_of(summarizer), summarizer.get("dataset_abbrs")
     groups = summarizer.get("summary_groups")
     if groups is not None and not isinstance(groups, list | tuple):
@@ -57,6 +58,18 @@ def summarizer_problems(summarizer: Mapping[str, Any], datasets: Collection[str]
         ),
     ]
     yield from _slips(named, datasets, [str(group.get("name")) for group in found])
+
+
+_ATTRIBUTES = ("accuracy", "performance")
+
+
+def _attribute_problems(summarizer: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    """Yield an ``attr`` that AISBench has no table for: it would write none."""
+    if (attr := summarizer.get("attr", "accuracy")) not in _ATTRIBUTES:
+        hint = did_you_mean(str(attr), _ATTRIBUTES) or "'accuracy' or 'performance'"
+        yield Diagnostic(
+            f"there is no attr {attr!r}"[:LONGEST_SHOWN], location_of(summarizer), "$.summarizer.attr", hint=hint
+        )
 
 
 def _shown(value: Any) -> str:

@@ -63,6 +63,8 @@ def _is_dialogue(own: Mapping[str, Any]) -> bool:
 def _dialogue_problems(
     dialogue: Mapping[str, Any], path: str, token: Any, where: Location | None
 ) -> Iterator[Diagnostic]:
+    if dialogue.get("round", True) in ([], ()) and not dialogue.get("begin") and not dialogue.get("end"):
+        yield Diagnostic("the dialogue has no turns", where, f"{path}.round", hint="[dict(role='HUMAN', prompt='…')]")
     for section, content in dialogue.items():
         if section not in _SECTIONS:
             hint = did_you_mean(str(section), _SECTIONS) or f"it has {', '.join(_SECTIONS)}"

@@ -10,6 +10,7 @@ from proctor.dialects.aisbench.components import build_retriever, build_template
 from proctor.dialects.aisbench.config import dataset_config
 from proctor.dialects.aisbench.evaluators import evaluation_problems
 from proctor.dialects.aisbench.file_keys import custom_problems, file_problems, is_custom
+from proctor.dialects.aisbench.model_names import model_name_problems
 from proctor.dialects.aisbench.models import model_config
 from proctor.dialects.aisbench.pair_judges import pair_problems
 from proctor.dialects.aisbench.reader import datasets_of, models_of, read_config
@@ -54,6 +55,7 @@ def _problems(file: Path) -> Iterator[Diagnostic]:
         return
     yield from file_problems(values)
     yield from role_problems(datasets, models)
+    yield from model_name_problems(models)
     repeats = set()
     for model in models:
         try:

@@ -118,16 +118,23 @@ def medical_option(cases: Cases) -> Verdict:
 # -- mathematics --------------------------------------------------------------------------------------------------
 
 _PREFIXES = ("The answer is therefore", "答案是")
+_NUMBER = r"\d+(?:\.\d+)?(?![\w\d])"
 
 
 def agieval(cases: Cases) -> Verdict:
     """Share of predictions whose formula is the reference's in another spelling (``AGIEvalEvaluator``), in percent."""
-    parsed = [_formula(given) for given in cases.predictions]
+    parsed = [read_formula(given, cases.project) for given in cases.predictions]
     marks = [is_equivalent_plain(given, gold) for given, gold in zip(parsed, cases.references, strict=True)]
     return share(marks, "score", parsed=parsed)
 
 
-def _formula(text: str) -> str | None:
+def read_formula(text: str, project: str = "opencompass") -> str | None:
+    """Return the formula that a text gives as its answer: in a box, between dollars, after an equals sign, a number.
+
+    Args:
+        text: What a model said.
+        project: Whose rules: OpenCompass leaves a dollar sign before the number, AISBench does not.
+    """
     for prefix in _PREFIXES:
         if prefix in text:
             start = 0 if text.startswith(prefix) else text.rfind(prefix)
@@ -140,7 +147,7 @@ def _formula(text: str) -> str | None:
         return answer
     if "=" in text:
         return text.split("=")[-1].lstrip(" ").rstrip(".").split("\\n")[0]
-    numbers = re.findall(r"(?:\$)?\d+(?:\.\d+)?(?![\w\d])", text)
+    numbers = re.findall(_NUMBER if project == "aisbench" else r"\$?" + _NUMBER, text)
     return numbers[-1] if numbers else None
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from proctor.scoring.evaluators.cases import Cases, Verdict, share
 
-_IN_A_BIN = 100
+BIN = 100
 """Answers of about the same confidence whose accuracy is compared with it (``beta`` of HLE's script)."""
 
 
@@ -50,7 +50,7 @@ def calibration_error(pairs: Sequence[tuple[float, bool]]) -> float:
     ordered = sorted(pairs, key=lambda pair: pair[0])
     if not ordered:
         return 0.0
-    bins = [ordered[start : start + _IN_A_BIN] for start in range(0, len(ordered) // _IN_A_BIN * _IN_A_BIN, _IN_A_BIN)]
+    bins = [ordered[start : start + BIN] for start in range(0, len(ordered) // BIN * BIN, BIN)]
     if not bins:
         return _gap(ordered)
     return math.sqrt(sum(len(each) / len(ordered) * _gap(each) ** 2 for each in bins[:-1]))

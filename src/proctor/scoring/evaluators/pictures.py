@@ -8,7 +8,7 @@ import string
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal
 
 from proctor.errors import ScoringError
 from proctor.scoring.evaluators.boxes import overlap, pixels
@@ -53,20 +53,29 @@ def inferred_option(answer: Any, choices: Mapping[str, Any]) -> str:
     model that refuses; else the one option whose words are in a short answer.
     """
     text = str(answer)
-    if "Failed to obtain answer via API" not in text:
-        if any(refusal in text for refusal in _REFUSALS):
-            return _NO_CHOICE
-        words = text.translate(_SEPARATORS).split()
-        named = [letter for letter in choices if letter in words]
-        if len(named) == 1 and words.index(named[0]) > len(words) - _LAST_WORDS:
-            return named[0]
-        if not named and _NO_CHOICE in words:
-            return _NO_CHOICE
+    return named_option(text, choices) or worded_option(text, choices) or ""
+
+
+def named_option(text: str, choices: Iterable[str]) -> str | Literal[False]:
+    """Return the letter that an answer names; ``Z`` of a model that refuses, ``False`` where it is not clear."""
+    if "Failed to obtain answer via API" in text:
+        return False
+    if any(refusal in text for refusal in _REFUSALS):
+        return _NO_CHOICE
+    words = text.translate(_SEPARATORS).split()
+    named = [letter for letter in choices if letter in words]
+    if len(named) == 1 and words.index(named[0]) > len(words) - _LAST_WORDS:
+        return named[0]
+    return _NO_CHOICE if not named and _NO_CHOICE in words else False
+
+
+def worded_option(text: str, choices: Mapping[str, Any]) -> str | Literal[False]:
+    """Return the letter of the one option whose words a short answer has; ``False`` where it is not one."""
     lower, options = text.lower(), {letter: str(option).lower() for letter, option in choices.items()}
     if len(lower) > 2 * sum(map(len, options.values())):
-        return ""
+        return False
     said = [letter for letter, option in options.items() if option in lower]
-    return said[0] if len(said) == 1 else ""
+    return said[0] if len(said) == 1 else False
 
 
 def mmstar(cases: Cases) -> Verdict:
@@ -90,7 +99,7 @@ def mmmu_pro(cases: Cases, *, is_reasoned: bool = False) -> Verdict:
     for given, gold in cases.pairs():
         choices, answer, category = json.loads(gold)
         said = given.replace(_CHAT_END, "")
-        marks.append(inferred_option(_answer_line(said) if is_reasoned else said, choices) == answer)
+        marks.append(inferred_option(answer_line(said) if is_reasoned else said, choices) == answer)
         groups.append(("Overall", str(category)))
     verdict = _by_groups(marks, groups, "Overall")
     names = ["Overall", *sorted(name for name in verdict.scores if name != "Overall")]
@@ -101,7 +110,8 @@ def mmmu_pro(cases: Cases, *, is_reasoned: bool = False) -> Verdict:
 _ANSWER = "Answer:"
 
 
-def _answer_line(text: str) -> str:
+def answer_line(text: str) -> str:
+    """Return the letter of the one line ``Answer: …``, or what it says; of other texts the text."""
     lines = [line for each in text.strip().split("\n") if (line := each.strip()).startswith(_ANSWER)]
     if len(lines) != 1:
         return text
@@ -195,13 +205,14 @@ def videomme(cases: Cases) -> Verdict:
     """Share of right options, by duration, domain, category and task (``VideoMMEEvaluator``)."""
     marks, groups = [], []
     for given, gold in cases.pairs():
-        marks.append((_first_letter(given) or _NO_CHOICE) == gold["answer"])
+        marks.append((first_letter(given) or _NO_CHOICE) == gold["answer"])
         kinds = ["[overall]", *(f"[{name}: {gold[name]}]" for name in ("domain", "sub_category", "task_type"))]
         groups.append([f"{span}{kind}" for span in (f"[duration: {gold['duration']}]", "[Overall]") for kind in kinds])
     return _by_groups(marks, groups, "[Overall][overall]")
 
 
-def _first_letter(said: str) -> str:
+def first_letter(said: str) -> str:
+    """Return the first of the letters A to D after the words that announce an answer, or ``""``."""
     text = said.strip()
     for prefix in _PREFIXES:
         text = text.replace(prefix, "")
@@ -301,7 +312,8 @@ def _without_punctuation(text: str) -> str:
     return _VQA_PERIOD.sub("", found, _VQA_MOST_PERIODS)
 
 
-def _vqa_words(text: str) -> str:
+def vqa_words(text: str) -> str:
+    """Return the words of an answer as the official VQA script compares them: no articles, numbers as digits."""
     words = [_VQA_NUMBERS.get(word, word) for word in text.lower().split()]
     return " ".join(_contractions().get(word, word) for word in words if word not in ("a", "an", "the"))
 
@@ -341,7 +353,7 @@ def _agreement(predictions: Sequence[str], references: Sequence[Sequence[Mapping
         said = given.replace("\n", " ").replace("\t", " ").strip()
         for mark in _VQA_MARKS:
             said = said.replace(mark, "")
-        said = _vqa_words(_without_punctuation(said))
+        said = vqa_words(_without_punctuation(said))
         answers = [dict(each) for each in gold]
         if len({each["answer"] for each in answers}) > 1:
             answers = [{**each, "answer": _without_punctuation(each["answer"])} for each in answers]

@@ -1,0 +1,81 @@
+"""Which of AISBench's modules are answered by which of ours, beside those that hold classes of exams."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_HOME = "proctor.compat.aisbench_names"
+_DATASETS = "ais_bench.benchmark.datasets"
+_INFERENCER = "ais_bench.benchmark.openicl.icl_inferencer"
+
+SAME: Mapping[str, str] = {
+    f"{_DATASETS}.base": f"{_HOME}.base_datasets",
+    f"{_DATASETS}.utils.datasets": f"{_HOME}.dataset_helpers",
+    f"{_DATASETS}.utils.llm_judge": f"{_HOME}.llm_judge",
+    f"{_INFERENCER}.icl_base_inferencer": f"{_HOME}.inferencers",
+    f"{_INFERENCER}.output_handler.base_handler": f"{_HOME}.handlers",
+    f"{_INFERENCER}.output_handler.db_utils": f"{_HOME}.array_store",
+    "ais_bench.benchmark.openicl.icl_dataset_reader": f"{_HOME}.base_datasets",
+    "ais_bench.benchmark.tasks.base": f"{_HOME}.task_names",
+    "ais_bench.benchmark.utils.config.build": f"{_HOME}.builders",
+    "ais_bench.benchmark.utils.core.valid_global_consts": f"{_HOME}.small_names",
+    "ais_bench.benchmark.utils.results.results": f"{_HOME}.result_files",
+}
+"""Modules that are one of ours, whole: what a test replaces in one is replaced for what is in it."""
+
+HOMES: Mapping[str, tuple[str, ...]] = {
+    **{
+        f"{_INFERENCER}.icl_{name}": (f"{_HOME}.inferencers",)
+        for name in ("base_api_inferencer", "base_local_inferencer", "gen_inferencer", "multiturn_inferencer")
+    },
+    **{
+        f"{_INFERENCER}.output_handler.{name}": (f"{_HOME}.handlers",)
+        for name in ("gen_inferencer_output_handler", "ppl_inferencer_output_handler")
+    },
+    "ais_bench.benchmark.partitioners": (f"{_HOME}.partitioning",),
+    **{f"ais_bench.benchmark.partitioners.{name}": (f"{_HOME}.partitioning",) for name in ("base", "naive")},
+    "ais_bench.benchmark.tasks": (f"{_HOME}.task_names",),
+    "ais_bench.benchmark.utils.config": (f"{_HOME}.builders",),
+    "ais_bench.benchmark.utils.results": (f"{_HOME}.result_files",),
+    "ais_bench.benchmark.utils.file.load_tokenizer": (f"{_HOME}.small_names",),
+    "ais_bench.benchmark.utils.image_process": (f"{_HOME}.small_names",),
+}
+"""Modules whose names are those of ours."""
+
+_MATH, _AGIEVAL, _PLAIN = f"{_HOME}.math_names", f"{_HOME}.agieval_names", f"{_HOME}.dataset_functions"
+_IN: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "math": {_MATH: ("last_boxed_only_string", "remove_boxed", "extract_boxed_answer", "normalize_final_answer",
+                     "extract_answer")},
+    "agieval.post_process": {_AGIEVAL: (
+        "extract_last_line", "remove_few_shot_prefix", "try_parse_few_shot_qa_single_answer",
+        "try_parse_few_shot_pattern", "parse_few_shot_qa_single_answer", "find_first_capital_letter",
+        "extract_answer_in_bracket", "parse_math_answer", "parse_qa_multiple_answer", "post_process")},
+    "agieval.evaluation": {_AGIEVAL: ("convert_to_set", "evaluate_single_sample")},
+    "agieval.math_equivalence": {_AGIEVAL: ("is_equiv",)},
+    "livecodebench.extract_utils": {_PLAIN: ("extract_code_generation", "extract_code_generation_v2",
+                                             "extract_code_execution", "extract_test_output_code")},
+    "livecodebench.pass_k_utils": {_PLAIN: ("compute_metrics_from_results", "extract_instance_results")},
+    "drop_simple_eval": {_PLAIN: ("normalize", "fuzzy_match")},
+    "longbench.evaluators": {_PLAIN: ("normalize_zh_answer",)},
+    "mmmu": {_PLAIN: ("can_infer_option", "can_infer_text", "can_infer")},
+    "mmmu_pro": {_PLAIN: ("can_infer", "cot_postproc")},
+    "videomme": {_PLAIN: ("extract_characters_regex",)},
+    "hle": {_PLAIN: ("calib_err",)},
+}  # fmt: skip
+_RENAMED: Mapping[str, Mapping[str, str]] = {
+    "dapo_math": {
+        name: f"{_MATH}:dapo_{name}" for name in ("last_boxed_only_string", "remove_boxed", "normalize_final_answer")
+    },
+    "livecodebench.pass_k_utils": {"estimate_pass_at_k": f"{_PLAIN}:percent_pass_at_k"},
+    "humanevalx.humaneval_x_utils": {"estimate_pass_at_k": f"{_PLAIN}:pass_at_k_of_each"},
+    "longbench.evaluators": {"normalize_answer": f"{_PLAIN}:normalize"},
+}
+
+
+def dataset_modules(classes: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Return tables of the modules of datasets that have functions: these, and the classes of any."""
+    found: dict[str, dict[str, str]] = {}
+    for module in {**_IN, **_RENAMED}:
+        listed = {name: f"{home}:{name}" for home, names in _IN.get(module, {}).items() for name in names}
+        found[f"{_DATASETS}.{module}"] = {**classes, **listed, **_RENAMED.get(module, {})}
+    return found
