@@ -1,0 +1,114 @@
+"""Packages and versions that Unitxt's programs ask about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, version
+from types import ModuleType
+
+from packaging.requirements import Requirement
+
+import proctor
+from proctor.artifacts import Artifact
+from proctor.errors import NotAllowedError, PluginError, ProctorError
+
+
+class DistributionNotFound(ProctorError):
+    """A package that is required and not installed."""
+
+
+class VersionConflict(ProctorError):
+    """A package of another version than required."""
+
+
+class DistStub:
+    """The name and version of a package."""
+
+    def __init__(self, project_name: str, version: str) -> None:
+        self.project_name, self.version = project_name, version
+
+
+def require(requirements: str | Iterable[str]) -> None:
+    """Check that packages are installed.
+
+    Args:
+        requirements: As pip takes them: ``"numpy>=1.26"``.
+
+    Raises:
+        DistributionNotFound: One is not.
+        VersionConflict: One is of another version.
+    """
+    for text in [requirements] if isinstance(requirements, str) else requirements:
+        needed = Requirement(text)
+        if needed.marker and not needed.marker.evaluate():
+            continue
+        try:
+            found = version(needed.name)
+        except PackageNotFoundError:
+            raise DistributionNotFound(f"'{text}' is not installed", hint=f"pip install '{text}'") from None
+        if not needed.specifier.contains(found, prereleases=True):
+            raise VersionConflict(f"{needed.name} {found} is installed, '{text}' is needed")
+
+
+def import_module_from_file(file_path: str) -> ModuleType:
+    """Refuse: code is run from packages, or from exams under ``--trust-code``.
+
+    Raises:
+        NotAllowedError: Always.
+    """
+    raise NotAllowedError(
+        f"{file_path} is not run",
+        why="a file of code was named by its path",
+        hint="import it as a module of your program",
+    )
+
+
+def get_installed_version() -> str:
+    """Return the version of this package."""
+    return proctor.__version__
+
+
+def verify_versions_compatibility(hf_asset_type: str, hf_asset_version: str) -> None:
+    """Check that a script of the Hub is of this version.
+
+    Raises:
+        PluginError: It is not.
+    """
+    if hf_asset_version != proctor.__version__:
+        raise PluginError(
+            f"the {hf_asset_type} is of version {hf_asset_version}", why=f"{proctor.__version__} is installed"
+        )
+
+
+class PillowMixin(Artifact):
+    """A mixin of what works on pictures: Pillow by the names ``pil``, ``image``, ``enhance`` and ``filter``."""
+
+    _requirements_list = {"PIL": "pip install pillow"}
+
+    @property
+    def pil(self) -> ModuleType:
+        """Pillow."""
+        import PIL
+
+        return PIL
+
+    @property
+    def image(self) -> ModuleType:
+        """Its pictures."""
+        from PIL import Image
+
+        return Image
+
+    @property
+    def enhance(self) -> ModuleType:
+        """What it makes brighter, sharper, …."""
+        from PIL import ImageEnhance
+
+        return ImageEnhance
+
+    @property
+    def filter(self) -> ModuleType:
+        """Its filters."""
+        from PIL import ImageFilter
+
+        return ImageFilter
