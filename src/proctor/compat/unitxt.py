@@ -140,7 +140,6 @@ _FUNCTIONS: dict[str, dict[str, str]] = {
         "OptionSelectingByLogProbsInferenceEngine": (
             "proctor.compat.unitxt_engines.providers:OptionSelectingByLogProbsInferenceEngine"
         ),
-        "PackageRequirementsMixin": "proctor.artifacts:Artifact",
         "mock_logprobs_default_value_factory": "proctor.compat.unitxt_functions:mock_logprobs_default_value_factory",
     },
     "llm_as_judge": _JUDGES,
@@ -171,7 +170,6 @@ _FUNCTIONS: dict[str, dict[str, str]] = {
         "EvaluationInput": "proctor.scoring.map_reduce:EvaluationInput",
     },
     "operator": {
-        "PackageRequirementsMixin": "proctor.artifacts:Artifact",
         "MissingRequirementsError": f"{_ERRORS}:MissingExtraError",
         "OperatorError": f"{_ERRORS}:DataError",
     },
@@ -240,13 +238,8 @@ _FUNCTIONS: dict[str, dict[str, str]] = {
     },
     "types": _TYPES,
     "utils": {
-        "recursive_copy": "copy:deepcopy",
-        "recursive_deep_copy": "copy:deepcopy",
-        "deep_copy": "copy:deepcopy",
-        "shallow_copy": "copy:copy",
         "is_package_installed": "proctor.compat.unitxt_functions:is_package_installed",
         "is_module_available": "proctor.compat.unitxt_functions:is_package_installed",
-        "recursive_shallow_copy": "proctor.data.operator:container_copy",
         **_of(
             _HELPERS,
             *("flatten_dict", "load_json", "json_dump", "save_to_file", "Singleton", "LRUCache"),

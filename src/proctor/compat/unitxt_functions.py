@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from proctor.artifacts import Artifact, Catalog, LocalCatalog, catalogs, unregister_catalog
+from proctor.artifacts import Artifact, ArtifactLink, Catalog, LocalCatalog, catalogs, unregister_catalog
 from proctor.artifacts import fetch_artifact as fetch
 from proctor.data.fields import MISSING, deleter, finder, is_subpath, missing_field, setter
 from proctor.errors import DataError
@@ -46,7 +46,9 @@ Documentation = SimpleNamespace(
 
 
 def fetch_artifact(artifact_rep: Any, overwrite_kwargs: dict[str, Any] | None = None) -> tuple[Artifact, None]:
-    """Return an artifact and, in the place of its catalog, nothing."""
+    """Return an artifact and, in the place of its catalog, nothing; of a link what it leads to."""
+    if isinstance(artifact_rep, ArtifactLink):
+        artifact_rep = artifact_rep.to
     return fetch(artifact_rep, overwrite_kwargs), None
 
 

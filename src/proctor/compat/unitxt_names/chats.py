@@ -123,7 +123,7 @@ def get_images_without_text(instance: Mapping[str, Any]) -> list[Image]:
     return [each.convert("RGB") for each in found]
 
 
-def get_text_without_images(instance: Mapping[str, Any], image_token: str = "<image>") -> str:
+def get_text_without_images(instance: Mapping[str, Any], image_token: str = "<image>") -> str:  # noqa: S107 - a mark
     """Return a row's source as text, with a mark where a picture is.
 
     Raises:

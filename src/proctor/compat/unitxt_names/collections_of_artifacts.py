@@ -72,7 +72,7 @@ class ListCollection(Collection):
 class DictCollection(Collection):
     """Members by name."""
 
-    items: dict[str, Any] = {}
+    items: dict[Any, Any] = {}
 
     @override
     def keys(self) -> list[Hashable]:

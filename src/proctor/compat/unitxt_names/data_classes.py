@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import inspect
 from abc import ABCMeta
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -143,7 +144,7 @@ def _view(name: str, annotation: Any, declared: Any, origin: str) -> FieldView:
 
 def _declared(cls: type, namespace: Mapping[str, Any], inherited: Mapping[str, FieldView]) -> dict[str, Any]:
     """Return the annotations of a class, and those of inherited fields that it gives another default."""
-    annotations = dict(cls.__dict__.get("__annotations__", {}))
+    annotations = dict(inspect.get_annotations(cls))
     for name, value in namespace.items():
         if name in inherited and name not in annotations and not callable(value):
             annotations[name] = inherited[name].type

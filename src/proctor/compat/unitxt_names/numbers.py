@@ -73,7 +73,7 @@ def validate_subgroup_types(
     """
     for name, found in (("control", control_subgroup_types), ("comparison", comparison_subgroup_types)):
         if not isinstance(found, list):
-            raise AssertionError(f"{name}_subgroup_types must be a list")
+            raise AssertionError(f"{name}_subgroup_types must be a list")  # noqa: TRY004 - what programs catch
     numbers = {name: [each for each in found if not math.isnan(each)] for name, found in subgroup_scores_dict.items()}
     subgroup_scores_dict.update(numbers)
     return subgroup_scores_dict, list(set(control_subgroup_types)), list(set(comparison_subgroup_types))

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
+from typing import Any
 
 from packaging.requirements import Requirement
+from pydantic import PrivateAttr
 
 import proctor
 from proctor.artifacts import Artifact
-from proctor.errors import NotAllowedError, PluginError, ProctorError
+from proctor.errors import MissingExtraError, NotAllowedError, PluginError, ProctorError
 
 
-class DistributionNotFound(ProctorError):
+class DistributionNotFound(ProctorError):  # noqa: N818 - the name that programs catch
     """A package that is required and not installed."""
 
 
-class VersionConflict(ProctorError):
+class VersionConflict(ProctorError):  # noqa: N818
     """A package of another version than required."""
 
 
@@ -78,6 +80,50 @@ def verify_versions_compatibility(hf_asset_type: str, hf_asset_version: str) -> 
         raise PluginError(
             f"the {hf_asset_type} is of version {hf_asset_version}", why=f"{proctor.__version__} is installed"
         )
+
+
+class RequirementsError(MissingExtraError):
+    """Packages that an artifact needs and that are not there.
+
+    Attributes:
+        missing_packages: Those that are not installed.
+        version_mismatched_packages: Those of another version, each with what is wrong.
+        installation_instructions: What to do, for each of both.
+        message: All in one text.
+    """
+
+    def __init__(self, owner: str, missing: list[str], other: list[str], instructions: list[str]) -> None:
+        what = f"{owner} needs packages that are not here: {', '.join([*missing, *other])}"
+        super().__init__(what, hint="; ".join(instructions))
+        self.missing_packages, self.version_mismatched_packages = missing, other
+        self.installation_instructions, self.message = instructions, "\n".join([what, *instructions])
+
+
+class PackageRequirementsMixin(Artifact):
+    """A mixin of what needs packages: a list of them, or a dict with what to do where one is missing."""
+
+    _requirements_list: Any = PrivateAttr(default=())
+
+    def check_missing_requirements(self) -> None:
+        """Check that they are installed.
+
+        Raises:
+            RequirementsError: One is not, or is of another version.
+        """
+        needed = self._requirements_list
+        texts = [needed] if isinstance(needed, str) else list(needed)
+        missing: list[str] = []
+        other: list[str] = []
+        instructions: list[str] = []
+        for text in texts:
+            try:
+                require(text)
+            except (DistributionNotFound, VersionConflict) as error:
+                is_missing = isinstance(error, DistributionNotFound)
+                (missing if is_missing else other).append(text if is_missing else str(error))
+                instructions.append(needed[text] if isinstance(needed, dict) else f"pip install '{text}'")
+        if instructions:
+            raise RequirementsError(type(self).__name__, missing, other, instructions)
 
 
 class PillowMixin(Artifact):

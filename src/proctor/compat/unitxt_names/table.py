@@ -34,9 +34,11 @@ NAMES: dict[str, dict[str, str]] = {
     "collections_operators": {"flatten": "proctor.data.collection_operators:flattened"},
     "dataclass": _of(
         "data_classes",
-        "Dataclass DataclassMeta Undefined Field FinalField RequiredField OptionalField AbstractField NonPositionalField "
-        "InternalField fields fields_names external_fields_names class_fields final_fields required_fields abstract_fields "
-        "is_abstract_field is_final_field get_field_default get_fields is_dataclass is_class_method is_possible_field "
+        "Dataclass DataclassMeta Undefined Field FinalField RequiredField OptionalField AbstractField "
+        "NonPositionalField InternalField fields fields_names external_fields_names class_fields final_fields "
+        "required_fields abstract_fields "
+        "is_abstract_field is_final_field get_field_default get_fields is_dataclass is_class_method "
+        "is_possible_field "
         "standard_variables asdict to_dict",
     ),
     "dataset_utils": {**_of("catalogs", "fetch"), "parse": "proctor.artifacts.query:parse_assignments"},
@@ -60,6 +62,7 @@ NAMES: dict[str, dict[str, str]] = {
         **_of("packages", "PillowMixin"),
     },
     "inference": {
+        **_of("packages", "PackageRequirementsMixin"),
         **_of("texts", "batched get_model_and_label_id"),
         **_of("chats", "get_images_without_text get_text_without_images"),
     },
@@ -87,6 +90,7 @@ NAMES: dict[str, dict[str, str]] = {
         "IntermediateType": "typing:Any",
         "PredictionType": "typing:Any",
     },
+    "operator": _of("packages", "PackageRequirementsMixin"),
     "operators": _of("steps", "ApplyMetric"),
     "parsing_utils": _of(
         "texts", "consume_name_val consume_name consume_query separate_inside_and_outside_square_brackets"
@@ -121,12 +125,15 @@ NAMES: dict[str, dict[str, str]] = {
     "type_utils": _of(
         "type_names",
         "Type GenericTypedDict UnsupportedTypeError is_new_type is_typed_dict is_type is_type_dict convert_union_type "
-        "format_type_string parse_type_string replace_class_names to_type_string to_type_dict parse_type_dict infer_type "
-        "infer_type_string strtype unknown BUILTINS_MAPPING STATIC_SUBTYPE_MAPPING optional_all optional_any get_origin "
+        "format_type_string parse_type_string replace_class_names to_type_string to_type_dict parse_type_dict "
+        "infer_type "
+        "infer_type_string strtype BUILTINS_MAPPING STATIC_SUBTYPE_MAPPING optional_all optional_any get_origin "
         "get_args eval_forward_ref issubtype to_float_or_default verify_required_schema",
     ),
     "types": {"ToolCallContext": "proctor.artifacts.field_types:ToolCallContext"},
     "utils": {
+        **_of("copies", "recursive_copy recursive_deep_copy recursive_shallow_copy deep_copy shallow_copy"),
+        **_of("retries", "retry_connection_with_exponential_backoff"),
         **_of("packages", "DistributionNotFound VersionConflict DistStub require import_module_from_file"),
         **_of("texts", "remove_numerics_and_quoted_texts"),
     },

@@ -18,7 +18,6 @@ from proctor.artifacts.types import to_type_string as written
 from proctor.errors import ArtifactError, DataError
 
 Type = typing.Any
-unknown = None
 
 
 class TypeTextSyntaxError(ArtifactError, SyntaxError):
@@ -187,7 +186,16 @@ def strtype(typing_type: Any) -> str:
     return written(typing_type)
 
 
-to_type_string = strtype
+def to_type_string(typing_type: Any) -> str:
+    """Return the text of a type, which can be read again.
+
+    Raises:
+        UnsupportedTypeError: It is not a type.
+        ArtifactError: It is a text that names none.
+    """
+    text = strtype(typing_type)
+    parse_type_string(text)
+    return text
 
 
 def to_type_dict(dict_of_typing_types: Mapping[str, Any]) -> dict[str, Any]:
