@@ -88,3 +88,39 @@ def cases() -> Iterator[dict[str, Any]]:
         yield {"kind": "loader", "operator": body}
     for body, value in field_values.SERIALIZED:
         yield {"kind": "serializer", "operator": body, "value": value}
+
+
+# -- differences --------------------------------------------------------------------------------------------------
+
+_OF_TYPE = {
+    "extract_field_values": "unitxt/percent-kept",
+    "load_from_dictionary": "unitxt/loader-limit-at-once",
+    "multiple_source_loader": "unitxt/loader-limit-at-once",
+    "yes_no_template": "unitxt/labels-as-list",
+    "output_quantizing_template": "unitxt/quantizing-anyway",
+    "dialog_template": "unitxt/pairs-as-lists",
+    "dialog_pairwise_choice_template": "unitxt/pairs-as-lists",
+    "extract_harm_rating_judgement": "unitxt/no-rating",
+    **dict.fromkeys(("remove_punctuations", "stance_to_pro_con", "yes_no_to_int"), "unitxt/texts-only"),
+}
+
+
+_FLAT = ("take_by_field", "duplicate_by_sub_lists", "extract_field_values", "extract_most_common_field_values")
+"""Operators that write a path as one name in Unitxt."""
+_DRAWING = ("shuffle", "feature_grouped_shuffle", "perturb")
+
+
+def explained(case: Mapping[str, Any], theirs: Mapping[str, str], ours: Mapping[str, str]) -> str:
+    """Return the id of why an answer differs on purpose, ``""`` where it should not."""
+    body = case.get("operator", {})
+    kind, refused = body.get("__type__", ""), "error" in ours
+    reasons = {
+        "unitxt/policy-of-streams": "PolicyError" in ours.get("error", "") and "value" in theirs,
+        "unitxt/writing-nowhere": bool(body.get("set_every_value")) and refused,
+        "unitxt/generator-goes-on": bool(body.get("caching")) and kind in _DRAWING,
+        "unitxt/path-as-name": kind in _FLAT and any("/" in str(body.get(name)) for name in ("field", "to_field")),
+        "unitxt/letters-as-references": kind == "multi_reference_template" and refused,
+        "unitxt/any-prediction": kind == "task" and not refused and body.get("prediction_type", "") is None,
+        "unitxt/metrics-when-used": kind == "task" and not refused,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), _OF_TYPE.get(kind, ""))

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.explained import sentence
+from conformance.unitxt import field_cases
 from conformance.unitxt.operator_cases import OPERATOR_CASES, SERIALIZER_CASES, TABLE, augmentor_cases, loader_cases
 
 from proctor.artifacts.fetch import build
@@ -145,6 +146,7 @@ def fixed() -> Iterator[Case]:
         yield {"kind": "serializer", "operator": body, "value": given}
     yield from augmentor_cases()
     yield from loader_cases(Path(__file__).parent / "data")
+    yield from field_cases.cases()
 
 
 def answer(case: Case) -> dict[str, str]:
@@ -164,7 +166,9 @@ def known_difference(case: Case, theirs: dict[str, str], ours: dict[str, str]) -
         return "unitxt/writing-nowhere"
     if case["kind"] == "delete" and "*" in case["path"]:
         return "unitxt/star-below-a-value"
-    return _KNOWN_OPERATORS.get(case.get("operator", {}).get("__type__", ""), "")
+    return _KNOWN_OPERATORS.get(case.get("operator", {}).get("__type__", ""), "") or field_cases.explained(
+        case, theirs, ours
+    )
 
 
 _KNOWN_OPERATORS = {
