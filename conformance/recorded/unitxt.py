@@ -12,7 +12,7 @@ from typing import Any
 from conformance.own import unitxt_exams
 from conformance.recorded import adapter
 from conformance.recorded.recording import Answers, Case, Comparison, answer
-from conformance.unitxt import field_cases, metric_fields, metrics, metrics_cases, operators, prompts
+from conformance.unitxt import field_cases, metric_fields, metrics, metrics_cases, name_cases, operators, prompts
 from conformance.unitxt.evaluations import predictions
 from conformance.unitxt.operator_cases import OPERATOR_CASES, SERIALIZER_CASES, augmentor_cases
 
@@ -352,6 +352,7 @@ def comparisons(python: str = "") -> list[Comparison]:
         "processors": (processors, prompt),
         "operators": (operated, operator),
         "fields": (fields, operator),
+        "names": (name_cases.cases, operator),
         "metrics": (scored, prompt),
         "metric_fields": (metric_fields.cases, prompt),
         "evaluations": (evaluated, prompt),

@@ -20,11 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from conformance.explained import sentence
-from conformance.unitxt import field_cases
+from conformance.unitxt import field_cases, name_cases
 from conformance.unitxt.operator_cases import OPERATOR_CASES, SERIALIZER_CASES, TABLE, augmentor_cases, loader_cases
 
 from proctor.artifacts.fetch import build
 from proctor.artifacts.types import is_of_type, parse_type_string, to_type_string
+from proctor.compat import install, uninstall
 from proctor.data.fields import deleter, get_field, setter
 from proctor.data.operator import container_copy
 from proctor.data.streams import MultiStream
@@ -82,7 +83,17 @@ def type_(case: Case) -> Any:
     return is_of_type(case["value"], kind), to_type_string(kind)
 
 
+def call(case: Case) -> Any:
+    """Return the value of an expression with names of Unitxt's modules."""
+    install()
+    try:
+        return name_cases.called(case)
+    finally:
+        uninstall()
+
+
 ANSWERS: dict[str, Callable[[Case], Any]] = {
+    "call": call,
     "operator": operator, "loader": loader, "serializer": serializer, "augmentor": augmentor,
     "get": get, "set": set_, "delete": delete, "type": type_,
 }  # fmt: skip
@@ -147,6 +158,7 @@ def fixed() -> Iterator[Case]:
     yield from augmentor_cases()
     yield from loader_cases(Path(__file__).parent / "data")
     yield from field_cases.cases()
+    yield from name_cases.cases()
 
 
 def answer(case: Case) -> dict[str, str]:

@@ -36,7 +36,8 @@ def fetch_artifact(
 
     Args:
         source: An artifact (returned as it is, where nothing is overwritten), a catalog name, a query
-            ``name[key=value]``, a recipe ``card=…,template=…``, a path of a JSON file, JSON text, or a dict with ``__type__``.
+            ``name[key=value]``, a recipe ``card=…,template=…``, a path of a JSON file, JSON text, or a dict with
+            ``__type__``.
         overwrites: Fields to replace, on top of those in a query.
         among: Catalogs to look in, instead of all.
 

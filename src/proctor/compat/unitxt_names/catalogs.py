@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import difflib
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 from proctor.artifacts import Artifact, Catalog, LocalCatalog, catalogs, fetch_artifact, unregister_catalog
 from proctor.artifacts import register_catalog as registered
+from proctor.artifacts.catalogs import read_json
 from proctor.artifacts.registry import registry
 from proctor.compat.unitxt_helpers import is_name_legal_for_catalog, verbosed_fetch_artifact
 from proctor.compat.unitxt_names.texts import separate_inside_and_outside_square_brackets
@@ -158,9 +158,12 @@ def summary() -> Counter[str]:
 def count_tags() -> Counter[str]:
     """Log and return how many artifacts have each tag."""
     found: Counter[str] = Counter()
-    for name in ls(_quiet):
-        body = json.loads(fetch_artifact(name).to_json())
-        found.update(f"{tag}:{value}" for tag, value in (body.get("__tags__") or {}).items())
+    for catalog in catalogs():
+        for name in catalog.names():
+            path = catalog.path_of(name)
+            tags = read_json(path).get("__tags__") if path is not None else None
+            for tag, value in (tags or {}).items():
+                found.update(f"{tag}:{each}" for each in (value if isinstance(value, list) else [value]))
     return _logged(found)
 
 
