@@ -233,3 +233,69 @@ def test_options_are_selected_for_instances() -> None:
     assert select(asked, Choosing(answer="x"), **more) == ["B"]
     with pytest.raises(ValueError, match="earlier chats"):
         select(asked, Choosing(answer="x"), previous_messages=[], **more)
+
+
+def test_artifacts_are_saved_and_loaded_as_they_are() -> None:
+    from unitxt.operators import Set
+    from unitxt.task import Task
+    from unitxt.test_utils.artifact import test_artfifact_saving_and_loading as comes_back
+    from unitxt.test_utils.card import test_adding_to_catalog, test_loading_from_catalog, test_metrics_exist
+
+    from proctor.tasks.card import TaskCard
+
+    comes_back(Set(fields={"a": [1]}))
+    tester = MagicMock(unsafe=True)  # whose names start with assert
+    comes_back(Set(fields={"a": [1]}), tester)
+    tester.assertDictEqual.assert_called_once()
+    task = Task(input_fields={"q": str}, reference_fields={"a": str}, prediction_type=str, metrics=["metrics.accuracy"])
+    for check in (test_adding_to_catalog, test_loading_from_catalog, test_metrics_exist):
+        check(TaskCard(task=task))
+    task.metrics = ["metrics.nothing"]
+    with pytest.raises(ValueError, match="nothing"):
+        test_metrics_exist(TaskCard(task=task))
+
+
+def test_columns_of_a_dataset_are_declared() -> None:
+    from unitxt.schema import UNITXT_DATASET_SCHEMA, UNITXT_INFERENCE_SCHEMA, get_schema
+
+    from proctor.data.streams import INFERENCE_STREAM
+
+    assert get_schema(INFERENCE_STREAM) is UNITXT_INFERENCE_SCHEMA
+    assert set(get_schema("test")) - set(UNITXT_INFERENCE_SCHEMA) == {"target", "references"}
+    assert UNITXT_DATASET_SCHEMA["source"].dtype == "string"
+
+
+def test_values_under_a_name_are_replaced_wherever_it_stands() -> None:
+    from unitxt.operator import instance_result, stream_single
+    from unitxt.operators import recursive_key_value_replace
+
+    data = {"k": "1", "x": [{"k": "2", "y": 1}, {"k": ["1", "2", "3"]}], "z": {"k": {"k": "1"}}}
+    changed = recursive_key_value_replace(data, "k", {"1": "one"}, ["2"])
+    assert changed == {"k": "one", "x": [{"y": 1}, {"k": ["one", "3"]}], "z": {"k": {"k": "one"}}}
+    assert instance_result(stream_single({"a": 1})) == {"a": 1}
+    assert instance_result([]) is None
+
+
+def test_requirements_of_a_class_count_when_it_is_built() -> None:
+    from unitxt.operator import InstanceOperator, MissingRequirementsError, PackageRequirementsMixin
+
+    class Demanding(PackageRequirementsMixin, InstanceOperator):
+        _requirements_list = ["nonexistent_package"]
+
+        def process(self, instance: dict[str, Any], stream_name: str | None = None) -> dict[str, Any]:
+            return instance
+
+    with pytest.raises(MissingRequirementsError, match="nonexistent_package"):
+        Demanding()
+
+
+def test_predictions_are_put_into_their_rows() -> None:
+    from unitxt.metric_utils import FromPredictionsAndOriginalData
+
+    step = FromPredictionsAndOriginalData()
+    assert list(step(["a"], [{"x": 1}])["all_data"]) == [{"x": 1, "prediction": "a"}]
+    assert str(next(iter(step(None, [{"x": 1}], "s")["s"]))["prediction"]) == "<__empty_prediction__>"
+    with pytest.raises(ValueError, match="2 predictions for 1 rows"):
+        step(["a", "b"], [{"x": 1}])
+    with pytest.raises(ValueError, match="not rows"):
+        step(["a"], ["x"])

@@ -36,5 +36,6 @@ def select(
             raise UsageError(f"there are {len(previous_messages)} earlier chats for {len(dataset)} instances")
         said = iter(previous_messages)
         dataset = dataset.map(lambda row: {**row, "source": [*next(said), *row["source"]]})
-    predictions = fetch_artifact(engine).select(dataset)
+    selecting: Any = fetch_artifact(engine)
+    predictions = selecting.select(dataset)
     return dataset.add_column("prediction", predictions) if return_data else predictions

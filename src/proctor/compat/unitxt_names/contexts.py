@@ -45,8 +45,8 @@ def error_context(context_object: Any = None, **context: Any) -> Iterator[None]:
         )
         text = ", ".join(f"{name.replace('_', ' ')}: {value}" for name, value in {**about, **context}.items())
         error.add_note(f"{context_block_title}: {text}")
-        error.error_context = {**found, **about, **context}  # type: ignore[attr-defined] - what programs look at
-        error.original_error = getattr(error, "original_error", error)  # type: ignore[attr-defined]
+        vars(error)["error_context"] = {**found, **about, **context}  # what programs look at
+        vars(error).setdefault("original_error", error)
         raise
 
 

@@ -275,7 +275,7 @@ def is_dataclass(obj: Any) -> bool:
 
 def fields(cls: Any) -> list[FieldView]:
     """Return the fields of a class or an object."""
-    found = cls if isinstance(cls, type) else type(cls)
+    found: Any = cls if isinstance(cls, type) else type(cls)
     if issubclass(found, Artifact):
         return [_view(name, info.annotation, info, found.__qualname__) for name, info in found.model_fields.items()]
     return list(found.__fields__.values())

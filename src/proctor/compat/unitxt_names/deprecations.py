@@ -84,7 +84,7 @@ def warn_on_call(warning_type: type[Warning] = UserWarning, msg: str = "") -> Ca
     def decorator(obj: Any) -> Any:
         if not callable(obj):
             raise TypeError("only classes and functions can warn when they are called")
-        called = obj.__init__ if isinstance(obj, type) else obj
+        called: Any = getattr(obj, "__init__") if isinstance(obj, type) else obj  # noqa: B009 - that of this class
 
         @wraps(called)
         def warning(*args: Any, **kwargs: Any) -> Any:
@@ -92,7 +92,7 @@ def warn_on_call(warning_type: type[Warning] = UserWarning, msg: str = "") -> Ca
             return called(*args, **kwargs)
 
         if isinstance(obj, type):
-            obj.__init__ = warning  # type: ignore[misc] - the class that is decorated warns
+            setattr(obj, "__init__", warning)  # noqa: B010 - the class that is decorated warns
             return obj
         return warning
 

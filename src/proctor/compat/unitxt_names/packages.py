@@ -102,7 +102,11 @@ class RequirementsError(MissingExtraError):
 class PackageRequirementsMixin(Artifact):
     """A mixin of what needs packages: a list of them, or a dict with what to do where one is missing."""
 
-    _requirements_list: Any = PrivateAttr(default=())
+    _own_requirements: Any = PrivateAttr(default=None)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set a field; ``_requirements_list``, which classes declare, counts for this object only."""
+        super().__setattr__("_own_requirements" if name == "_requirements_list" else name, value)
 
     def check_missing_requirements(self) -> None:
         """Check that they are installed.
@@ -110,7 +114,7 @@ class PackageRequirementsMixin(Artifact):
         Raises:
             RequirementsError: One is not, or is of another version.
         """
-        needed = self._requirements_list
+        needed: Any = self._requirements_list if self._own_requirements is None else self._own_requirements
         texts = [needed] if isinstance(needed, str) else list(needed)
         missing: list[str] = []
         other: list[str] = []
@@ -132,28 +136,28 @@ class PillowMixin(Artifact):
     _requirements_list = {"PIL": "pip install pillow"}
 
     @property
-    def pil(self) -> ModuleType:
+    def pil(self) -> Any:
         """Pillow."""
         import PIL
 
         return PIL
 
     @property
-    def image(self) -> ModuleType:
+    def image(self) -> Any:
         """Its pictures."""
         from PIL import Image
 
         return Image
 
     @property
-    def enhance(self) -> ModuleType:
+    def enhance(self) -> Any:
         """What it makes brighter, sharper, …."""
         from PIL import ImageEnhance
 
         return ImageEnhance
 
     @property
-    def filter(self) -> ModuleType:
+    def filter(self) -> Any:
         """Its filters."""
         from PIL import ImageFilter
 

@@ -14,9 +14,10 @@ from typing import Any
 from typing_extensions import override
 
 from proctor.artifacts import Artifact, fetch_artifact
+from proctor.compat.unitxt_names.score_streams import DEFAULT_STREAM_NAME, EmptyPrediction
 from proctor.data.fields import get_field
 from proctor.data.operator import InstanceOperator, MultiStreamOperator, StreamOperator, container_copy
-from proctor.data.streams import INFERENCE_STREAM, GeneratorStream, ListStream, MultiStream, Stream
+from proctor.data.streams import INFERENCE_STREAM, INSTANCE_STREAM, GeneratorStream, ListStream, MultiStream, Stream
 from proctor.demos import draw_pool
 from proctor.demos.samplers import Sampler, instance_stream
 from proctor.errors import DataError, DemosError, ScoringError, TemplateError
@@ -193,7 +194,7 @@ class ApplyTemplate(InstanceOperator):
             demos = [template.process_instance(demo) for demo in instance[self.demos_field]]
             instance = {**instance, self.demos_field: demos}
         metadata = {**(instance.get("recipe_metadata") or {}), "template": template}
-        return template.process_instance({**instance, "recipe_metadata": metadata}, stream_name)
+        return template.process_instance({**instance, "recipe_metadata": metadata}, stream_name or INSTANCE_STREAM)
 
 
 class ApplySingleTemplate(ApplyTemplate):
@@ -314,7 +315,8 @@ class ApplyMetric(StreamOperator):
         metrics = [self._metric(name) for name in ([names] if isinstance(names, str) else names)]
         if not metrics:
             raise ScoringError(f"the first row names no metric in '{self.metric_field}'")
-        columns = Columns(*([row.get(name) for row in rows] for name in ("prediction", "references", "task_data")))
+        given, references = [row.get("prediction") for row in rows], [row.get("references") or [] for row in rows]
+        columns = Columns(given, references, [row.get("task_data") or {} for row in rows])
         grade = apply_metrics(columns, metrics, intervals=self.calc_confidence_intervals)
         for row, instance in zip(rows, rows_of(grade.instance_scores, len(columns)), strict=True):
             yield {**row, "score": {"global": dict(grade.scores), "instance": dict(instance)}}
@@ -330,16 +332,25 @@ class FromPredictionsAndOriginalData(Artifact):
     """Makes a stream of predictions and the rows that they are for."""
 
     def __call__(
-        self, predictions: Sequence[Any], references: Sequence[Row], split_name: str = "all_data"
+        self,
+        predictions: Sequence[Any] | None = None,
+        references: Sequence[Row] = (),
+        split_name: str = DEFAULT_STREAM_NAME,
     ) -> MultiStream:
         """Return one stream of rows, each with its ``prediction``.
 
+        Args:
+            predictions: One for each row; empty ones where there are none.
+            references: The rows.
+            split_name: The name of the stream.
+
         Raises:
-            DataError: What is given are not rows.
+            DataError: What is given are not rows, or there are other numbers of predictions than rows.
         """
         if not all(isinstance(row, dict) for row in references):
             raise DataError("the data to evaluate are not rows", hint="give one split of a dataset")
-        rows = [{**row, "prediction": said} for said, row in zip(predictions, references, strict=False)]
+        said = [EmptyPrediction()] * len(references) if predictions is None else predictions
+        if len(said) != len(references):
+            raise DataError(f"there are {len(said)} predictions for {len(references)} rows")
+        rows = [{**row, "prediction": each} for each, row in zip(said, references, strict=True)]
         return MultiStream({split_name: ListStream(rows)})
-
-    process = __call__

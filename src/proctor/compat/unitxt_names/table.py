@@ -13,6 +13,14 @@ def _of(module: str, text: str) -> dict[str, str]:
 
 _TYPE_TEXT = {"parse_string_types_instead_of_actual_objects": f"{_HERE}.type_names:parse_type_string"}
 
+_TESTED = {
+    name: f"proctor.testing.unitxt_artifacts:{name}"
+    for name in (
+        *("TEMP_NAME", "test_artfifact_saving_and_loading", "test_adding_to_catalog", "test_metrics_exist"),
+        "test_loading_from_catalog",
+    )
+}
+
 NAMES: dict[str, dict[str, str]] = {
     "": {
         "register_all_artifacts": "proctor.compat.unitxt_helpers:register_all_artifacts",
@@ -77,6 +85,7 @@ NAMES: dict[str, dict[str, str]] = {
             "group_str_to_key_value stream_name_to_origin_subset_group SplitSubsetsAndGroups JoinSubsetsAndGroups",
         ),
         **_of("steps", "FromPredictionsAndOriginalData"),
+        **_of("features", "UNITXT_METRIC_SCHEMA"),
         "nan_mean": "proctor.scoring.intervals:nan_mean",
     },
     "metrics": {
@@ -90,8 +99,11 @@ NAMES: dict[str, dict[str, str]] = {
         "IntermediateType": "typing:Any",
         "PredictionType": "typing:Any",
     },
-    "operator": _of("packages", "PackageRequirementsMixin"),
-    "operators": _of("steps", "ApplyMetric"),
+    "operator": {
+        **_of("packages", "PackageRequirementsMixin"),
+        **_of("rows", "instance_generator stream_single instance_result"),
+    },
+    "operators": {**_of("steps", "ApplyMetric"), **_of("rows", "recursive_key_value_replace")},
     "parsing_utils": _of(
         "texts", "consume_name_val consume_name consume_query separate_inside_and_outside_square_brackets"
     ),
@@ -99,6 +111,7 @@ NAMES: dict[str, dict[str, str]] = {
     "schema": {
         **_of("chats", "load_chat_source loads_batch loads_instance"),
         **_of("steps", "FinalizeDataset"),
+        **_of("features", "UNITXT_DATASET_SCHEMA UNITXT_INFERENCE_SCHEMA get_schema"),
     },
     "settings_utils": _of("contexts", "cast_to_type Settings Constants"),
     "split_utils": {
@@ -113,6 +126,8 @@ NAMES: dict[str, dict[str, str]] = {
     "struct_data_operators": _of("texts", "truncate_cell extract_possible_json_str"),
     "task": _TYPE_TEXT,
     "templates": _of("steps", "ApplyTemplate ApplySingleTemplate ApplyRandomTemplate"),
+    "test_utils.artifact": _TESTED,
+    "test_utils.card": _TESTED,
     "text2sql_utils": {
         **_of("sql_results", "SQLExecutionResult SQLNonExecutionMetricResult run_query get_sql_execution_results"),
         **_of("texts", "generate_cache_key"),
