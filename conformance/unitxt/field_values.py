@@ -367,6 +367,7 @@ def _source(*splits: str, count: int = 6, name: str = "r") -> Body:
 
 def sources() -> Iterator[Body]:
     """Yield loaders and fusions with each of their fields."""
+    more: Body
     two = {"one": _source("train", "test", name="x"), "two": _source("test", name="y")}
     listed = list(two.values())
     for more in (

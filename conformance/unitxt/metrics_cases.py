@@ -302,7 +302,7 @@ def is_wilsons_of_equals(ours: Any, theirs: Any, wilson: float = WILSON) -> bool
     if not isinstance(ours, float) or theirs not in (0.0, 1.0, "(absent)"):
         return False
     if ours in (0.0, 1.0):
-        return theirs == "(absent)"
+        return bool(theirs == "(absent)")
     wrong, right = wilson / ours - wilson, wilson * ours / (1.0 - ours)
     counts = {0.0: (wrong,), 1.0: (right,)}.get(theirs, (wrong, right))
     return any(round(count) > 0 and abs(count - round(count)) <= TOLERANCE for count in counts)
@@ -314,7 +314,7 @@ BINARY = ("metrics.f1_binary", "metrics.precision_binary", "metrics.recall_binar
 def explain(metric: str, kind: str, path: str, ours: Any, theirs: Any) -> str:  # noqa: PLR0911 - one for each
     """Return the id of why a difference is meant; ``""`` where it is not."""
     metric, _, field = metric.partition("[")
-    wilson = NormalDist().inv_cdf(0.9) ** 2 if field == "confidence_level=0.8]" else WILSON
+    wilson: float = NormalDist().inv_cdf(0.9) ** 2 if field == "confidence_level=0.8]" else WILSON
     name = path.rpartition(".")[2]
     interval = name.endswith(("_ci_low", "_ci_high"))
     if metric in ("metrics.f1_strings", "metrics.prediction_length") and kind == "instances" and theirs == [ours]:
