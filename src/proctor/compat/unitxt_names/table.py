@@ -5,21 +5,19 @@ from __future__ import annotations
 _HERE = "proctor.compat.unitxt_names"
 
 
-def _of(module: str, text: str) -> dict[str, str]:
+def _of(module: str, text: str, room: str = _HERE) -> dict[str, str]:
     """Return the names in a text, each in one of our modules; ``theirs=ours`` where they differ."""
     pairs = (name.partition("=")[::2] for name in text.split())
-    return {theirs: f"{_HERE}.{module}:{ours or theirs}" for theirs, ours in pairs}
+    return {theirs: f"{room}.{module}:{ours or theirs}" for theirs, ours in pairs}
 
 
 _TYPE_TEXT = {"parse_string_types_instead_of_actual_objects": f"{_HERE}.type_names:parse_type_string"}
 
-_TESTED = {
-    name: f"proctor.testing.unitxt_artifacts:{name}"
-    for name in (
-        *("TEMP_NAME", "test_artfifact_saving_and_loading", "test_adding_to_catalog", "test_metrics_exist"),
-        "test_loading_from_catalog",
-    )
-}
+_TESTED = _of(
+    "unitxt_artifacts",
+    "TEMP_NAME test_artfifact_saving_and_loading test_adding_to_catalog test_metrics_exist test_loading_from_catalog",
+    "proctor.testing",
+)
 
 NAMES: dict[str, dict[str, str]] = {
     "": {
@@ -85,7 +83,7 @@ NAMES: dict[str, dict[str, str]] = {
             "group_str_to_key_value stream_name_to_origin_subset_group SplitSubsetsAndGroups JoinSubsetsAndGroups",
         ),
         **_of("steps", "FromPredictionsAndOriginalData"),
-        **_of("features", "UNITXT_METRIC_SCHEMA"),
+        **_of("features", "get_schema UNITXT_METRIC_SCHEMA"),
         "nan_mean": "proctor.scoring.intervals:nan_mean",
     },
     "metrics": {
