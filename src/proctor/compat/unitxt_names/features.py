@@ -30,7 +30,7 @@ def __getattr__(name: str) -> Features:
         _found.update(_made())
     if (found := _found.get(name.removesuffix("_SCHEMA").lower())) is None or not name.endswith("_SCHEMA"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def get_schema(stream_name: str | None) -> Features:
