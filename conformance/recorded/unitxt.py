@@ -12,7 +12,7 @@ from typing import Any
 from conformance.own import unitxt_exams
 from conformance.recorded import adapter
 from conformance.recorded.recording import Answers, Case, Comparison, answer
-from conformance.unitxt import metrics, metrics_cases, operators, prompts
+from conformance.unitxt import field_cases, metric_fields, metrics, metrics_cases, name_cases, operators, prompts
 from conformance.unitxt.evaluations import predictions
 from conformance.unitxt.operator_cases import OPERATOR_CASES, SERIALIZER_CASES, augmentor_cases
 
@@ -128,6 +128,11 @@ def operated() -> Iterator[Case]:
     yield from augmentor_cases()
     source = operators.generated(random.Random(1))
     yield from (next(source) for _ in range(OPERATOR_COUNT))
+
+
+def fields() -> Iterator[Case]:
+    """Yield a case for every field of every public class."""
+    yield from field_cases.cases()
 
 
 def scored() -> Iterator[Case]:
@@ -346,7 +351,10 @@ def comparisons(python: str = "") -> list[Comparison]:
         "recipes": (recipes, prompt),
         "processors": (processors, prompt),
         "operators": (operated, operator),
+        "fields": (fields, operator),
+        "names": (name_cases.cases, operator),
         "metrics": (scored, prompt),
+        "metric_fields": (metric_fields.cases, prompt),
         "evaluations": (evaluated, prompt),
     }
     return [Comparison(f"unitxt/{name}", "unitxt", cases, ours, ask, explain) for name, (cases, ask) in made_of.items()]

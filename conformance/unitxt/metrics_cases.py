@@ -291,18 +291,19 @@ TOLERANCE = 1e-6
 """How far from a whole number a count may be that is computed from a bound."""
 
 
-def is_wilsons_of_equals(ours: Any, theirs: Any) -> bool:
+def is_wilsons_of_equals(ours: Any, theirs: Any, wilson: float = WILSON) -> bool:
     """Whether a bound is of Wilson's interval of some number of instances that are all wrong, or all right.
 
     Args:
         ours: The bound.
         theirs: Unitxt's: what all instances have, or none.
+        wilson: The square of the normal quantile of the interval's level.
     """
     if not isinstance(ours, float) or theirs not in (0.0, 1.0, "(absent)"):
         return False
     if ours in (0.0, 1.0):
-        return theirs == "(absent)"
-    wrong, right = WILSON / ours - WILSON, WILSON * ours / (1.0 - ours)
+        return bool(theirs == "(absent)")
+    wrong, right = wilson / ours - wilson, wilson * ours / (1.0 - ours)
     counts = {0.0: (wrong,), 1.0: (right,)}.get(theirs, (wrong, right))
     return any(round(count) > 0 and abs(count - round(count)) <= TOLERANCE for count in counts)
 
@@ -312,6 +313,8 @@ BINARY = ("metrics.f1_binary", "metrics.precision_binary", "metrics.recall_binar
 
 def explain(metric: str, kind: str, path: str, ours: Any, theirs: Any) -> str:  # noqa: PLR0911 - one for each
     """Return the id of why a difference is meant; ``""`` where it is not."""
+    metric, _, field = metric.partition("[")
+    wilson: float = NormalDist().inv_cdf(0.9) ** 2 if field == "confidence_level=0.8]" else WILSON
     name = path.rpartition(".")[2]
     interval = name.endswith(("_ci_low", "_ci_high"))
     if metric in ("metrics.f1_strings", "metrics.prediction_length") and kind == "instances" and theirs == [ours]:
@@ -325,8 +328,10 @@ def explain(metric: str, kind: str, path: str, ours: Any, theirs: Any) -> str:  
     if interval and ours == "(absent)" and isinstance(theirs, float) and math.isnan(theirs):
         return "unitxt/nan-apart"
     nothing = ours == "(absent)" and isinstance(theirs, float) and not math.isnan(theirs)
-    if interval and (nothing or is_wilsons_of_equals(ours, theirs)):
+    if interval and (nothing or is_wilsons_of_equals(ours, theirs, wilson)):
         return "unitxt/no-width"
+    if field == "score_prefix=p_]" and name.startswith("score_ci") and theirs == "(absent)":
+        return "unitxt/main-interval-with-prefix"
     if interval and metric == "metrics.weighted_win_rate_correlation":
         return "unitxt/win-rates-rounded"
     return ""

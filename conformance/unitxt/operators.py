@@ -20,10 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from conformance.explained import sentence
+from conformance.unitxt import field_cases, name_cases
 from conformance.unitxt.operator_cases import OPERATOR_CASES, SERIALIZER_CASES, TABLE, augmentor_cases, loader_cases
 
 from proctor.artifacts.fetch import build
 from proctor.artifacts.types import is_of_type, parse_type_string, to_type_string
+from proctor.compat import install, uninstall
 from proctor.data.fields import deleter, get_field, setter
 from proctor.data.operator import container_copy
 from proctor.data.streams import MultiStream
@@ -81,7 +83,17 @@ def type_(case: Case) -> Any:
     return is_of_type(case["value"], kind), to_type_string(kind)
 
 
+def call(case: Case) -> Any:
+    """Return the value of an expression with names of Unitxt's modules."""
+    install()
+    try:
+        return name_cases.called(case)
+    finally:
+        uninstall()
+
+
 ANSWERS: dict[str, Callable[[Case], Any]] = {
+    "call": call,
     "operator": operator, "loader": loader, "serializer": serializer, "augmentor": augmentor,
     "get": get, "set": set_, "delete": delete, "type": type_,
 }  # fmt: skip
@@ -145,6 +157,8 @@ def fixed() -> Iterator[Case]:
         yield {"kind": "serializer", "operator": body, "value": given}
     yield from augmentor_cases()
     yield from loader_cases(Path(__file__).parent / "data")
+    yield from field_cases.cases()
+    yield from name_cases.cases()
 
 
 def answer(case: Case) -> dict[str, str]:
@@ -164,7 +178,9 @@ def known_difference(case: Case, theirs: dict[str, str], ours: dict[str, str]) -
         return "unitxt/writing-nowhere"
     if case["kind"] == "delete" and "*" in case["path"]:
         return "unitxt/star-below-a-value"
-    return _KNOWN_OPERATORS.get(case.get("operator", {}).get("__type__", ""), "")
+    return _KNOWN_OPERATORS.get(case.get("operator", {}).get("__type__", ""), "") or field_cases.explained(
+        case, theirs, ours
+    )
 
 
 _KNOWN_OPERATORS = {

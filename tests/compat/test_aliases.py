@@ -116,7 +116,7 @@ def test_nested_fields_are_written_and_removed_as_asked():
 
 def test_declarations_of_fields_refuse_what_they_do_not_know():
     from proctor.artifacts import Artifact
-    from proctor.compat.unitxt_functions import Field, RequiredField
+    from proctor.compat.unitxt_names.data_classes import Field, RequiredField
 
     class Declared(Artifact):
         given: int = RequiredField()

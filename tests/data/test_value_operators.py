@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import copy
+
 import pytest
 
 from proctor.data import collection_operators as collections
@@ -165,3 +167,20 @@ def test_a_missing_tokenizer_library_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(MissingExtraError, match="transformers"):
         texts.TokensSplit(field="a", model="m").process_value("x")
+
+
+@pytest.mark.parametrize(
+    "fields, row, expected",
+    [
+        ({"field": "a", "to_field": "x"}, {"a": [1, 2]}, {"a": [1], "x": 2}),
+        ({"field_to_field": [["a", "x"], ["a", "y"]]}, {"a": [1, 2]}, {"a": [], "x": 2, "y": 1}),
+        ({"field": "b", "to_field": "x", "not_exist_do_nothing": True}, {"a": [1]}, {"a": [1]}),
+        ({"field": "b", "to_field": "x", "not_exist_ok": True, "get_default": [7]}, {"a": [1]}, {"a": [1], "x": 7}),
+        ({"field": "a", "to_field": "x", "process_every_value": True}, {"a": [[1], [2]]}, {"a": [[], []], "x": [1, 2]}),
+    ],
+)
+def test_pop_takes_members_out_of_its_own_copy(fields, row, expected):
+    before = copy.deepcopy(row)
+    streams = collections.Pop(item=-1, **fields)(MultiStream({"test": [row]}))
+    assert list(streams["test"]) == [expected]
+    assert row == before

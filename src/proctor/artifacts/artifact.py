@@ -287,11 +287,16 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
         write_text(path, f"{self.to_json()}\n")
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
-        """Build an artifact of this class from :meth:`to_dict` data (``__type__`` may be left out)."""
+    def from_dict(cls, data: dict[str, Any], overwrite_args: dict[str, Any] | None = None) -> Self:
+        """Build an artifact of this class from :meth:`to_dict` data (``__type__`` may be left out).
+
+        Args:
+            data: Its fields.
+            overwrite_args: Fields that replace some of them.
+        """
         from proctor.artifacts.fetch import build
 
-        artifact = build({"__type__": cls.type_name(), **data})
+        artifact = build({"__type__": cls.type_name(), **data, **(overwrite_args or {})})
         if not isinstance(artifact, cls):
             raise ValidationError(f"'{artifact.type_name()}' is not of the class {cls.__name__}")
         return artifact

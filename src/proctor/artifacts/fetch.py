@@ -35,8 +35,9 @@ def fetch_artifact(
     """Return the artifact that ``source`` means.
 
     Args:
-        source: An artifact (returned as it is), a catalog name, a query ``name[key=value]``, a recipe
-            ``card=…,template=…``, a path of a JSON file, JSON text, or a dict with ``__type__``.
+        source: An artifact (returned as it is, where nothing is overwritten), a catalog name, a query
+            ``name[key=value]``, a recipe ``card=…,template=…``, a path of a JSON file, JSON text, or a dict with
+            ``__type__``.
         overwrites: Fields to replace, on top of those in a query.
         among: Catalogs to look in, instead of all.
 
@@ -44,7 +45,7 @@ def fetch_artifact(
         ArtifactError: Or one of its kinds; the message names the artifact, the file and the field.
     """
     if isinstance(source, Artifact):
-        return source
+        return build({**source.to_dict(), **overwrites}) if overwrites else source
     if isinstance(source, Mapping):
         return build({**source, **(overwrites or {})})
     if not isinstance(source, (str, os.PathLike)):

@@ -6,6 +6,7 @@ Artifact classes need no entry: they are found by name in every module. The tabl
 from __future__ import annotations
 
 from proctor.compat.aliases import Alias
+from proctor.compat.unitxt_names.table import NAMES
 
 _TOP = {
     "load_dataset": "proctor.recipes:load_dataset",
@@ -60,10 +61,6 @@ _TYPES = {
         "RagResponse", "Table", "SQLDatabase", "Tool", "ToolCall",
     )
 }  # fmt: skip
-_FIELDS = {
-    name: f"proctor.compat.unitxt_functions:{name}"
-    for name in ("Field", "OptionalField", "NonPositionalField", "RequiredField", "InternalField", "AbstractField")
-}
 _FIELD_PATHS = {
     name: f"proctor.compat.unitxt_functions:{name}" for name in ("dict_get", "dict_set", "dict_delete", "is_subpath")
 }
@@ -75,10 +72,7 @@ _TYPES.update(
 )
 _TYPES["Turn"] = "proctor.artifacts.field_types:TextTurn"
 _SCORES = ("GlobalScores", "SubsetsScores", "GroupsScores", "InstanceScores")
-_PRINTING = {
-    name: f"proctor.compat.unitxt_functions:{name}"
-    for name in ("print_dict", "print_dict_as_yaml", "print_dict_as_python", "to_pretty_string")
-}
+_PRINTING = {name: f"proctor.compat.unitxt_functions:{name}" for name in ("print_dict", "to_pretty_string")}
 
 _JUDGES = _of(
     _JUDGING,
@@ -115,7 +109,6 @@ _FUNCTIONS: dict[str, dict[str, str]] = {
     "blocks": {"Artifact": "proctor.artifacts:Artifact", "add_to_catalog": _TOP["add_to_catalog"]},
     "catalog": _CATALOG,
     "dataclass": {
-        **_FIELDS,
         **dict.fromkeys(
             (
                 *("MissingDefaultError", "FinalFieldError", "RequiredFieldError", "AbstractFieldError"),
@@ -147,7 +140,6 @@ _FUNCTIONS: dict[str, dict[str, str]] = {
         "OptionSelectingByLogProbsInferenceEngine": (
             "proctor.compat.unitxt_engines.providers:OptionSelectingByLogProbsInferenceEngine"
         ),
-        "PackageRequirementsMixin": "proctor.artifacts:Artifact",
         "mock_logprobs_default_value_factory": "proctor.compat.unitxt_functions:mock_logprobs_default_value_factory",
     },
     "llm_as_judge": _JUDGES,
@@ -178,7 +170,6 @@ _FUNCTIONS: dict[str, dict[str, str]] = {
         "EvaluationInput": "proctor.scoring.map_reduce:EvaluationInput",
     },
     "operator": {
-        "PackageRequirementsMixin": "proctor.artifacts:Artifact",
         "MissingRequirementsError": f"{_ERRORS}:MissingExtraError",
         "OperatorError": f"{_ERRORS}:DataError",
     },
@@ -242,21 +233,13 @@ _FUNCTIONS: dict[str, dict[str, str]] = {
         "RemoteDatabaseConnector",
     ),
     "type_utils": {
-        "UnsupportedTypeError": f"{_ERRORS}:ArtifactError",
         "register_type": "proctor.artifacts.types:register_type",
         "isoftype": "proctor.artifacts.types:is_of_type",
-        "parse_type_string": "proctor.artifacts.types:parse_type_string",
-        "to_type_string": "proctor.artifacts.types:to_type_string",
     },
     "types": _TYPES,
     "utils": {
-        "recursive_copy": "copy:deepcopy",
-        "recursive_deep_copy": "copy:deepcopy",
-        "deep_copy": "copy:deepcopy",
-        "shallow_copy": "copy:copy",
         "is_package_installed": "proctor.compat.unitxt_functions:is_package_installed",
         "is_module_available": "proctor.compat.unitxt_functions:is_package_installed",
-        "recursive_shallow_copy": "proctor.data.operator:container_copy",
         **_of(
             _HELPERS,
             *("flatten_dict", "load_json", "json_dump", "save_to_file", "Singleton", "LRUCache"),
@@ -279,10 +262,12 @@ UNITXT = Alias(
     "unitxt",
     {
         **{f"unitxt.{name}": _TOP_OF_ALL for name in _ARTIFACT_MODULES},
-        **{f"unitxt.{name}" if name else "unitxt": {**_TOP_OF_ALL, **names} for name, names in _FUNCTIONS.items()},
+        **{
+            f"unitxt.{name}" if name else "unitxt": {**_TOP_OF_ALL, **_FUNCTIONS.get(name, {}), **NAMES.get(name, {})}
+            for name in (*_FUNCTIONS, *NAMES)
+        },
     },
     instead={
-        "select": "use engine.select(dataset) on what produce() returns",
         "GithubCatalog": "use proctor.artifacts.register_git_catalog(url, revision, folder)",
         "ExecuteQuery": "use ExecuteExpression; it runs an allow-list of expressions",
         "safe_eval": "use ExecuteExpression, or proctor.safe_python",
@@ -304,14 +289,6 @@ UNITXT = Alias(
         "RandomForestMetricsEnsemble": "its trees are a scikit-learn model of one version; MetricsEnsemble weighs "
         "scores, and a GlobalMetric or InstanceMetric of your own can ask any model",
         **dict.fromkeys(
-            ("Dataclass", "DataclassMeta", "FinalField"),
-            "derive from unitxt.artifact.Artifact, whose fields are checked, or use Python's dataclasses",
-        ),
-        **dict.fromkeys(
-            ("fields", "fields_names", "asdict", "required_fields", "get_fields", "class_fields", "abstract_fields"),
-            "an artifact's fields are in type(artifact).model_fields, its values in artifact.to_dict()",
-        ),
-        **dict.fromkeys(
             ("HFInferenceEngineBase", "LMMSEvalBaseInferenceEngine", "HFGenerationParamsMixin", "LazyLoadMixin"),
             "derive from HFAutoModelInferenceEngine, or from InferenceEngine for an engine of your own",
         ),
@@ -329,17 +306,8 @@ UNITXT = Alias(
             ),
             "derive from the engine itself, which has these fields, or from InferenceEngine",
         ),
-        **dict.fromkeys(("Settings", "Constants"), "use unitxt.get_settings() and unitxt.get_constants()"),
         **dict.fromkeys(
-            ("ConstantSizeSample", "RandomSizeSample", "AssignDemosToInstance", "CreateDemosPool", "AddDemosPool"),
-            "a DatasetRecipe draws demos itself: num_demos, demos_pool_size, demos_pool, sampler",
-        ),
-        **dict.fromkeys(
-            ("ApplyTemplate", "ApplySingleTemplate", "ApplyRandomTemplate"),
-            "a DatasetRecipe applies templates itself: template, or a list of them",
-        ),
-        **dict.fromkeys(
-            ("ApplyMetric", "MetricRecipe", "PostProcessRecipe", "SplitSubsetsAndGroups", "JoinSubsetsAndGroups"),
+            ("MetricRecipe", "PostProcessRecipe", "DeleteTargetPrefix"),
             "use unitxt.evaluate(predictions, data) and unitxt.api.post_process",
         ),
     },

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from pydantic import Field as PydanticField
-
-from proctor.artifacts import Artifact, Catalog, LocalCatalog, catalogs, unregister_catalog
+from proctor.artifacts import Artifact, ArtifactLink, Catalog, LocalCatalog, catalogs, unregister_catalog
 from proctor.artifacts import fetch_artifact as fetch
 from proctor.data.fields import MISSING, deleter, finder, is_subpath, missing_field, setter
-from proctor.errors import DataError, did_you_mean
+from proctor.errors import DataError
 from proctor.logs import get_logger
 from proctor.results.unitxt_print import pretty_text
 from proctor.settings import settings
@@ -48,7 +46,9 @@ Documentation = SimpleNamespace(
 
 
 def fetch_artifact(artifact_rep: Any, overwrite_kwargs: dict[str, Any] | None = None) -> tuple[Artifact, None]:
-    """Return an artifact and, in the place of its catalog, nothing."""
+    """Return an artifact and, in the place of its catalog, nothing; of a link what it leads to."""
+    if isinstance(artifact_rep, ArtifactLink):
+        artifact_rep = artifact_rep.to
     return fetch(artifact_rep, overwrite_kwargs), None
 
 
@@ -76,54 +76,6 @@ def _registered(folder: str) -> Catalog | None:
 
 def reset_artifacts_json_cache() -> None:
     """Nothing to do: a changed file is read again by itself."""
-
-
-# -- fields of artifacts --------------------------------------------------------------------------------------
-
-
-def Field(  # noqa: N802 - the name that programs import
-    default: Any = ...,
-    default_factory: Callable[[], Any] | None = None,
-    required: bool = False,
-    **others: Any,
-) -> Any:
-    """Return a field declaration: a default, or a function that makes one; with ``required``, neither counts.
-
-    Raises:
-        TypeError: A keyword that no declaration has.
-    """
-    _refuse_unknown(others)
-    if required:
-        return PydanticField()
-    if default_factory is not None:
-        return PydanticField(default_factory=default_factory)
-    return PydanticField(default=default)
-
-
-OptionalField = NonPositionalField = InternalField = AbstractField = Field
-
-
-def RequiredField(**others: Any) -> Any:  # noqa: N802 - the name that programs import
-    """Return the declaration of a field that has to be given.
-
-    Raises:
-        TypeError: A keyword that no declaration has.
-    """
-    _refuse_unknown(others)
-    return PydanticField()
-
-
-# What Unitxt's declarations may say without effect here, since artifacts are built by keyword and any of their fields
-# may be given or overridden: nothing that a program passes is lost by it.
-_NO_EFFECT = frozenset(
-    {"name", "type", "final", "abstract", "internal", "also_positional", "init", "origin_cls", "metadata"}
-)
-
-
-def _refuse_unknown(others: dict[str, Any]) -> None:
-    for name in others.keys() - _NO_EFFECT:
-        hint = did_you_mean(name, {*_NO_EFFECT, "default", "default_factory", "required"})
-        raise TypeError(f"the declaration of a field has no '{name}'{'; ' * bool(hint)}{hint}")
 
 
 # -- nested fields --------------------------------------------------------------------------------------------
@@ -210,20 +162,6 @@ def print_dict(
 ) -> None:
     """Log a nested dict as indented lines."""
     getattr(get_logger(), log_level)("\n%s", to_pretty_string(d, indent, indent_delta, max_chars, keys_to_print))
-
-
-def print_dict_as_yaml(d: dict[str, Any], indent_delta: int = 2) -> str:
-    """Return a dict as YAML."""
-    import yaml
-
-    return yaml.safe_dump(d, sort_keys=False, indent=indent_delta, allow_unicode=True)
-
-
-def print_dict_as_python(d: dict[str, Any], indent_delta: int = 4) -> str:
-    """Return a dict as Python source."""
-    from pprint import pformat
-
-    return pformat(d, indent=indent_delta, sort_dicts=False)
 
 
 # -- settings and logging -------------------------------------------------------------------------------------

@@ -262,9 +262,13 @@ def register_all_artifacts() -> None:
     """Nothing to do: every class is known by its name from the start."""
 
 
+class ProjectArtifactRegisterer(metaclass=Singleton):
+    """Nothing to do, as in :func:`register_all_artifacts`."""
+
+
 def is_name_legal_for_catalog(name: str) -> bool:
     """Whether a name can be that of an artifact in a catalog."""
-    return re.fullmatch(r"[\w]+\n?", name) is not None
+    return re.fullmatch(r"[\w.]+\n?", name) is not None
 
 
 def get_artifacts_data_classification(artifact: str) -> list[str] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +64,14 @@ def compare_result_dfs(gold_df: pd.DataFrame, pred_df: pd.DataFrame, gold_sql: s
     return sql.agreement(gold_df, pred_df, gold_sql)[:3]
 
 
+_TABLE = re.compile(r"(?:CREATE TABLE|Table:)\s+(?:IF NOT EXISTS\s+)?[`\"\[]?([^\s`\"\](]+)", re.IGNORECASE)
+
+
+def _named_table(part: str) -> str:
+    found = _TABLE.search(part)
+    return found[1] if found else ""
+
+
 class _Connector:
     """What both kinds of databases here have, by the names that programs call."""
 
@@ -73,9 +82,13 @@ class _Connector:
         """Return the rows of a query, or why there are none."""
         return self.execute(query)  # type: ignore[no-any-return]
 
-    def get_table_schema(self) -> str:
-        """Return the tables as text."""
-        return self.schema()  # type: ignore[no-any-return]
+    def get_table_schema(self, select_tables: list[str] | None = None) -> str:
+        """Return the tables as text; with names, those tables only, as far as a text names its table."""
+        text: str = self.schema()
+        if select_tables is None:
+            return text
+        parts = re.split(r"(?:\n\n|\n(?=Table: ))", text.rstrip("\n"))
+        return "\n\n".join(part for part in parts if _named_table(part) in select_tables)
 
 
 class LocalSQLiteConnector(_Connector, FileDatabase):
@@ -88,6 +101,16 @@ class InMemoryDatabaseConnector(_Connector, MemoryDatabase):
 
 class RemoteDatabaseConnector(_Connector, RemoteDatabase):
     """A database behind a server."""
+
+    @property
+    def api_url(self) -> str:
+        """Where it is."""
+        return self.url
+
+    @property
+    def database_id(self) -> str:
+        """Its name there."""
+        return self.id
 
 
 def get_db_connector(db_type: str) -> type[Any]:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from typing_extensions import override
 
-from proctor.data.fields import Row, getter, setter
+from proctor.data.fields import MISSING, Row, finder, getter, setter
 from proctor.data.operator import FieldOperator, InstanceOperator, Step, StreamOperator, container_copy
 from proctor.data.streams import Stream
 from proctor.errors import FieldTypeError
@@ -72,7 +72,12 @@ class Flatten(FieldOperator):
 
     @override
     def process_value(self, value: Any) -> Any:
-        return type(value)(_flat(value))
+        return flattened(value)
+
+
+def flattened(members: Any) -> Any:
+    """Return one list (or tuple) of the members of all lists and tuples in one."""
+    return type(members)(_flat(members))
 
 
 def _flat(value: Any) -> Iterator[Any]:
@@ -133,27 +138,21 @@ class Pop(FieldOperator):
 
     @override
     def process_value(self, value: Any) -> Any:
-        return value[self.item]
+        return value.pop(self.item)
 
     @override
     def compile(self, stream_name: str | None) -> Step:
         take = super().compile(stream_name)
-        pairs = [(getter(path), setter(path)) for path, to in self.field_pairs() if path != to]
+        held = {path.partition("/*")[0] for path, _ in self.field_pairs()}
+        places = [(finder(path), setter(path)) for path in held]
 
         def step(row: Row) -> Row:
-            remaining = [(write, _without(get(row), self.item)) for get, write in pairs]
-            row = take(row)
-            for write, rest in remaining:
-                write(row, rest)
-            return row
+            for find, write in places:  # what a member is taken out of is the row's own
+                if (members := find(row)) is not MISSING:
+                    write(row, container_copy(members))
+            return take(row)
 
         return step
-
-
-def _without(members: Any, item: Any) -> Any:
-    rest = members.copy()
-    rest.pop(item)
-    return rest
 
 
 class GetLength(FieldOperator):

@@ -85,14 +85,36 @@ class GeneratorStream(Stream):
     Args:
         generator: A function that returns an iterator of rows; it is called for each iteration.
         gen_kwargs: Its keyword arguments.
+        caching: Keep the rows of the first iteration for all others.
+        copying: Give every iteration dicts and lists of its own.
     """
 
-    def __init__(self, generator: Callable[..., Iterable[Row]], gen_kwargs: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        generator: Callable[..., Iterable[Row]],
+        gen_kwargs: Mapping[str, Any] | None = None,
+        caching: bool = False,
+        copying: bool = False,
+    ) -> None:
         self.generator = generator
         self.gen_kwargs = dict(gen_kwargs or {})
+        self.caching, self.copying = caching, copying
+        self._kept: list[Row] | None = None
 
     def __iter__(self) -> Iterator[Row]:
-        return iter(self.generator(**self.gen_kwargs))
+        if not self.caching:
+            rows = iter(self.generator(**self.gen_kwargs))
+            return map(_own, rows) if self.copying else rows
+        if self._kept is None:
+            self._kept = list(self.generator(**self.gen_kwargs))
+        return map(_own if self.copying else dict, self._kept)
+
+
+def _own(value: Any) -> Any:
+    """Return a value whose dicts, lists and tuples are nobody else's."""
+    if isinstance(value, dict):
+        return {key: _own(each) for key, each in value.items()}
+    return type(value)(map(_own, value)) if type(value) in (list, tuple) else value
 
 
 DynamicStream = GeneratorStream

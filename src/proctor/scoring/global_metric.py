@@ -111,6 +111,8 @@ class GlobalMetric(Metric):
         if not (intervals and self.confidence_interval_calculation and resamples > 1):
             return
         names = list(dict.fromkeys([self.main_score, *(self.ci_scores or ())]))
+        unprefixed = {name.removeprefix(self.score_prefix) for name in sheet.scores}
+        self.check_interval_names("ci_scores", names, {*unprefixed, self.main_score})
         drawn: Mapping[str, Interval] = {}
         if len(columns) > 1:
             bootstrap = Bootstrap(resamples, self.confidence_level, self.ci_method, repair=True)

@@ -140,6 +140,7 @@ class MapReduceMetric(Metric, Generic[Prediction, Intermediate]):
         names = self.ci_score_names
         if names is None:
             names = [name for name, value in scores.items() if isinstance(value, float)]
+        self.check_interval_names("ci_score_names", names, scores)
         return scores, self._intervals(intermediates, scores, names)
 
     def _intervals(

@@ -29,6 +29,7 @@ from proctor.errors import (
     SettingsError,
     TrustError,
     UsageError,
+    did_you_mean,
 )
 from proctor.ir import Failure
 from proctor.scoring.columns import ConstantColumn, rows_of, scatter, to_columns
@@ -106,6 +107,21 @@ class Metric(StreamingOperator):
     def disable_confidence_interval_calculation(self) -> None:
         """Switch the confidence intervals of this metric off."""
         self.set_confidence_interval_calculation(return_confidence_interval=False)
+
+    def check_interval_names(self, field: str, names: Iterable[str], scores: Iterable[str]) -> None:
+        """Refuse a score that somebody wants an interval of, and that the metric does not compute.
+
+        Raises:
+            ScoringError: There is one; fields that nobody set may name scores of larger samples.
+        """
+        unknown = [name for name in names if name not in scores] if field in self.model_fields_set else []
+        if unknown:
+            raise ScoringError(
+                f"{self.name} has no score '{unknown[0]}' to give an interval",
+                path=f"$.{field}",
+                why=f"it computes {', '.join(map(str, scores))}",
+                hint=did_you_mean(unknown[0], map(str, scores)),
+            )
 
     def evaluate(self, columns: Columns, *, intervals: bool = True, instances: bool = True) -> MetricScores:
         """Return the scores of ``columns``.

@@ -43,8 +43,11 @@ class SQLExecutionAccuracy(InstanceMetric):
         return self.executed(sql.sql_in(prediction), references[0], _database(task_data))
 
     def executed(self, query: str, gold: str, config: dict[str, Any]) -> dict[str, Any]:
-        """Return the scores of a query on a database."""
-        database = connect(config)
+        """Return the scores of a query on the database that a task describes."""
+        return self.compared(query, gold, connect(config))
+
+    def compared(self, query: str, gold: str, database: Any) -> dict[str, Any]:
+        """Return the scores of a query on a database that is connected."""
         right = sql.run_query(gold, database, self.sql_timeout)
         scores: dict[str, Any] = dict.fromkeys(_EXECUTED, 0)
         scores |= {"gold_sql_runtime": right.seconds, "gold_df_json": "", "predicted_df_json": "", "error_message": ""}

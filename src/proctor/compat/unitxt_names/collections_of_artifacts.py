@@ -1,0 +1,118 @@
+"""Unitxt's collections of artifacts, and what picks one of their members."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable
+from random import Random
+from typing import Any
+
+from pydantic import PrivateAttr
+from typing_extensions import override
+
+from proctor.artifacts import Artifact
+from proctor.errors import UsageError
+from proctor.randomness import random_stream
+
+
+class NoSuchItemError(UsageError, LookupError):
+    """A member that a collection does not have."""
+
+    __str__ = UsageError.__str__
+
+
+class Collection(Artifact):
+    """Base of collections.
+
+    Attributes:
+        items: The members.
+    """
+
+    items: Any
+
+    def __getitem__(self, key: Any) -> Any:
+        try:
+            return self.items[key]
+        except LookupError as error:
+            raise NoSuchItemError(f"{self!r} has no item {key!r}", why=f"it has {self.keys()}") from error
+
+    @abstractmethod
+    def keys(self) -> list[Hashable]:
+        """Return what members are found by."""
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def len(self) -> int:
+        """Return the number of members."""
+        return len(self.items)
+
+
+class ListCollection(Collection):
+    """Members in order."""
+
+    items: list[Any] = []
+
+    def append(self, item: Any) -> None:
+        """Add a member."""
+        self.items.append(item)
+
+    def extend(self, other: ListCollection) -> None:
+        """Add the members of another collection."""
+        self.items.extend(other.items)
+
+    def __add__(self, other: ListCollection) -> ListCollection:
+        return ListCollection(items=[*self.items, *other.items])
+
+    @override
+    def keys(self) -> list[Hashable]:
+        return list(range(len(self.items)))
+
+
+class DictCollection(Collection):
+    """Members by name."""
+
+    items: dict[Any, Any] = {}
+
+    @override
+    def keys(self) -> list[Hashable]:
+        return list(self.items)
+
+
+class ItemPicker(Artifact):
+    """Picks a member by its place or name.
+
+    Attributes:
+        item: The place, or the name.
+    """
+
+    item: Any = None
+
+    def __call__(self, collection: Collection) -> Any:
+        """Return the member.
+
+        Raises:
+            NoSuchItemError: There is none (a ``LookupError``).
+        """
+        try:
+            return collection[int(self.item)]
+        except (KeyError, ValueError):
+            return collection[self.item]
+
+
+class RandomPicker(Artifact):
+    """Picks a member at random: the same ones in the same order in every program."""
+
+    _stream: Random = PrivateAttr(default_factory=lambda: random_stream("random_picker"))
+
+    @property
+    def random_generator(self) -> Random:
+        """What draws."""
+        return self._stream
+
+    def __call__(self, collection: Collection) -> Any:
+        """Return a member; ``None`` of what is not a collection."""
+        if not isinstance(collection, (ListCollection, DictCollection)):
+            return None
+        found = collection.items
+        return self._stream.choice(list(found.values()) if isinstance(found, dict) else list(found))

@@ -1,0 +1,164 @@
+"""Packages and versions that Unitxt's programs ask about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, version
+from types import ModuleType
+from typing import Any
+
+from packaging.requirements import Requirement
+from pydantic import PrivateAttr
+
+import proctor
+from proctor.artifacts import Artifact
+from proctor.errors import MissingExtraError, NotAllowedError, PluginError, ProctorError
+
+
+class DistributionNotFound(ProctorError):  # noqa: N818 - the name that programs catch
+    """A package that is required and not installed."""
+
+
+class VersionConflict(ProctorError):  # noqa: N818
+    """A package of another version than required."""
+
+
+class DistStub:
+    """The name and version of a package."""
+
+    def __init__(self, project_name: str, version: str) -> None:
+        self.project_name, self.version = project_name, version
+
+
+def require(requirements: str | Iterable[str]) -> None:
+    """Check that packages are installed.
+
+    Args:
+        requirements: As pip takes them: ``"numpy>=1.26"``.
+
+    Raises:
+        DistributionNotFound: One is not.
+        VersionConflict: One is of another version.
+    """
+    for text in [requirements] if isinstance(requirements, str) else requirements:
+        needed = Requirement(text)
+        if needed.marker and not needed.marker.evaluate():
+            continue
+        try:
+            found = version(needed.name)
+        except PackageNotFoundError:
+            raise DistributionNotFound(f"'{text}' is not installed", hint=f"pip install '{text}'") from None
+        if not needed.specifier.contains(found, prereleases=True):
+            raise VersionConflict(f"{needed.name} {found} is installed, '{text}' is needed")
+
+
+def import_module_from_file(file_path: str) -> ModuleType:
+    """Refuse: code is run from packages, or from exams under ``--trust-code``.
+
+    Raises:
+        NotAllowedError: Always.
+    """
+    raise NotAllowedError(
+        f"{file_path} is not run",
+        why="a file of code was named by its path",
+        hint="import it as a module of your program",
+    )
+
+
+def get_installed_version() -> str:
+    """Return the version of this package."""
+    return proctor.__version__
+
+
+def verify_versions_compatibility(hf_asset_type: str, hf_asset_version: str) -> None:
+    """Check that a script of the Hub is of this version.
+
+    Raises:
+        PluginError: It is not.
+    """
+    if hf_asset_version != proctor.__version__:
+        raise PluginError(
+            f"the {hf_asset_type} is of version {hf_asset_version}", why=f"{proctor.__version__} is installed"
+        )
+
+
+class RequirementsError(MissingExtraError):
+    """Packages that an artifact needs and that are not there.
+
+    Attributes:
+        missing_packages: Those that are not installed.
+        version_mismatched_packages: Those of another version, each with what is wrong.
+        installation_instructions: What to do, for each of both.
+        message: All in one text.
+    """
+
+    def __init__(self, owner: str, missing: list[str], other: list[str], instructions: list[str]) -> None:
+        what = f"{owner} needs packages that are not here: {', '.join([*missing, *other])}"
+        super().__init__(what, hint="; ".join(instructions))
+        self.missing_packages, self.version_mismatched_packages = missing, other
+        self.installation_instructions, self.message = instructions, "\n".join([what, *instructions])
+
+
+class PackageRequirementsMixin(Artifact):
+    """A mixin of what needs packages: a list of them, or a dict with what to do where one is missing."""
+
+    _own_requirements: Any = PrivateAttr(default=None)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set a field; ``_requirements_list``, which classes declare, counts for this object only."""
+        super().__setattr__("_own_requirements" if name == "_requirements_list" else name, value)
+
+    def check_missing_requirements(self) -> None:
+        """Check that they are installed.
+
+        Raises:
+            RequirementsError: One is not, or is of another version.
+        """
+        needed: Any = self._requirements_list if self._own_requirements is None else self._own_requirements
+        texts = [needed] if isinstance(needed, str) else list(needed)
+        missing: list[str] = []
+        other: list[str] = []
+        instructions: list[str] = []
+        for text in texts:
+            try:
+                require(text)
+            except (DistributionNotFound, VersionConflict) as error:
+                is_missing = isinstance(error, DistributionNotFound)
+                (missing if is_missing else other).append(text if is_missing else str(error))
+                instructions.append(needed[text] if isinstance(needed, dict) else f"pip install '{text}'")
+        if instructions:
+            raise RequirementsError(type(self).__name__, missing, other, instructions)
+
+
+class PillowMixin(Artifact):
+    """A mixin of what works on pictures: Pillow by the names ``pil``, ``image``, ``enhance`` and ``filter``."""
+
+    _requirements_list = {"PIL": "pip install pillow"}
+
+    @property
+    def pil(self) -> Any:
+        """Pillow."""
+        import PIL
+
+        return PIL
+
+    @property
+    def image(self) -> Any:
+        """Its pictures."""
+        from PIL import Image
+
+        return Image
+
+    @property
+    def enhance(self) -> Any:
+        """What it makes brighter, sharper, …."""
+        from PIL import ImageEnhance
+
+        return ImageEnhance
+
+    @property
+    def filter(self) -> Any:
+        """Its filters."""
+        from PIL import ImageFilter
+
+        return ImageFilter

@@ -1,0 +1,154 @@
+"""Where the names of this package stand in Unitxt's modules."""
+
+from __future__ import annotations
+
+_HERE = "proctor.compat.unitxt_names"
+
+
+def _of(module: str, text: str, room: str = _HERE) -> dict[str, str]:
+    """Return the names in a text, each in one of our modules; ``theirs=ours`` where they differ."""
+    pairs = (name.partition("=")[::2] for name in text.split())
+    return {theirs: f"{room}.{module}:{ours or theirs}" for theirs, ours in pairs}
+
+
+_TYPE_TEXT = {"parse_string_types_instead_of_actual_objects": f"{_HERE}.type_names:parse_type_string"}
+
+_TESTED = _of(
+    "unitxt_artifacts",
+    "TEMP_NAME test_artfifact_saving_and_loading test_adding_to_catalog test_metrics_exist test_loading_from_catalog",
+    "proctor.testing",
+)
+
+NAMES: dict[str, dict[str, str]] = {
+    "": {
+        "register_all_artifacts": "proctor.compat.unitxt_helpers:register_all_artifacts",
+    },
+    "api": {
+        **_of("texts", "short_hex_hash object_to_str_without_addresses fill_metadata"),
+        "select": "proctor.compat.unitxt_names.asking:select",
+    },
+    "artifact": _of(
+        "catalogs",
+        "Catalogs ArtifactList verify_legal_catalog_name dict_diff_string get_closest_artifact_type get_raw "
+        "get_catalog_name_and_args maybe_recover_artifact maybe_recover_artifacts_structure",
+    ),
+    "base_metric": _TYPE_TEXT,
+    "catalog": _of(
+        "catalogs", "get_local_catalogs_paths count_files_recursively local_catalog_summary summary count_tags ls"
+    ),
+    "collections": _of("collections_of_artifacts", "Collection ListCollection DictCollection ItemPicker RandomPicker"),
+    "collections_operators": {"flatten": "proctor.data.collection_operators:flattened"},
+    "dataclass": _of(
+        "data_classes",
+        "Dataclass DataclassMeta Undefined Field FinalField RequiredField OptionalField AbstractField "
+        "NonPositionalField InternalField fields fields_names external_fields_names class_fields final_fields "
+        "required_fields abstract_fields "
+        "is_abstract_field is_final_field get_field_default get_fields is_dataclass is_class_method "
+        "is_possible_field "
+        "standard_variables asdict to_dict",
+    ),
+    "dataset_utils": {**_of("catalogs", "fetch"), "parse": "proctor.artifacts.query:parse_assignments"},
+    "deprecation_utils": {
+        **_of(
+            "deprecations", "DeprecationError compare_versions depraction_wrapper deprecation init_warning warn_on_call"
+        ),
+        "constants": "proctor.compat.unitxt_functions:constants",
+        "settings": "proctor.settings:settings",
+    },
+    "dict_utils": _of("paths", "indx name is_index is_name is_wildcard validate_query_and_break_to_components"),
+    "error_utils": _of("contexts", "additional_info context_block_title error_context"),
+    "file_utils": _of("contexts", "get_all_files_in_dir"),
+    "formats": {
+        **_of("chats", "TextContent ImageUrlContent ImageFileContent Content Message"),
+        "BaseFormat": "proctor.formats.format:Format",
+    },
+    "hf_utils": _of("packages", "get_installed_version verify_versions_compatibility"),
+    "image_operators": {
+        **_of("chats", "ImageDataString data_url_to_image extract_images"),
+        **_of("packages", "PillowMixin"),
+    },
+    "inference": {
+        **_of("packages", "PackageRequirementsMixin"),
+        **_of("texts", "batched get_model_and_label_id"),
+        **_of("chats", "get_images_without_text get_text_without_images"),
+    },
+    "llm_as_judge_from_template": _of("chats", "get_task_data_dict"),
+    "llm_as_judge_utils": _of("texts", "get_parsed_context rank_indexes"),
+    "loaders": _of("contexts", "read_file"),
+    "logging_utils": _of("contexts", "log_levels SizeLimitedFormatter enable_explicit_format"),
+    "metric_utils": {
+        **_of(
+            "score_streams",
+            "DEFAULT_STREAM_NAME DEFAULT_STREAM_SUBSET_SEPARATOR EmptyPrediction empty_predictions_generator group_str "
+            "group_str_to_key_value stream_name_to_origin_subset_group SplitSubsetsAndGroups JoinSubsetsAndGroups",
+        ),
+        **_of("steps", "FromPredictionsAndOriginalData"),
+        **_of("features", "get_schema UNITXT_METRIC_SCHEMA"),
+        "nan_mean": "proctor.scoring.intervals:nan_mean",
+    },
+    "metrics": {
+        **_TYPE_TEXT,
+        **_of(
+            "numbers",
+            "UpdateStream abstract_factory abstract_field nan_std is_original_key get_index_or_default "
+            "validate_subgroup_types Statistic",
+        ),
+        "new_random_generator": "proctor.compat.unitxt_helpers:new_random_generator",
+        "IntermediateType": "typing:Any",
+        "PredictionType": "typing:Any",
+    },
+    "operator": {
+        **_of("packages", "PackageRequirementsMixin"),
+        **_of("rows", "instance_generator stream_single instance_result"),
+    },
+    "operators": {**_of("steps", "ApplyMetric"), **_of("rows", "recursive_key_value_replace")},
+    "parsing_utils": _of(
+        "texts", "consume_name_val consume_name consume_query separate_inside_and_outside_square_brackets"
+    ),
+    "register": {"ProjectArtifactRegisterer": "proctor.compat.unitxt_helpers:ProjectArtifactRegisterer"},
+    "schema": {
+        **_of("chats", "load_chat_source loads_batch loads_instance"),
+        **_of("steps", "FinalizeDataset"),
+        **_of("features", "UNITXT_DATASET_SCHEMA UNITXT_INFERENCE_SCHEMA get_schema"),
+    },
+    "settings_utils": _of("contexts", "cast_to_type Settings Constants"),
+    "split_utils": {
+        **_of(
+            "splits",
+            "slice_stream slice_streams build_stream_routing rename_split random_mix_generator random_mix_streams",
+        ),
+        "parse_slices_string": "proctor.data.splitters:parse_slices_string",
+    },
+    "splitters": _of("steps", "AssignDemosToInstance ConstantSizeSample RandomSizeSample"),
+    "standard": _of("steps", "CreateDemosPool AddDemosPool"),
+    "struct_data_operators": _of("texts", "truncate_cell extract_possible_json_str"),
+    "task": _TYPE_TEXT,
+    "templates": _of("steps", "ApplyTemplate ApplySingleTemplate ApplyRandomTemplate"),
+    "test_utils.artifact": _TESTED,
+    "test_utils.card": _TESTED,
+    "text2sql_utils": {
+        **_of("sql_results", "SQLExecutionResult SQLNonExecutionMetricResult run_query get_sql_execution_results"),
+        **_of("texts", "generate_cache_key"),
+    },
+    "text_utils": _of(
+        "texts",
+        "construct_dict_as_yaml_lines construct_dict_as_python_lines print_dict_as_yaml print_dict_as_python "
+        "lines_defining_obj_in_card",
+    ),
+    "type_utils": _of(
+        "type_names",
+        "Type GenericTypedDict UnsupportedTypeError is_new_type is_typed_dict is_type is_type_dict convert_union_type "
+        "format_type_string parse_type_string replace_class_names to_type_string to_type_dict parse_type_dict "
+        "infer_type "
+        "infer_type_string strtype BUILTINS_MAPPING STATIC_SUBTYPE_MAPPING optional_all optional_any get_origin "
+        "get_args eval_forward_ref issubtype to_float_or_default verify_required_schema",
+    ),
+    "types": {"ToolCallContext": "proctor.artifacts.field_types:ToolCallContext"},
+    "utils": {
+        **_of("copies", "recursive_copy recursive_deep_copy recursive_shallow_copy deep_copy shallow_copy"),
+        **_of("retries", "retry_connection_with_exponential_backoff"),
+        **_of("packages", "DistributionNotFound VersionConflict DistStub require import_module_from_file"),
+        **_of("texts", "remove_numerics_and_quoted_texts"),
+    },
+}
+"""By module of Unitxt's: its names, with where they are."""
