@@ -60,8 +60,8 @@ MODELS: dict[str, _Model] = {
     "azure-openai-chat-completions": _Model("azure", {}, "server"),
     "anthropic-chat": _Model("anthropic", {}, "server"),
     "anthropic-chat-completions": _Model("anthropic", {}, "server"),
-    "gguf": _Model("openai", {"endpoint": "completions", "model": "gguf"}, "server"),
-    "ggml": _Model("openai", {"endpoint": "completions", "model": "gguf"}, "server"),
+    "gguf": _Model("openai", {"endpoint": "completions", "model": "gguf", "scoring": "llamacpp"}, "server"),
+    "ggml": _Model("openai", {"endpoint": "completions", "model": "gguf", "scoring": "llamacpp"}, "server"),
     "sglang-generate": _Model("openai", {"endpoint": "completions"}, "server"),
     "watsonx_llm": _Model("watsonx", {}, "server"),
 }

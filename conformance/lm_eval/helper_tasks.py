@@ -1,0 +1,303 @@
+"""Tasks with Python helpers, over rows made up for them: requests, values of documents, scores, standard errors.
+
+Usage: ``python -m conformance.lm_eval.helper_tasks [--only GLOB] [--work DIR] [--keep] [--per-helper N]``. Needs an
+environment with lm_eval 0.4.13 (``LM_EVAL_PYTHON``). lm-eval's side makes up the rows, asks, invents answers and scores
+them; this side reads the same rows from parquet files. Prints what differs, and counts; exits with 1 where one does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import math
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from conformance.lm_eval.compare import PYTHON, TASKS, described, tokenizer_folder
+
+from proctor.dialects.lm_eval.checks import task_from_values
+from proctor.dialects.lm_eval.exam import task_exam
+from proctor.dialects.lm_eval.index import build_index
+from proctor.dialects.lm_eval.reader import FunctionReference, TaskReader
+from proctor.errors import ProctorError
+from proctor.ir import Generate, Response, Rolling, Scored
+from proctor.recipes.exam import Answered, Exam
+from proctor.recipes.options import ExamOptions
+from proctor.settings import settings
+
+LAYOUTS: list[dict[str, Any]] = [
+    {"name": "own", "shots": None, "chat": None, "scored": True},
+    {"name": "2-plain", "shots": 2, "chat": None},
+    {"name": "1-multiturn", "shots": 1, "chat": "multiturn", "system": "Be brief."},
+]
+PROCESSES = 2
+
+
+def references(value: Any) -> Iterator[FunctionReference]:
+    """Yield every ``!function`` among the values of a task."""
+    if isinstance(value, FunctionReference):
+        yield value
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for part in parts:
+        yield from references(part)
+
+
+def helper_file(reference: FunctionReference) -> Path | None:
+    """Return the file that a function stands in, where it stands beside the task."""
+    file = reference.folder / (reference.name.rpartition(".")[0].replace(".", "/") + ".py")
+    return file.resolve() if file.is_file() else None
+
+
+def chosen_tasks(only: str, per_helper: int) -> list[dict[str, Any]]:
+    """Return tasks that use every helper, equal helpers once, with as many of its functions as few tasks reach."""
+    index, reader = build_index([TASKS], installed=False), TaskReader()
+    users: dict[str, list[tuple[frozenset[str], dict[str, Any]]]] = defaultdict(list)
+    digests: dict[Path, str] = {}
+    for name, entry in index.entries.items():
+        if entry.kind != "task" or not fnmatchcase(name, only):
+            continue
+        try:
+            values = reader.read(entry.file).values
+        except ProctorError:
+            continue
+        found = [(each, helper_file(each)) for each in references(dict(values))]
+        files = sorted({file for _, file in found if file is not None})
+        if not files or "class" in values:
+            continue
+        for file in files:
+            digests.setdefault(file, hashlib.sha256(file.read_bytes()).hexdigest())
+        key = " ".join(sorted(digests[file] for file in files))
+        functions = frozenset(f"{each.name}" for each, _ in found) | {str(values.get("output_type"))}
+        users[key].append((functions, {"name": name, "file": entry.file, "helpers": [str(file) for file in files]}))
+    picked = []
+    for tasks in users.values():
+        seen: set[str] = set()
+        for _ in range(per_helper):
+            functions, task = max(tasks, key=lambda each: (len(each[0] - seen), each[1]["name"]))
+            if not functions - seen:
+                break
+            seen |= functions
+            picked.append(task)
+    return sorted(picked, key=lambda each: str(each["name"]))
+
+
+def ask_lm_eval(tasks: list[dict[str, Any]], plan: dict[str, Any], work: Path) -> None:
+    """Let lm-eval make up rows and answers; what it writes goes to the work folder."""
+    running = []
+    for number in range(PROCESSES):
+        plan_file = work / f"helper-plan-{number}.json"
+        plan_file.write_text(json.dumps({**plan, "tasks": tasks[number::PROCESSES]}))
+        script = Path(__file__).with_name("helper_oracle.py")
+        command = [PYTHON, str(script), str(plan_file), str(work / f"helpers-{number}.jsonl")]
+        running.append(subprocess.Popen(command, cwd=work))
+    if any(each.wait() for each in running):
+        raise SystemExit("lm-eval's side failed")
+
+
+def ours(entry: dict[str, Any], theirs: dict[str, Any], plan: dict[str, Any]) -> Counter[str]:
+    """Compare one task; print the first difference of each kind."""
+    counts: Counter[str] = Counter()
+    reader = TaskReader()
+    for layout in plan["layouts"]:
+        source = reader.read(entry["file"])
+        values = {key: value for key, value in source.values.items() if key not in ("dataset_name", "dataset_kwargs")}
+        files = {split: f"{theirs['rows']}/{split}.parquet" for split in theirs["splits"]}
+        if "custom_dataset" not in source.values:
+            values |= {"dataset_path": "parquet", "dataset_kwargs": {"data_files": files}}
+        chat = bool(layout["chat"])
+        options = ExamOptions(
+            num_demos=layout["shots"],
+            apply_chat_template=chat,
+            chat_template_model=plan["tokenizer"] if chat else None,
+            demos_as_turns=True if chat else None,
+            system_prompt=layout.get("system"),
+            resamples=plan["resamples"],
+        )
+        expected = theirs["layouts"].get(layout["name"], {})
+        label = f"{entry['name']} {layout['name']}"
+        try:
+            random.seed(0)
+            exam = task_exam(entry["name"], task_from_values(values, source), options)
+            items = list(exam.questions())
+        except ProctorError as error:
+            if "error" in expected:
+                counts["layouts that both refuse"] += 1
+            else:
+                counts["DIFFERENT: only we refuse"] += 1
+                print(f"{label}: we refuse: {str(error)[:600]}")
+            continue
+        failed = [item for item in items if item.failure is not None]
+        if "error" in expected:
+            counts["layouts that only lm-eval refuses" if not failed else "layouts with failed rows there and here"] += 1
+            if not failed:
+                print(f"{label}: only lm-eval refuses: {expected['error'][:200]}")
+            continue
+        made = json.loads(json.dumps([each for item in items for each in asked(item, exam)], default=plain))
+        wanted = [without_kwargs_of_choices(*each) for each in expected["requests"]]
+        if made == wanted:
+            counts["layouts equal"] += 1
+            counts["requests equal"] += len(made)
+        else:
+            counts["DIFFERENT: requests"] += 1
+            pair = next(((a, b) for a, b in zip(made, wanted, strict=False) if a != b), (len(made), len(wanted)))
+            why = f" ({failed[0].failure})" if failed else ""
+            print(f"{label}: requests{why}\n  ours   {pair[0]!r:.900}\n  theirs {pair[1]!r:.900}")
+            continue
+        if layout.get("scored"):
+            counts.update(compare_scores(exam, items, theirs))
+    return counts
+
+
+def asked(item: Any, exam: Exam) -> Iterator[list[Any]]:
+    """Yield the requests of lm-eval's that a question of ours stands for, repeats once."""
+    requests = item.requests[:1] if isinstance(item.requests[0], Generate) else item.requests
+    for request in requests:
+        for each in described(request, exam):
+            yield [*each, *media_of(request)]
+
+
+def media_of(request: Any) -> list[Any]:
+    """Return the pictures and sounds of a request as lm-eval passes them."""
+    found = getattr(getattr(request, "prompt", None), "media", None) or ()
+    return [{"media": [str(each) for each in found]}] if found else []
+
+
+def without_kwargs_of_choices(arguments: list[Any], kind: str) -> list[Any]:
+    """Return a request of lm-eval's as it is compared."""
+    del kind
+    return arguments
+
+
+def plain(value: Any) -> Any:
+    """Return a value of a library as JSON."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+def compare_scores(exam: Exam, items: list[Any], theirs: dict[str, Any]) -> Counter[str]:
+    """Grade lm-eval's invented answers; compare values of documents, scores and standard errors."""
+    answers = iter(theirs["answers"])
+    answered = []
+    for item in items:
+        responses: list[Response] = []
+        if isinstance(item.requests[0], Generate):
+            texts = next(answers)
+            responses = [Response(texts=(each,)) for each in texts][: len(item.requests)]
+        else:
+            for request in item.requests:
+                if isinstance(request, Rolling):
+                    responses.append(Response(scores=(Scored(next(answers)[0]),)))
+                else:
+                    responses.append(Response(scores=tuple(Scored(*next(answers)[0]) for _ in request.pairs)))
+        answered.append(Answered(item, responses))
+    random.seed(0)
+    try:
+        grade = exam.grade(answered)
+    except ProctorError as error:
+        print(exam.name, "cannot be graded:", str(error)[:300])
+        return Counter({"DIFFERENT: only we cannot grade": 1})
+    counts: Counter[str] = Counter()
+    why = [*list(grade.failures.items())[:1], *list(grade.metric_failures.items())[:1]]
+    for key, expected in theirs["scores"].items():
+        metric, _, pipeline = key.partition(",")
+        name = metric if pipeline == "none" else key
+        got = grade.scores.get(name)
+        if same(got, expected):
+            counts["scores equal"] += 1
+        else:
+            counts["DIFFERENT: scores"] += 1
+            print(exam.name, key, "ours", repr(got)[:300], "theirs", repr(expected)[:300], str(why)[:300])
+    for pipeline, documents in theirs["samples"].items():
+        for metric in {name: None for document in documents for name in document}:
+            name = metric if pipeline == "none" else f"{metric},{pipeline}"
+            column = grade.instance_scores.get(name)
+            if column is None:
+                counts["DIFFERENT: no values of documents"] += 1
+                print(exam.name, name, "has no values here, only", list(grade.instance_scores))
+                continue
+            for place, document in enumerate(documents):
+                wanted = document.get(metric, ...)
+                got = json.loads(json.dumps(column[place], default=plain))
+                if wanted is ... or same(got, wanted):
+                    counts["values equal"] += 1
+                else:
+                    counts["DIFFERENT: values"] += 1
+                    print(exam.name, name, place, "ours", repr(got)[:300], "theirs", repr(wanted)[:300], str(why)[:300])
+                    break
+    return counts
+
+
+def same(got: Any, expected: Any) -> bool:
+    """Whether two values are equal, numbers up to the last digits of a sum."""
+    if isinstance(got, int | float) and isinstance(expected, int | float):
+        return (math.isnan(got) and math.isnan(expected)) or math.isclose(got, expected, rel_tol=1e-9, abs_tol=1e-12)
+    if isinstance(got, list | tuple) and isinstance(expected, list | tuple):
+        return len(got) == len(expected) and all(map(same, got, expected))
+    if isinstance(got, dict) and isinstance(expected, dict):
+        return got.keys() == expected.keys() and all(same(got[key], expected[key]) for key in got)
+    return bool(got == expected)
+
+
+def report(tasks: list[dict[str, Any]], plan: dict[str, Any], work: Path) -> int:
+    """Compare with what lm-eval wrote down; print counts."""
+    by_name = {entry["name"]: entry for entry in tasks}
+    counts: Counter[str] = Counter()
+    helpers: set[str] = set()
+    for number in range(PROCESSES):
+        for line in (work / f"helpers-{number}.jsonl").read_text().splitlines():
+            theirs = json.loads(line)
+            if theirs["name"] not in by_name:
+                continue
+            counts["tasks"] += 1
+            if "error" in theirs:
+                counts["tasks without rows"] += 1
+                counts["no rows: " + re.sub(r"'[^']*'|\d+", "…", theirs["error"])[:60]] += 1
+                continue
+            entry = by_name[theirs["name"]]
+            helpers.update(entry["helpers"])
+            try:
+                counts.update(ours(entry, theirs, plan))
+            except Exception:
+                counts["DIFFERENT: crashed"] += 1
+                print(entry["name"], "crashed:", traceback.format_exc()[-1500:])
+    counts["helper files compared"] = len(helpers)
+    for what, count in sorted(counts.items(), key=lambda each: (each[0].startswith("no rows"), -each[1])):
+        print(f"{count:7}  {what}")
+    return int(any(each.startswith("DIFFERENT") for each in counts))
+
+
+def main() -> int:
+    """Compare, print a summary, and return 1 where anything differs."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="*")
+    parser.add_argument("--per-helper", type=int, default=2, help="tasks for each helper file")
+    parser.add_argument("--seconds", type=float, default=12, help="for how long rows of a task are looked for")
+    parser.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "proctor-conformance" / "helpers")
+    parser.add_argument("--keep", action="store_true", help="use what lm-eval answered last time")
+    args = parser.parse_args()
+    args.work.mkdir(parents=True, exist_ok=True)
+    settings.trust_code = True
+    os.environ["HF_ALLOW_CODE_EVAL"] = "1"
+    tasks = chosen_tasks(args.only, args.per_helper)
+    print(f"{len(tasks)} tasks chosen", flush=True)
+    plan: dict[str, Any] = {
+        **{"layouts": LAYOUTS, "resamples": 300, "tokenizer": str(tokenizer_folder(args.work.parent))},
+        **{"seconds": args.seconds, "trials": 150, "rows": str(args.work / "rows")},
+    }
+    if not args.keep:
+        ask_lm_eval(tasks, plan, args.work)
+    return report(tasks, plan, args.work)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
