@@ -28,7 +28,7 @@ WORDS = ("heron", "amber", "basalt", "cedar", "delta", "ember", "fjord", "yes", 
 SHAPES = (
     *("text", "letter", "index", "texts", "number text", "word", "flag", "numbers", "indices", "text and label lists"),
     *("labelled list", "json texts", "python texts", "json dict", "real", "letters", "json tests", "nested texts"),
-    *("picture", "pictures", "nothing", "year", "offsets", "turns", "one text", "json indices"),
+    *("option", "picture", "pictures", "nothing", "year", "offsets", "turns", "one text", "json indices"),
 )
 """What a value may be; those that rows have most often come first."""
 
@@ -50,13 +50,15 @@ class Column:
     Attributes:
         shape: Which shape its values have now.
         inside: The columns within it, where code looks inside.
-        constants: What code compares it with.
+        constants: What code compares it with, or looks it up among.
+        preferred: Those of them that the task's own functions name.
         is_list: Whether what is inside stands in a list.
     """
 
     shape: str = "text"
     inside: dict[str, Column] = field(default_factory=dict)
     constants: list[Any] = field(default_factory=list)
+    preferred: list[Any] = field(default_factory=list)
     is_list: bool = False
 
 
@@ -67,10 +69,12 @@ class Guess:
         sources: Texts of the helper files.
         templates: Jinja and names of columns from the task's file.
         seed: Of what is tried.
+        functions: The names of the task's functions.
     """
 
-    def __init__(self, sources: list[str], templates: list[str], seed: int) -> None:
+    def __init__(self, sources: list[str], templates: list[str], seed: int, functions: frozenset[str]) -> None:
         self.columns: dict[str, Column] = {}
+        self._functions = functions
         self._draw = random.Random(seed)
         for source in sources:
             self._read_code(source)
@@ -93,16 +97,43 @@ class Guess:
             tree = ast.parse(source)
         except SyntaxError:
             return
+        own = [each for node in tree.body if _names(node) & self._functions for each in _all_constants(node)]
+        dicts = {
+            name: [each.value for each in node.value.keys if isinstance(each, ast.Constant)]
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict)
+            for name in _names(node)
+        }
         for node in ast.walk(tree):
             if (path := _path(node)) is not None:
                 self._add(path)
-            if isinstance(node, ast.Compare) and (path := _path(node.left)) is not None:
-                self._add(path).constants += [each for side in node.comparators for each in _constants(side)]
+            if isinstance(node, ast.Compare):
+                sides = [node.left, *node.comparators]
+                values = [each for side in sides for each in _constants(side)]
+                for path in filter(None, map(_path, sides)):
+                    self._compared(path, values, own)
+            if isinstance(node, ast.Subscript) and (path := _path(node.slice)) is not None:
+                held = node.value
+                keys = held.keys if isinstance(held, ast.Dict) else []
+                found = [each.value for each in keys if isinstance(each, ast.Constant)]
+                self._compared(path, found or dicts.get(getattr(held, "id", ""), []), [])
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "index" and node.args:
+                if (path := _path(node.args[0])) is not None:
+                    self._compared(path, _constants(node.func.value), [])
+
+    def _compared(self, path: tuple[str, ...], values: list[Any], own: list[Any]) -> None:
+        column = self._add(path)
+        column.constants += values or own
+        column.preferred += [each for each in own if each in values or not values]
+        if any(isinstance(each, str) for each in column.constants):
+            column.shape = "constant"
 
     def _read_template(self, template: str) -> None:
         if re.fullmatch(r"[A-Za-z_][\w-]*", template):
             self._add((template,))
             return
+        for listed, name in re.findall(r"\[([^\[\]]+)\]\.index\(([A-Za-z_]\w*)", template):
+            self._compared((name,), re.findall(r"['\"]([^'\"]+)['\"]", listed), [])
         for block in re.findall(r"\{[{%](.*?)[}%]\}", template, re.DOTALL):
             bare = re.sub(r"'[^']*'|\"[^\"]*\"", "''", block)
             for name in re.findall(r"(?<![\w.|])([A-Za-z_]\w*)(?!\w*\s*\()", bare):
@@ -124,6 +155,10 @@ class Guess:
             self._add((missing.group(1),))
             return True
         leaves = list(_leaves(self.columns))
+        compared = [each for _, each in leaves if each.constants and each.shape != "constant"]
+        if "out of bounds for size 0" in message and compared and self._draw.random() < 0.6:
+            self._draw.choice(compared).shape = "constant"
+            return True
         named = [(path, leaf) for path, leaf in leaves if re.search(rf"\b{re.escape(path[-1])}\b", line)]
         chosen = named if named and self._draw.random() < 0.85 else leaves
         _, column = self._draw.choice(chosen)
@@ -149,7 +184,10 @@ class Guess:
     def rows(self, count: int, split: str) -> list[dict[str, Any]]:
         """Return rows of the columns as they are guessed now; equal calls give equal rows."""
         return [
-            {name: _value(column, random.Random(f"{split} {row} {name}"), name) for name, column in self.columns.items()}
+            {
+                name: _value(column, _Row(f"{split} {row} {name}", f"{split} {row}"), name)
+                for name, column in self.columns.items()
+            }
             for row in range(count)
         ]
 
@@ -162,11 +200,78 @@ class Guess:
 
 
 _JINJA = frozenset(
-    "if else elif endif for endfor in not and or is set endset true false none True False None loop range doc "
-    "joiner namespace defined length macro endmacro raw endraw".split()
+    [
+        "if",
+        "else",
+        "elif",
+        "endif",
+        "for",
+        "endfor",
+        "in",
+        "not",
+        "and",
+        "or",
+        "is",
+        "set",
+        "endset",
+        "true",
+        "false",
+        "none",
+        "True",
+        "False",
+        "None",
+        "loop",
+        "range",
+        "doc",
+        "joiner",
+        "namespace",
+        "defined",
+        "length",
+        "macro",
+        "endmacro",
+        "raw",
+        "endraw",
+    ]
 )
-_METHODS = frozenset("index split strip items keys values replace format join lower upper append get title".split())
-_ROWS = frozenset("doc x example row sample item ex instance d line entry datum data problem inputs doc_ _doc".split())
+_METHODS = frozenset(
+    [
+        "index",
+        "split",
+        "strip",
+        "items",
+        "keys",
+        "values",
+        "replace",
+        "format",
+        "join",
+        "lower",
+        "upper",
+        "append",
+        "get",
+        "title",
+    ]
+)
+_ROWS = frozenset(
+    [
+        "doc",
+        "x",
+        "example",
+        "row",
+        "sample",
+        "item",
+        "ex",
+        "instance",
+        "d",
+        "line",
+        "entry",
+        "datum",
+        "data",
+        "problem",
+        "inputs",
+        "doc_",
+        "_doc",
+    ]
+)
 
 
 _HINTS = (
@@ -175,10 +280,13 @@ _HINTS = (
     (r"invalid literal for int|could not convert string to float|not .*'str' and 'int'", ("number text", "index")),
     (r"list indices must be integers, not 'str'|list indices must be", ("index", "text and label lists", "letter")),
     (r"string indices must be integers", ("text and label lists", "labelled list", "turns", "nested texts")),
-    (r"'(list|dict|int|bool|NoneType|float)' object has no attribute '\w*(strip|lower|split|replace|upper|encode)", ("text", "word")),
+    (
+        r"'(list|dict|int|bool|NoneType|float)' object has no attribute '\w*(strip|lower|split|replace|upper|encode)",
+        ("text", "word"),
+    ),
     (r"expected str|must be str|can only concatenate str|expected string", ("text", "letter", "number text")),
     (r"can only concatenate list|expected list", ("texts",)),
-    (r"is not in list|not in list", ("letter", "index", "constant", "word")),
+    (r"is not in list|not in list", ("option", "letter", "index", "constant", "word")),
     (r"out of range|not iterable|has no len", ("texts", "index", "one text", "text")),
     (r"has no attribute '(items|keys|values|get)'", ("text and label lists", "json dict")),
     (r"has no attribute '(convert|size|mode|save)'|decode_image|PIL", ("picture", "pictures")),
@@ -219,6 +327,20 @@ def _constants(node: ast.AST) -> list[Any]:
     return [each.value for each in parts if isinstance(each, ast.Constant) and isinstance(each.value, str | int)]
 
 
+def _names(node: ast.AST) -> set[str]:
+    """Return what a statement defines."""
+    if isinstance(node, ast.FunctionDef):
+        return {node.name}
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return {each.id for each in targets if isinstance(each, ast.Name)}
+
+
+def _all_constants(node: ast.AST) -> list[Any]:
+    """Return the short texts in a statement."""
+    values = [each.value for each in ast.walk(node) if isinstance(each, ast.Constant)]
+    return [each for each in values if isinstance(each, str) and 0 < len(each) < 60]
+
+
 def _by_name(name: str) -> str:
     return next((shape for pattern, shape in _BY_NAME if re.search(pattern, name.lower())), "text")
 
@@ -231,14 +353,23 @@ def _leaves(columns: dict[str, Column], above: tuple[str, ...] = ()) -> list[tup
     return found
 
 
-def _value(column: Column, draw: random.Random, name: str) -> Any:
+class _Row(random.Random):
+    """The random numbers of one column of a row, and the four options that all its columns speak of."""
+
+    def __init__(self, seed: str, row: str) -> None:
+        super().__init__(seed)
+        self.options = [f"{each} {number}" for number, each in enumerate(random.Random(row).sample(WORDS, 4))]
+
+
+def _value(column: Column, draw: _Row, name: str) -> Any:
     if column.inside:
+
         def one() -> dict[str, Any]:
             return {each: _value(inner, draw, each) for each, inner in column.inside.items()}
 
         return [one() for _ in range(3)] if column.is_list else one()
     if column.shape == "constant" and column.constants:
-        return draw.choice(column.constants)
+        return draw.choice(column.preferred if column.preferred and draw.random() < 0.8 else column.constants)
     return _MAKERS[column.shape if column.shape in _MAKERS else "text"](draw, name)
 
 
@@ -262,7 +393,8 @@ _MAKERS: dict[str, Any] = {
     "text": _text,
     "letter": lambda draw, name: draw.choice("ABCD"),
     "index": lambda draw, name: draw.randrange(3),
-    "texts": lambda draw, name: [f"{draw.choice(WORDS)} {number}" for number in range(4)],
+    "texts": lambda draw, name: list(draw.options),
+    "option": lambda draw, name: draw.choice(draw.options),
     "number text": lambda draw, name: str(draw.randrange(1, 4)),
     "word": lambda draw, name: draw.choice(WORDS),
     "flag": lambda draw, name: draw.random() < 0.5,
@@ -273,8 +405,8 @@ _MAKERS: dict[str, Any] = {
         "label": list("ABCD"),
     },
     "labelled list": lambda draw, name: [{"label": each, "text": draw.choice(WORDS)} for each in "ABCD"],
-    "json texts": lambda draw, name: _json([draw.choice(WORDS) for _ in range(4)]),
-    "python texts": lambda draw, name: repr([draw.choice(WORDS) for _ in range(4)]),
+    "json texts": lambda draw, name: _json(draw.options),
+    "python texts": lambda draw, name: repr(draw.options),
     "json dict": lambda draw, name: _json({each: draw.choice(WORDS) for each in "ABCD"}),
     "real": lambda draw, name: draw.randrange(50) / 10,
     "letters": lambda draw, name: list("ABCD"),

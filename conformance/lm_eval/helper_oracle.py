@@ -21,12 +21,20 @@ from pathlib import Path
 from types import SimpleNamespace
 
 os.environ.update(
-    HF_HUB_OFFLINE="1", HF_DATASETS_OFFLINE="1", TOKENIZERS_PARALLELISM="false", DISABLE_MULTIPROC="1",
-    TQDM_DISABLE="1", HF_ALLOW_CODE_EVAL="1",
+    HF_HUB_OFFLINE="1",
+    HF_DATASETS_OFFLINE="1",
+    TOKENIZERS_PARALLELISM="false",
+    DISABLE_MULTIPROC="1",
+    TQDM_DISABLE="1",
+    HF_ALLOW_CODE_EVAL="1",
 )
 logging.disable(logging.CRITICAL)
 
 import datasets  # noqa: E402
+import evaluate  # noqa: E402, F401 - an import that the alarm cuts off is broken for good
+import numpy as np  # noqa: E402
+import sympy  # noqa: E402, F401
+import torch._dynamo  # noqa: E402, F401
 
 datasets.disable_progress_bars()
 datasets.disable_caching()
@@ -40,18 +48,26 @@ from made_up_answers import SAID  # noqa: E402
 from transformers import AutoTokenizer  # noqa: E402
 
 ROWS = 7
-TEXT_FIELDS = ("doc_to_text", "doc_to_target", "doc_to_choice", "doc_to_image", "doc_to_audio", "gen_prefix", "description")
+TEXT_FIELDS = (
+    "doc_to_text",
+    "doc_to_target",
+    "doc_to_choice",
+    "doc_to_image",
+    "doc_to_audio",
+    "gen_prefix",
+    "description",
+)
 
 
-class TooLong(Exception):
+class TooLongError(Exception):
     """A task took too long."""
 
 
-def _alarm(signum, frame):
-    raise TooLong
+def _alarm(*_):
+    raise TooLongError
 
 
-signal.signal(signal.SIGALRM, _alarm)
+signal.signal(signal.SIGPROF, _alarm)
 
 
 class Task(ConfigurableTask):
@@ -98,12 +114,11 @@ def plain(value):
     return str(value)
 
 
-def build(task, plan, layout, tokenizer):
+def build(task, layout, tokenizer):
     """Return the requests in one layout."""
     own = task._proctor_shots  # noqa: SLF001
     task.set_config("num_fewshot", own if layout["shots"] is None or own == 0 else layout["shots"])
     task.set_fewshot_seed(1234)
-    random.seed(0)
     model = SimpleNamespace(tokenizer=tokenizer, chat_template_args={})
     chat = layout["chat"]
     task.build_all_requests(
@@ -119,15 +134,11 @@ def score(task, instances, plan):
     """Return invented answers, what becomes of each document, and the scores."""
     by_doc = {}
     for each in instances:
-        each.resps = [
-            invented(task, each, each.doc, time_asked)
-            for time_asked in range(each.repeats or 1)
-        ]
+        each.resps = [invented(task, each, each.doc, time_asked) for time_asked in range(each.repeats or 1)]
         if each.request_type == "loglikelihood":
             each.resps = [tuple(answer) for answer in each.resps]
         by_doc.setdefault(each.doc_id, []).append(each)
     answers = [list(each.resps) for each in instances]
-    random.seed(0)
     task.apply_filters()
     raw, samples = {}, {}
     for key in instances[0].filtered_resps:
@@ -144,15 +155,17 @@ def score(task, instances, plan):
 def attempt(config, rows, plan, tokenizer):
     """Return everything about a task over rows; raises where it stumbles."""
     Task.rows = rows
+    random.seed(0)  # as simple_evaluate does, before it builds its tasks
+    np.random.seed(1234)  # noqa: NPY002 - the generator that lm-eval seeds
     task = Task(config=copy.deepcopy(config))
     task._proctor_shots = task.config.num_fewshot  # noqa: SLF001
     result = {"layouts": {}}
     for layout in plan["layouts"]:
         try:
-            instances = build(task, plan, layout, tokenizer)
-        except TooLong:
+            instances = build(task, layout, tokenizer)
+        except TooLongError:
             raise
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             if layout.get("scored"):
                 raise
             result["layouts"][layout["name"]] = {"error": f"{type(error).__name__}: {error}"[:300]}
@@ -184,12 +197,12 @@ def templates_of(value):
             yield from templates_of(each)
 
 
-def guess_for(config, sources, seed):
+def guess_for(config, sources, seed, functions):
     """Return a first guess of a task's columns."""
     named = [config.get(name) for name in TEXT_FIELDS]
     fewshot = config.get("fewshot_config")
     named += [fewshot.get(name) for name in TEXT_FIELDS] if isinstance(fewshot, dict) else []
-    return Guess(sources, [each for value in named for each in templates_of(value)], seed)
+    return Guess(sources, [each for value in named for each in templates_of(value)], seed, functions)
 
 
 def where(error):
@@ -209,22 +222,22 @@ def search(entry, plan, tokenizer):
         config.pop(key, None)
     config.setdefault("metadata", {"version": 0})
     sources = [Path(each).read_text() for each in entry["helpers"]]
-    guess = guess_for(config, sources, digest(entry["name"]))
+    guess = guess_for(config, sources, digest(entry["name"]), frozenset(entry["functions"]))
     templates = "\n".join(map(str, (config.get(name) for name in TEXT_FIELDS)))
-    began, tried, last = time.monotonic(), 0, ""
-    while time.monotonic() - began < plan["seconds"] and tried < plan["trials"]:
+    began, tried, last = time.process_time(), 0, ""
+    while time.process_time() - began < plan["seconds"] and tried < plan["trials"]:
         tried += 1
         try:
-            signal.alarm(15)
+            signal.setitimer(signal.ITIMER_PROF, 15)
             rows = datasets.DatasetDict(
                 {split: datasets.Dataset.from_list(guess.rows(ROWS, split)) for split in splits_of(config)}
             )
-            result = attempt(config, rows, plan, tokenizer)
-            signal.alarm(0)
+            attempt(config, rows, plan, tokenizer)
+            signal.setitimer(signal.ITIMER_PROF, 0)
         except KeyboardInterrupt:
             raise
-        except BaseException as error:
-            signal.alarm(0)
+        except BaseException as error:  # noqa: BLE001 - code of tasks may even exit
+            signal.setitimer(signal.ITIMER_PROF, 0)
             last = f"{type(error).__name__}: {error}"[:300]
             if isinstance(error, ImportError):
                 break
@@ -235,8 +248,33 @@ def search(entry, plan, tokenizer):
         folder.mkdir(parents=True)
         for split, each in rows.items():
             each.to_parquet(str(folder / f"{split}.parquet"))
-        return {"name": entry["name"], "tried": tried, "rows": str(folder), "splits": list(rows), **result}
+        return {**last_word(entry, config, plan, tokenizer, folder, list(rows)), "tried": tried}
     return {"name": entry["name"], "tried": tried, "error": last, "shapes": guess.shapes()}
+
+
+def last_word(entry, config, plan, tokenizer, folder, splits):
+    """Return everything about a task over the rows of files, as a first run of lm-eval would: maps are cached."""
+    files = {split: str(folder / f"{split}.parquet") for split in splits}
+    datasets.enable_caching()
+    try:
+        rows = datasets.load_dataset("parquet", data_files=files, cache_dir=str(folder / "cache"))
+        again = load_yaml(entry["file"]) if forget(entry) else config
+        for key in ("tag", "group", "task_list"):
+            again.pop(key, None)
+        again.setdefault("metadata", {"version": 0})
+        result = attempt(again, rows, plan, tokenizer)
+    finally:
+        datasets.disable_caching()
+    return {"name": entry["name"], "rows": str(folder), "splits": splits, **result}
+
+
+def forget(entry):
+    """Forget the helpers of a task, so that generators of their modules begin again; whether there were any."""
+    files = set(entry["helpers"])
+    gone = [name for name, module in sys.modules.items() if getattr(module, "__file__", None) in files]
+    for name in gone:
+        del sys.modules[name]
+    return bool(gone)
 
 
 def main():
@@ -251,7 +289,7 @@ def main():
             except KeyboardInterrupt:
                 raise
             except BaseException as error:  # noqa: BLE001
-                signal.alarm(0)
+                signal.setitimer(signal.ITIMER_PROF, 0)
                 result = {"name": entry["name"], "error": f"{type(error).__name__}: {error}"[:300]}
             out.write(json.dumps(result, default=plain) + "\n")
             out.flush()
