@@ -258,8 +258,8 @@ def answers(prefix: str) -> list[Any]:
     found = []
     for module, name, given, named in calls():
         try:
-            found = import_module(_place(prefix, module))
-            value = PROBES[name](found, *given) if name in PROBES else getattr(found, name)(*given, **named)
+            place = import_module(_place(prefix, module))
+            value = PROBES[name](place, *given) if name in PROBES else getattr(place, name)(*given, **named)
             value = _cells(value) if name == "make_table" else value
             found.append(json.loads(json.dumps(list(value) if hasattr(value, "__next__") else value, default=_plain)))
         except Exception as error:  # noqa: BLE001 - the kind of error is what is compared
