@@ -117,9 +117,9 @@ class Guess:
                 keys = held.keys if isinstance(held, ast.Dict) else []
                 found = [each.value for each in keys if isinstance(each, ast.Constant)]
                 self._compared(path, found or dicts.get(getattr(held, "id", ""), []), [])
-            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "index" and node.args:
-                if (path := _path(node.args[0])) is not None:
-                    self._compared(path, _constants(node.func.value), [])
+            is_index = isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "index" and node.args
+            if is_index and (path := _path(node.args[0])) is not None:
+                self._compared(path, _constants(node.func.value), [])
 
     def _compared(self, path: tuple[str, ...], values: list[Any], own: list[Any]) -> None:
         column = self._add(path)

@@ -14,23 +14,24 @@ import io
 import json
 import math
 import os
-import random
 import re
 import subprocess
 import sys
 import tempfile
 import traceback
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from conformance.explained import sentence
 from conformance.lm_eval.compare import PYTHON, TASKS, described, tokenizer_folder
 
 from proctor.dialects.lm_eval.checks import task_from_values
 from proctor.dialects.lm_eval.exam import task_exam
 from proctor.dialects.lm_eval.index import build_index
+from proctor.dialects.lm_eval.prepared import PreparedTask
 from proctor.dialects.lm_eval.reader import FunctionReference, TaskReader
 from proctor.errors import ProctorError
 from proctor.ir import Generate, Response, Rolling, Scored
@@ -44,6 +45,8 @@ LAYOUTS: list[dict[str, Any]] = [
     {"name": "1-multiturn", "shots": 1, "chat": "multiturn", "system": "Be brief."},
 ]
 PROCESSES = 2
+DIFFERENT = "DIFFERENT"
+"""How counts begin of what is not equal."""
 
 
 def references(value: Any) -> Iterator[FunctionReference]:
@@ -116,58 +119,74 @@ def ask_lm_eval(tasks: list[dict[str, Any]], plan: dict[str, Any], work: Path) -
 def ours(entry: dict[str, Any], theirs: dict[str, Any], plan: dict[str, Any]) -> Counter[str]:
     """Compare one task; print the first difference of each kind."""
     counts: Counter[str] = Counter()
-    reader = TaskReader()
     for layout in plan["layouts"]:
-        source = reader.read(entry["file"])
-        values = {key: value for key, value in source.values.items() if key not in ("dataset_name", "dataset_kwargs")}
-        files = {split: f"{theirs['rows']}/{split}.parquet" for split in theirs["splits"]}
-        if "custom_dataset" not in source.values:
-            values |= {"dataset_path": "parquet", "dataset_kwargs": {"data_files": files}}
-        chat = bool(layout["chat"])
-        options = ExamOptions(
-            num_demos=layout["shots"],
-            apply_chat_template=chat,
-            chat_template_model=plan["tokenizer"] if chat else None,
-            demos_as_turns=True if chat else None,
-            system_prompt=layout.get("system"),
-            resamples=plan["resamples"],
-        )
         expected = theirs["layouts"].get(layout["name"], {})
         label = f"{entry['name']} {layout['name']}"
         try:
-            random.seed(0)
-            exam = task_exam(entry["name"], task_from_values(values, source), options)
+            exam = exam_over_rows(entry, theirs, layout, plan)
             items = list(exam.questions())
         except ProctorError as error:
             if "error" in expected:
                 counts["layouts that both refuse"] += 1
             else:
-                counts["DIFFERENT: only we refuse"] += 1
+                counts[f"{DIFFERENT}: only we refuse"] += 1
                 print(f"{label}: we refuse: {str(error)[:600]}")
             continue
-        failed = [item for item in items if item.failure is not None]
-        if "error" in expected:
-            counts["layouts with failed rows there and here" if failed else "layouts that only lm-eval refuses"] += 1
-            if not failed:
-                print(f"{label}: only lm-eval refuses: {expected['error'][:200]}")
-            continue
-        made = json.loads(json.dumps([each for item in items for each in asked(item, exam)], default=plain))
-        wanted = [as_asked(arguments) for arguments, _ in expected["requests"]]
-        if chat and any(isinstance(each[-1], dict) and "visual" in each[-1] for each in wanted):
-            counts["layouts of pictures in chats (laid out by the engine here): not compared"] += 1
-            continue
-        if made == wanted:
-            counts["layouts equal"] += 1
-            counts["requests equal"] += len(made)
-        else:
-            counts["DIFFERENT: requests"] += 1
-            pair = next(((a, b) for a, b in zip(made, wanted, strict=False) if a != b), (len(made), len(wanted)))
-            why = f" ({failed[0].failure})" if failed else ""
-            print(f"{label}: requests{why}\n  ours   {pair[0]!r:.900}\n  theirs {pair[1]!r:.900}")
-            continue
-        if layout.get("scored"):
+        counts.update(compare_layout(exam, items, expected, label))
+        if layout.get("scored") and not any(each.startswith(DIFFERENT) for each in counts):
             counts.update(compare_scores(exam, items, theirs))
     return counts
+
+
+def exam_over_rows(entry: dict[str, Any], theirs: dict[str, Any], layout: dict[str, Any], plan: dict[str, Any]) -> Exam:
+    """Return a task over the rows that lm-eval's side made up, in a layout."""
+    source = TaskReader().read(entry["file"])
+    values = {key: value for key, value in source.values.items() if key not in ("dataset_name", "dataset_kwargs")}
+    if "custom_dataset" not in source.values:
+        files = {split: f"{theirs['rows']}/{split}.parquet" for split in theirs["splits"]}
+        values |= {"dataset_path": "parquet", "dataset_kwargs": {"data_files": files}}
+    chat = bool(layout["chat"])
+    options = ExamOptions(
+        num_demos=layout["shots"],
+        apply_chat_template=chat,
+        chat_template_model=plan["tokenizer"] if chat else None,
+        demos_as_turns=True if chat else None,
+        system_prompt=layout.get("system"),
+        resamples=plan["resamples"],
+    )
+    return task_exam(entry["name"], task_from_values(values, source), options)
+
+
+def compare_layout(exam: Exam, items: list[Any], expected: dict[str, Any], label: str) -> Counter[str]:
+    """Compare the requests of one layout."""
+    failed = [item for item in items if item.failure is not None]
+    if "error" in expected:
+        if not failed:
+            print(f"{label}: only lm-eval refuses: {expected['error'][:200]}")
+        kind = "with failed rows there and here" if failed else "that only lm-eval refuses"
+        return Counter({f"layouts {kind}": 1})
+    wanted = [as_asked(arguments) for arguments, _ in expected["requests"]]
+    if exam.options.apply_chat_template and any("visual" in str(each[-1])[:12] for each in wanted):
+        return Counter({"layouts of pictures in chats (laid out by the engine here): not compared": 1})
+    made = json.loads(json.dumps([each for item in items for each in asked(item, exam)], default=plain))
+    if made == wanted:
+        return Counter({"layouts equal": 1, "requests equal": len(made)})
+    if why := explained(exam):
+        return Counter({f"layouts explained: {why}": 1})
+    pair = next(((a, b) for a, b in zip(made, wanted, strict=False) if a != b), (len(made), len(wanted)))
+    said = f" ({failed[0].failure})" if failed else ""
+    print(f"{label}: requests{said}\n  ours   {pair[0]!r:.900}\n  theirs {pair[1]!r:.900}")
+    return Counter({f"{DIFFERENT}: requests": 1})
+
+
+def explained(exam: Exam) -> str:
+    """Return why requests may differ on purpose; empty where they may not."""
+    if fnmatchcase(exam.name, "gpqa_*n_shot"):
+        return sentence("lm_eval/generator-of-a-module")
+    task = exam.own
+    assert isinstance(task, PreparedTask)
+    draws_from_asked = task.config.fewshot.split is None and task.documents.pool_split == task.documents.eval_split
+    return sentence("lm_eval/never-itself") if task.num_fewshot and draws_from_asked else ""
 
 
 def asked(item: Any, exam: Exam) -> Iterator[list[Any]]:
@@ -215,53 +234,55 @@ def plain(value: Any) -> Any:
 def compare_scores(exam: Exam, items: list[Any], theirs: dict[str, Any]) -> Counter[str]:
     """Grade lm-eval's invented answers; compare values of documents, scores and standard errors."""
     answers = iter(theirs["answers"])
-    answered = []
-    for item in items:
-        responses: list[Response] = []
-        if isinstance(item.requests[0], Generate):
-            texts = next(answers)
-            responses = [Response(texts=(each,)) for each in texts][: len(item.requests)]
-        else:
-            for request in item.requests:
-                if isinstance(request, Rolling):
-                    responses.append(Response(scores=(Scored(next(answers)[0]),)))
-                else:
-                    responses.append(Response(scores=tuple(Scored(*next(answers)[0]) for _ in request.pairs)))
-        answered.append(Answered(item, responses))
-    random.seed(0)
+    answered = [Answered(item, list(responses(item, answers))) for item in items]
     try:
         grade = exam.grade(answered)
     except ProctorError as error:
         print(exam.name, "cannot be graded:", str(error)[:300])
-        return Counter({"DIFFERENT: only we cannot grade": 1})
+        return Counter({f"{DIFFERENT}: only we cannot grade": 1})
     counts: Counter[str] = Counter()
     why = [*list(grade.failures.items())[:1], *list(grade.metric_failures.items())[:1]]
     for key, expected in theirs["scores"].items():
-        metric, _, pipeline = key.partition(",")
-        name = metric if pipeline == "none" else key
-        got = grade.scores.get(name)
-        if same(got, expected):
-            counts["scores equal"] += 1
-        else:
-            counts["DIFFERENT: scores"] += 1
+        got = grade.scores.get(here(*key.partition(",")[::2]))
+        counts["scores equal" if same(got, expected) else f"{DIFFERENT}: scores"] += 1
+        if not same(got, expected):
             print(exam.name, key, "ours", repr(got)[:300], "theirs", repr(expected)[:300], str(why)[:300])
     for pipeline, documents in theirs["samples"].items():
-        for metric in {name: None for document in documents for name in document}:
-            name = metric if pipeline == "none" else f"{metric},{pipeline}"
-            column = grade.instance_scores.get(name)
-            if column is None:
-                counts["DIFFERENT: no values of documents"] += 1
-                print(exam.name, name, "has no values here, only", list(grade.instance_scores))
-                continue
-            for place, document in enumerate(documents):
-                wanted = document.get(metric, ...)
-                got = json.loads(json.dumps(column[place], default=plain))
-                if wanted is ... or same(got, wanted):
-                    counts["values equal"] += 1
-                else:
-                    counts["DIFFERENT: values"] += 1
-                    print(exam.name, name, place, "ours", repr(got)[:300], "theirs", repr(wanted)[:300], str(why)[:300])
-                    break
+        for metric in dict.fromkeys(name for document in documents for name in document):
+            column = grade.instance_scores.get(here(metric, pipeline), [None] * len(documents))
+            counts.update(compare_values(exam.name, metric, column, documents))
+    return counts
+
+
+def responses(item: Any, answers: Iterator[Any]) -> Iterator[Response]:
+    """Yield lm-eval's answers to a question, as engines give them."""
+    if isinstance(item.requests[0], Generate):
+        texts = next(answers)
+        yield from (Response(texts=(each,)) for each in texts[: len(item.requests)])
+        return
+    for request in item.requests:
+        if isinstance(request, Rolling):
+            yield Response(scores=(Scored(next(answers)[0]),))
+        else:
+            yield Response(scores=tuple(Scored(*next(answers)[0]) for _ in request.pairs))
+
+
+def here(metric: str, pipeline: str) -> str:
+    """Return what a score is called here."""
+    return metric if pipeline in ("none", "") else f"{metric},{pipeline}"
+
+
+def compare_values(name: str, metric: str, column: Sequence[Any], documents: list[dict[str, Any]]) -> Counter[str]:
+    """Compare what each document has of a metric; print the first difference."""
+    counts: Counter[str] = Counter()
+    for place, document in enumerate(documents):
+        got = json.loads(json.dumps(column[place], default=plain))
+        if metric not in document or same(got, document[metric]):
+            counts["values equal"] += 1
+            continue
+        counts[f"{DIFFERENT}: values"] += 1
+        print(name, metric, place, "ours", repr(got)[:300], "theirs", repr(document[metric])[:300])
+        break
     return counts
 
 
@@ -295,13 +316,13 @@ def report(tasks: list[dict[str, Any]], plan: dict[str, Any], work: Path) -> int
             helpers.update(entry["helpers"])
             try:
                 counts.update(ours(entry, theirs, plan))
-            except Exception:
-                counts["DIFFERENT: crashed"] += 1
+            except Exception:  # noqa: BLE001 - a crash is a difference
+                counts[f"{DIFFERENT}: crashed"] += 1
                 print(entry["name"], "crashed:", traceback.format_exc()[-1500:])
     counts["helper files compared"] = len(helpers)
     for what, count in sorted(counts.items(), key=lambda each: (each[0].startswith("no rows"), -each[1])):
         print(f"{count:7}  {what}")
-    return int(any(each.startswith("DIFFERENT") for each in counts))
+    return int(any(each.startswith(DIFFERENT) for each in counts))
 
 
 def main() -> int:

@@ -105,6 +105,12 @@ def _of_models(draw: random.Random) -> Iterator[tuple[str, str, list[Any], dict[
         for limit, room, shrink in ((5, 30, False), (5, 22, False), (5, 22, True), (30, 22, True), (5, 3, True)):
             given = {"min_gen_toks": 4, "shrink_gen_toks": shrink, "verbose": False}
             yield "models.utils", "maybe_truncate", [tokens[:size], limit, room], given
+    yield from _of_decoding()
+    yield from _of_batches(draw)
+
+
+def _of_decoding() -> Iterator[tuple[str, str, list[Any], dict[str, Any]]]:
+    """Yield calls about how to generate."""
     for until in ("a", ["a", "b"], None, ["</s>"], 7):
         yield "models.utils", "handle_stop_sequences", [until, "</s>"], {}
     limits: list[dict[str, Any]] = [

@@ -147,3 +147,15 @@ def test_the_program_itself(tmp_path):
     refused = proctor("show", "samples.science", "--batch_size", "3", cwd=tmp_path)
     assert "it is an option of proctor run" in refused.stderr
     assert "here it is --batch-size" not in refused.stderr
+
+
+def test_brackets_of_a_tasks_own_name_are_not_arguments(invoke, tmp_path):
+    (tmp_path / "rows.jsonl").write_text('{"q": "1+1"}\n')
+    (tmp_path / "picks.yaml").write_text(
+        'task: "picks[hard]"\ndataset_path: json\ndataset_kwargs: {data_files: {test: rows.jsonl}}\ntest_split: test\n'
+        'output_type: multiple_choice\ndoc_to_text: "{{q}}="\ndoc_to_choice: ["2", "3"]\ndoc_to_target: 0\n'
+    )
+    code, out, err = invoke("show", "picks[hard]", "--include-path", str(tmp_path), "--docs", "1")
+    assert code == 0, err
+    assert "1+1=" in out
+    assert "picks[hard]" in out
