@@ -128,6 +128,10 @@ def _of_decoding() -> Iterator[tuple[str, str, list[Any], dict[str, Any]]]:
     for limit_given in limits:
         for draws in drawn:
             yield "models.utils", "normalize_gen_kwargs", [{**limit_given, **draws, "until": "x"}], {}
+
+
+def _of_batches(draw: random.Random) -> Iterator[tuple[str, str, list[Any], dict[str, Any]]]:
+    """Yield calls about placeholders, answers and batches."""
     for most in (0, 1, 2, 5):
         for token in ("<pad>", "<image>"):
             yield "models.utils", "replace_placeholders", ["a<image>b<image><image>c", "<image>", token, most], {}
@@ -159,6 +163,11 @@ def _of_prompts(draw: random.Random) -> Iterator[tuple[str, str, list[Any], dict
         ("system", "user", "assistant"),
     ):
         yield "api.utils", "Message:laid_out", [list(roles)], {}
+    yield from _of_texts_and_groups(draw)
+
+
+def _of_texts_and_groups(draw: random.Random) -> Iterator[tuple[str, str, list[Any], dict[str, Any]]]:
+    """Yield calls about contaminated texts, groups and defaults."""
     words = [draw.choice(WORDS) or "filler" for _ in range(400)]
     text = " ".join(words)
     for size in (1, 3, 13):
@@ -232,7 +241,7 @@ def _group_scores(module: Any, filters: Any, by_size: bool) -> Any:
     return [made.aggregate(scores), made.version, made.has_aggregation, made.child_names, made.to_dict()]
 
 
-PROBES = {
+PROBES: dict[str, Any] = {
     "Collator:batches": _batches,
     "Grouper:round_trip": _grouped,
     "Reorderer:round_trip": _reordered,
