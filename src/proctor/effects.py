@@ -411,7 +411,7 @@ def reading(path: str | os.PathLike[str], who: Author | None, by: str = "") -> l
         return [effect for part in _CHAINED.split(text) for effect in _reading_address(part, who, by)]
     place = Path(text).expanduser()
     target = place.resolve()
-    if any(_may_read(target, root) for root in _own_folders(who)):
+    if any(_is_shown(target, root) for root in _own_folders(who)):
         return []
     named = Path(os.path.abspath(place))  # noqa: PTH100 - links below a folder that the user named are his own
     if any(named.is_relative_to(root) or target.is_relative_to(root.resolve()) for root in named_folders()):
@@ -445,11 +445,21 @@ def writing(path: str | os.PathLike[str], by: str = "") -> list[Effect]:
     return [] if target.is_relative_to(Path(settings.cache_dir).resolve()) else [_on("write", target, by)]
 
 
+def writing_results(path: str | os.PathLike[str], who: Author, by: str = "") -> list[Effect]:
+    """Return the effect of writing results where a file says; none below the working folder and the file's own.
+
+    What is hidden there (``.git``) belongs to other programs.
+    """
+    target = Path(path).expanduser().resolve()
+    own = (Path.cwd(), Path(who.folder).resolve())
+    return [] if any(_is_shown(target, root) for root in own) else writing(path, by)
+
+
 def _on(kind: Kind, target: Path, by: str) -> Effect:
     return Effect(kind, str(target), by)
 
 
-def _may_read(target: Path, root: Path) -> bool:
+def _is_shown(target: Path, root: Path) -> bool:
     """Whether a file lies below a folder, and is not hidden there: keys and settings of other programs lie there."""
     return target.is_relative_to(root) and not any(part.startswith(".") for part in target.relative_to(root).parts)
 

@@ -149,6 +149,30 @@ def test_the_program_itself(tmp_path):
     assert "here it is --batch-size" not in refused.stderr
 
 
+@pytest.mark.parametrize("key, option", [("output_path", "--output"), ("use_cache", "--log")])
+@pytest.mark.parametrize("place", ["{outside}", "../elsewhere", ".git/hooks"])
+def test_a_file_writes_where_it_lies_and_nowhere_else(tmp_path, key, option, place):
+    here, outside = tmp_path / "here", tmp_path / "elsewhere"
+    here.mkdir()
+    (here / "c.yaml").write_text(json.dumps({**CONFIG, key: place.format(outside=outside)}))
+    refused = proctor("--config", "c.yaml", cwd=here)
+    assert refused.returncode == 2
+    assert f"{option} writes " in refused.stderr
+    assert "--allow write:" in refused.stderr
+    assert {each.name for each in here.iterdir()} <= {"c.yaml", "cache"}
+    assert not outside.exists()
+
+
+def test_what_a_file_may_write_is_allowed_or_typed(tmp_path):
+    here = tmp_path / "here"
+    here.mkdir()
+    (here / "c.yaml").write_text(json.dumps({**CONFIG, "output_path": str(tmp_path / "out")}))
+    assert proctor("--config", "c.yaml", "--allow", f"write:{tmp_path}", cwd=here).returncode == 0
+    assert (tmp_path / "out" / "results.json").is_file()
+    assert proctor("--config", "c.yaml", "--output", str(tmp_path / "typed"), cwd=here).returncode == 0
+    assert (tmp_path / "typed" / "results.json").is_file()
+
+
 def test_brackets_of_a_tasks_own_name_are_not_arguments(invoke, tmp_path):
     (tmp_path / "rows.jsonl").write_text('{"q": "1+1"}\n')
     (tmp_path / "picks.yaml").write_text(

@@ -90,35 +90,6 @@ def test_what_is_damaged_is_left_to_its_reader(tmp_path, content, name):
     check_file(tmp_path)
 
 
-def test_a_parquet_file_of_one_value_is_not_held(tmp_path, monkeypatch, tiny):
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    from proctor.data.hub import _held_parquet, read_parquet
-
-    repeated = pa.DictionaryArray.from_arrays(pa.array([0] * 300_000, pa.int32()), pa.array(["a" * 1000]))
-    parquet.write_table(pa.table({"q": repeated}), tmp_path / "many.parquet", store_schema=False)
-    monkeypatch.setattr(bounds, "_memory", lambda: 1 << 28)
-    with pytest.raises(DataError, match="the rows take more than 0 GiB of memory"):
-        _held_parquet([str(tmp_path / "many.parquet")])
-    with pytest.raises(DataError, match="the rows take more than"):
-        check_file(tmp_path / "many.parquet")
-    parquet.write_table(pa.table({"q": ["a" * 90_000_000]}), tmp_path / "one.parquet", compression="zstd")
-    for read in (_held_parquet, lambda paths: list(read_parquet(paths))):
-        with pytest.raises(DataError, match="would unpack to more than"):
-            read([str(tmp_path / "one.parquet")])
-
-
-def test_honest_parquet_files_are_held_as_they_are(tmp_path):
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    table = pa.table({"q": [f"text {number}" for number in range(70_000)], "n": range(70_000)})
-    parquet.write_table(table, tmp_path / "x.parquet")
-    with parquet.ParquetFile(tmp_path / "x.parquet") as file:
-        assert bounds.held_table(file, str(tmp_path / "x.parquet")).equals(table)
-
-
 def picture(width, height):
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

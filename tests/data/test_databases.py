@@ -1,12 +1,17 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
+import subprocess
+import sys
+import time
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
 
 import pytest
+from tests_pace import in_time
 
 from proctor.data import databases
 from proctor.data.databases import connect
@@ -58,12 +63,67 @@ def test_queries_cannot_change_a_file(file, query):
     assert file.read_bytes() == before
 
 
-def test_queries_end(monkeypatch):
-    monkeypatch.setattr(databases, "QUERY_SECONDS", 0.05)
-    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
-    rows, error = connect(MEMORY).execute(endless)
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+
+
+def test_queries_end():
+    began = time.process_time()
+    with databases.query_seconds(0.05):
+        rows, error = connect(MEMORY).execute(ENDLESS + "SELECT count(*) FROM n")
     assert rows is None
     assert "interrupted" in error
+    assert in_time(time.process_time() - began, 2)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        ENDLESS + "SELECT randomblob(200000) FROM n",
+        ENDLESS + "SELECT i FROM n",
+        ENDLESS + "SELECT randomblob(1000) FROM n ORDER BY 1",
+        "CREATE TABLE x AS " + ENDLESS + "SELECT randomblob(1000) FROM n",
+        "SELECT zeroblob(900000000)",
+        "SELECT " + ",".join(["randomblob(200000)"] * 301),
+    ],
+)
+def test_queries_fill_neither_memory_nor_disk(query, tmp_path):
+    """In a process of its own, whose memory shows what a query took."""
+    program = (
+        "import resource, sys\nfrom proctor.data.databases import connect\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        f"rows, error = connect({MEMORY!r}).execute(sys.argv[1])\n"
+        "print(rows is None, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, query], capture_output=True, text=True, check=True,
+        env={**os.environ, "SQLITE_TMPDIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    ended, megabytes = done.stdout.split()
+    assert ended == "True"
+    assert int(megabytes) < 512
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["hard_heap_limit=1000", "soft_heap_limit=1", "temp_store_directory='/tmp'"])
+def test_queries_do_not_change_sqlite_itself(name):
+    assert connect(MEMORY).execute(f"PRAGMA {name}") == (None, "Error executing SQL: not authorized")
+    assert connect(MEMORY).execute("SELECT b FROM t WHERE a = 2") == ([("y",)], None)
+    rows, error = connect(MEMORY).execute("PRAGMA table_info(t)")
+    assert [each[1] for each in rows] == ["a", "b"], error
+
+
+@pytest.mark.parametrize(
+    "query", ["SELECT '\ud800'", "SELECT '\0'", "SELECT cast(x'ff' AS text)", "SELECT 1; SELECT 2"]
+)
+def test_queries_that_are_none_are_errors(query):
+    rows, error = connect(MEMORY).execute(query)
+    assert rows is None
+    assert error.startswith("Error executing SQL: ")
+
+
+def test_tables_that_are_none_are_named():
+    with pytest.raises(DataError, match="the table 'my table' of a database in memory cannot be made"):
+        connect({"db_type": "in_memory", "data": {"my table": {"columns": ["a"], "rows": []}}}).execute("SELECT 1")
 
 
 def test_a_database_that_is_not_there_or_twice(file):

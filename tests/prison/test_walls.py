@@ -206,15 +206,19 @@ def _processes() -> str:
     ],
 )
 def test_memory_disk_and_handles_are_limited(walled: str, source: str, tmp_path: Path):
-    free = os.statvfs(tmp_path)
+    assert any(_used(walled, source, tmp_path) < 2**30 for _ in range(3))  # others write to the disk at the same time
+
+
+def _used(walled: str, source: str, disk: Path) -> int:
+    """Return the bytes of a disk that a program took, and whatever else was written meanwhile."""
+    free = os.statvfs(disk)
     court = Court(KINDS[walled](), Limits())
     try:
         found = court.outcome(Trial(source, "", limits=Limits(seconds=5)))
     finally:
         court.close()
     assert found.how in ("failed", "timeout")
-    used = (free.f_bfree - os.statvfs(tmp_path).f_bfree) * free.f_frsize
-    assert used < 2**30
+    return (free.f_bfree - os.statvfs(disk).f_bfree) * free.f_frsize
 
 
 def test_a_program_starts_in_an_empty_folder_that_it_may_use(walled: str):

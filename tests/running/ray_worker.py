@@ -26,6 +26,7 @@ class NotingSlowEngine(Engine):
         return self._answer(requests)
 
     def _answer(self, requests) -> Answers:
+        wait_for_a_successor(Path(self.folder))
         with (Path(self.folder) / str(os.getpid())).open("a") as file:
             for position, request in enumerate(requests):
                 if isinstance(request, Generate) and "poison" in request.prompt.text:
@@ -36,6 +37,19 @@ class NotingSlowEngine(Engine):
                 file.write(f"{request.key}\n")
                 file.flush()
                 yield position, answer(request)
+
+
+def wait_for_a_successor(folder: Path) -> None:
+    """Leave work for the worker that takes a dead one's place: on a busy machine it takes a while to start."""
+    names = [path.name for path in folder.iterdir()]
+    if all(Path("/proc", name).exists() for name in names) or str(os.getpid()) not in names:
+        return
+    until = time.monotonic() + 60
+    while len(list(folder.iterdir())) == len(names) and time.monotonic() < until and len(names) < MOST_WORKERS:
+        time.sleep(0.01)
+
+
+MOST_WORKERS = 3  # two, and one that takes the place of the one that is killed
 
 
 def setup() -> None:

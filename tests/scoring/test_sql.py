@@ -81,3 +81,15 @@ def test_queries_are_compared_by_their_text() -> None:
 def test_a_query_of_a_result_needs_a_database() -> None:
     found = SQLExecutionAccuracy().evaluate(Columns(["SELECT 1"], [["SELECT 1"]], [{}]), intervals=False)
     assert "no database" in found.failures[0].message
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["SELECT " + "(" * 300 + "1" + ")" * 300, "SELECT " + "NOT " * 5000 + "1", "SELECT " + "f(" * 300 + ")" * 300],
+)
+def test_queries_nested_without_end_are_wrong_and_no_fault(query: str) -> None:
+    assert not sql.parses_in_sqlglot(query)
+    assert not sql.parses_in_sqlparse(query)
+    assert not sql.is_equal_parsed("SELECT 1", query)
+    assert not sql.is_equal_by_tokens("SELECT 1", query)
+    assert not sql.is_equal_optimized("SELECT 1", query)

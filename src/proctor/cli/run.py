@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -118,6 +119,7 @@ def command(spec: Path | None, **options: Any) -> int:
     from proctor.cli.thresholds import parsed
 
     habits = current_habits()
+    _check_places(options)
     mine = {name: options.pop(name) for name in ("allow_failures", "every_score", "as_json")}
     options["fail_under"] = parsed(options["fail_under"])
     execution = Execution(
@@ -157,6 +159,24 @@ def _run_one(
             return FAILURES if rehearse(wanted, execution, origin) and not printed["allow_failures"] else 0
         result = run_spec(wanted, execution, origin)
     return conclude(result, thresholds=execution.fail_under, **printed)
+
+
+def _check_places(options: Mapping[str, Any]) -> None:
+    """See to it that the file of ``--config`` writes below the working folder or its own, or where it may.
+
+    Raises:
+        NotAllowedError: It names another place, and the user did not allow that.
+    """
+    from proctor.cli.lm_eval_words import config_of
+    from proctor.effects import author_of_file, require, writing_results
+
+    words = config_of(click.get_current_context())
+    if words.config is None:
+        return
+    author = author_of_file(words.config)
+    named = {"--output": options["output"], "--log": options["log"]}
+    said = [(option, place) for option, place in named.items() if option in words.of_config and place is not None]
+    require([effect for option, place in said for effect in writing_results(place, author, option)], author)
 
 
 def origin_of_typed(options: dict[str, Any]) -> Origin:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
-import os
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
@@ -25,9 +24,6 @@ from proctor.foreign_text import DEEPEST
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pyarrow import RecordBatch, Table
-    from pyarrow.parquet import ParquetFile
-
 MOST_RATIO: Final = 200
 """How many times its size a file may unpack to: text shrinks to a tenth, seldom to a hundredth."""
 
@@ -39,12 +35,6 @@ LARGEST_PICTURE: Final = 89_478_485
 
 _BLOCK = 1 << 20
 """Bytes looked at together: few calls, little memory."""
-
-_BATCH = 1 << 16
-"""Rows of parquet files that are unpacked together."""
-
-_DENSE = 4
-"""Values for each byte of a parquet file, above which most of them are the same."""
 
 _OPENERS: Final[tuple[tuple[bytes, Callable[[str], Any]], ...]] = (
     (b"\x1f\x8b", gzip.open),
@@ -74,7 +64,9 @@ def check_file(path: str | Path, *, is_json: bool | None = None) -> None:
     except OSError:
         return
     if Path(path).suffix == ".parquet":
-        _check_parquet_version(str(path), status.st_mtime_ns, status.st_size)
+        from proctor.data.parquet_bounds import check_parquet_file
+
+        check_parquet_file(str(path), status.st_mtime_ns, status.st_size)
     elif Path(path).is_file():
         is_json = bool(_JSON_NAME.search(Path(path).name)) if is_json is None else is_json
         _check_version(str(path), is_json, status.st_mtime_ns, status.st_size)
@@ -128,7 +120,7 @@ def _look(blocks: Iterator[bytes], path: str, total: int, limit: int, *, is_json
     for block in blocks:
         total += len(block)
         if total > limit:
-            raise _too_large(path, limit)
+            raise too_large(path, limit)
         if is_json and depth.most(block) > DEEPEST:
             raise DataError(f"values of the file are nested more than {DEEPEST} deep", location=Location(path))
     return total
@@ -164,73 +156,14 @@ class _Depth:
         return int((levels - lowest).max())
 
 
-def _too_large(path: str, limit: int) -> DataError:
+def too_large(path: str, limit: int) -> DataError:
+    """Return the error of a file that would unpack to more bytes than it may."""
     return DataError(
         f"the file would unpack to more than {limit >> 20} MiB",
         location=Location(path),
         why=f"files of rows may unpack to {MOST_RATIO} times their size",
         hint="unpack it yourself if it is what you want",
     )
-
-
-# -- parquet ----------------------------------------------------------------------------------------------------------
-
-
-def check_parquet(file: ParquetFile, path: str) -> None:
-    """Look at what a parquet file says of itself.
-
-    Raises:
-        DataError: Its pages unpack to more than 200 times its size.
-    """
-    about = file.metadata
-    total = sum(about.row_group(number).total_byte_size for number in range(about.num_row_groups))
-    if total > most_bytes(Path(path).stat().st_size):
-        raise _too_large(path, most_bytes(Path(path).stat().st_size))
-
-
-@lru_cache(maxsize=1024)
-def _check_parquet_version(path: str, changed: int, size: int) -> None:
-    """Look at a file that a library will unpack whole; its rows are counted where there are strikingly many."""
-    del changed
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    try:
-        with parquet.ParquetFile(path) as file:
-            check_parquet(file, path)
-            if file.metadata.num_rows * file.metadata.num_columns > _DENSE * size:
-                for _ in _bounded(file, path):
-                    pass
-    except (pa.ArrowInvalid, OSError):
-        return  # whoever reads it says what is wrong with it
-
-
-def held_table(file: ParquetFile, path: str) -> Table:
-    """Return all of a parquet file as a table.
-
-    Raises:
-        DataError: It takes more than half of the machine's memory, as a value repeated a billion times does.
-    """
-    import pyarrow as pa
-
-    check_parquet(file, path)
-    return pa.Table.from_batches(_bounded(file, path), schema=file.schema_arrow)
-
-
-def _bounded(file: ParquetFile, path: str) -> Iterator[RecordBatch]:
-    total, most = 0, _memory() // 2
-    for batch in file.iter_batches(_BATCH):
-        total += batch.nbytes
-        if total > most:
-            raise DataError(
-                f"the rows take more than {most >> 30} GiB of memory", location=Location(path), hint="split the file"
-            )
-        yield batch
-
-
-def _memory() -> int:
-    """Return the bytes of memory that the machine has."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 # -- pictures ---------------------------------------------------------------------------------------------------------

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import sqlite3
+import sys
 import time
 import urllib.error
 from collections.abc import Callable, Iterator, Mapping
@@ -28,8 +30,8 @@ QUERY_SECONDS = 30.0
 _ATTEMPTS = 3  # waits of one and two seconds between them: long enough for a hiccup, for each query of an exam
 # Statuses from here on are the server's fault (RFC 9110, 15.6) and may pass; others are the query's.
 _SERVER_ERROR = 500
-# Of SQLite's virtual machine: well below a millisecond, so looking at the clock costs nothing.
-_STEPS_BETWEEN_CHECKS = 10_000
+# Of SQLite's virtual machine: each may make a large value; looking at clock and memory costs two microseconds.
+_STEPS_BETWEEN_CHECKS = 1_000
 
 Outcome = tuple[Any, str | None]
 """The rows of a query, or ``None``, and the error message where it failed."""
@@ -62,9 +64,48 @@ def connect(config: Mapping[str, Any]) -> Database:
     return kinds[kind](config)
 
 
-def _authorize(action: int, *_: Any) -> int:
+_READING_PRAGMAS = frozenset(
+    {
+        "collation_list",
+        "compile_options",
+        "database_list",
+        "foreign_key_list",
+        "function_list",
+        "index_info",
+        "index_list",
+        "index_xinfo",
+        "module_list",
+        "pragma_list",
+        "table_info",
+        "table_list",
+        "table_xinfo",
+    }
+)
+"""What a query may ask SQLite itself; others change it, some of them (``hard_heap_limit``) for the whole process."""
+
+_LARGEST_VALUE = 1 << 18
+"""Bytes of a value, or of a query: 256 KiB, beyond any cell of a benchmark (the posts of BIRD take up to 30 KiB)."""
+
+_MOST_COLUMNS = 300
+"""Columns of a table or a result: several times those of the widest table of BIRD or Spider. SQLite makes all values
+of a row before it looks at the clock."""
+
+_MOST_MEMORY = 1 << 28
+"""Bytes by which the process may grow while a query runs; what it sorts is held in memory, too."""
+
+_PEAK_UNIT = 1 if sys.platform == "darwin" else 1024
+"""Bytes in which the system counts the peak of a process's memory."""
+
+
+def _authorize(action: int, name: str | None, *_: Any) -> int:
     """Let a query touch its own database only: others, and copies of it, would be files that it reads or writes."""
+    if action == sqlite3.SQLITE_PRAGMA:
+        return sqlite3.SQLITE_OK if str(name).lower() in _READING_PRAGMAS else sqlite3.SQLITE_DENY
     return sqlite3.SQLITE_DENY if action in (sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH) else sqlite3.SQLITE_OK
+
+
+def _peak() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _PEAK_UNIT
 
 
 _seconds: ContextVar[float] = ContextVar("proctor_query_seconds", default=QUERY_SECONDS)
@@ -82,9 +123,12 @@ def query_seconds(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def _limited(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    deadline = time.monotonic() + _seconds.get()
+    deadline, most = time.monotonic() + _seconds.get(), _peak() + _MOST_MEMORY
+    connection.execute("PRAGMA temp_store = MEMORY")
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LARGEST_VALUE)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_COLUMN, _MOST_COLUMNS)
     connection.set_authorizer(_authorize)
-    connection.set_progress_handler(lambda: int(time.monotonic() > deadline), _STEPS_BETWEEN_CHECKS)
+    connection.set_progress_handler(lambda: int(time.monotonic() > deadline or _peak() > most), _STEPS_BETWEEN_CHECKS)
     try:
         yield connection
     finally:
@@ -94,7 +138,7 @@ def _limited(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
 def _rows(connection: sqlite3.Connection, query: str) -> Outcome:
     try:
         return connection.execute(query).fetchall(), None
-    except (sqlite3.Error, sqlite3.Warning) as error:
+    except (sqlite3.Error, sqlite3.Warning, ValueError, MemoryError) as error:  # texts that are none; values too long
         return None, f"Error executing SQL: {error}"
 
 
@@ -157,13 +201,24 @@ class MemoryDatabase:
         )
 
     def execute(self, query: str) -> Outcome:
-        """Return the rows of a query."""
+        """Return the rows of a query.
+
+        Raises:
+            DataError: SQLite takes the tables for none.
+        """
         with _limited(sqlite3.connect(":memory:")) as connection:
             for name, table in self.tables.items():
-                connection.execute(f"CREATE TABLE {name} ({', '.join(table['columns'])})")
-                places = ", ".join("?" * len(table["columns"]))
-                connection.executemany(f"INSERT INTO {name} VALUES ({places})", table["rows"])  # noqa: S608 - the names are those of the data
+                self._make(connection, name, table)
             return _rows(connection, query)
+
+    @staticmethod
+    def _make(connection: sqlite3.Connection, name: str, table: Mapping[str, Any]) -> None:
+        try:
+            connection.execute(f"CREATE TABLE {name} ({', '.join(table['columns'])})")
+            places = ", ".join("?" * len(table["columns"]))
+            connection.executemany(f"INSERT INTO {name} VALUES ({places})", table["rows"])  # noqa: S608 - the names are those of the data
+        except (sqlite3.Error, sqlite3.Warning, ValueError, TypeError, KeyError) as error:
+            raise DataError(f"the table '{name}' of a database in memory cannot be made", why=str(error)) from None
 
 
 class RemoteDatabase:

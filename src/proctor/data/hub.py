@@ -21,8 +21,9 @@ from urllib.parse import unquote, urlsplit
 import yaml
 
 from proctor.data.arrow_rows import ArrowRows
-from proctor.data.bounds import check_file, check_parquet, held_table
+from proctor.data.bounds import check_file
 from proctor.data.fields import Row
+from proctor.data.parquet_bounds import check_parquet, held_table
 from proctor.data.plain_json import plain_table
 from proctor.effects import Author, Effect, reading, require, writing
 from proctor.errors import DataError, DatasetNotFoundError, Location, did_you_mean

@@ -66,16 +66,16 @@ def parses_in_sqlglot(query: str, dialect: str = "sqlite") -> bool:
     sqlglot = _sqlglot()
     try:
         return bool(query.strip()) and sqlglot.parse(query, read=dialect) is not None
-    except sqlglot.errors.SqlglotError:
+    except (sqlglot.errors.SqlglotError, RecursionError):  # nested deeper than Python goes
         return False
 
 
 def parses_in_sqlparse(query: str) -> bool:
     """Whether sqlparse finds no error among the tokens of a query."""
     sqlparse = _sqlparse()
-    if not query.strip():
+    if not query.strip() or (statements := _statements(query)) is None:
         return False
-    tokens = (token for statement in sqlparse.parse(query) for token in statement.tokens)
+    tokens = (token for statement in statements for token in statement.tokens)
     return all(token.ttype != sqlparse.tokens.Error for token in tokens)
 
 
@@ -105,7 +105,7 @@ def is_equal_parsed(one: str, other: str, dialect: str = "") -> bool:
     sqlglot = _sqlglot()
     try:
         trees = [sqlglot.parse_one(query, read=dialect) for query in (one, other)]
-    except sqlglot.errors.SqlglotError:
+    except (sqlglot.errors.SqlglotError, RecursionError):
         return False
     if not all(isinstance(tree, sqlglot.exp.Select) for tree in trees):
         return False
@@ -138,13 +138,21 @@ def is_equal_by_tokens(one: str, other: str) -> bool:
 
 
 def _parts(query: str) -> tuple[frozenset[str], list[str]] | None:
-    sqlparse = _sqlparse()
-    statements = sqlparse.parse(query)
-    if len(statements) != 1 or not any(_is_select(token) for token in statements[0].tokens):
+    statements = _statements(query)
+    if statements is None or len(statements) != 1 or not any(_is_select(token) for token in statements[0].tokens):
         return None
     tokens = statements[0].tokens
     clauses = [_clause(tokens, name.upper()).replace(" ", "").upper() for name in _CLAUSES]
     return frozenset(_token_columns(tokens)), clauses
+
+
+def _statements(query: str) -> Sequence[Any] | None:
+    """Return the statements of a query; ``None`` where it is longer or nested deeper than sqlparse reads."""
+    sqlparse = _sqlparse()
+    try:
+        return sqlparse.parse(query)  # type: ignore[no-any-return]
+    except (sqlparse.exceptions.SQLParseError, RecursionError):
+        return None
 
 
 def _is_select(token: Any) -> bool:
@@ -198,7 +206,7 @@ def with_columns_of(columns: str, query: str, dialect: str | None) -> str:
     dialect = dialect or "postgres"
     try:
         source, target = (sqlglot.parse_one(text, read=dialect) for text in (columns, query))
-    except sqlglot.errors.SqlglotError as error:
+    except (sqlglot.errors.SqlglotError, RecursionError) as error:
         raise ScoringError("a query cannot be parsed", why=str(error)[:200]) from error
     if not all(isinstance(each, sqlglot.exp.Select) for each in (source, target)):
         raise ScoringError("both queries have to be SELECT statements")
