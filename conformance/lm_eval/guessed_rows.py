@@ -33,6 +33,8 @@ SHAPES = (
 """What a value may be; those that rows have most often come first."""
 
 _BY_NAME = (
+    (r"^array$", "numbers"),
+    (r"^sampling_rate$", "rate"),
     (r"image_\d|^(image|img|picture|decoded_image)$", "picture"),
     (r"^(images|pictures)$", "pictures"),
     (r"(choices|options|endings|candidates|answers|aliases|distractors|targets|references|incorrect|mc)", "texts"),
@@ -422,5 +424,6 @@ _MAKERS: dict[str, Any] = {
         {"role": "assistant", "content": draw.choice(WORDS)},
     ],
     "one text": lambda draw, name: [draw.choice(WORDS)],
+    "rate": lambda draw, name: 16000,
     "json indices": lambda draw, name: "[1, 2]",
 }
