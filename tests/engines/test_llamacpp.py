@@ -82,7 +82,7 @@ def test_likelihoods_are_those_of_transformers_on_the_same_weights():
         Likelihood(Prompt(""), "The sky is blue"),
         Rolling("The sky is blue"),
     ]
-    engine = LlamaCppEngine(context_length=256, max_concurrency=1, threads=2, endpoint="completions")
+    engine = LlamaCppEngine(context_length=256, max_concurrency=1, threads=1, endpoint="completions")
     plain = make_engine("smollm2", {})
     try:
         mine, theirs = ({number: each.scores for number, each in one.score(requests)} for one in (engine, plain))
