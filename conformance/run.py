@@ -61,6 +61,7 @@ COMPARISONS = (
     Comparison("lm_eval.compare", hub=True),
     Comparison("lm_eval.package_functions", ("--lm-python", "{lm_eval}")),
     Comparison("lm_eval.load_tasks", ("--lm-python", "{lm_eval}")),
+    Comparison("lm_eval.helper_tasks"),
     Comparison("lm_eval.hf_loglikelihoods", ("--lm-python", "{lm_eval}", "--hub", "{hub}"), hub=True),
     Comparison("lm_eval.end_to_end", ("--lm-python", "{lm_eval}", "--hub", "{hub}"), hub=True),
     Comparison("lm_eval.conversions", ("--tasks", "{lm_eval_tasks}", "--hub", "{hub}"), hub=True),

@@ -91,6 +91,165 @@ def _of_texts(draw: random.Random) -> Iterator[tuple[str, str, list[Any], dict[s
         for length, context in ((10, 1), (10, 5), (7, 7)):
             yield "utils", "get_rolling_token_windows", [tokens, 9, length, context], {}
     yield "utils", "make_table", [_results()], {}
+    yield from _of_models(draw)
+    yield from _of_prompts(draw)
+
+
+def _of_models(draw: random.Random) -> Iterator[tuple[str, str, list[Any], dict[str, Any]]]:
+    """Yield calls of what models of one's own use."""
+    tokens = list(range(20))
+    for size in (1, 3, 20, 25):
+        yield "models.utils", "chunks", [tokens, size], {}
+        for side in ("left", "middle", "right", "top"):
+            yield "models.utils", "truncate_tokens", [tokens, size], {"side": side}
+        for limit, room, shrink in ((5, 30, False), (5, 22, False), (5, 22, True), (30, 22, True), (5, 3, True)):
+            given = {"min_gen_toks": 4, "shrink_gen_toks": shrink, "verbose": False}
+            yield "models.utils", "maybe_truncate", [tokens[:size], limit, room], given
+    yield from _of_decoding()
+    yield from _of_batches(draw)
+
+
+def _of_decoding() -> Iterator[tuple[str, str, list[Any], dict[str, Any]]]:
+    """Yield calls about how to generate."""
+    for until in ("a", ["a", "b"], None, ["</s>"], 7):
+        yield "models.utils", "handle_stop_sequences", [until, "</s>"], {}
+    limits: list[dict[str, Any]] = [
+        {},
+        {"max_tokens": 5},
+        {"max_new_tokens": "7"},
+        {"max_gen_toks": 3, "max_tokens": 5},
+    ]
+    drawn: list[dict[str, Any]] = [
+        {},
+        {"do_sample": True},
+        {"do_sample": False, "temperature": 0.5},
+        {"temperature": 0.7},
+    ]
+    for limit_given in limits:
+        for draws in drawn:
+            yield "models.utils", "normalize_gen_kwargs", [{**limit_given, **draws, "until": "x"}], {}
+
+
+def _of_batches(draw: random.Random) -> Iterator[tuple[str, str, list[Any], dict[str, Any]]]:
+    """Yield calls about placeholders, answers and batches."""
+    for most in (0, 1, 2, 5):
+        for token in ("<pad>", "<image>"):
+            yield "models.utils", "replace_placeholders", ["a<image>b<image><image>c", "<image>", token, most], {}
+    for stop in (None, "c", ["", "b"], []):
+        yield "models.utils", "postprocess_generated_text", ["x</think> abc", stop, "</think>"], {}
+    for start in (None, "<s>", ["<b>", "<s>"]):
+        yield "models.utils", "has_bos_prefix", ["<s>text", start], {}
+    yield "models.utils", "undistribute", [[[1, 4, 7], [2, 5], [3, 6], []]], {}
+    for group_by in (None, "gen_kwargs", "contexts"):
+        for size in (1, 2, 5):
+            yield "models.utils", "Collator:batches", [[draw.randrange(9) for _ in range(12)], size, group_by], {}
+    yield "models.utils", "Grouper:round_trip", [[3, 1, 2, 3, 1, 5, 2]], {}
+    yield "utils", "Reorderer:round_trip", [[3, 1, 2, 3, 1, 5, 2]], {}
+
+
+def _of_prompts(draw: random.Random) -> Iterator[tuple[str, str, list[Any], dict[str, Any]]]:
+    """Yield calls about messages, contaminated texts, and groups."""
+    for before in ("", "a", "a ", "a\n", None):
+        for after in ("b", " b", None):
+            yield "api.utils", "maybe_delimit", [before, after, "--"], {}
+            if before is not None and after is not None:
+                yield "api.utils", "requires_delimiter", [before, after], {}
+    for text in ("", "a", "a "):
+        yield "api.utils", "ends_with_whitespace", [text], {}
+    for roles in (
+        ("system", "user", "assistant", "user"),
+        ("user",),
+        ("user", "assistant"),
+        ("system", "user", "assistant"),
+    ):
+        yield "api.utils", "Message:laid_out", [list(roles)], {}
+    yield from _of_texts_and_groups(draw)
+
+
+def _of_texts_and_groups(draw: random.Random) -> Iterator[tuple[str, str, list[Any], dict[str, Any]]]:
+    """Yield calls about contaminated texts, groups and defaults."""
+    words = [draw.choice(WORDS) or "filler" for _ in range(400)]
+    text = " ".join(words)
+    for size in (1, 3, 13):
+        yield "decontamination.janitor", "word_ngrams", [text, size], {}
+        yield "decontamination.janitor", "word_ngrams_indices", [text, size], {}
+        for cutoff in (0, 2, 50):
+            yield "decontamination.janitor", "Janitor:clean", [text, " ".join(words[100:120]), size, cutoff], {}
+    for by_size in (True, False):
+        for filters in (None, ["none"], "strict"):
+            yield "api.group", "Group:aggregate", [filters, by_size], {}
+    for until in (None, "a", ["a", "b"]):
+        yield "defaults", "default_gen_kwargs", [until], {}
+
+
+class _Named:
+    def __init__(self, name: str) -> None:
+        self.task_name = name
+
+
+def _batches(module: Any, numbers: list[int], size: int, group_by: str | None) -> Any:
+    given = [{"until": [str(each % 3)]} for each in numbers]
+    items: list[Any] = [(each, kwargs) for each, kwargs in zip(numbers, given, strict=True)]
+    if group_by == "contexts":
+        items = [((str(each), "x"), [each], [each, each + 1]) for each in dict.fromkeys(numbers)]
+        made = module.Collator(items, lambda item: -item[1][0], lambda item: item[-2] + item[-1][:-1], group_by)
+    else:
+        made = module.Collator(items, lambda item: -item[0], lambda item: item[1], group_by)
+    batches = list(made.get_batched(n=size))
+    if group_by == "contexts":
+        answers = [each[0] for batch in batches for item in batch for each in made.get_cache(*item, None)]
+    else:
+        answers = [item[0] for batch in batches for item in batch]
+    return [batches, made.get_original(answers), len(made)]
+
+
+def _grouped(module: Any, numbers: list[int]) -> Any:
+    made = module.Grouper(numbers, lambda each: each % 3)
+    return [sorted(made.get_grouped().items()), made.get_original(made.get_grouped())]
+
+
+def _reordered(module: Any, numbers: list[int]) -> Any:
+    made = module.Reorderer(numbers, lambda each: -each)
+    return [made.get_reordered(), made.get_original(made.get_reordered())]
+
+
+def _laid_out(module: Any, roles: list[str]) -> Any:
+    def messages() -> list[Any]:
+        return [module.Message(role, f"{role} says", " | ") for role in roles]
+
+    return [module.messages_to_text(messages()), module.multiturn_to_singleturn(messages())]
+
+
+def _cleaned(module: Any, text: str, dirt: str, size: int, cutoff: int) -> Any:
+    made = module.Janitor(ngram_n=size, window_to_remove=20, too_dirty_cutoff=cutoff, minimum_slice_length=10)
+    made.register_contaminant_python(dirt)
+    return [sorted(made.dirt_ngrams), made.clean_python(text)]
+
+
+def _group_scores(module: Any, filters: Any, by_size: bool) -> Any:
+    listed = [{"metric": "acc", "filter_list": filters, "weight_by_size": by_size}, {"metric": "f1"}]
+    config = {"group": "g", "aggregate_metric_list": listed, "metadata": {"version": 2}}
+    made = module.Group.from_config(config)
+    inner = module.Group("inner")
+    inner.get_all_tasks = lambda recursive=True: [_Named("c")]
+    made.get_all_tasks = lambda recursive=True: [_Named("a"), _Named("b"), _Named("c")]
+    scores = {
+        "a": {"acc,none": 0.5, "acc_stderr,none": 0.1, "sample_len": 10, "f1,none": 0.25, "f1_stderr,none": "N/A"},
+        "b": {"acc,none": 0.75, "acc_stderr,none": 0.2, "sample_len": 30, "acc,strict": 0.5, "acc_stderr,strict": 0.3},
+        "c": {"acc,none": 1.0, "acc_stderr,none": 0.05, "sample_len": 7},
+    }
+    return [made.aggregate(scores), made.version, made.has_aggregation, made.child_names, made.to_dict()]
+
+
+PROBES: dict[str, Any] = {
+    "Collator:batches": _batches,
+    "Grouper:round_trip": _grouped,
+    "Reorderer:round_trip": _reordered,
+    "Message:laid_out": _laid_out,
+    "Janitor:clean": _cleaned,
+    "Group:aggregate": _group_scores,
+}
+"""Classes, as what is seen of them when they are used."""
 
 
 def _idx(paragraph: int, question: int, label: int) -> dict[str, Any]:
@@ -113,14 +272,23 @@ def answers(prefix: str) -> list[Any]:
     """Return what each call gives, or the kind of error."""
     found = []
     for module, name, given, named in calls():
-        place = f"{prefix}.{module.removeprefix('api.') if prefix == HERE else module}"
         try:
-            value = getattr(import_module(place), name)(*given, **named)
+            place = import_module(_place(prefix, module))
+            value = PROBES[name](place, *given) if name in PROBES else getattr(place, name)(*given, **named)
             value = _cells(value) if name == "make_table" else value
             found.append(json.loads(json.dumps(list(value) if hasattr(value, "__next__") else value, default=_plain)))
         except Exception as error:  # noqa: BLE001 - the kind of error is what is compared
             found.append(f"error: {type(error).__name__}")
     return found
+
+
+def _place(prefix: str, module: str) -> str:
+    """Return where a module of lm-eval's is on one of the sides."""
+    if prefix != HERE:
+        return f"{prefix}.{module}"
+    from proctor.dialects.lm_eval.package.imports import MODULES
+
+    return MODULES[f"lm_eval.{module}"][0]
 
 
 def _cells(table: str) -> list[list[Any]]:

@@ -76,3 +76,12 @@ def test_a_sandbox_that_there_is_not_is_a_mistake(invoke, name):
     code, _, err = invoke("show", "samples", "--sandbox", name)
     assert code == 2
     assert "is not one of auto, bubblewrap" in err
+
+
+@pytest.mark.parametrize("name, says", [("temperture", "did you mean 'temperature'"), ("min_p", ""), ("xyz", "")])
+def test_a_name_of_how_to_write_that_may_be_mistyped_is_said(invoke, name, says):
+    code, out, err = invoke("show", "samples.science", "--docs", "1", "--decoding", f"{name}=0.5")
+    assert code == 0, err
+    said = " ".join((out + err).split())
+    assert says in said
+    assert ("means nothing to Proctor" in said) == bool(says)

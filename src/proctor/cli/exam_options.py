@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from proctor.errors import UsageError
+from proctor.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from proctor.recipes.exam import Exam
@@ -266,6 +266,29 @@ def exam_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+KNOWN_DECODING: Final = frozenset(
+    (
+        *(
+            "max_tokens",
+            "temperature",
+            "top_p",
+            "top_k",
+            "min_p",
+            "top_a",
+            "typical_p",
+            "mirostat",
+            "stop",
+            "seed",
+            "n",
+        ),
+        *("count", "do_sample", "logprobs", "top_logprobs", "logit_bias", "frequency_penalty", "presence_penalty"),
+        *("repetition_penalty", "length_penalty", "no_repeat_ngram_size", "num_beams", "min_tokens", "min_new_tokens"),
+        *("max_completion_tokens", "max_length", "ignore_eos", "stop_token_ids", "skip_special_tokens", "use_cache"),
+        *("response_format", "reasoning_effort", "thinking", "enable_thinking", "chat_template_kwargs", "guided_json"),
+    )
+)
+"""Names of how to write that Proctor or its engines know: what only looks like one may be mistyped."""
+
 _DECODING_NAMES = {"until": "stop", "max_gen_toks": "max_tokens", "max_new_tokens": "max_tokens"}
 
 
@@ -331,6 +354,10 @@ def say_what_has_no_effect(exams: Iterable[Exam], *, questions_are_drawn: bool =
                 continue
             say(f"note: {note}")
     say_idle_keys(listed)
+    said = {name for exam in listed for name in exam.options.decoding or {}}
+    for name in sorted(said - KNOWN_DECODING):
+        if hint := did_you_mean(name, KNOWN_DECODING):
+            say(f"note: '{name}' is passed on to the engine as it is, and means nothing to Proctor; {hint}")
 
 
 def _samples_answers(exam: Exam) -> bool:

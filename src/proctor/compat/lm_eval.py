@@ -15,7 +15,26 @@ _EVALUATION = {
     "simple_evaluate": f"{_NAMES}.evaluation:simple_evaluate",
     "evaluate": f"{_NAMES}.evaluation:evaluate",
 }
-_TASKS = {"TaskManager": f"{_NAMES}.tasks:TaskManager", "get_task_dict": f"{_NAMES}.tasks:get_task_dict"}
+_TASKS = {
+    name: f"{_NAMES}.tasks:{name}"
+    for name in ("TaskManager", "get_task_dict", "get_task_name_from_config", "get_task_name_from_object")
+}
+_MODELS = {
+    "anthropic_llms": ("AnthropicChat",),
+    "dummy": ("DummyLM",),
+    "gguf": ("GGUFLM",),
+    "hf_vlms": ("HFMultimodalLM",),
+    "huggingface": ("HFLM",),
+    "ibm_watsonx_ai": ("WatsonxLLM",),
+    "mamba_lm": ("MambaLMWrapper",),
+    "openai_completions": (
+        *("LocalCompletionsAPI", "LocalChatCompletion", "OpenAICompletionsAPI", "OpenAIChatCompletion"),
+        "AzureOpenaiChatCompletionsLM",
+    ),
+    "sglang_generate_API": ("SGLANGGENERATEAPI",),
+    "vllm_causallms": ("VLLM",),
+}
+"""Modules of lm-eval's models, and their classes that have an engine here."""
 
 LM_EVAL = Alias(
     "lm_eval",
@@ -32,7 +51,14 @@ LM_EVAL = Alias(
         "lm_eval": _EVALUATION,
         "lm_eval.evaluator": {**_EVALUATION, "get_task_dict": _TASKS["get_task_dict"]},
         "lm_eval.tasks": _TASKS,
-        "lm_eval.models.huggingface": {"HFLM": f"{_NAMES}.models:HFLM"},
+        "lm_eval.tasks.manager": {"TaskManager": _TASKS["TaskManager"]},
+        "lm_eval.tasks._yaml_loader": {"load_yaml": f"{_NAMES}.tasks:load_yaml"},
+        "lm_eval.evaluator_utils": {"get_sample_size": f"{_NAMES}.tasks:get_sample_size"},
+        "lm_eval.api.registry": {"get_model": f"{_NAMES}.models:get_model"},
+        **{
+            f"lm_eval.models.{module}": {name: f"{_NAMES}.models:{name}" for name in names}
+            for module, names in _MODELS.items()
+        },
     },
     homes=MODULES,
     artifacts=False,

@@ -93,6 +93,9 @@ def resolve_task(name: str, options: ExamOptions) -> list[Exam]:
     Raises:
         UnknownArtifactError: No dialect knows the name.
     """
+    named_so = _from_lm_eval(name, options) if "[" in name and "=" not in name else None
+    if named_so is not None:  # brackets of a task's own name, not arguments in brackets
+        return named_so
     for resolver in (resolve_recipe, *foreign_resolvers()):
         exams = resolver(name, options)
         if exams is not None:

@@ -30,6 +30,7 @@ class LlamaCppEngine(OpenAIEngine):
         gpu_layers: Layers on the GPU; -1 is all.
         threads: CPU threads; by default as many as there are cores.
         mmproj: Path of the projector file of a model that reads pictures.
+        endpoint: ``completions`` reads prompts as they are, and scores continuations, too; else prompts are messages.
     """
 
     loads_model: ClassVar[bool] = True
@@ -41,12 +42,14 @@ class LlamaCppEngine(OpenAIEngine):
     gpu_layers: Annotated[int, NON_POSITIONAL] = -1
     threads: Annotated[int | None, NON_POSITIONAL] = None
     mmproj: Annotated[str | None, NON_POSITIONAL] = None
+    scoring: Annotated[Literal["echo", "prompt_logprobs", "llamacpp"], NON_POSITIONAL] = "llamacpp"
 
     _server: Server | None = None
 
     def prepare(self) -> None:
         """Leave the address open until the server runs."""
         self._url = ""
+        object.__setattr__(self, "can_score", self.endpoint == "completions" and self.scoring == "llamacpp")
 
     def effects(self) -> Iterable[Effect]:
         """Return what it reads."""
@@ -74,16 +77,20 @@ class LlamaCppEngine(OpenAIEngine):
         self._start()
         return super().generate(requests)
 
-    def score(self, requests: Iterable[Score]) -> Answers:  # noqa: ARG002 - the protocol
-        """Refuse: llama.cpp's server gives no log-probabilities for text it did not write.
+    def score(self, requests: Iterable[Score]) -> Answers:
+        """Answer requests for log-likelihoods, one token of a continuation after the other.
 
         Raises:
-            UnsupportedRequestError: Always.
+            UnsupportedRequestError: ``endpoint`` is not ``completions``.
+            MissingExtraError, EngineError: As :meth:`generate`.
         """
-        raise UnsupportedRequestError(
-            "llama.cpp's server cannot score continuations",
-            hint="use hf with the same model (it reads GGUF files: gguf_file=…), or the generate form of the exam",
-        )
+        if not self.can_score:
+            raise UnsupportedRequestError(
+                "llama.cpp is asked through chat messages here, and scores continuations of plain texts only",
+                hint="endpoint=completions scores them; hf reads the same file (gguf_file=…), and much faster",
+            )
+        self._start()
+        return super().score(requests)
 
     def close(self) -> None:
         """Unload the model."""

@@ -8,6 +8,7 @@ Source: ``lm_eval.models`` and the constructors of its classes, lm-eval 0.4.13.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -60,12 +61,15 @@ MODELS: dict[str, _Model] = {
     "azure-openai-chat-completions": _Model("azure", {}, "server"),
     "anthropic-chat": _Model("anthropic", {}, "server"),
     "anthropic-chat-completions": _Model("anthropic", {}, "server"),
-    "gguf": _Model("openai", {"endpoint": "completions", "model": "gguf"}, "server"),
-    "ggml": _Model("openai", {"endpoint": "completions", "model": "gguf"}, "server"),
+    "gguf": _Model("openai", {"endpoint": "completions", "model": "gguf", "scoring": "llamacpp"}, "server"),
+    "ggml": _Model("openai", {"endpoint": "completions", "model": "gguf", "scoring": "llamacpp"}, "server"),
     "sglang-generate": _Model("openai", {"endpoint": "completions"}, "server"),
     "watsonx_llm": _Model("watsonx", {}, "server"),
 }
 """Names that mean something here; ``hf``, ``vllm`` and ``dummy`` are engines' own."""
+
+_OF_ONES_OWN = frozenset({"local-completions", "local-chat-completions", "gguf", "ggml", "sglang-generate"})
+"""Names of servers that a user starts: prompts, and perhaps a key, must not go to OpenAI instead."""
 
 NOTHING_HERE: dict[str, str] = {
     "anthropic-completions": "Anthropic no longer offers its completions: use anthropic-chat",
@@ -180,6 +184,12 @@ def translated(name: str, given: Mapping[str, Any]) -> Translated:
     if name in NOTHING_HERE:
         raise UsageError(f"'{name}' is a model of lm-eval that Proctor has not", hint=NOTHING_HERE[name])
     model = MODELS[name]
+    if name in _OF_ONES_OWN and not (given.get("base_url") or os.environ.get("OPENAI_BASE_URL")):
+        raise UsageError(
+            f"'{name}' has no base_url",
+            why="it is a server of your own, and nothing says where it is",
+            hint="--model_args base_url=http://127.0.0.1:8080",
+        )
     kept = _arguments(name, model.arguments, given)
     if model.arguments == "server":
         kept = _of_server(kept)

@@ -252,3 +252,14 @@ def test_a_file_of_a_config_without_answers_is_refused_like_one_that_is_named_al
         resolve_tasks(["c.py"])
     assert [str(each.location) for each in raised.value.diagnostics] == ["a.jsonl", "b.jsonl"]
     assert len(resolve_tasks(["c.py"], ExamOptions(predict_only=True))) == 2
+
+
+def test_lines_of_a_table_with_too_few_or_too_many_cells_fail_and_are_not_scored(tmp_path):
+    lines = ["question,answer", "Why?,so", "only a question", "", "a,b,c", "two,2,"]
+    (tmp_path / "ragged.csv").write_text("\n".join(lines) + "\n")
+    [exam] = resolve_tasks(["ragged.csv"], ExamOptions())
+    questions = list(exam.questions())
+    said = [None if each.failure is None else each.failure.message for each in questions]
+    assert [each is None for each in said] == [True, False, False, True]
+    assert "a line has 1 columns; there should be 2" in said[1]
+    assert "a line has 3 columns; there should be 2" in said[2]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 from uuid import uuid4
 
 from proctor.dialects.lm_eval.package.instance import Instance
 from proctor.dialects.lm_eval.package.model import LM
 from proctor.engines.engine import Engine
 from proctor.engines.engine_registry import make_engine
-from proctor.errors import EngineError, UsageError
+from proctor.engines.lm_eval_models import NOTHING_HERE, is_foreign, translated
+from proctor.errors import EngineError, UsageError, did_you_mean
 from proctor.ir import Answers, Decoding, Generate, Likelihood, Pair, Prompt, Response, Rolling, Score, Scored
 
 if TYPE_CHECKING:
@@ -181,6 +183,75 @@ class HFLM(EngineLM):
         engine = make_engine("hf", {"pretrained": f"in memory {uuid4().hex}", **more})
         engine.keep(loaded_in_memory(pretrained, tokenizer))  # type: ignore[attr-defined]
         super().__init__(engine)
+
+
+class NamedLM(EngineLM):
+    """A model by one of lm-eval's names, made by the engine that does the same here.
+
+    Args:
+        pretrained: The model, where its class takes it first.
+        arguments: As the class of lm-eval takes them.
+    """
+
+    engine_name: ClassVar[str] = ""
+
+    def __init__(self, pretrained: Any = None, **arguments: Any) -> None:
+        named = {} if pretrained is None else {"pretrained": pretrained}
+        super().__init__(make_engine(self.engine_name, {**named, **arguments}))
+
+
+_CLASSES: Final = {
+    "DummyLM": "dummy",
+    "LocalCompletionsAPI": "local-completions",
+    "LocalChatCompletion": "local-chat-completions",
+    "OpenAICompletionsAPI": "openai-completions",
+    "OpenAIChatCompletion": "openai-chat-completions",
+    "AzureOpenaiChatCompletionsLM": "azure-openai-chat-completions",
+    "AnthropicChat": "anthropic-chat-completions",
+    "GGUFLM": "gguf",
+    "VLLM": "vllm",
+    "HFMultimodalLM": "hf-multimodal",
+    "WatsonxLLM": "watsonx_llm",
+    "MambaLMWrapper": "mamba_ssm",
+    "SGLANGGENERATEAPI": "sglang-generate",
+}
+"""Classes of lm-eval's models, and their names for ``--model``."""
+
+
+def __getattr__(name: str) -> Any:
+    """Return the class of a model by lm-eval's name for the class.
+
+    Raises:
+        AttributeError: There is none.
+    """
+    if name in _CLASSES:
+        return _class_of(_CLASSES[name], name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+@lru_cache
+def _class_of(engine: str, name: str) -> type[EngineLM]:
+    return type(name, (NamedLM,), {"engine_name": engine, "__doc__": f"lm-eval's ``{engine}``."})
+
+
+def get_model(model_name: str) -> Any:
+    """Return the class of a model by its name for ``--model``: one that was registered, or what does the same here.
+
+    Raises:
+        UsageError: There is no such model.
+    """
+    from proctor.dialects.lm_eval.package.registry import model_registry
+    from proctor.engines.engine_registry import engine_names
+
+    if model_name in model_registry:
+        return model_registry[model_name]
+    if model_name in ("hf", "huggingface", "hf-auto"):
+        return HFLM
+    if not is_foreign(model_name) and model_name not in (known := engine_names()):
+        raise UsageError(f"there is no model '{model_name}'", hint=did_you_mean(model_name, known))
+    if model_name in NOTHING_HERE:
+        translated(model_name, {})
+    return _class_of(model_name, next((name for name, own in _CLASSES.items() if own == model_name), model_name))
 
 
 def engine_of(model: Any, model_args: Any, more: Mapping[str, Any]) -> Engine:

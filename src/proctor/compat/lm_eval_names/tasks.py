@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+from proctor.dialects.lm_eval.functions import resolve_function
 from proctor.dialects.lm_eval.index import GROUP, PYTHON_TASK, TAG, TASK, TaskIndex, build_index
 from proctor.dialects.lm_eval.package.utils import pattern_match
+from proctor.dialects.lm_eval.reader import FunctionReference, TaskReader
 
 
 @dataclass(frozen=True)
@@ -115,3 +119,53 @@ class TaskManager:
 def get_task_dict(task_name_list: Any, task_manager: TaskManager | None = None) -> dict[str, Any]:
     """Return tasks by name, for :func:`evaluate`."""
     return (task_manager or TaskManager()).load_task_or_group(task_name_list)
+
+
+def get_task_name_from_config(task_config: Mapping[str, Any]) -> str:
+    """Return what a task is called: as it says, else its dataset's path and name.
+
+    Raises:
+        ValueError: It says neither.
+    """
+    if "task" in task_config:
+        return str(task_config["task"])
+    if "dataset_path" not in task_config:
+        raise ValueError("a task without 'task' and without 'dataset_path' has no name")
+    return "_".join(str(task_config[key]) for key in ("dataset_path", "dataset_name") if key in task_config)
+
+
+def get_task_name_from_object(task_object: Any) -> str:
+    """Return what a task is called: as its configuration says, else its class."""
+    config = getattr(task_object, "config", None)
+    named = config.get("task") if isinstance(config, Mapping) else getattr(config, "task", None)
+    own = getattr(task_object, "EVAL_HARNESS_NAME", None) or getattr(task_object, "name", None)
+    return str(named or own or type(task_object).__name__)
+
+
+def get_sample_size(task: Any, limit: float | None) -> int | None:
+    """Return how many documents a limit leaves: a number, or of less than 1 the share, rounded up."""
+    if limit is None or limit >= 1:
+        return None if limit is None else int(limit)
+    return math.ceil(len(task.eval_docs) * limit)
+
+
+def load_yaml(path: str | Path, *, resolve_func: bool = True) -> dict[str, Any]:
+    """Return what a task file says, with what it includes.
+
+    Args:
+        path: The file.
+        resolve_func: Whether ``!function`` is the function; else it is where it would be looked for.
+
+    Raises:
+        TaskFileError: It cannot be read.
+        TrustError: It names code, and code is not trusted.
+    """
+    return {key: _resolved(key, each, resolve_func) for key, each in TaskReader().read(str(path)).values.items()}
+
+
+def _resolved(key: str, value: Any, resolve: bool) -> Any:
+    if isinstance(value, FunctionReference):
+        return resolve_function(value, key) if resolve else str(value.folder / value.name)
+    if isinstance(value, Mapping):
+        return {name: _resolved(name, each, resolve) for name, each in value.items()}
+    return [_resolved(key, each, resolve) for each in value] if isinstance(value, list) else value

@@ -78,7 +78,7 @@ class DocumentScorer:
             answers: All answers to each request, for metrics of repeats.
         """
         if self._process is not None:
-            found = self._process(doc, list(results))
+            found = self._process(doc, self._as_code_sees(results))
             if not isinstance(found, Mapping):
                 raise ScoringError(f"process_results gives {type(found).__name__}, not a mapping of metrics to values")
             return dict(found)
@@ -92,6 +92,12 @@ class DocumentScorer:
         if kind == "loglikelihood_rolling":
             return self._rolling_scores(doc, results)
         return self._text_scores(doc, results[0], answers[0] if answers else [results[0]])
+
+    def _as_code_sees(self, results: Sequence[Any]) -> list[Any]:
+        """Return results as ``process_results`` of a task gets them: of whole texts bare likelihoods."""
+        if self.config.output_type != "loglikelihood_rolling":
+            return list(results)
+        return [each[0] if isinstance(each, tuple) else each for each in results]
 
     def _choice_scores(self, doc: Mapping[str, Any], results: Sequence[Any]) -> Values:
         view = self.view(doc)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from proctor.data import hub
+from proctor.dialects.lm_eval.code_draws import Stream, draws_of
 from proctor.dialects.lm_eval.config import TaskConfig
 from proctor.dialects.lm_eval.fields import as_function
 from proctor.effects import Author, Effect, author_of_file
@@ -29,6 +31,7 @@ class TaskDocuments:
         self._whole: Any = None
         self._splits: dict[str, Any] = {}
         self._processed: dict[tuple[str, Any], Documents] = {}
+        self._stream = Stream()
 
     @property
     def eval_split(self) -> str:
@@ -43,8 +46,16 @@ class TaskDocuments:
         return split
 
     def asked(self) -> Documents:
-        """Return the documents to ask about."""
-        return self.split(self.eval_split, self.config.process_docs)
+        """Return the documents to ask about.
+
+        Where ``process_docs`` draws, those that demos come from are processed before, as in lm-eval.
+        """
+        process, split = self.config.process_docs, self.eval_split
+        is_first = (split, _key_of(process)) not in self._processed
+        if is_first and process is not None and draws_of(as_function(process, "process_docs")) is not None:
+            with suppress(DataError):  # of demos that nobody asks for; where somebody does, it is said then
+                self.pool()
+        return self.split(split, process)
 
     def pool(self) -> Documents:
         """Return the documents that demos come from.
@@ -56,7 +67,8 @@ class TaskDocuments:
             return self.split(fewshot.split, fewshot.process_docs)
         if fewshot.samples is not None:
             function = as_function(fewshot.samples, "fewshot_config.samples")
-            return self._samples(fewshot.samples if function is None else function())
+            with self._stream.going_on(function):
+                return self._samples(fewshot.samples if function is None else function())
         return self.split(self.pool_split or self.eval_split, config.process_docs)
 
     @property
@@ -93,11 +105,12 @@ class TaskDocuments:
 
     def split(self, name: str, process: Any) -> Documents:
         """Return a split's documents after ``process_docs``."""
-        key = (name, str(process) if process is not None else None)
+        key = (name, _key_of(process))
         if key not in self._processed:
             function = as_function(process, "process_docs")
             try:
-                made = self._rows(name) if function is None else hub.rows_of(function(self.dataset(name)))
+                with self._stream.going_on(function):
+                    made = self._rows(name) if function is None else hub.rows_of(function(self.dataset(name)))
                 self._processed[key] = made
             except DataError as error:
                 source = self.config.source
@@ -157,7 +170,8 @@ class TaskDocuments:
             if function is None:
                 raise DataError("custom_dataset is not a function")
             metadata = self.config.metadata if isinstance(self.config.metadata, dict) else {}
-            self._whole = function(**metadata, **(self.config.dataset_kwargs or {}))
+            with self._stream.going_on(function):
+                self._whole = function(**metadata, **(self.config.dataset_kwargs or {}))
         if name not in self._whole:
             raise DataError(f"custom_dataset has no split '{name}'", why=f"the splits are {', '.join(self._whole)}")
         return self._whole[name]
@@ -206,3 +220,8 @@ def located_files(files: Any, source: str | Path | None) -> Any:
         return files
     beside = Path(source).parent / str(files)
     return str(beside) if beside.exists() else files
+
+
+def _key_of(process: Any) -> str | None:
+    """Return under which name documents are kept that a function has processed."""
+    return None if process is None else str(process)

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from proctor.dialects.lm_eval.code_draws import by_content, importing
 from proctor.dialects.lm_eval.evaluate_package import evaluate_module, evaluate_stood_in
 from proctor.dialects.lm_eval.package.imports import TaskImports
 from proctor.dialects.lm_eval.reader import FunctionReference
@@ -88,7 +89,7 @@ def _module(file: Path, name: str) -> ModuleType:
     before = sys.modules.get(name)
     sys.modules[name] = module
     try:
-        with evaluate_stood_in():
+        with evaluate_stood_in(), importing(module, file):
             spec.loader.exec_module(module)
     except BaseException:
         sys.modules.pop(name, None)
@@ -132,14 +133,16 @@ def _failed(what: str, error: BaseException, location: Location | None) -> TaskC
 
 
 def guarded(function: Callable[..., Any], what: str, location: Location | None = None) -> Callable[..., Any]:
-    """Return a function of a task file whose failures say whose they are."""
+    """Return a function of a task file whose failures say whose they are, and which draws the same in every run."""
+    drawing = by_content(function)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
-            return function(*args, **kwargs)
+            return drawing(*args, **kwargs)
         except (KeyboardInterrupt, DataError):
             raise
         except BaseException as error:  # code of others may even exit; the reason is reported
             raise _failed(f"{what} fails", error, location) from error
 
+    call.__wrapped__ = function  # type: ignore[attr-defined] # what it draws with is found there
     return call

@@ -210,13 +210,18 @@ def _located(text: str, turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
 
 
 def _with_media(system: str, demos: Sequence[Demo], pieces: Pieces, media: Sequence[Media]) -> Prompt:
-    """Return chat messages whose last user message holds the media, where ``<image>`` stands or before the text."""
+    """Return chat messages whose last user message holds the media, where ``<image>`` stands or before the text.
+
+    Demos bring no media of their own, as in lm-eval: their places stay, and the last ones are the question's.
+    """
     messages = single_message(system, demos, pieces)
     asked = next(message for message in reversed(messages) if message["role"] == "user")
     marker = f"<{media[0].kind}>"
     parts: list[dict[str, Any]] = []
     waiting = list(media)
     texts = str(asked["content"]).split(marker)
+    of_demos = max(len(texts) - 1 - len(media), 0)
+    texts = [marker.join(texts[: of_demos + 1]), *texts[of_demos + 1 :]]
     if len(texts) == 1:
         parts, waiting = [_media_part(each) for each in waiting], []
     for number, text in enumerate(texts):

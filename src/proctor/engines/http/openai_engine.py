@@ -16,7 +16,7 @@ from proctor.engines.http.addresses import checked_address, split_login
 from proctor.engines.http.http_engine import HTTPEngine
 from proctor.engines.http.protocols.openai import OpenAIProtocol
 from proctor.engines.http.protocols.protocol import ProviderProtocol, Thinking
-from proctor.engines.http.served_models import first_model
+from proctor.engines.http.served_models import first_model, first_token
 from proctor.engines.http.thinking_words import ThinkingOrder, provider_at, thinking_order
 from proctor.errors import UsageError
 from proctor.ir import Answers, Generate, Score
@@ -40,8 +40,9 @@ class OpenAIEngine(HTTPEngine):
             top_logprobs: Decoding for requests that leave it open. Without any limit, ``completions`` write at most 256
             tokens.
         stream: Stream answers, to know when their first token came (``Response.timing.first_token_seconds``).
-        scoring: How log-probabilities of given text are asked for: ``echo`` on completions, or ``prompt_logprobs``
-            (vLLM's), on completions and chat.
+        scoring: How log-probabilities of given text are asked for: ``echo`` on completions, ``prompt_logprobs``
+            (vLLM's) on completions and chat, or ``llamacpp`` on completions: llama.cpp's server knows no echo, and is
+            asked for one token of the continuation after the other.
         extra_body: Further fields of every request's body.
     """
 
@@ -61,10 +62,11 @@ class OpenAIEngine(HTTPEngine):
     logprobs: Annotated[bool | None, NON_POSITIONAL] = None
     top_logprobs: Annotated[int | None, NON_POSITIONAL] = None
     stream: Annotated[bool, NON_POSITIONAL] = False
-    scoring: Annotated[Literal["echo", "prompt_logprobs"], NON_POSITIONAL] = "echo"
+    scoring: Annotated[Literal["echo", "prompt_logprobs", "llamacpp"], NON_POSITIONAL] = "echo"
     extra_body: Annotated[dict[str, Any] | None, NON_POSITIONAL] = None
 
     _listed_model: str = ""
+    _text_start: str | None = None
 
     def prepare(self) -> None:
         """Work out the address, and whether the endpoint can score."""
@@ -101,6 +103,7 @@ class OpenAIEngine(HTTPEngine):
         if name == "base_url" and not self._preparing:
             object.__setattr__(self, "_login", None)
             object.__setattr__(self, "_listed_model", "")
+            object.__setattr__(self, "_text_start", None)
         super().__setattr__(name, value)
         if name in ("base_url", "endpoint", "scoring") and not self._preparing:
             self.prepare()
@@ -157,7 +160,17 @@ class OpenAIEngine(HTTPEngine):
         """
         if not self.can_score:
             return super().score(requests)
-        return self._run(requests, self._protocol().score)
+        protocol = self._protocol()
+        if self.scoring == "llamacpp":
+            protocol.options = {**protocol.options, "start": self._start_of_texts()}
+        return self._run(requests, protocol.score)
+
+    def _start_of_texts(self) -> str:
+        """Return what llama.cpp's server puts before texts; it is asked once."""
+        if self._text_start is None:
+            self.act()
+            self._text_start = first_token(*self._list_of_models(), self.connect_timeout)
+        return self._text_start
 
     def _protocol(self) -> ProviderProtocol:
         options = {"is_chat": self.endpoint != "completions", "stream": self.stream, "scoring": self.scoring}

@@ -1,4 +1,7 @@
-"""Which model a server has, where nobody named one: the first of its list (``GET /models``), as AISBench takes it."""
+"""What a server says of itself: which model it has, where nobody named one, and what its texts begin with.
+
+The model is the first of its list (``GET /models``), as AISBench takes it.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,12 @@ class _Models(Struct):
     data: list[_Model]
 
 
+class _Properties(Struct):
+    bos_token: str = ""
+    eos_token: str = ""
+
+
+_PROPERTIES = msgspec.json.Decoder(_Properties)
 _LIST = msgspec.json.Decoder(_Models)
 
 
@@ -53,6 +62,31 @@ def first_model(url: str, headers: Mapping[str, str], timeout_seconds: float) ->
     if not found:
         raise EngineError("the server has no model", why=f"{address} lists none", hint=_HINT)
     return found[0].id
+
+
+def first_token(url: str, headers: Mapping[str, str], timeout_seconds: float) -> str:
+    """Return the text of the token that stands before a text with nothing before it: the first, else the last one.
+
+    Args:
+        url: Base URL of a server of llama.cpp, with or without ``/v1``.
+        headers: Say who asks.
+        timeout_seconds: Longest time to wait.
+
+    Raises:
+        EngineError: The server cannot be reached, or is not llama.cpp's.
+    """
+    address = f"{url.removesuffix('/v1')}/props"
+    what, hint = "scoring=llamacpp asks llama.cpp's server, and this is none", "leave scoring out for servers that echo"
+    try:
+        reply = _fetched(address, headers, timeout_seconds)
+        if reply.status != _OK:
+            raise EngineError(what, why=f"{address}: {reply.status}", hint=hint)
+        found = _PROPERTIES.decode(reply.body)
+    except TransportError as error:
+        raise EngineError("the server cannot be asked", why=str(error), hint="start llama-server first") from None
+    except msgspec.DecodeError as error:
+        raise EngineError(what, why=f"{address}: {error}", hint=hint) from None
+    return found.bos_token or found.eos_token
 
 
 def _fetched(url: str, headers: Mapping[str, str], timeout_seconds: float) -> Reply:

@@ -324,8 +324,8 @@ def _table_rows(path: Path, layout: FileFormat, *, passing: bool) -> Iterator[Ro
             yield from ({f"c{i}": cell for i, cell in enumerate(line)} for line in lines)
             return
         header = list(layout.header) or next(lines, [])
-        for line in lines:
-            if layout.header and len(line) != len(header):
+        for line in filter(None, lines):  # a blank line is no row
+            if len(line) != len(header) if layout.header else _is_ragged(line, len(header)):
                 error = DataError(
                     f"a line has {len(line)} columns; there should be {len(header)}",
                     location=Location(str(path), lines.line_num),
@@ -336,6 +336,11 @@ def _table_rows(path: Path, layout: FileFormat, *, passing: bool) -> Iterator[Ro
                 yield Failure("row", str(error), retryable=False)
                 continue
             yield dict(zip(header, line, strict=False))
+
+
+def _is_ragged(line: Sequence[str], width: int) -> bool:
+    """Whether a line has too few cells, or words beyond the last column."""
+    return len(line) < width or any(cell.strip() for cell in line[width:])
 
 
 # -- the same rows from the hub -----------------------------------------------------------------------------------

@@ -2,19 +2,57 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 from proctor.dialects.lm_eval.package.instance import Instance
 from proctor.dialects.lm_eval.package.utils import simple_parse_args_string
 
 
+def hash_args(attr: str, args: Iterable[Any]) -> str:
+    """Return the digest of a method and what it is asked, under which answers are kept."""
+    return hashlib.sha256(json.dumps([attr, *args], default=str).encode()).hexdigest()
+
+
+class CacheHook:
+    """What models of one's own tell each answer as they have it.
+
+    Answers are kept by the response log (``use_cache``), so one without a store keeps nothing.
+
+    Args:
+        cachinglm: Something with a mapping ``dbdict`` to keep them in.
+    """
+
+    def __init__(self, cachinglm: Any = None) -> None:
+        self.dbdict = None if cachinglm is None else cachinglm.dbdict
+
+    def add_partial(self, attr: str, req: Iterable[Any], res: Any) -> None:
+        """Keep an answer."""
+        if self.dbdict is not None:
+            self.dbdict[hash_args(attr, req)] = res
+
+
 class LM(ABC):
     """A model that answers requests of three kinds, many at once."""
 
+    cache_hook: CacheHook = CacheHook()  # of models that do not call this class's __init__
+    _device: Any = None
+
     def __init__(self) -> None:
         self._rank, self._world_size = 0, 1
+        self.cache_hook = CacheHook()
+
+    def set_cache_hook(self, cache_hook: CacheHook) -> None:
+        """Tell answers to another hook."""
+        self.cache_hook = cache_hook
+
+    @property
+    def device(self) -> Any:
+        """Where it computes, where it says so."""
+        return self._device
 
     @abstractmethod
     def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
@@ -67,7 +105,15 @@ class LM(ABC):
 
 
 class TemplateLM(LM):
-    """A model that scores tokens: texts become tokens here, and :meth:`_loglikelihood_tokens` does the rest."""
+    """A model that scores tokens: texts become tokens here, and :meth:`_loglikelihood_tokens` does the rest.
+
+    Attributes:
+        tokenizer: Its tokenizer, where it has one.
+        backend: ``causal`` reads context and continuation as one text, ``seq2seq`` each by itself.
+    """
+
+    tokenizer: Any = None
+    backend = "causal"
 
     @property
     @abstractmethod
@@ -92,8 +138,10 @@ class TemplateLM(LM):
         blanks = len(context) - len(context.rstrip())
         if blanks:
             context, continuation = context[:-blanks], context[-blanks:] + continuation
-        whole, start = self.tok_encode(context + continuation), self.tok_encode(context)
-        return start, whole[len(start) :]
+        start = self.tok_encode(context)
+        if self.backend != "causal":
+            return start, self.tok_encode(continuation, add_special_tokens=False)
+        return start, self.tok_encode(context + continuation)[len(start) :]
 
     def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
         """Return for each (context, continuation) its log-likelihood, and whether it is what the model would write."""

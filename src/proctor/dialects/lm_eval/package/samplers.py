@@ -95,7 +95,8 @@ class FirstNSampler(ContextSampler):
         return chosen
 
 
-_SAMPLERS = {"default": ContextSampler, "first_n": FirstNSampler}
+SAMPLER_REGISTRY: dict[str, type[ContextSampler]] = {"default": ContextSampler, "first_n": FirstNSampler}
+"""Samplers by name; a program may add its own."""
 
 
 def get_sampler(name: str) -> type[ContextSampler]:
@@ -104,6 +105,6 @@ def get_sampler(name: str) -> type[ContextSampler]:
     Raises:
         DemosError: There is no such sampler.
     """
-    if name not in _SAMPLERS:
-        raise DemosError(f"there is no sampler '{name}'", hint=did_you_mean(name, _SAMPLERS))
-    return _SAMPLERS[name]
+    if name not in SAMPLER_REGISTRY:
+        raise DemosError(f"there is no sampler '{name}'", hint=did_you_mean(name, SAMPLER_REGISTRY))
+    return SAMPLER_REGISTRY[name]

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import json
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, is_dataclass
 from fnmatch import filter as matching
+from importlib.util import find_spec
 from itertools import chain, islice
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -244,3 +247,62 @@ def make_table(result_dict: Mapping[str, Any], column: str = "results", sort_res
     from proctor.dialects.lm_eval.package.tables import table_of_results
 
     return table_of_results(result_dict, column, sort_results=sort_results)
+
+
+SPACING: Final = " " * 47
+"""What lm-eval's help puts before lines that go on."""
+
+HIGHER_IS_BETTER_SYMBOLS: Final = {True: "↑", False: "↓"}
+
+
+def is_torch_available() -> bool:
+    """Return whether torch is installed."""
+    return find_spec("torch") is not None
+
+
+def is_transformers_available() -> bool:
+    """Return whether transformers is installed."""
+    return find_spec("transformers") is not None
+
+
+def maybe_warn(msg: str, verbose: bool = True) -> None:
+    """Log a warning, where that is wanted."""
+    if verbose:
+        eval_logger.warning(msg)
+
+
+class EnhancedJSONEncoder(json.JSONEncoder):
+    """JSON of dataclasses, too."""
+
+    def default(self, o: Any) -> Any:
+        """Return a dataclass as a mapping."""
+        return asdict(o) if is_dataclass(o) and not isinstance(o, type) else super().default(o)
+
+
+class Reorderer:
+    """Things sorted by a function, and the way back to their order.
+
+    Args:
+        arr: The things.
+        fn: What they are sorted by.
+    """
+
+    def __init__(self, arr: Sequence[Any], fn: Callable[[Any], Any]) -> None:
+        numbered = [each for some in group(list(enumerate(arr)), lambda each: fn(each[1])) for each in some]
+        self.size = len(arr)
+        self.arr = sorted((([place], some) for place, some in numbered), key=lambda each: fn(each[1]))
+
+    def get_reordered(self) -> list[Any]:
+        """Return the things, sorted."""
+        return [each for _, each in self.arr]
+
+    def get_original(self, newarr: Sequence[Any]) -> list[Any]:
+        """Return values, given in the sorted order, in the order of the things.
+
+        Raises:
+            ValueError: There are not as many as things.
+        """
+        found: list[Any] = [None] * self.size
+        for ([place], _), value in zip(self.arr, newarr, strict=True):
+            found[place] = value
+        return found

@@ -3,7 +3,9 @@
 Options: ``is_chat`` (default true), ``max_tokens_name``, ``model_name`` (name of the field that holds the model),
 ``route`` (of chat), ``drop`` (fields that the server does not accept), ``rename`` (fields that it calls otherwise),
 ``fields`` (further fields of the body), ``stream``, ``counts_logprobs`` (whether ``logprobs`` is a number in chat, too,
-as it is in completions), ``stream_options`` (default true; false where usage comes by itself and the field is refused).
+as it is in completions), ``stream_options`` (default true; false where usage comes by itself and the field is refused),
+``scoring`` (how likelihoods are asked for: ``echo``, ``prompt_logprobs``, ``llamacpp``), ``start`` (of its server: the
+text of the token before a text that has nothing before it).
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from typing import Any
 
 from msgspec import structs
 
+from proctor.engines.http.protocols.llama_server import LlamaServerScores
 from proctor.engines.http.protocols.openai_echo import ECHO, BoundaryError, parse_context, parse_echo
 from proctor.engines.http.protocols.openai_prompt_scores import parse_prompt_scores
 from proctor.engines.http.protocols.openai_shapes import (
@@ -95,7 +98,10 @@ class OpenAIProtocol(ProviderProtocol):
         return await super().generate(caller, request)
 
     async def score(self, caller: Caller, request: Score) -> Response:
-        """Answer a request for log-likelihoods by echo; see :class:`ProviderProtocol`."""
+        """Answer a request for log-likelihoods by echo, or as ``scoring`` says; see :class:`ProviderProtocol`."""
+        if self.options.get("scoring") == "llamacpp":
+            asked = LlamaServerScores(partial(self._send_to_root, caller), self.options.get("start", ""))
+            return merged(await asked.score(request))
         if isinstance(request, Rolling) and self.options.get("scoring") == "prompt_logprobs":
             return await self.send(caller, self._prompt_scores(request))
         if self.options.get("is_chat", True) and self.options.get("scoring") == "prompt_logprobs":
@@ -118,6 +124,14 @@ class OpenAIProtocol(ProviderProtocol):
     async def _echo(self, caller: Caller, text: str, parse: Callable[[bytes], Response]) -> Response:
         body = {"model": self.model, "prompt": text, **ECHO, **self.defaults.get("extra", {})}
         return await self.send(caller, Post("/completions", body, parse))
+
+    async def _send_to_root(
+        self, caller: Caller, route: str, body: Mapping[str, Any], parse: Callable[[bytes], Response]
+    ) -> Response:
+        """Post to a route of the server's own, which does not lie below ``/v1``."""
+        url = f"{self.url.removesuffix('/v1')}{route}{self.query}"
+        response, timing = await caller.call(url, body, parse)
+        return structs.replace(response, timing=timing)
 
     def _prompt_scores(self, request: Rolling) -> Post:
         """Return what to post for the log-probabilities of a prompt's own tokens; one token is written, and unread."""

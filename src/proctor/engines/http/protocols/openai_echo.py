@@ -22,8 +22,8 @@ from proctor.ir import Failure, Response, Scored
 
 NO_ECHO = (
     "the server does not return log-probabilities of the prompt, which scoring needs: use a server that supports echo "
-    "with logprobs on completions (vLLM and SGLang do), hf, or endpoint=chat, which asks "
-    "multiple choice as text"
+    "with logprobs on completions (vLLM and SGLang do), scoring=llamacpp with llama.cpp's server, hf, or "
+    "endpoint=chat, which asks multiple choice as text"
 )
 ECHO = {"echo": True, "logprobs": 1, "max_tokens": 1, "temperature": 0.0}
 """Asks a completions server for the log-probabilities of the prompt. One token is generated, and left out again,

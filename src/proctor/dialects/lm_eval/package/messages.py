@@ -1,0 +1,80 @@
+"""``lm_eval.api.utils``: messages of a prompt, and how they become one text or few messages. lm-eval 0.4.13."""
+
+from __future__ import annotations
+
+import random
+import string
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_ID_LETTERS = 8  # as many as lm-eval's have
+
+
+@dataclass
+class Message:
+    """A message of a prompt.
+
+    Attributes:
+        role: ``system``, ``user`` or ``assistant``.
+        content: Its words.
+        _delimiter: What stands behind it where the messages become one text.
+    """
+
+    role: str
+    content: str
+    _delimiter: str = ""
+
+    def to_dict(self) -> dict[str, str]:
+        """Return it as chats have it."""
+        return {"role": self.role, "content": self.content}
+
+    def to_text(self) -> str:
+        """Return its words, and what stands behind them."""
+        return self.content + self._delimiter
+
+    def without_delimiter(self) -> None:
+        """Let nothing stand behind it."""
+        self._delimiter = ""
+
+
+def maybe_delimit(prefix: str | None, suffix: str | None, delimiter: str = " ") -> str:
+    """Return two texts as one, a delimiter between them where neither has white space there."""
+    if not prefix or not suffix:
+        return prefix or suffix or ""
+    return prefix + (delimiter if requires_delimiter(prefix, suffix) else "") + suffix
+
+
+def requires_delimiter(prefix: str, suffix: str) -> bool:
+    """Return whether neither of two texts has white space where they meet; an empty one before needs nothing."""
+    return prefix != "" and not (prefix[-1].isspace() or suffix[0].isspace())
+
+
+def ends_with_whitespace(s: str) -> bool:
+    """Return whether a text ends with white space."""
+    return s[-1:].isspace()
+
+
+def messages_to_text(messages: Sequence[Message]) -> str:
+    """Return messages as one text."""
+    return "".join(each.to_text() for each in messages)
+
+
+def multiturn_to_singleturn(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """Return messages as one of the user, with that of the system before and a begun answer behind."""
+    before = list(messages[:1]) if messages[0].role == "system" else []
+    rest = list(messages[len(before) :])
+    begun = [rest.pop()] if rest[-1].role == "assistant" else []
+    rest[-1].without_delimiter()
+    joined = Message("user", messages_to_text(rest))
+    return [each.to_dict() for each in (*before, joined, *begun)]
+
+
+def format_turn(content: str, role: str, type: str | None = None) -> dict[str, str]:  # noqa: A002 - lm-eval's name
+    """Return a message as chats have it, with its type where one is given."""
+    return {**({"type": type} if type else {}), "role": role, "content": content}
+
+
+def random_task_id() -> str:
+    """Return eight small letters and digits."""
+    return "".join(random.choices(string.ascii_lowercase + string.digits, k=_ID_LETTERS))

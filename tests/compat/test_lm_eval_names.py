@@ -1,0 +1,86 @@
+"""Names that programs and tests import from lm_eval, where it is not installed; each does what lm-eval's does.
+
+The values are those of lm-eval 0.4.13 (``conformance/lm_eval/package_functions.py`` compares many more with it).
+"""
+
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import pytest
+
+pytestmark = pytest.mark.skipif(find_spec("lm_eval") is not None, reason="lm_eval is installed")
+
+PROGRAM = """
+from lm_eval.api.group import ConfigurableGroup, Group
+from lm_eval.api.instance import Instance
+from lm_eval.api.model import LM, CacheHook, TemplateLM
+from lm_eval.api.registry import get_model
+from lm_eval.api.samplers import SAMPLER_REGISTRY, get_sampler
+from lm_eval.api.utils import Message, maybe_delimit, multiturn_to_singleturn
+from lm_eval.config import GroupConfig, TaskConfig
+from lm_eval.decontamination.janitor import Janitor, form_ngrams, split_indices, word_ngrams, word_ngrams_indices
+from lm_eval.defaults import default_gen_kwargs
+from lm_eval.evaluator_utils import get_sample_size
+from lm_eval.models.dummy import DummyLM
+from lm_eval.models.huggingface import HFLM
+from lm_eval.models.openai_completions import LocalCompletionsAPI
+from lm_eval.models.utils import Collator, chunks, handle_stop_sequences, normalize_gen_kwargs
+from lm_eval.tasks import TaskManager, get_task_name_from_config
+from lm_eval.tasks._yaml_loader import load_yaml
+from lm_eval.tasks.manager import TaskManager as Same
+from lm_eval.utils import Reorderer, get_rolling_token_windows, make_disjoint_window
+
+assert Same is TaskManager
+assert get_model("hf") is HFLM and get_model("dummy").create_from_arg_string("")
+assert list(chunks(range(5), 2)) == [[0, 1], [2, 3], [4]]
+assert handle_stop_sequences("a", "b") == ["a", "b"]
+assert normalize_gen_kwargs({"max_new_tokens": 5, "until": "x"})["max_gen_toks"] == 5
+assert [list(each) for each in form_ngrams(iter("abcd"), 3)] == [["a", "b", "c"], ["b", "c", "d"]]
+assert list(word_ngrams_indices("one two three", 2)) == [("one two", (0, 6)), ("two three", (4, 12))]
+assert maybe_delimit("a", "b") == "a b" and maybe_delimit("a ", "b") == "a b"
+assert get_task_name_from_config({"dataset_path": "x", "dataset_name": "y"}) == "x_y"
+assert default_gen_kwargs("a")["until"] == ["a"]
+assert get_sample_size(type("T", (), {"eval_docs": range(7)}), 0.5) == 4
+group = Group.from_config({"group": "g", "aggregate_metric_list": [{"metric": "acc"}]})
+group.add(type("T", (), {"task_name": "t"})())
+assert group.aggregate({"t": {"acc,none": 0.5, "acc_stderr,none": 0.1, "sample_len": 4}})["acc,none"] == 0.5
+assert ConfigurableGroup({"group": "g"}) == ConfigurableGroup({"group": "g", "task": "a"})
+assert get_sampler("first_n") is SAMPLER_REGISTRY["first_n"]
+assert load_yaml("task.yaml") == {"task": "t", "doc_to_text": "{{q}}"}
+
+answers = DummyLM().generate_until([Instance("generate_until", {}, ("x", {"until": []}), 0)])
+assert len(answers) == 1
+model = LocalCompletionsAPI(base_url="http://127.0.0.1:9/v1/completions", model="m", num_concurrent=2)
+assert model.engine.max_concurrency == 2
+
+
+class Mine(LM):  # says each answer as it has it, as lm-eval's own models do
+    def loglikelihood(self, requests):
+        self.cache_hook.add_partial("loglikelihood", requests[0].args, (0.0, True))
+        return [(0.0, True)]
+
+    def loglikelihood_rolling(self, requests):
+        return []
+
+    def generate_until(self, requests):
+        return []
+
+
+assert Mine().loglikelihood([Instance("loglikelihood", {}, ("a", "b"), 0)]) == [(0.0, True)]
+kept = type("Kept", (), {"dbdict": {}})()
+hook = CacheHook(kept)
+hook.add_partial("generate_until", ("a", {}), "answer")
+assert list(kept.dbdict.values()) == ["answer"]
+print("all of it")
+"""
+
+
+def test_what_programs_import_is_there_and_does_the_same(tmp_path):
+    (tmp_path / "program.py").write_text(PROGRAM)
+    (tmp_path / "task.yaml").write_text('task: t\ndoc_to_text: "{{q}}"\n')
+    done = subprocess.run(
+        [sys.executable, "-m", "proctor.compat", "program.py"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.stdout.strip() == "all of it", done.stderr

@@ -1,0 +1,27 @@
+"""Pictures and sounds of documents, as prompts carry them."""
+
+import base64
+import io
+import wave
+
+import pytest
+
+from proctor.dialects.lm_eval.media import media_of
+from proctor.errors import DataError
+
+
+def test_a_sound_as_datasets_decodes_it_is_a_file():
+    [sound] = media_of("audio", {"array": [0.0, 0.5, -1.0, 2.0], "sampling_rate": 16000, "path": "gone.mp3"})
+    kind, _, content = sound.source.partition(";base64,")
+    assert kind == "data:audio/wav"
+    with wave.open(io.BytesIO(base64.b64decode(content))) as file:
+        assert (file.getframerate(), file.getnchannels(), file.getnframes()) == (16000, 1, 4)
+        assert file.readframes(4) == b"".join(
+            each.to_bytes(2, "little", signed=True) for each in (0, 16383, -32767, 32767)
+        )
+
+
+@pytest.mark.parametrize("array", [["loud"], [[0.0, 0.1]]])
+def test_what_is_no_sound_is_refused(array):
+    with pytest.raises(DataError, match="sound"):
+        media_of("audio", {"array": array, "sampling_rate": 16000})
