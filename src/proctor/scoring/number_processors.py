@@ -78,7 +78,7 @@ class ExtractHarmRatingJudgement(FieldOperator):
 
 
 def _in_brackets(text: str) -> str:
-    """Return what ``[[([^\\]]+)]]`` finds, ``""`` where that is nothing; a text of brackets alone is read once."""
+    """Return what stands in the first double brackets, or ``""``; a text of brackets alone is read once."""
     parts = text.split("]")
     for part, behind in pairwise(parts[:-1]):
         if not behind and (place := part.find("[[")) >= 0 and (found := part[place + 2 :]):
