@@ -60,6 +60,10 @@ def test_intervals_are_those_of_clusters(tasks, tmp_path, task, unit):
     assert together["score"] == alone["score"] == pytest.approx(np.mean(RIGHT) * unit)
     wide = together["score_ci_high"] - together["score_ci_low"]
     assert wide > 1.5 * (alone["score_ci_high"] - alone["score_ci_low"])
+    main = together["score_name"]
+    assert [together[f"{main}{end}"] for end in ("_ci_low", "_ci_high")] == pytest.approx(
+        [together["score_ci_low"], together["score_ci_high"]]
+    )
 
 
 def test_a_task_file_says_it_itself(tasks, tmp_path):

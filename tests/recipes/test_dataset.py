@@ -6,6 +6,7 @@ import json
 from types import SimpleNamespace
 
 import pytest
+from PIL import Image
 
 from proctor.errors import TemplateError, UsageError
 from proctor.recipes import create_dataset, dataset, load_dataset, load_recipe
@@ -99,3 +100,12 @@ def test_chats_and_task_data_are_decoded(monkeypatch):
     assert decode_row({"task_data": {"a": 1}}) == {"task_data": {"a": 1}}
     assert decode_batch({"task_data": ['{"a": 1}']}) == {"task_data": [{"a": 1}]}
     assert decode_batch({"task_data": []}) == {"task_data": []}
+
+
+def test_a_page_with_pictures_makes_one_dataset_of_all_rows(monkeypatch):
+    monkeypatch.setattr(dataset, "_PAGE", 2)
+    picture = Image.new("RGB", (2, 2), (255, 0, 0))
+    found = rows_to_dataset(iter([*rows(*"ab"), *rows("c", images=[picture]), *rows(*"de")]))
+    assert [row["source"] for row in found] == list("abcde")
+    assert found[2]["media"]["images"][0].size == (2, 2)
+    assert not found[0]["media"]["images"]

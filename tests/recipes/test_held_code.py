@@ -61,3 +61,12 @@ def test_a_function_of_a_file_that_was_run(folder):
     names = {}
     exec(compile("def f():\n    return 1\n", str(folder / "helpers.py"), "exec"), names)
     assert "def f: helpers.py" in code_of([names["f"]])
+
+
+def test_relative_imports_climb_as_many_folders_as_they_have_dots(folder):
+    inner = folder / "deep" / "deeper"
+    inner.mkdir()
+    (inner / "start.py").write_text("from .. import inner\nfrom ...near import x\nfrom . import own\n")
+    (inner / "own.py").write_text("")
+    names = {name.rpartition("/")[2] for name in code_of_file(inner / "start.py")}
+    assert names >= {"start.py", "inner.py", "near.py", "own.py"}

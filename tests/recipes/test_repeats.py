@@ -219,3 +219,11 @@ def test_a_seed_is_called_idle_only_where_nothing_derives_from_it(tasks, capsys)
         assert (idle in capsys.readouterr().err) == is_idle
     assert main(["gate", *model, "--tasks", "cool.yaml", "--at-least", "0.5"]) == 0
     assert idle not in capsys.readouterr().err
+
+
+def test_two_levels_are_those_of_the_answers_whatever_they_are_reduced_to(tasks, tmp_path):
+    summaries = [
+        next(iter(run("hot.yaml", tmp_path, repeats=4, reduce=reduce).results.values()))["repeats"]
+        for reduce in (("mean",), ("majority",), ("majority", "mean"))
+    ]
+    assert summaries[0] == summaries[1] == summaries[2]

@@ -32,7 +32,7 @@ class AggMetricConfig:
     """
 
     metric: str
-    filter_list: list[str] | None = None
+    filter_list: list[str] | str | None = None
     aggregation: str | Callable[..., Any] = "mean"
     weight_by_size: bool = True
 
