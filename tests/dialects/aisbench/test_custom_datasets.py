@@ -263,3 +263,9 @@ def test_lines_of_a_table_with_too_few_or_too_many_cells_fail_and_are_not_scored
     assert [each is None for each in said] == [True, False, False, True]
     assert "a line has 1 columns; there should be 2" in said[1]
     assert "a line has 3 columns; there should be 2" in said[2]
+
+
+def test_what_upstream_makes_of_a_file_of_rows_is_not_called_useless(tmp_path):
+    (tmp_path / "tr.csv").write_text("question,answer\nIs 2 even?,x\n")
+    (exam,) = resolve_tasks([str(tmp_path / "tr.csv")])
+    assert not exam.specification().get("without_effect")

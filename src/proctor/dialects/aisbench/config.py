@@ -168,6 +168,9 @@ class DatasetConfig:
         if _is_comparison(self.evaluation.get("evaluator")):
             for key in ("mode", "infer_order", "given_pred"):
                 found.pop(f"$.{key}", None)
+        is_rows_file = short_name(self.values.get("type", "")) in ("CustomDataset", "CircularCustomDataset")
+        if is_rows_file and location_of(self.evaluation) is None:
+            found.pop("$.eval_cfg.pred_role", None)  # nobody wrote it: it is what upstream makes of a file of rows
         judge = self.evaluation.get("evaluator")
         name = short_name(judge.get("type", "")) if isinstance(judge, Mapping) else ""
         return found | ({"$.eval_cfg.evaluator": RECORDED_ONLY[name]} if name in RECORDED_ONLY else {})
