@@ -13,6 +13,7 @@ EXTRAS = PROJECT["optional-dependencies"]
 NOT_IN_ALL = {
     "all": "itself",
     "vllm": "needs a GPU",
+    "openvino": "holds transformers back",
     "mlflow": "whoever uses a tracker has it",
     "wandb": "whoever uses a tracker has it",
     "trackio": "whoever uses a tracker has it",

@@ -41,6 +41,10 @@ def test_pages_in_the_repository_are_up_to_date(made):
 VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 NOT_READ = {
     **dict.fromkeys(("FETCH_HEAD",), "a name of git's"),
+    **dict.fromkeys(
+        ("BATCH_SIZE_OUT_OF_RANGE", "INVALID_PARAM_VALUE", "MULTITRUN_MODE_OUT_OF_RANGE", "UNKNOWN_ERROR"),
+        "AISBench's codes of errors",
+    ),
     **dict.fromkeys(("DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME"), "kept out of prisons"),
     **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "set in prisons"),
     **{f"GIT_{name}": "set, or kept out, where git is called" for name in (

@@ -15,7 +15,7 @@ EVERY_NAME = """
     anthropic-completions anthropic-chat anthropic-chat-completions gguf ggml hf-audiolm-qwen steered hf-multimodal
     hf-auto huggingface watsonx_llm litellm litellm-chat litellm-chat-completions mamba_ssm megatron_lm hf-mistral3
     nemo_lm neuronx onnxruntime onnxruntime-genai local-completions local-chat-completions openai-completions
-    openai-chat-completions azure-openai-chat-completions habana ipex openvino sglang-generate textsynth trtllm
+    openai-chat-completions azure-openai-chat-completions habana ipex sglang-generate textsynth trtllm
     vllm-vlm winml
 """.split()
 """``lm_eval.models.MODEL_MAPPING`` of lm-eval 0.4.13, less those that are names of engines here."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from proctor.engines.engine import Engine
     from proctor.engines.engine_registry import make_engine, parse_model_args
     from proctor.engines.hf.hf_engine import HFEngine
+    from proctor.engines.hf.openvino import OpenVINOEngine
     from proctor.engines.hf.smollm2 import SmolLM2Engine
     from proctor.engines.http.openai_engine import OpenAIEngine
     from proctor.engines.http.provider_engine import ProviderEngine
@@ -25,6 +26,7 @@ _HOMES = {
     "engine": ("Engine",),
     "engine_registry": ("make_engine", "parse_model_args"),
     "proctor.engines.hf.hf_engine": ("HFEngine",),
+    "proctor.engines.hf.openvino": ("OpenVINOEngine",),
     "proctor.engines.hf.smollm2": ("SmolLM2Engine",),
     "proctor.engines.http.openai_engine": ("OpenAIEngine",),
     "proctor.engines.http.provider_engine": ("ProviderEngine",),
@@ -40,6 +42,7 @@ __all__ = [
     "HFEngine",
     "LlamaCppEngine",
     "OpenAIEngine",
+    "OpenVINOEngine",
     "ProviderEngine",
     "ReplayEngine",
     "ScriptedEngine",

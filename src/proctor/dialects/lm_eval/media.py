@@ -63,7 +63,7 @@ def _wav(samples: Any, rate: Any) -> bytes:
     if numbers.ndim != 1 or frequency <= 0:
         raise DataError("a sound is not one channel of samples", why=f"its shape is {numbers.shape}, its rate {rate}")
     file = BytesIO()
-    with wave.open(file, "wb") as sound:
+    with wave.Wave_write(file) as sound:
         sound.setnchannels(1)
         sound.setsampwidth(_SAMPLE_BYTES)
         sound.setframerate(frequency)

@@ -143,7 +143,7 @@ def load_model(source: ModelSource) -> LoadedModel:
     except ProctorError:
         raise
     except (OSError, ValueError, RuntimeError, ImportError, KeyError, MemoryError) as error:
-        raise _loading_failed(source, place, error) from error
+        raise loading_failed(source, place, error) from error
 
 
 @contextmanager
@@ -166,14 +166,15 @@ def quiet_transformers() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def _offline() -> bool:
+def is_offline() -> bool:
+    """Return whether the hub must not be asked."""
     return bool(settings.offline) or os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "TRUE", "YES", "ON"}
 
 
 def _load(source: ModelSource, place: str) -> LoadedModel:
     import transformers
 
-    shared: dict[str, Any] = {"trust_remote_code": source.trust_remote_code, "local_files_only": _offline()}
+    shared: dict[str, Any] = {"trust_remote_code": source.trust_remote_code, "local_files_only": is_offline()}
     given = {"revision": source.revision, "subfolder": source.subfolder, "gguf_file": source.gguf_file}
     shared |= {key: value for key, value in given.items() if value is not None}
     config = transformers.AutoConfig.from_pretrained(place, **shared)
@@ -192,12 +193,13 @@ def _load(source: ModelSource, place: str) -> LoadedModel:
     count = sum(each.numel() for each in model.parameters())  # before weights move to where torch does not list them
     if source.reorder_weights and family == "causal" and device is not None and not source.adapter:
         reorder_weights(model)
-    tokenizer, processor = _tokenizer(source, place, family, shared)
+    tokenizer, processor = load_tokenizer(source, place, family, shared)
     length = max_length_of(config, tokenizer)
     return LoadedModel(model, tokenizer, family, model.device, length, processor, num_parameters=count)
 
 
-def _tokenizer(source: ModelSource, place: str, family: Family, shared: dict[str, Any]) -> tuple[Any, Any]:
+def load_tokenizer(source: ModelSource, place: str, family: Family, shared: dict[str, Any]) -> tuple[Any, Any]:
+    """Return the tokenizer, and what turns pictures into tensors; ``None`` where the model reads text only."""
     import transformers
 
     if source.tokenizer:
@@ -276,7 +278,8 @@ def _is_quantized(model: Any) -> bool:
     return getattr(model, "hf_quantizer", None) is not None or getattr(model, "is_quantized", False)
 
 
-def _loading_failed(source: ModelSource, place: str, error: Exception) -> EngineError:
+def loading_failed(source: ModelSource, place: str, error: Exception) -> EngineError:
+    """Return the error of a model that could not be loaded, with where was looked."""
     first_line = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
     if is_out_of_memory(error):
         return EngineError(
@@ -291,7 +294,7 @@ def _loading_failed(source: ModelSource, place: str, error: Exception) -> Engine
         return EngineError(f"there is no folder '{source.name}'", hint="give the folder of a model, or a hub id")
     looked = [str(Path(settings.models_dir) / source.name)] if settings.models_dir else []
     looked.append(f"the Hugging Face cache ({os.environ.get('HF_HOME', '~/.cache/huggingface')})")
-    looked.append("the hub was not asked: offline" if _offline() else "the hub")
+    looked.append("the hub was not asked: offline" if is_offline() else "the hub")
     return EngineError(
         f"the model '{source.name}' cannot be loaded",
         why=f"{first_line}; looked in {', '.join(looked)}",
