@@ -69,6 +69,7 @@ class LoadedModel:
         max_length: Most tokens that the model reads at once.
         processor: Turns pictures into tensors; ``None`` for models that read text only.
         num_parameters: Numbers that the model has learned.
+        vocabulary: Number of logits per position; 0 where the model's last layer tells it.
         packs: Whether shared prefixes may be read once; ``None`` until somebody tried.
     """
 
@@ -80,11 +81,12 @@ class LoadedModel:
     processor: Any = None
     packs: bool | None = None
     num_parameters: int = 0
+    vocabulary: int = 0
 
     @property
     def vocabulary_size(self) -> int:
         """Number of logits per position."""
-        return int(self.model.get_output_embeddings().weight.shape[0])
+        return self.vocabulary or int(self.model.get_output_embeddings().weight.shape[0])
 
 
 def loaded_in_memory(model: Any, tokenizer: Any) -> LoadedModel:

@@ -5,9 +5,13 @@ A folder that holds ``openvino_model.xml`` is loaded as it is; any other model i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from importlib import import_module
 from importlib.util import find_spec
+from logging import ERROR, getLogger
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -61,7 +65,8 @@ class OpenVINOEngine(HFEngine):
         """Refuse what OpenVINO does not take."""
         super().verify()
         for name, instead in _NOT_HERE.items():
-            if getattr(self, name) not in (None, False, "auto", "causal"):
+            usual = type(self).model_fields[name].default
+            if getattr(self, name) != usual and (name, self.family) != ("family", "causal"):
                 raise ValidationError(f"OpenVINO does not take '{name}'", path=f"$.{name}", hint=instead)
         if self.share_prefixes or self.reorder_weights:
             name = "share_prefixes" if self.share_prefixes else "reorder_weights"
@@ -87,7 +92,8 @@ class OpenVINOEngine(HFEngine):
         source = replace(self.source(), options=dict(self.model_kwargs))
         place = model_folder(source.name) or source.name
         try:
-            with quiet_transformers():
+            import_module("optimum.intel.openvino")  # it sets up loggers, before they are quietened
+            with quiet_transformers(), _quiet_conversion():
                 return self._loaded_from(source, place)
         except ProctorError:
             raise
@@ -95,16 +101,16 @@ class OpenVINOEngine(HFEngine):
             raise loading_failed(source, place, error) from error
 
     def _loaded_from(self, source: ModelSource, place: str) -> LoadedModel:
-        from optimum.intel import OVModelForCausalLM
+        import torch
 
-        shared = {"trust_remote_code": source.trust_remote_code, "local_files_only": is_offline()}
+        shared: dict[str, Any] = {"trust_remote_code": source.trust_remote_code, "local_files_only": is_offline()}
         given = {"revision": source.revision, "subfolder": source.subfolder}
         shared |= {key: value for key, value in given.items() if value is not None}
         rounded = {"load_in_8bit": True} if self.load_in_8bit else {}
         is_converted = (Path(place) / (source.subfolder or "") / CONVERTED).is_file()
-        found = OVModelForCausalLM.from_pretrained(
+        found = import_module("optimum.intel").OVModelForCausalLM.from_pretrained(
             place,
-            **({} if is_converted else {"export": True} if Path(place).is_dir() else {}),
+            export=not is_converted if Path(place).is_dir() else None,  # of a hub's model optimum finds out itself
             device=_device(self.device),
             ov_config={"CACHE_DIR": "", **self.ov_config},
             **shared,
@@ -112,13 +118,38 @@ class OpenVINOEngine(HFEngine):
             **source.options,
         )
         tokenizer, _ = load_tokenizer(source, place, "causal", shared)
-        import torch
-
         length = max_length_of(found.config, tokenizer)
-        count = _weights(found.model)
         return LoadedModel(
-            _Runner(found), tokenizer, "causal", torch.device("cpu"), length, packs=False, num_parameters=count
+            _Runner(found),
+            tokenizer,
+            "causal",
+            torch.device("cpu"),
+            length,
+            packs=False,
+            num_parameters=_weights(found.model),
+            vocabulary=int(found.config.get_text_config().vocab_size),
         )
+
+
+@contextmanager
+def _quiet_conversion() -> Iterator[None]:
+    """Show nothing of how a model is converted: warnings of its tracer are about code that is not the user's."""
+    from transformers.utils import logging
+
+    shown = logging.get_verbosity()
+    logging.set_verbosity_error()
+    loggers = [getLogger(name) for name in ("optimum", "nncf")]
+    levels = [each.level for each in loggers]
+    for each in loggers:
+        each.setLevel(ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.set_verbosity(shown)
+        for each, level in zip(loggers, levels, strict=True):
+            each.setLevel(level)
 
 
 @dataclass(slots=True)
@@ -160,9 +191,7 @@ def _is_installed(module: str) -> bool:
 
 
 def _device(name: str) -> str:
-    import openvino
-
-    devices = list(openvino.Core().available_devices)
+    devices = list(import_module("openvino").Core().available_devices)
     if name == "auto":
         return next((each for each in devices if each.startswith("GPU")), "CPU")
     wanted = name.upper()
