@@ -22,7 +22,7 @@ from proctor.demos import (
     ZeroRetriever,
     retrievers_dense,
 )
-from proctor.demos.retrievers import Corpus, LabelPrompts, Retriever, field_text
+from proctor.demos.retrievers import Corpus, LabelPrompts, LabelsRetriever, Retriever, field_text
 from proctor.demos.retrievers_bm25 import Okapi, word_tokenizer
 from proctor.demos.retrievers_dense import elected, most_diverse
 from proctor.demos.retrievers_mdl import load_language_model
@@ -688,3 +688,10 @@ def test_sentences_are_found_by_trained_data_where_it_is_here(monkeypatch):
         assert word_tokenizer()("Dr./Who") == ["Dr.", "Who"]
     finally:
         word_tokenizer.cache_clear()
+
+
+def test_rows_that_share_a_label_are_its_examples_those_of_the_first_label_first():
+    index = Corpus([{"labels": ["a"]}, {"labels": ["b", "a"]}, {"labels": ["b"]}], field_text(["labels"]))
+    test = Corpus([{"labels": ["b", "a"]}, {"labels": ["a"]}, {"labels": ["z"]}], field_text(["labels"]))
+    assert LabelsRetriever(ice_num=2).retrieve(index, test) == [(1, 2), (0, 1), ()]
+    assert LabelsRetriever(ice_num=3).retrieve(index, test)[0] == (1, 2, 0)

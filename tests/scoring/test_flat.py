@@ -3,7 +3,7 @@ import math
 import pytest
 
 from proctor.ir import Failure
-from proctor.scoring.flat import ScoreSheet, flat_view, main_of, merged, read_flat, units_of
+from proctor.scoring.flat import ScoreSheet, flat_view, is_beside_scores, main_of, merged, read_flat, units_of
 from proctor.scoring.grade import Measured
 from proctor.scoring.score import Score
 
@@ -159,3 +159,10 @@ def test_the_main_score_of_a_file():
 @pytest.mark.parametrize("value", ["0.5", None, [0.5]])
 def test_a_main_score_that_is_not_a_number_has_no_value(value):
     assert main_of({"score": value, "score_name": "x"}).value is None
+
+
+@pytest.mark.parametrize(
+    "name, value, is_beside", [("acc_stderr,none", 0.25, True), ("num_of_instances", 7, True), ("acc,none", 0.5, False)]
+)
+def test_errors_and_counts_are_no_scores(name, value, is_beside):
+    assert is_beside_scores(name, value) is is_beside
