@@ -340,14 +340,15 @@ def _check_same(exam: Exam, known: ExamBaseline, now: Fingerprint, baseline: Bas
     if known.fingerprint is None:
         return
     differing = set(known.fingerprint.differences(now)) - rules.changed
-    layer = next((each for each in _COMPARED if each in differing), None)
-    if layer is not None:
+    layers = [each for each in _COMPARED if each in differing]
+    if layers:
+        first, also = layers[0], ", ".join(_LAYERS[each] for each in layers[1:])
         raise UsageError(
-            f"the baseline is of another '{exam.name}': {_LAYERS[layer]} differ",
+            f"the baseline is of another '{exam.name}': {_LAYERS[first]} differ{f', and so do {also}' if also else ''}",
             location=Location(baseline.source),
-            why=f"layer '{layer}' of its fingerprint is {getattr(known.fingerprint, layer)}, now {getattr(now, layer)}",
-            hint=f"ask with the options of the baseline, or make a new one with --save-baseline; --changed {layer} "
-            "says that the change is what you want to gate",
+            why=f"layer '{first}' of its fingerprint is {getattr(known.fingerprint, first)}, now {getattr(now, first)}",
+            hint="ask with the options of the baseline, or make a new one with --save-baseline; "
+            f"{' '.join(f'--changed {each}' for each in layers)} says that the change is what you want to gate",
         )
 
 
