@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from importlib.util import find_spec
+from inspect import isabstract
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, ClassVar, Self, get_origin
 
@@ -356,7 +357,7 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
                 value = fetch_artifact(value)
             except ProctorError as error:
                 raise PydanticCustomError("artifact", "{message}", {"message": str(error), "error": error}) from None
-        elif cls is Artifact and isinstance(value, dict):
+        elif isinstance(value, dict) and (cls is Artifact or isabstract(cls)):
             raise PydanticCustomError("artifact", "an artifact needs a '__type__'")
         return handler(value)
 
