@@ -38,7 +38,10 @@ written for other systems catch it.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -289,9 +292,36 @@ def closest(name: str, candidates: Iterable[str], count: int = 3) -> list[str]:
     return [lowered[match] for match in found]
 
 
+_HINT_SECONDS = 0.3
+"""Processor time for hints about one artifact: a name among thousands takes a tenth of a second, and the file of a
+stranger may have thousands of unknown ones."""
+
+_spent: ContextVar[list[float] | None] = ContextVar("proctor_hint_seconds", default=None)
+
+
+@contextmanager
+def few_hints() -> Iterator[None]:
+    """Compare unknown names inside the block with those that there are for so long, and the first one in any case."""
+    token = _spent.set([0.0]) if _spent.get() is None else None
+    try:
+        yield
+    finally:
+        if token is not None:
+            _spent.reset(token)
+
+
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:
     """Return ``"did you mean 'a' or 'b'?"``, or ``""`` where nothing is close."""
-    names = [f"'{candidate}'" for candidate in closest(name, candidates)]
+    spent = _spent.get()
+    if spent is None:
+        found = closest(name, candidates)
+    elif spent[0] > _HINT_SECONDS:
+        return ""
+    else:
+        began = time.thread_time()
+        found = closest(name, candidates)
+        spent[0] += time.thread_time() - began
+    names = [f"'{candidate}'" for candidate in found]
     if not names:
         return ""
     return f"did you mean {' or '.join(names)}?"

@@ -10,8 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from contextlib import suppress
 from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -174,29 +173,6 @@ def _fetched() -> list[Catalog]:
     )
 
 
-_MOST_LOOKS = 20  # unknown names of one artifact that are compared with all there are; each takes 20 ms
-_looks: ContextVar[list[None] | None] = ContextVar("proctor_catalog_looks", default=None)
-
-
-@contextmanager
-def few_hints() -> Iterator[None]:
-    """Compare only the first unknown names inside the block with those there are: a file may have thousands of them."""
-    token = _looks.set([]) if _looks.get() is None else None
-    try:
-        yield
-    finally:
-        if token is not None:
-            _looks.reset(token)
-
-
-def _may_look_around() -> bool:
-    looks = _looks.get()
-    if looks is None:
-        return True
-    looks.append(None)
-    return len(looks) <= _MOST_LOOKS
-
-
 def find(name: str, among: list[Catalog] | None = None) -> Path:
     """Return the file of an artifact in the first catalog that has it.
 
@@ -207,7 +183,7 @@ def find(name: str, among: list[Catalog] | None = None) -> Path:
     for catalog in searched:
         if (path := catalog.path_of(name)) is not None:
             return path
-    near = did_you_mean(name, (each for catalog in searched for each in catalog.names())) if _may_look_around() else ""
+    near = did_you_mean(name, (each for catalog in searched for each in catalog.names()))
     raise UnknownArtifactError(
         f"no catalog has '{name}'",
         why=f"searched: {', '.join(map(_shown, searched))}",

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from proctor.artifacts.artifact import Artifact, log_deprecation
-from proctor.artifacts.catalogs import Catalog, LocalCatalog, few_hints, find, read_json, user_catalog
+from proctor.artifacts.catalogs import Catalog, LocalCatalog, find, read_json, user_catalog
 from proctor.artifacts.query import Query, is_assignments, parse_assignments, parse_query
 from proctor.artifacts.registry import registry
 from proctor.effects import Author, author, author_of_file, author_of_text, is_confined, reading, require, written_by
-from proctor.errors import ArtifactError, LinkError, Location, ProctorError, ValidationError, did_you_mean
+from proctor.errors import ArtifactError, LinkError, Location, ProctorError, ValidationError, did_you_mean, few_hints
 from proctor.foreign_text import parse_json
 from proctor.logs import get_logger
 
