@@ -196,3 +196,20 @@ def test_scores_errors_and_registries_of_aisbench_are_names_that_work(tmp_path):
 
 HASH = "a90879e4a0cb52a2b9bb223c1a5105b5dd2e69a32062df070e6b4f57d2dbf259 / 64"
 """What AISBench 3.1 prints."""
+
+
+@pytest.mark.parametrize("splits", [False, True])
+def test_rows_of_a_dataset_class_stand_as_often_as_it_says(splits):
+    from proctor.compat.opencompass_names.datasets import BaseDataset
+
+    class Two(BaseDataset):
+        def load(self):
+            rows = [{"q": "a"}, {"q": "b"}]
+            return {"train": rows, "test": rows} if splits else rows
+
+    found = Two({"input_columns": ["q"], "output_column": "q"}, abbr="two", k=2, n=2).test
+    assert [row["q"] for row in found] == ["a", "b", "a", "b"]  # OpenCompass' order: all rows, and all again
+    assert [row["idx"] for row in found] == [0, 1, 0, 1]
+    assert {row["subdivision"] for row in found} == {"two_test" if splits else "two"}
+    with pytest.raises(AssertionError, match="k is 3"):
+        Two({"input_columns": ["q"], "output_column": "q"}, k=[1, 3], n=2)

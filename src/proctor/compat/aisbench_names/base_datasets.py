@@ -42,7 +42,7 @@ class DatasetReader(opencompass.DatasetReader):
         return [row[column] for row in rows]
 
 
-class BaseDataset:
+class BaseDataset(opencompass.BaseDataset):
     """Base of datasets: override :meth:`load`.
 
     Args:
@@ -90,41 +90,7 @@ class BaseDataset:
 
     def repeated_dataset(self, abbr: str, n: int) -> None:
         """Give every row its position and its dataset's name, and put it ``n`` times in a row."""
-        from datasets import Dataset, DatasetDict
-
-        rows = self.reader.dataset
-        if isinstance(rows, Dataset):
-            rows = _repeated(rows, abbr, n)
-        elif isinstance(rows, DatasetDict):
-            rows = DatasetDict({split: _repeated(each, f"{abbr}_{split}", n) for split, each in rows.items()})
-        else:
-            rows = {split: _repeated_rows(each, f"{abbr}_{split}", n) for split, each in rows.items()}
-        self.reader.dataset = self.dataset = rows
-
-    @property
-    def train(self) -> Any:
-        """The rows that examples come from."""
-        return self.reader.dataset["train"]
-
-    @property
-    def test(self) -> Any:
-        """The rows that are asked about."""
-        return self.reader.dataset["test"]
-
-    def load(self, **kwargs: Any) -> Any:
-        """Return the rows, or splits of rows."""
-        raise DataError("a dataset needs a method 'load'", why=f"it was asked for {kwargs}")
-
-
-def _repeated(rows: Any, abbr: str, n: int) -> Any:
-    marked = rows.map(
-        lambda _, place: {"subdivision": abbr, "idx": place}, with_indices=True, load_from_cache_file=False
-    )
-    return marked.select([place for place in range(len(marked)) for _ in range(n)])
-
-
-def _repeated_rows(rows: Sequence[Mapping[str, Any]], abbr: str, n: int) -> list[dict[str, Any]]:
-    return [{**row, "subdivision": abbr, "idx": place} for place, row in enumerate(rows) for _ in range(n)]
+        self.reader.dataset = self.dataset = opencompass.repeated(self.reader.dataset, abbr, n, in_blocks=False)
 
 
 class BaseJDGDataset(BaseDataset):

@@ -77,14 +77,31 @@ class DatasetReader:
 
 
 class BaseDataset:
-    """Base of datasets: override :meth:`load`."""
+    """Base of datasets: override :meth:`load`.
 
-    def __init__(self, reader_cfg: Mapping[str, Any] | None = None, **kwargs: Any) -> None:
+    Args:
+        reader_cfg: What the reader is made with.
+        k: How many of the repeats a score looks at: one number, or several.
+        n: How often all rows stand behind each other; each has ``subdivision`` and ``idx``.
+        **kwargs: ``abbr``, the name; everything else is :meth:`load`'s.
+
+    Raises:
+        AssertionError: ``k`` is more than ``n``, as upstream.
+    """
+
+    def __init__(
+        self,
+        reader_cfg: Mapping[str, Any] | None = None,
+        k: int | Sequence[int] = 1,
+        n: int = 1,
+        **kwargs: Any,
+    ) -> None:
         self.abbr = kwargs.pop("abbr", "dataset")
-        for repeats in ("k", "n"):
-            kwargs.pop(repeats, None)
-        self.dataset = self.load(**kwargs)
-        self.reader = DatasetReader(self.dataset, **(reader_cfg or {}))
+        loaded = self.load(**kwargs)
+        if (most := k if isinstance(k, int) else max(k)) > n:
+            raise AssertionError(f"k is {most}, and there are {n} answers to a row")
+        self.dataset: Any = repeated(loaded, self.abbr, n, in_blocks=True)
+        self.reader: Any = DatasetReader(self.dataset, **(reader_cfg or {}))
 
     @property
     def train(self) -> Any:
@@ -96,10 +113,32 @@ class BaseDataset:
         """The rows that are asked about."""
         return self.reader.dataset["test"]
 
-    @staticmethod
-    def load(**kwargs: Any) -> Any:
-        """Return the rows, or splits of rows."""
+    def load(self, **kwargs: Any) -> Any:
+        """Return the rows, or splits of rows; upstream's are often static."""
         raise DataError("a dataset needs a method 'load'", why=f"it was asked for {kwargs}")
+
+
+def repeated(rows: Any, abbr: str, n: int, *, in_blocks: bool) -> Any:
+    """Return rows, or splits of rows, ``n`` times, each with its position and its dataset's name.
+
+    Args:
+        rows: A ``Dataset``, a list of dicts, or splits of these.
+        abbr: The dataset's name; that of a split goes behind it.
+        n: How often.
+        in_blocks: Whether all rows stand behind each other, and not the copies of one.
+    """
+    if isinstance(rows, Mapping):
+        splits = {split: repeated(each, f"{abbr}_{split}", n, in_blocks=in_blocks) for split, each in rows.items()}
+        kind: type[Any] = type(rows)  # a DatasetDict stays one
+        return kind(splits)
+    places = range(len(rows))
+    order = (
+        [place for _ in range(n) for place in places] if in_blocks else [place for place in places for _ in range(n)]
+    )
+    if hasattr(rows, "select"):
+        marks = {"with_indices": True, "load_from_cache_file": False}
+        return rows.map(lambda _, place: {"subdivision": abbr, "idx": place}, **marks).select(order)
+    return [{**rows[place], "subdivision": abbr, "idx": place} for place in order]
 
 
 def load_partial_dataset(dataset: Any, size: Range = None) -> Any:

@@ -124,6 +124,15 @@ def require_packages(purpose: str, extra: str = "hf") -> None:
             raise MissingExtraError.of(package, extra, purpose)
 
 
+def require_trust(source: ModelSource) -> None:
+    """Raise :class:`TrustError` where a model brings its own code and nobody said that it may run."""
+    if source.trust_remote_code and not settings.trust_code:
+        raise TrustError(
+            f"the model '{source.name}' asks to run code of its own",
+            hint="say --trust-code (or settings.trust_code = True) if you trust it",
+        )
+
+
 def load_model(source: ModelSource) -> LoadedModel:
     """Return the model and its tokenizer, ready to answer.
 
@@ -133,11 +142,7 @@ def load_model(source: ModelSource) -> LoadedModel:
         EngineError: The model cannot be found or loaded; says where was looked.
     """
     require_packages(f"the model '{source.name}'")
-    if source.trust_remote_code and not settings.trust_code:
-        raise TrustError(
-            f"the model '{source.name}' asks to run code of its own",
-            hint="say --trust-code (or settings.trust_code = True) if you trust it",
-        )
+    require_trust(source)
     place = model_folder(source.name) or source.name
     try:
         with quiet_transformers():

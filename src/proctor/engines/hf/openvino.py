@@ -13,7 +13,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from logging import ERROR, getLogger
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from proctor.engines.hf.hf_engine import HFEngine
 from proctor.engines.hf.loading import (
@@ -24,9 +24,10 @@ from proctor.engines.hf.loading import (
     loading_failed,
     max_length_of,
     quiet_transformers,
+    require_trust,
 )
-from proctor.errors import EngineError, MissingExtraError, ProctorError, TrustError, ValidationError
-from proctor.settings import model_folder, settings
+from proctor.errors import EngineError, MissingExtraError, ProctorError, ValidationError
+from proctor.settings import model_folder
 
 CONVERTED = "openvino_model.xml"
 """The file of a model that is converted already."""
@@ -59,8 +60,6 @@ class OpenVINOEngine(HFEngine):
     reorder_weights: bool = False
     ov_config: dict[str, Any] = {}
 
-    transient_fields: ClassVar[frozenset[str]] = HFEngine.transient_fields
-
     def verify(self) -> None:
         """Refuse what OpenVINO does not take."""
         super().verify()
@@ -85,11 +84,8 @@ class OpenVINOEngine(HFEngine):
         for module, package in (("optimum.intel", "optimum-intel"), ("openvino", "openvino")):
             if not _is_installed(module):
                 raise MissingExtraError.of(package, "openvino", f"the model '{self.model}'")
-        if self.trust_remote_code and not settings.trust_code:
-            raise TrustError(
-                f"the model '{self.model}' asks to run code of its own", hint="say --trust-code if you trust it"
-            )
         source = replace(self.source(), options=dict(self.model_kwargs))
+        require_trust(source)
         place = model_folder(source.name) or source.name
         try:
             import_module("optimum.intel.openvino")  # it sets up loggers, before they are quietened
