@@ -64,7 +64,7 @@ def command(paths: tuple[Path, ...], tasks: tuple[str, ...], include_paths: tupl
 
 
 def _check_table(path: Path) -> tuple[int, list[Diagnostic]]:
-    """Return what keeps a table (CSV, JSONL, parquet) from being an exam: of its rows only the columns are looked at."""
+    """Return what keeps a table from being an exam: of its rows only the columns are looked at."""
     from proctor.dialects.resolve import resolve_tasks
 
     try:
