@@ -233,6 +233,9 @@ def sample_notes(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
 def _sampled(sample: object) -> str:
     if not isinstance(sample, Mapping):
         return ""
+    if sample.get("interval") == "of a whole run":
+        all_asked = f"all {sample['of']:,} questions were asked, as a precision of {sample['precision']:g} takes"
+        return f"{all_asked}; the interval is that of a whole run, which speaks about more questions of this kind"
     how = f"{sample['asked']:,} of {sample['of']:,} questions were asked, chosen {sample['chosen']}"
     models = sample.get("models")
     if isinstance(models, list):
