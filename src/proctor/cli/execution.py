@@ -257,6 +257,7 @@ def conclude(
         ending_notes,
         failure_notes,
         noise_notes,
+        rows_of_groups,
         sample_notes,
         score_rows,
     )
@@ -271,7 +272,7 @@ def conclude(
         for note in endings:
             warn(f"note: {note}")
     else:
-        console().print(score_table(rows))
+        console().print(score_table(rows, rows_of_groups(result.results)))
         for note in endings:
             show(note)
     for note in [*sample_notes(result.results), *noise_notes(result.results)]:

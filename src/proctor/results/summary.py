@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from proctor.results.score_grid import group_label, groups_of
 from proctor.scoring.endings import ALIKE, COUNTED
 from proctor.scoring.flat import COUNT, FAILED, UNIT, is_beside_scores, main_of, read_flat
 from proctor.scoring.score import Score, Unit
@@ -78,6 +79,16 @@ def score_rows(results: Mapping[str, Mapping[str, Any]], *, every_score: bool = 
             for score in read_flat(entry):
                 if score.name != main.name and not is_beside_scores(score.name, score.value):
                     yield _row(task, score, entry, is_main=False)
+
+
+def rows_of_groups(results: Mapping[str, Mapping[str, Any]]) -> dict[str, list[tuple[str, ScoreRow]]]:
+    """Return the main scores of the groups of each exam that has some, with the groups' labels: ``topic=sums``."""
+    found: dict[str, list[tuple[str, ScoreRow]]] = {}
+    for task, entry in results.items():
+        if groups := groups_of(entry):
+            labels = [group_label(each["by"]) for each in groups]
+            found[task] = list(zip(labels, group_rows(task, groups, entry.get(UNIT, "raw")), strict=True))
+    return found
 
 
 def group_rows(task: str, groups: Iterable[Mapping[str, Any]], unit: Unit = "raw") -> list[ScoreRow]:
