@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.results.score_grid import group_label, groups_of
 from proctor.scoring.endings import ALIKE, COUNTED
-from proctor.scoring.flat import COUNT, FAILED, UNIT, is_beside_scores, main_of, read_flat
+from proctor.scoring.flat import COUNT, FAILED, UNIT, WITHOUT, is_beside_scores, main_of, read_flat
 from proctor.scoring.score import Score, Unit
 
 if TYPE_CHECKING:
@@ -234,6 +234,17 @@ def _noise(levels: object) -> str:
     if halved["repeats"] is None:
         return f"{said}; no number of repeats would halve the interval, {more}"
     return f"{said}; --repeats {halved['repeats']} would halve the interval, or {more}"
+
+
+def group_notes(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return a sentence on each group whose score is not made of all its exams."""
+    notes = []
+    for task, entry in results.items():
+        members, without = entry.get("members") or (), entry.get(WITHOUT) or ()
+        if without:
+            name, made_of = entry.get("score_name") or "the score", f"{len(members) - len(without)} of {len(members)}"
+            notes.append(f"{task}: {name} is made of {made_of} exams; {_listed(without)} gave none")
+    return notes
 
 
 def sample_notes(results: Mapping[str, Mapping[str, Any]]) -> list[str]:
