@@ -114,16 +114,16 @@ OPENCOMPASS = Alias(
 """The alias of OpenCompass 0.5."""
 
 _ICL = "ais_bench.benchmark.openicl"
+_AIS_PARSERS = {**_PARSERS, **_in(f"{_AIS}.template_parsing", ("APITemplateParser",))}
 _LOGGER = _in(f"{_AIS}.logger", ("AISLogger",))
 _CLI = _in(f"{_AIS}.cli_names", ("ArgumentParser", "CustomConfigChecker"))
 _SUMMARIZERS = _in(f"{_AIS}.summarizing", ("DefaultSummarizer", "model_abbr_from_cfg_used_in_summarizer"))
-_MODEL_FILES = ("vllm_custom_api", "vllm_custom_api_chat", "tgi_api", "triton_api", "mindie_stream_api")
 _MODELS = _in(
     f"{_AIS}.models",
     (
         "VLLMCustomAPI", "VLLMCustomAPIChat", "TGICustomAPI", "TritonCustomAPI", "MindieStreamApi",
         "VLLMCustomAPIStream", "VLLMCustomAPIChatStream", "VllmMultiturnAPIChatStream", "VLLMFunctionCallAPIChat",
-        "TGICustomAPIStream", "TritonCustomAPIStream",
+        "TGICustomAPIStream", "TritonCustomAPIStream", "BaseModel", "BaseAPIModel",
     ),
 )  # fmt: skip
 
@@ -152,19 +152,15 @@ AIS_BENCH = Alias(
         "ais_bench.benchmark.utils.model_postprocessors": _AIS_SCORING["functions"],
         f"{_ICL}.icl_evaluator.icl_base_evaluator": {**_AIS_SCORING["evaluators"], **_RUNS},
         "ais_bench.benchmark.utils.logging": _LOGGER,
-        "ais_bench.benchmark.models": {**_PARSERS, **_MODELS, **_in(f"{_AIS}.models", ("BaseModel", "BaseAPIModel"))},
+        "ais_bench.benchmark.models": {
+            **_AIS_PARSERS,
+            **_MODELS,
+            **_in(f"{_AIS}.models", ("BaseModel", "BaseAPIModel")),
+        },
         "ais_bench.benchmark.models.local_models.base": {
             **_one(_PARSERS, "LMTemplateParser"),
             **_in(f"{_AIS}.models", ("BaseModel",)),
         },
-        **{f"ais_bench.benchmark.models.api_models.{file}": {**_MODELS, **_PARSERS} for file in _MODEL_FILES},
-        "ais_bench.benchmark.models.api_models.base_api": {
-            **_one(_PARSERS, "APITemplateParser"),
-            **_in(f"{_AIS}.models", ("BaseModel", "BaseAPIModel")),
-        },
-        f"{_ICL}.icl_inferencer.output_handler.ppl_inferencer_output_handler": _in(
-            f"{_AIS}.outputs", ("PPLRequestOutput", "PPLResponseOutput")
-        ),
         "ais_bench.benchmark": {"global_consts": f"{_AIS}.small_names:global_consts"},
         "ais_bench.benchmark.summarizers": _SUMMARIZERS,
         "ais_bench.benchmark.summarizers.default": _SUMMARIZERS,

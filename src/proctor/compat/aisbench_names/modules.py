@@ -8,11 +8,39 @@ _HOME = "proctor.compat.aisbench_names"
 _DATASETS = "ais_bench.benchmark.datasets"
 _INFERENCER = "ais_bench.benchmark.openicl.icl_inferencer"
 
+_API = "ais_bench.benchmark.models.api_models"
+_CALCULATORS = "ais_bench.benchmark.calculators"
+
 SAME: Mapping[str, str] = {
+    f"{_API}.base_api": f"{_HOME}.models_base",
+    f"{_API}.mindie_stream_api": f"{_HOME}.models_mindie",
+    f"{_API}.tgi_api": f"{_HOME}.models_tgi",
+    f"{_API}.triton_api": f"{_HOME}.models_triton",
+    f"{_API}.vllm_custom_api": f"{_HOME}.models_vllm",
+    f"{_API}.vllm_custom_api_chat": f"{_HOME}.models_vllm_chat",
+    f"{_CALCULATORS}.base_perf_metric_calculator": f"{_HOME}.perf_calculators",
+    f"{_CALCULATORS}.default_perf_metric_calculator": f"{_HOME}.perf_calculators",
+    f"{_CALCULATORS}.stable_perf_metric_calculator": f"{_HOME}.stable_calculators",
     f"{_DATASETS}.base": f"{_HOME}.base_datasets",
     f"{_DATASETS}.utils.datasets": f"{_HOME}.dataset_helpers",
     f"{_DATASETS}.utils.llm_judge": f"{_HOME}.llm_judge",
-    f"{_INFERENCER}.icl_base_inferencer": f"{_HOME}.inferencers",
+    f"{_INFERENCER}.icl_base_inferencer": f"{_HOME}.inferencer_base",
+    f"{_INFERENCER}.icl_base_api_inferencer": f"{_HOME}.inferencer_api",
+    f"{_INFERENCER}.icl_base_local_inferencer": f"{_HOME}.inferencer_local",
+    f"{_INFERENCER}.icl_gen_inferencer": f"{_HOME}.inferencer_gen",
+    f"{_INFERENCER}.icl_lmm_gen_inferencer": f"{_HOME}.inferencer_lmm",
+    f"{_INFERENCER}.icl_multiturn_inferencer": f"{_HOME}.inferencer_multiturn",
+    f"{_INFERENCER}.ppl_inferencer": f"{_HOME}.inferencer_ppl",
+    **{
+        f"{_INFERENCER}.output_handler.{name}": f"{_HOME}.prediction_handlers"
+        for name in (
+            "gen_inferencer_output_handler",
+            "ppl_inferencer_output_handler",
+            "lmm_gen_inferencer_output_handler",
+            "bfcl_v3_output_handler",
+        )
+    },
+    "ais_bench.benchmark.utils.config.message_constants": f"{_HOME}.message_constants",
     f"{_INFERENCER}.output_handler.base_handler": f"{_HOME}.handlers",
     f"{_INFERENCER}.output_handler.db_utils": f"{_HOME}.array_store",
     "ais_bench.benchmark.openicl.icl_dataset_reader": f"{_HOME}.base_datasets",
@@ -24,14 +52,7 @@ SAME: Mapping[str, str] = {
 """Modules that are one of ours, whole: what a test replaces in one is replaced for what is in it."""
 
 HOMES: Mapping[str, tuple[str, ...]] = {
-    **{
-        f"{_INFERENCER}.icl_{name}": (f"{_HOME}.inferencers",)
-        for name in ("base_api_inferencer", "base_local_inferencer", "gen_inferencer", "multiturn_inferencer")
-    },
-    **{
-        f"{_INFERENCER}.output_handler.{name}": (f"{_HOME}.handlers",)
-        for name in ("gen_inferencer_output_handler", "ppl_inferencer_output_handler")
-    },
+    _CALCULATORS: (f"{_HOME}.perf_calculators", f"{_HOME}.stable_calculators"),
     "ais_bench.benchmark.partitioners": (f"{_HOME}.partitioning",),
     **{f"ais_bench.benchmark.partitioners.{name}": (f"{_HOME}.partitioning",) for name in ("base", "naive")},
     "ais_bench.benchmark.tasks": (f"{_HOME}.task_names",),

@@ -125,9 +125,10 @@ INFERENCERS = (
     "CLPInferencer",
     "LLInferencer",
     "ChatInferencer",
+    "LMMGenInferencer",
 )
 """Inferencers that configs name; a program may put them in a config, but runs it with ``proctor run``."""
-_DRIVEN = ("GenInferencer", "MultiTurnGenInferencer")
+_DRIVEN = ("GenInferencer", "LMMGenInferencer", "MultiTurnGenInferencer", "PPLInferencer")
 """Those of AISBench's that programs drive themselves."""
 
 
