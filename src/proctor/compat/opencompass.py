@@ -116,8 +116,6 @@ OPENCOMPASS = Alias(
 _ICL = "ais_bench.benchmark.openicl"
 _AIS_PARSERS = {**_PARSERS, **_in(f"{_AIS}.template_parsing", ("APITemplateParser",))}
 _LOGGER = _in(f"{_AIS}.logger", ("AISLogger",))
-_CLI = _in(f"{_AIS}.cli_names", ("ArgumentParser", "CustomConfigChecker"))
-_SUMMARIZERS = _in(f"{_AIS}.summarizing", ("DefaultSummarizer", "model_abbr_from_cfg_used_in_summarizer"))
 _MODELS = _in(
     f"{_AIS}.models",
     (
@@ -162,15 +160,11 @@ AIS_BENCH = Alias(
             **_in(f"{_AIS}.models", ("BaseModel",)),
         },
         "ais_bench.benchmark": {"global_consts": f"{_AIS}.small_names:global_consts"},
-        "ais_bench.benchmark.summarizers": _SUMMARIZERS,
-        "ais_bench.benchmark.summarizers.default": _SUMMARIZERS,
-        **{f"ais_bench.benchmark.cli.{file}": _CLI for file in ("config_manager", "argument_parser")},
-        "ais_bench.benchmark.utils.config.run": _in(f"{_AIS}.cli_names", ("get_config_type", "get_models_attr")),
         "ais_bench.benchmark.utils.file": _in(
             f"{_AIS}.config_files", ("write_status", "read_and_clear_statuses", "match_files", "match_cfg_file")
         ),
         "ais_bench.benchmark.datasets": {**_AIS_BASE, **_AIS_ALL},
-        **modules.dataset_modules(_AIS_ALL),
+        **modules.tables(_AIS_ALL),
     },
     artifacts=False,
     spread=frozenset({"ais_bench.benchmark.datasets", f"{_ICL}.icl_evaluator", f"{_ICL}.icl_inferencer"}),

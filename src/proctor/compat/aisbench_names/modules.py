@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from proctor.compat.aisbench_names.refused import refused_modules
+
 _HOME = "proctor.compat.aisbench_names"
 _DATASETS = "ais_bench.benchmark.datasets"
 _INFERENCER = "ais_bench.benchmark.openicl.icl_inferencer"
@@ -44,7 +46,20 @@ SAME: Mapping[str, str] = {
     f"{_INFERENCER}.output_handler.base_handler": f"{_HOME}.handlers",
     f"{_INFERENCER}.output_handler.db_utils": f"{_HOME}.array_store",
     "ais_bench.benchmark.openicl.icl_dataset_reader": f"{_HOME}.base_datasets",
+    "ais_bench.benchmark.cli.config_manager": f"{_HOME}.config_managing",
+    "ais_bench.benchmark.cli.argument_parser": f"{_HOME}.cli_names",
+    "ais_bench.benchmark.cli.main": f"{_HOME}.task_managing",
+    "ais_bench.benchmark.cli.task_manager": f"{_HOME}.task_managing",
+    "ais_bench.benchmark.cli.workers": f"{_HOME}.workers",
+    "ais_bench.benchmark.runners.base": f"{_HOME}.runners",
+    "ais_bench.benchmark.runners.local": f"{_HOME}.runners",
+    "ais_bench.benchmark.summarizers.default": f"{_HOME}.summarizing",
+    "ais_bench.benchmark.summarizers.default_perf": f"{_HOME}.perf_summarizing",
     "ais_bench.benchmark.tasks.base": f"{_HOME}.task_names",
+    "ais_bench.benchmark.tasks.openicl_api_infer": f"{_HOME}.infer_tasks",
+    "ais_bench.benchmark.tasks.openicl_eval": f"{_HOME}.eval_tasks",
+    "ais_bench.benchmark.tasks.openicl_infer": f"{_HOME}.infer_tasks",
+    "ais_bench.benchmark.utils.config.run": f"{_HOME}.custom_configs",
     "ais_bench.benchmark.utils.config.build": f"{_HOME}.builders",
     "ais_bench.benchmark.utils.core.valid_global_consts": f"{_HOME}.small_names",
     "ais_bench.benchmark.utils.results.results": f"{_HOME}.result_files",
@@ -55,7 +70,11 @@ HOMES: Mapping[str, tuple[str, ...]] = {
     _CALCULATORS: (f"{_HOME}.perf_calculators", f"{_HOME}.stable_calculators"),
     "ais_bench.benchmark.partitioners": (f"{_HOME}.partitioning",),
     **{f"ais_bench.benchmark.partitioners.{name}": (f"{_HOME}.partitioning",) for name in ("base", "naive")},
-    "ais_bench.benchmark.tasks": (f"{_HOME}.task_names",),
+    "ais_bench.benchmark.runners": (f"{_HOME}.runners",),
+    "ais_bench.benchmark.summarizers": (f"{_HOME}.summarizing", f"{_HOME}.perf_summarizing"),
+    "ais_bench.benchmark.tasks": (f"{_HOME}.task_names", f"{_HOME}.infer_tasks", f"{_HOME}.eval_tasks"),
+    "ais_bench.benchmark.utils.visualization": (f"{_HOME}.timelines",),
+    "ais_bench.benchmark.utils.visualization.summarize_plot": (f"{_HOME}.timelines",),
     "ais_bench.benchmark.utils.config": (f"{_HOME}.builders",),
     "ais_bench.benchmark.utils.results": (f"{_HOME}.result_files",),
     "ais_bench.benchmark.utils.file.load_tokenizer": (f"{_HOME}.small_names",),
@@ -82,6 +101,7 @@ _IN: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "mmmu_pro": {_PLAIN: ("can_infer", "cot_postproc")},
     "videomme": {_PLAIN: ("extract_characters_regex",)},
     "hle": {_PLAIN: ("calib_err",)},
+    "custom": {f"{_HOME}.custom_configs": ("make_custom_dataset_config",)},
 }  # fmt: skip
 _RENAMED: Mapping[str, Mapping[str, str]] = {
     "dapo_math": {
@@ -93,10 +113,17 @@ _RENAMED: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def dataset_modules(classes: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Return tables of the modules of datasets that have functions: these, and the classes of any."""
+def tables(classes: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Return tables of modules: those of datasets that have functions, and those with names that refuse.
+
+    Args:
+        classes: Of datasets, which every module of datasets has.
+    """
     found: dict[str, dict[str, str]] = {}
     for module in {**_IN, **_RENAMED}:
         listed = {name: f"{home}:{name}" for home, names in _IN.get(module, {}).items() for name in names}
         found[f"{_DATASETS}.{module}"] = {**classes, **listed, **_RENAMED.get(module, {})}
+    for module, names in refused_modules().items():
+        of_datasets = classes if module.startswith(f"{_DATASETS}.") else {}
+        found[module] = {**of_datasets, **found.get(module, {}), **names}
     return found

@@ -9,6 +9,7 @@ from importlib import import_module
 from importlib.resources import files
 from typing import Any
 
+from proctor.compat.aisbench_names.repeated_scores import RepeatedScores
 from proctor.compat.aisbench_names.row_classes import dataset_class
 from proctor.dialects.aisbench.datasets.dataset_specs import spec_names, spec_of
 from proctor.dialects.aisbench.evaluators import evaluator, evaluator_names, is_known
@@ -24,7 +25,7 @@ from proctor.scoring.repeats import at_least_one_as_product
 _TOPS = {"aisbench": "ais_bench.benchmark.datasets", "opencompass": "opencompass.datasets"}
 
 
-class BaseEvaluator:
+class BaseEvaluator(RepeatedScores):
     """An evaluator: made with its arguments, it scores predictions.
 
     Programs derive from it, and override :meth:`score`.
@@ -35,7 +36,7 @@ class BaseEvaluator:
     def __init__(self, **arguments: Any) -> None:
         self._arguments = arguments
 
-    def score(
+    def score(  # type: ignore[override]
         self, predictions: Sequence[Any], references: Sequence[Any], test_set: Any = None, **columns: Any
     ) -> dict[str, Any]:
         """Return scores by name, with ``details`` of single predictions where they are right or wrong.
@@ -53,7 +54,7 @@ class BaseEvaluator:
             ScoringError: There is nothing to score.
         """
         if self._kind is None:
-            raise NotImplementedError("an evaluator of your own has a method 'score'")
+            return super().score()
         if len(predictions) != len(references):
             return {"error": f"there are {len(predictions)} predictions for {len(references)} references"}
         rows = [dict(row) for row in test_set] if test_set is not None else [{} for _ in predictions]
