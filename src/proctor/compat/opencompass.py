@@ -183,3 +183,13 @@ AIS_BENCH = Alias(
     homes=modules.HOMES,
 )
 """The alias of AISBench 3.1."""
+
+_CONFIGS = _in(f"{_AIS}.config_objects", ("Config", "ConfigDict"))
+MMENGINE = Alias(
+    "mmengine",
+    {"mmengine": _CONFIGS, "mmengine.config": _CONFIGS},
+    artifacts=False,
+    gaps_only=True,
+    instead={"read_base": "configs that inherit are read, not run: Config.fromfile(path)"},
+)
+"""The configs of mmengine, which programs for AISBench and OpenCompass hold, where it is not installed."""

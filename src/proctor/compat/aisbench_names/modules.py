@@ -82,6 +82,7 @@ HOMES: Mapping[str, tuple[str, ...]] = {
 }
 """Modules whose names are those of ours."""
 
+_CHECKS = f"{_HOME}.code_checks"
 _MATH, _AGIEVAL, _PLAIN = f"{_HOME}.math_names", f"{_HOME}.agieval_names", f"{_HOME}.dataset_functions"
 _IN: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "math": {_MATH: ("last_boxed_only_string", "remove_boxed", "extract_boxed_answer", "normalize_final_answer",
@@ -95,6 +96,11 @@ _IN: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "livecodebench.extract_utils": {_PLAIN: ("extract_code_generation", "extract_code_generation_v2",
                                              "extract_code_execution", "extract_test_output_code")},
     "livecodebench.pass_k_utils": {_PLAIN: ("compute_metrics_from_results", "extract_instance_results")},
+    "livecodebench.evaluator": {_CHECKS: ("parse_assert_statement", "check_testcase_output")},
+    "livecodebench.testing_util": {_CHECKS: (
+        "truncatefn", "CODE_TYPE", "TimeoutException", "timeout_handler", "Capturing", "only_int_check",
+        "string_int_check", "combined_int_check", "custom_compare_", "stripped_string_compare")},
+    "textvqa": {_CHECKS: ("VQAEvalMethod", "MAX_TARGET_LENGTH")},
     "drop_simple_eval": {_PLAIN: ("normalize", "fuzzy_match")},
     "longbench.evaluators": {_PLAIN: ("normalize_zh_answer",)},
     "mmmu": {_PLAIN: ("can_infer_option", "can_infer_text", "can_infer")},

@@ -240,7 +240,7 @@ def _timed(line: _Line, points: Any, count: Any) -> _Line:
         line.pop(key, None)
     if not line.get("input_tokens"):
         line["input_tokens"] = 0 if is_mm_prompt(asked) else count(asked)
-    if line.get("output_tokens") is None:
+    if not line.get("output_tokens"):
         line["output_tokens"] = count(said)
     whole, first, written = points[-1] - points[0], points[1] - points[0], line["output_tokens"]
     return {

@@ -135,7 +135,7 @@ _DRIVEN = ("GenInferencer", "LMMGenInferencer", "MultiTurnGenInferencer", "PPLIn
 
 def evaluators() -> list[str]:
     """Return the names of evaluators that are classes upstream."""
-    return [name for name in evaluator_names() if name.endswith(("Evaluator", "evaluator")) or "Evaluator_" in name]
+    return [name for name in evaluator_names() if "evaluator" in name.lower()]
 
 
 def datasets(project: str) -> list[str]:
