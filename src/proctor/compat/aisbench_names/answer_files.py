@@ -40,7 +40,7 @@ def completed(answers: Sequence[dict[str, Any]], rows: int, asked: int, logger: 
         found += [{**empty, "id": row} for row, count in missing.items() for _ in range(count)]
     if len(found) > rows:
         logger.warning("there are %d answers to %d rows: the others are left out", len(found), rows)
-        left = dict.fromkeys(range(rows // asked), asked)
+        left: dict[Any, int] = dict.fromkeys(range(rows // asked), asked)
         kept = []
         for each in found:
             if left.get(each.get("id"), 0):

@@ -47,12 +47,13 @@ class Capturing(list[str]):
     """A list of what is printed while its block runs: one text, of everything."""
 
     def __enter__(self) -> Self:
-        self._before, sys.stdout = sys.stdout, StringIO()
+        self._before, self._written = sys.stdout, StringIO()
+        sys.stdout = self._written
         return self
 
     def __exit__(self, *_: object) -> None:
-        written, sys.stdout = sys.stdout, self._before
-        self.append(written.getvalue())  # type: ignore[attr-defined]
+        sys.stdout = self._before
+        self.append(self._written.getvalue())
 
 
 def truncatefn(s: str, length: int = 300) -> str:

@@ -27,6 +27,7 @@ from proctor.compat.aisbench_names.custom_configs import (
 )
 from proctor.compat.aisbench_names.failures import failure
 from proctor.compat.aisbench_names.logger import AISLogger
+from proctor.compat.aisbench_names.printed_tables import table_text
 
 _SUFFIX = "_datasets"
 """What names of lists of datasets end with."""
@@ -53,8 +54,6 @@ class ConfigManager:
 
     def search_configs_location(self) -> None:
         """Print where the configs of the arguments are."""
-        import tabulate
-
         self.table = [["Task Type", "Task Name", "Config File Path"]]
         if self.args.models:
             self._search_models_config()
@@ -62,7 +61,7 @@ class ConfigManager:
             self._search_datasets_config()
         if self.args.summarizer:
             self._search_summarizers_config()
-        print(tabulate.tabulate(self.table, headers="firstrow", tablefmt="fancy_grid", stralign="left"))  # noqa: T201 - asked for
+        print(table_text(self.table))  # noqa: T201 - asked for
 
     def _search_models_config(self) -> None:
         self._list_files("--models", self._folders("models"), self.args.models)

@@ -25,7 +25,7 @@ from proctor.compat.aisbench_names.details import bits_per_byte, formatted
 from proctor.compat.aisbench_names.failures import failure
 from proctor.compat.aisbench_names.logger import AISLogger
 from proctor.compat.aisbench_names.naming import dataset_abbr_from_cfg, get_infer_output_path, task_abbr_from_cfg
-from proctor.compat.aisbench_names.registries import ICL_EVALUATORS, TASKS, TEXT_POSTPROCESSORS  # type: ignore[attr-defined]
+from proctor.compat.aisbench_names.registries import ICL_EVALUATORS, TASKS, TEXT_POSTPROCESSORS
 from proctor.compat.aisbench_names.result_files import dump_results_dict
 from proctor.compat.aisbench_names.task_names import BaseTask
 from proctor.compat.aisbench_names.type_checks import check_type
@@ -156,7 +156,7 @@ class OpenICLEvalTask(BaseTask):
         return said
 
     def _scored(self, answers: list[dict[str, Any]], rows: Any, k: int, n: int) -> _Scored:
-        columns = {key: [answer.get(key) for answer in answers] for key in answers[0]}
+        columns: dict[str, Any] = {key: [answer.get(key) for answer in answers] for key in answers[0]}
         said = self._processed(columns.pop("prediction", [None] * len(answers)))
         if self.eval_cfg.get("sc_size") is not None:
             said = [Counter(each).most_common(1)[0][0] for each in said]

@@ -17,7 +17,7 @@ from proctor.compat.aisbench_names.builders import build_dataset_from_cfg
 from proctor.compat.aisbench_names.failures import NOT_MEASURED, failure
 from proctor.compat.aisbench_names.logger import AISLogger
 from proctor.compat.aisbench_names.naming import model_abbr_from_cfg, task_abbr_from_cfg
-from proctor.compat.aisbench_names.registries import ICL_INFERENCERS, ICL_RETRIEVERS, TASKS  # type: ignore[attr-defined]
+from proctor.compat.aisbench_names.registries import ICL_INFERENCERS, ICL_RETRIEVERS, TASKS
 from proctor.compat.aisbench_names.task_names import BaseTask
 from proctor.compat.aisbench_names.type_checks import check_type
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from proctor.compat.aisbench_names.failures import failure
 from proctor.compat.aisbench_names.logger import AISLogger
-from proctor.compat.aisbench_names.registries import PERF_METRIC_CALCULATORS  # type: ignore[attr-defined]
+from proctor.compat.aisbench_names.registries import PERF_METRIC_CALCULATORS
 from proctor.results.latency_tables import COMMON_UNITS, STATISTICS, UNITS
 from proctor.safe_files import write_text
 

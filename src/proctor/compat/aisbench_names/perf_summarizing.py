@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
+from tqdm import tqdm  # type: ignore[import-untyped]
 
 from proctor.compat.aisbench_names.array_store import init_db, load_all_numpy_from_db
 from proctor.compat.aisbench_names.builders import build_model_from_cfg, build_perf_metric_calculator_from_cfg
@@ -24,6 +24,7 @@ from proctor.compat.aisbench_names.failures import failure
 from proctor.compat.aisbench_names.handlers import DB_REF_KEY
 from proctor.compat.aisbench_names.logger import AISLogger
 from proctor.compat.aisbench_names.naming import model_abbr_from_cfg
+from proctor.compat.aisbench_names.printed_tables import table_text
 from proctor.compat.aisbench_names.result_files import dump_results_dict
 from proctor.compat.aisbench_names.small_names import AISTokenizer, load_tokenizer
 from proctor.compat.aisbench_names.timelines import plot_sorted_request_timelines
@@ -171,9 +172,9 @@ class DefaultPerfSummarizer:
         self._output_to_screen(self._pick_up_results())
 
     def _plot(self, columns: Mapping[str, Sequence[Any]], path: str) -> None:
-        times = (np.array(columns[key]) for key in ("start_time", "end_time", "ttft"))
+        start, end, first = (np.array(columns[key]) for key in ("start_time", "end_time", "ttft"))
         marks = columns.get("uuid", [""] * len(columns["start_time"]))
-        if plot_sorted_request_timelines(*times, marks, output_file=path, unit="s"):
+        if plot_sorted_request_timelines(start, end, first, marks, output_file=path, unit="s"):
             self.logger.info("a chart of the requests is in %s", path)
 
     def _dump_calculated_perf_data(self) -> None:
@@ -209,13 +210,10 @@ class DefaultPerfSummarizer:
         return [["Common Metric", "Stage", "Value"], *rows]
 
     def _output_to_screen(self, tables_dict: Mapping[str, Sequence[Sequence[Any]]]) -> None:
-        import tabulate
-
-        shape = {"headers": "firstrow", "tablefmt": "fancy_grid", "floatfmt": ".2f", "numalign": "center"}
         for name, tables in tables_dict.items():
             self.logger.info("%s:", name)
             for table in tables:
-                print(tabulate.tabulate(table, stralign="left", missingval="N/A", **shape))  # noqa: T201 - asked for
+                print(table_text(table))  # noqa: T201 - asked for
             self.logger.info("the files are in %s", self._folder(name.split("/")[0]))
 
 

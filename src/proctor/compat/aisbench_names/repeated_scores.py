@@ -39,7 +39,7 @@ class RepeatedScores:
         """Return predictions after the evaluator's own post-processor."""
         if self.pred_postprocessor is None:
             return predictions
-        from proctor.compat.aisbench_names.registries import TEXT_POSTPROCESSORS  # type: ignore[attr-defined]
+        from proctor.compat.aisbench_names.registries import TEXT_POSTPROCESSORS
 
         arguments = dict(self.pred_postprocessor)
         function = TEXT_POSTPROCESSORS.get(arguments.pop("type"))
@@ -172,7 +172,11 @@ def _of_repeat(values: Any, repeat: int, size: int, n: int) -> Any:
     places = [row * n + repeat for row in range(size)]
     if hasattr(values, "select") and hasattr(values, "column_names"):
         return values.select(places)
-    return [values[place] for place in places] if isinstance(values, Iterable) else values
+    return (
+        [values[place] for place in places]
+        if isinstance(values, Sequence) or hasattr(values, "__getitem__")
+        else values
+    )
 
 
 def _means(results: Sequence[Mapping[str, Any]], n: int) -> dict[str, Any]:

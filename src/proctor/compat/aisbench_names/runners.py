@@ -14,13 +14,13 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from tqdm import tqdm
+from tqdm import tqdm  # type: ignore[import-untyped]
 
 from proctor.compat.aisbench_names.config_files import read_and_clear_statuses
 from proctor.compat.aisbench_names.config_objects import Config
 from proctor.compat.aisbench_names.failures import failure
 from proctor.compat.aisbench_names.logger import AISLogger
-from proctor.compat.aisbench_names.registries import RUNNERS, TASKS  # type: ignore[attr-defined]
+from proctor.compat.aisbench_names.registries import RUNNERS, TASKS
 
 _ENDS = ("finish", "error", "killed")
 _STATED = ("process_id", "finish_count", "total_count", "progress_description")

@@ -9,6 +9,7 @@ from importlib import import_module
 from importlib.resources import files
 from typing import Any
 
+from proctor.compat.aisbench_names.box_details import BoxDetails
 from proctor.compat.aisbench_names.repeated_scores import RepeatedScores
 from proctor.compat.aisbench_names.row_classes import dataset_class
 from proctor.dialects.aisbench.datasets.dataset_specs import spec_names, spec_of
@@ -36,7 +37,7 @@ class BaseEvaluator(RepeatedScores):
     def __init__(self, **arguments: Any) -> None:
         self._arguments = arguments
 
-    def score(  # type: ignore[override]
+    def score(
         self, predictions: Sequence[Any], references: Sequence[Any], test_set: Any = None, **columns: Any
     ) -> dict[str, Any]:
         """Return scores by name, with ``details`` of single predictions where they are right or wrong.
@@ -72,7 +73,8 @@ def evaluator_class(name: str, project: str) -> type[BaseEvaluator] | None:
     kind = Reference(f"{_TOPS[project]}.{name}")
     if not is_known({"type": kind}):
         return None
-    return type(name, (BaseEvaluator,), {"_kind": kind, "__doc__": f"``{name}``, as Proctor computes it."})
+    bases = (BoxDetails, BaseEvaluator) if name == "BBoxIoUEvaluator" else (BaseEvaluator,)
+    return type(name, bases, {"_kind": kind, "__doc__": f"``{name}``, as Proctor computes it."})
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from tqdm import tqdm
+from tqdm import tqdm  # type: ignore[import-untyped]
 
 from proctor.compat.aisbench_names.failures import failure
 from proctor.compat.aisbench_names.perf_calculators import (
@@ -14,7 +14,7 @@ from proctor.compat.aisbench_names.perf_calculators import (
     chosen_requests,
     take_stage,
 )
-from proctor.compat.aisbench_names.registries import PERF_METRIC_CALCULATORS  # type: ignore[attr-defined]
+from proctor.compat.aisbench_names.registries import PERF_METRIC_CALCULATORS
 
 WAVE_OFFSET = 0.02
 """The share of requests that may be missing before the stage ends."""

@@ -24,7 +24,7 @@ from proctor.compat.aisbench_names.logger import AISLogger
 from proctor.compat.aisbench_names.partitioning import NaivePartitioner
 from proctor.compat.aisbench_names.perf_calculators import DefaultPerfMetricCalculator
 from proctor.compat.aisbench_names.perf_summarizing import DefaultPerfSummarizer
-from proctor.compat.aisbench_names.registries import PARTITIONERS, RUNNERS, build_from_cfg  # type: ignore[attr-defined]
+from proctor.compat.aisbench_names.registries import PARTITIONERS, RUNNERS, build_from_cfg
 from proctor.compat.aisbench_names.runners import LocalRunner
 from proctor.compat.aisbench_names.summarizing import DefaultSummarizer
 from proctor.compat.aisbench_names.task_names import EmptyTask
@@ -123,8 +123,8 @@ class Infer(_AskingWorker):
         logger.info("Starting inference tasks...")
         tasks = clear_repeat_tasks(partitioner(cfg))
         self._update_tasks_cfg(tasks, cfg)
-        tasks = self._merged_where_asked(tasks, cfg)
-        RUNNERS.build(cfg.infer.runner)(tasks)
+        merged = self._merged_where_asked(tasks, cfg)
+        RUNNERS.build(cfg.infer.runner)(merged)
         logger.info("Inference tasks completed.")
 
     def _update_tasks_cfg(self, tasks: Sequence[Any], cfg: Any) -> None:
@@ -268,7 +268,7 @@ class Eval(_AskingWorker):
         partitioner = PARTITIONERS.build(cfg.eval.partitioner)
         logger.info("Starting evaluation tasks...")
         self._cfg_pre_process(cfg)
-        tasks = clear_repeat_tasks(partitioner(cfg))
+        tasks: Sequence[Any] = clear_repeat_tasks(partitioner(cfg))
         self._update_tasks_cfg(tasks, cfg)
         runner = RUNNERS.build(cfg.eval.runner)
         for part in tasks if tasks and isinstance(tasks[0], list) else [tasks]:
