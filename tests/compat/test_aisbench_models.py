@@ -270,6 +270,9 @@ def test_helpers_of_programs_and_of_vqa_do_what_theirs_do():
         print("one")
         print("two")
     assert written == ["one\ntwo\n"]
+    from ais_bench.benchmark.datasets.livecodebench.livecodebench import Test, TestType
+
+    assert Test("1", "2", "functional").testtype is TestType.FUNCTIONAL
     assert util.truncatefn("abcdefgh", 4) == "ab...(truncated) ...gh"
     assert [util.combined_int_check(each) for each in (3, "3", "x", 3.5)] == [True, True, False, False]
     assert util.custom_compare_([" a ", "b"], "a\nb")

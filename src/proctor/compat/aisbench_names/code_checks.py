@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import json
 import sys
+from dataclasses import dataclass
 from enum import Enum
 from io import StringIO
 from typing import Any, NoReturn, Self
@@ -27,6 +28,43 @@ class CODE_TYPE(Enum):  # noqa: N801 - upstream's name
 
     call_based = 0
     standard_input = 1
+
+
+class Platform(Enum):
+    """Where a problem comes from."""
+
+    LEETCODE = "leetcode"
+    CODEFORCES = "codeforces"
+    ATCODER = "atcoder"
+
+
+class Difficulty(Enum):
+    """How hard a problem is."""
+
+    EASY = "easy"
+    MEDIUM = "medium"
+    HARD = "hard"
+
+
+class TestType(Enum):
+    """How a test gives a program its input."""
+
+    __test__ = False
+    STDIN = "stdin"
+    FUNCTIONAL = "functional"
+
+
+@dataclass
+class Test:
+    """A test of a program: its input, the right output, and how the input is given."""
+
+    __test__ = False
+    input: str
+    output: str
+    testtype: TestType
+
+    def __post_init__(self) -> None:
+        self.testtype = TestType(self.testtype)
 
 
 class TimeoutException(Exception):  # noqa: N818 - upstream's name

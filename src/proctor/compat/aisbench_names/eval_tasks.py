@@ -120,7 +120,7 @@ class OpenICLEvalTask(BaseTask):
         for title, scores in (("Task", found.scores), ("Model Postprocess Task", found.of_model)):
             if scores is not None:
                 shown = {key: value for key, value in scores.items() if key != "details"}
-                self.logger.info("%s %s: %s", title, name, shown)
+                self.logger.info(f"{title} {name}: {shown}")  # noqa: G004 - programs look into the message
         out = Path(self._result_path())
         out.parent.mkdir(parents=True, exist_ok=True)
         dump_results_dict(jsonable(found.scores), out)
@@ -198,7 +198,8 @@ class OpenICLEvalTask(BaseTask):
     ) -> None:
         """Write into scores what became of each answer, where that is asked for."""
         if self.dump_details and "BFCL" in str(self.dataset_cfg.get("type", "")):
-            return  # its evaluator keeps what went wrong
+            self.logger.info("BFCL: its evaluator keeps the answers that are wrong")
+            return
         if not self.dump_details:
             scores.pop("details", None)
             return

@@ -100,6 +100,7 @@ _IN: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "livecodebench.testing_util": {_CHECKS: (
         "truncatefn", "CODE_TYPE", "TimeoutException", "timeout_handler", "Capturing", "only_int_check",
         "string_int_check", "combined_int_check", "custom_compare_", "stripped_string_compare")},
+    "livecodebench.livecodebench": {_CHECKS: ("Platform", "Difficulty", "TestType", "Test")},
     "textvqa": {_CHECKS: ("VQAEvalMethod", "MAX_TARGET_LENGTH")},
     "drop_simple_eval": {_PLAIN: ("normalize", "fuzzy_match")},
     "longbench.evaluators": {_PLAIN: ("normalize_zh_answer",)},
