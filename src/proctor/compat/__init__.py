@@ -2,7 +2,8 @@
 
 ``python -m proctor.compat program.py arguments…`` runs a program unchanged; or call :func:`install` before it imports
 anything. Imports of ``unitxt`` are then answered by Proctor, whether Unitxt is installed or not; imports of names that
-no release of ``lm_eval`` has (its templates) too, and what makes prompts in ``opencompass`` and ``ais_bench``.
+no release of ``lm_eval`` has (its templates) too, and what makes prompts in ``opencompass`` and ``ais_bench``, with the
+configs of ``mmengine`` where it is not installed.
 HELM, where it is installed, runs recipes.
 """
 
@@ -22,13 +23,14 @@ def install() -> None:
     from proctor.compat.helm import HELM, has_helm
     from proctor.compat.hugging_face import install_hugging_face
     from proctor.compat.lm_eval import LM_EVAL
-    from proctor.compat.opencompass import AIS_BENCH, OPENCOMPASS
+    from proctor.compat.opencompass import AIS_BENCH, MMENGINE, OPENCOMPASS
     from proctor.compat.unitxt import UNITXT
 
     install_alias(UNITXT)
     install_alias(LM_EVAL)
     install_alias(OPENCOMPASS)
     install_alias(AIS_BENCH)
+    install_alias(MMENGINE)
     if has_helm():
         install_alias(HELM)
     install_hugging_face()
@@ -42,5 +44,6 @@ def uninstall() -> None:
     uninstall_alias("lm_eval")
     uninstall_alias("opencompass")
     uninstall_alias("ais_bench")
+    uninstall_alias("mmengine")
     uninstall_alias("helm")
     uninstall_hugging_face()

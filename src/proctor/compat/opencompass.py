@@ -114,16 +114,14 @@ OPENCOMPASS = Alias(
 """The alias of OpenCompass 0.5."""
 
 _ICL = "ais_bench.benchmark.openicl"
+_AIS_PARSERS = {**_PARSERS, **_in(f"{_AIS}.template_parsing", ("APITemplateParser",))}
 _LOGGER = _in(f"{_AIS}.logger", ("AISLogger",))
-_CLI = _in(f"{_AIS}.cli_names", ("ArgumentParser", "CustomConfigChecker"))
-_SUMMARIZERS = _in(f"{_AIS}.summarizing", ("DefaultSummarizer", "model_abbr_from_cfg_used_in_summarizer"))
-_MODEL_FILES = ("vllm_custom_api", "vllm_custom_api_chat", "tgi_api", "triton_api", "mindie_stream_api")
 _MODELS = _in(
     f"{_AIS}.models",
     (
         "VLLMCustomAPI", "VLLMCustomAPIChat", "TGICustomAPI", "TritonCustomAPI", "MindieStreamApi",
         "VLLMCustomAPIStream", "VLLMCustomAPIChatStream", "VllmMultiturnAPIChatStream", "VLLMFunctionCallAPIChat",
-        "TGICustomAPIStream", "TritonCustomAPIStream",
+        "TGICustomAPIStream", "TritonCustomAPIStream", "BaseModel", "BaseAPIModel",
     ),
 )  # fmt: skip
 
@@ -152,29 +150,21 @@ AIS_BENCH = Alias(
         "ais_bench.benchmark.utils.model_postprocessors": _AIS_SCORING["functions"],
         f"{_ICL}.icl_evaluator.icl_base_evaluator": {**_AIS_SCORING["evaluators"], **_RUNS},
         "ais_bench.benchmark.utils.logging": _LOGGER,
-        "ais_bench.benchmark.models": {**_PARSERS, **_MODELS, **_in(f"{_AIS}.models", ("BaseModel", "BaseAPIModel"))},
+        "ais_bench.benchmark.models": {
+            **_AIS_PARSERS,
+            **_MODELS,
+            **_in(f"{_AIS}.models", ("BaseModel", "BaseAPIModel")),
+        },
         "ais_bench.benchmark.models.local_models.base": {
             **_one(_PARSERS, "LMTemplateParser"),
             **_in(f"{_AIS}.models", ("BaseModel",)),
         },
-        **{f"ais_bench.benchmark.models.api_models.{file}": {**_MODELS, **_PARSERS} for file in _MODEL_FILES},
-        "ais_bench.benchmark.models.api_models.base_api": {
-            **_one(_PARSERS, "APITemplateParser"),
-            **_in(f"{_AIS}.models", ("BaseModel", "BaseAPIModel")),
-        },
-        f"{_ICL}.icl_inferencer.output_handler.ppl_inferencer_output_handler": _in(
-            f"{_AIS}.outputs", ("PPLRequestOutput", "PPLResponseOutput")
-        ),
         "ais_bench.benchmark": {"global_consts": f"{_AIS}.small_names:global_consts"},
-        "ais_bench.benchmark.summarizers": _SUMMARIZERS,
-        "ais_bench.benchmark.summarizers.default": _SUMMARIZERS,
-        **{f"ais_bench.benchmark.cli.{file}": _CLI for file in ("config_manager", "argument_parser")},
-        "ais_bench.benchmark.utils.config.run": _in(f"{_AIS}.cli_names", ("get_config_type", "get_models_attr")),
         "ais_bench.benchmark.utils.file": _in(
             f"{_AIS}.config_files", ("write_status", "read_and_clear_statuses", "match_files", "match_cfg_file")
         ),
         "ais_bench.benchmark.datasets": {**_AIS_BASE, **_AIS_ALL},
-        **modules.dataset_modules(_AIS_ALL),
+        **modules.tables(_AIS_ALL),
     },
     artifacts=False,
     spread=frozenset({"ais_bench.benchmark.datasets", f"{_ICL}.icl_evaluator", f"{_ICL}.icl_inferencer"}),
@@ -193,3 +183,13 @@ AIS_BENCH = Alias(
     homes=modules.HOMES,
 )
 """The alias of AISBench 3.1."""
+
+_CONFIGS = _in(f"{_AIS}.config_objects", ("Config", "ConfigDict"))
+MMENGINE = Alias(
+    "mmengine",
+    {"mmengine": _CONFIGS, "mmengine.config": _CONFIGS},
+    artifacts=False,
+    gaps_only=True,
+    instead={"read_base": "configs that inherit are read, not run: Config.fromfile(path)"},
+)
+"""The configs of mmengine, which programs for AISBench and OpenCompass hold, where it is not installed."""

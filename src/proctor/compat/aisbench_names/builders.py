@@ -11,7 +11,7 @@ from typing import Any
 from proctor.compat.aisbench_names import error_codes
 from proctor.compat.aisbench_names import exceptions as errors
 from proctor.compat.aisbench_names.logger import AISLogger
-from proctor.compat.aisbench_names.registries import LOAD_DATASET, MODELS, PERF_METRIC_CALCULATORS  # type: ignore[attr-defined]
+from proctor.compat.aisbench_names.registries import LOAD_DATASET, MODELS, PERF_METRIC_CALCULATORS
 
 logger = AISLogger()
 Check = Callable[[Any], bool]

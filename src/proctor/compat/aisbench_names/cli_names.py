@@ -138,7 +138,7 @@ _OPTIONS: Mapping[str, Sequence[tuple[tuple[str, ...], Mapping[str, Any]]]] = {
 
 def get_current_time_str() -> str:
     """Return the time as folders of work are called: ``20260101_101500``."""
-    return datetime.now().astimezone().strftime("%Y%m%d_%H%M%S")
+    return datetime.now().strftime("%Y%m%d_%H%M%S")  # noqa: DTZ005 - this machine's time, as upstream
 
 
 def get_config_type(obj: Any) -> str | None:

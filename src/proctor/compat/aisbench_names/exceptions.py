@@ -42,8 +42,15 @@ _NAMES = (
     "AISBenchTypeError", "AISBenchRuntimeError", "AISBenchModuleNotFoundError", "PredictionInvalidException",
     "AISBenchInvalidTypeException",
 )  # fmt: skip
+_PLAIN = {"AISBenchImplementationError": NotImplementedError, "AISBenchNotImplementedError": NotImplementedError}
+"""What is also one of Python's: a method that a class of a program is to have."""
 _CLASSES: dict[str, type[AISBenchBaseException]] = {
-    name: type(name, (AISBenchBaseException,), {"__doc__": f"AISBench's ``{name}``."}) for name in _NAMES
+    name: type(
+        name,
+        (AISBenchBaseException, *([_PLAIN[name]] if name in _PLAIN else [])),
+        {"__doc__": f"AISBench's ``{name}``."},
+    )
+    for name in _NAMES
 }
 NAMES = ("AISBenchBaseException", *_NAMES)
 """The exceptions that there are."""

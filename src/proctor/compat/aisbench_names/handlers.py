@@ -18,7 +18,7 @@ from proctor.compat.aisbench_names import error_codes
 from proctor.compat.aisbench_names import exceptions as errors
 from proctor.compat.aisbench_names.array_store import init_db, save_numpy_to_db
 from proctor.compat.aisbench_names.logger import AISLogger
-from proctor.compat.aisbench_names.outputs import Output, PPLResponseOutput
+from proctor.compat.aisbench_names.outputs import Output
 from proctor.compat.aisbench_names.result_files import safe_write
 
 DB_REF_KEY = "__db_ref__"
@@ -237,66 +237,3 @@ class BaseInferencerOutputHandler:
         except Exception as error:
             code = error_codes.ICLI_CODES.UNKNOWN_ERROR  # type: ignore[attr-defined]
             raise errors.AISBenchRuntimeError(code, f"the consumer of answers cannot be stopped: {error}") from error  # type: ignore[attr-defined]
-
-
-class GenInferencerOutputHandler(BaseInferencerOutputHandler):
-    """Collects answers in words."""
-
-    def get_prediction_result(
-        self,
-        output: Any,
-        gold: Any = None,
-        input: Any = None,
-        data_abbr: str = "",
-    ) -> dict[str, Any]:
-        """Return the line of an answer: what was asked, said and right. Long pictures are cut in place."""
-        del data_abbr
-        for part in _parts(input):
-            picture = part.get("image_url") if isinstance(part, dict) else None
-            url = picture.get("url") if isinstance(picture, dict) else None
-            if isinstance(url, str) and len(url) > BASE64_MAX_DISPLAY_LEN:
-                picture["url"] = url[:BASE64_MAX_DISPLAY_LEN] + " ..."  # type: ignore[index]
-        is_answer = isinstance(output, Output)
-        found = {
-            "success": output.success if is_answer else True,
-            "uuid": output.uuid if is_answer else uuid.uuid4().hex,
-            "origin_prompt": "" if input is None else input,
-            "prediction": output.get_prediction() if is_answer else output,
-        }
-        return {**found, **({"gold": gold} if gold else {})}
-
-
-def _parts(asked: Any) -> list[Any]:
-    first = asked[0] if isinstance(asked, list) and asked else None
-    parts = first.get("prompt") if isinstance(first, dict) else None
-    return parts if isinstance(parts, list) else []
-
-
-class PPLInferencerOutputHandler(BaseInferencerOutputHandler):
-    """Collects the losses of labels."""
-
-    def get_prediction_result(
-        self,
-        output: Any,
-        gold: Any = None,
-        input: Any = None,
-        data_abbr: str = "",
-    ) -> dict[str, Any]:
-        """Return the line of an answer: the losses of all labels, and the label with the least.
-
-        Raises:
-            AISBenchImplementationError: It is another kind of answer.
-        """
-        del input, data_abbr
-        if not isinstance(output, PPLResponseOutput):
-            code = error_codes.ICLI_CODES.UNKNOWN_ERROR  # type: ignore[attr-defined]
-            raise errors.AISBenchImplementationError(code, f"a {type(output).__name__} has no losses")  # type: ignore[attr-defined]
-        found = {
-            "success": output.success,
-            "uuid": output.uuid,
-            "origin_prompt": output.input,
-            "ppl_list": output.label_ppl_list,
-            "origin_prompt_logprobs": output.origin_prompt_logprobs,
-            "prediction": output.get_prediction(),
-        }
-        return {**found, **({"gold": gold} if gold else {})}

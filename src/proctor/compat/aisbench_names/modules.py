@@ -4,19 +4,62 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from proctor.compat.aisbench_names.refused import refused_modules
+
 _HOME = "proctor.compat.aisbench_names"
 _DATASETS = "ais_bench.benchmark.datasets"
 _INFERENCER = "ais_bench.benchmark.openicl.icl_inferencer"
 
+_API = "ais_bench.benchmark.models.api_models"
+_CALCULATORS = "ais_bench.benchmark.calculators"
+
 SAME: Mapping[str, str] = {
+    f"{_API}.base_api": f"{_HOME}.models_base",
+    f"{_API}.mindie_stream_api": f"{_HOME}.models_mindie",
+    f"{_API}.tgi_api": f"{_HOME}.models_tgi",
+    f"{_API}.triton_api": f"{_HOME}.models_triton",
+    f"{_API}.vllm_custom_api": f"{_HOME}.models_vllm",
+    f"{_API}.vllm_custom_api_chat": f"{_HOME}.models_vllm_chat",
+    f"{_CALCULATORS}.base_perf_metric_calculator": f"{_HOME}.perf_calculators",
+    f"{_CALCULATORS}.default_perf_metric_calculator": f"{_HOME}.perf_calculators",
+    f"{_CALCULATORS}.stable_perf_metric_calculator": f"{_HOME}.stable_calculators",
     f"{_DATASETS}.base": f"{_HOME}.base_datasets",
     f"{_DATASETS}.utils.datasets": f"{_HOME}.dataset_helpers",
     f"{_DATASETS}.utils.llm_judge": f"{_HOME}.llm_judge",
-    f"{_INFERENCER}.icl_base_inferencer": f"{_HOME}.inferencers",
+    f"{_INFERENCER}.icl_base_inferencer": f"{_HOME}.inferencer_base",
+    f"{_INFERENCER}.icl_base_api_inferencer": f"{_HOME}.inferencer_api",
+    f"{_INFERENCER}.icl_base_local_inferencer": f"{_HOME}.inferencer_local",
+    f"{_INFERENCER}.icl_gen_inferencer": f"{_HOME}.inferencer_gen",
+    f"{_INFERENCER}.icl_lmm_gen_inferencer": f"{_HOME}.inferencer_lmm",
+    f"{_INFERENCER}.icl_multiturn_inferencer": f"{_HOME}.inferencer_multiturn",
+    f"{_INFERENCER}.ppl_inferencer": f"{_HOME}.inferencer_ppl",
+    **{
+        f"{_INFERENCER}.output_handler.{name}": f"{_HOME}.prediction_handlers"
+        for name in (
+            "gen_inferencer_output_handler",
+            "ppl_inferencer_output_handler",
+            "lmm_gen_inferencer_output_handler",
+            "bfcl_v3_output_handler",
+        )
+    },
+    "ais_bench.benchmark.utils.config.message_constants": f"{_HOME}.message_constants",
     f"{_INFERENCER}.output_handler.base_handler": f"{_HOME}.handlers",
     f"{_INFERENCER}.output_handler.db_utils": f"{_HOME}.array_store",
     "ais_bench.benchmark.openicl.icl_dataset_reader": f"{_HOME}.base_datasets",
+    "ais_bench.benchmark.cli.config_manager": f"{_HOME}.config_managing",
+    "ais_bench.benchmark.cli.argument_parser": f"{_HOME}.cli_names",
+    "ais_bench.benchmark.cli.main": f"{_HOME}.task_managing",
+    "ais_bench.benchmark.cli.task_manager": f"{_HOME}.task_managing",
+    "ais_bench.benchmark.cli.workers": f"{_HOME}.workers",
+    "ais_bench.benchmark.runners.base": f"{_HOME}.runners",
+    "ais_bench.benchmark.runners.local": f"{_HOME}.runners",
+    "ais_bench.benchmark.summarizers.default": f"{_HOME}.summarizing",
+    "ais_bench.benchmark.summarizers.default_perf": f"{_HOME}.perf_summarizing",
     "ais_bench.benchmark.tasks.base": f"{_HOME}.task_names",
+    "ais_bench.benchmark.tasks.openicl_api_infer": f"{_HOME}.infer_tasks",
+    "ais_bench.benchmark.tasks.openicl_eval": f"{_HOME}.eval_tasks",
+    "ais_bench.benchmark.tasks.openicl_infer": f"{_HOME}.infer_tasks",
+    "ais_bench.benchmark.utils.config.run": f"{_HOME}.custom_configs",
     "ais_bench.benchmark.utils.config.build": f"{_HOME}.builders",
     "ais_bench.benchmark.utils.core.valid_global_consts": f"{_HOME}.small_names",
     "ais_bench.benchmark.utils.results.results": f"{_HOME}.result_files",
@@ -24,17 +67,14 @@ SAME: Mapping[str, str] = {
 """Modules that are one of ours, whole: what a test replaces in one is replaced for what is in it."""
 
 HOMES: Mapping[str, tuple[str, ...]] = {
-    **{
-        f"{_INFERENCER}.icl_{name}": (f"{_HOME}.inferencers",)
-        for name in ("base_api_inferencer", "base_local_inferencer", "gen_inferencer", "multiturn_inferencer")
-    },
-    **{
-        f"{_INFERENCER}.output_handler.{name}": (f"{_HOME}.handlers",)
-        for name in ("gen_inferencer_output_handler", "ppl_inferencer_output_handler")
-    },
+    _CALCULATORS: (f"{_HOME}.perf_calculators", f"{_HOME}.stable_calculators"),
     "ais_bench.benchmark.partitioners": (f"{_HOME}.partitioning",),
     **{f"ais_bench.benchmark.partitioners.{name}": (f"{_HOME}.partitioning",) for name in ("base", "naive")},
-    "ais_bench.benchmark.tasks": (f"{_HOME}.task_names",),
+    "ais_bench.benchmark.runners": (f"{_HOME}.runners",),
+    "ais_bench.benchmark.summarizers": (f"{_HOME}.summarizing", f"{_HOME}.perf_summarizing"),
+    "ais_bench.benchmark.tasks": (f"{_HOME}.task_names", f"{_HOME}.infer_tasks", f"{_HOME}.eval_tasks"),
+    "ais_bench.benchmark.utils.visualization": (f"{_HOME}.timelines",),
+    "ais_bench.benchmark.utils.visualization.summarize_plot": (f"{_HOME}.timelines",),
     "ais_bench.benchmark.utils.config": (f"{_HOME}.builders",),
     "ais_bench.benchmark.utils.results": (f"{_HOME}.result_files",),
     "ais_bench.benchmark.utils.file.load_tokenizer": (f"{_HOME}.small_names",),
@@ -42,6 +82,7 @@ HOMES: Mapping[str, tuple[str, ...]] = {
 }
 """Modules whose names are those of ours."""
 
+_CHECKS = f"{_HOME}.code_checks"
 _MATH, _AGIEVAL, _PLAIN = f"{_HOME}.math_names", f"{_HOME}.agieval_names", f"{_HOME}.dataset_functions"
 _IN: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "math": {_MATH: ("last_boxed_only_string", "remove_boxed", "extract_boxed_answer", "normalize_final_answer",
@@ -55,12 +96,19 @@ _IN: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "livecodebench.extract_utils": {_PLAIN: ("extract_code_generation", "extract_code_generation_v2",
                                              "extract_code_execution", "extract_test_output_code")},
     "livecodebench.pass_k_utils": {_PLAIN: ("compute_metrics_from_results", "extract_instance_results")},
+    "livecodebench.evaluator": {_CHECKS: ("parse_assert_statement", "check_testcase_output")},
+    "livecodebench.testing_util": {_CHECKS: (
+        "truncatefn", "CODE_TYPE", "TimeoutException", "timeout_handler", "Capturing", "only_int_check",
+        "string_int_check", "combined_int_check", "custom_compare_", "stripped_string_compare")},
+    "livecodebench.livecodebench": {_CHECKS: ("Platform", "Difficulty", "TestType", "Test")},
+    "textvqa": {_CHECKS: ("VQAEvalMethod", "MAX_TARGET_LENGTH")},
     "drop_simple_eval": {_PLAIN: ("normalize", "fuzzy_match")},
     "longbench.evaluators": {_PLAIN: ("normalize_zh_answer",)},
     "mmmu": {_PLAIN: ("can_infer_option", "can_infer_text", "can_infer")},
     "mmmu_pro": {_PLAIN: ("can_infer", "cot_postproc")},
     "videomme": {_PLAIN: ("extract_characters_regex",)},
     "hle": {_PLAIN: ("calib_err",)},
+    "custom": {f"{_HOME}.custom_configs": ("make_custom_dataset_config",)},
 }  # fmt: skip
 _RENAMED: Mapping[str, Mapping[str, str]] = {
     "dapo_math": {
@@ -72,10 +120,17 @@ _RENAMED: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def dataset_modules(classes: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Return tables of the modules of datasets that have functions: these, and the classes of any."""
+def tables(classes: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Return tables of modules: those of datasets that have functions, and those with names that refuse.
+
+    Args:
+        classes: Of datasets, which every module of datasets has.
+    """
     found: dict[str, dict[str, str]] = {}
     for module in {**_IN, **_RENAMED}:
         listed = {name: f"{home}:{name}" for home, names in _IN.get(module, {}).items() for name in names}
         found[f"{_DATASETS}.{module}"] = {**classes, **listed, **_RENAMED.get(module, {})}
+    for module, names in refused_modules().items():
+        of_datasets = classes if module.startswith(f"{_DATASETS}.") else {}
+        found[module] = {**of_datasets, **found.get(module, {}), **names}
     return found

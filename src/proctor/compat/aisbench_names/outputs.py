@@ -120,15 +120,20 @@ class LMMOutput(Output):
             save_dir: Where pictures are written to.
         """
         found = [
-            each if isinstance(each, str) else self._saved(each, Path(save_dir), place)
+            (self._handle_text if isinstance(each, str) else self._handle_image)(save_dir, place)
             for place, each in enumerate(self.content)
         ]
         return found[0] if len(found) == 1 else found
 
-    def _saved(self, picture: Any, folder: Path, place: int) -> str:
-        path = folder / f"image_{self.uuid}_{place}.png"
+    def _handle_text(self, save_dir: str, index: int) -> Any:
+        del save_dir
+        return self.content[index]
+
+    def _handle_image(self, save_dir: str, index: int) -> str:
+        """Write a picture, in place of one of its name; return folder and file."""
+        path = Path(save_dir) / f"image_{self.uuid}_{index}.png"
         path.unlink(missing_ok=True)
-        picture.save(str(path))
+        self.content[index].save(str(path))
         return "/".join(path.parts[-2:])
 
 

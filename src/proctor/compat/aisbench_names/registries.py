@@ -102,14 +102,23 @@ def _model(name: str) -> Any:
     return found if isinstance(found, type) and issubclass(found, models.BaseAPIModel) else None
 
 
-def _class_of(module: str) -> Look:
-    """Return what finds classes in one of the modules beside this one."""
+def _class_of(*modules: str) -> Look:
+    """Return what finds classes in modules beside this one."""
 
     def look(name: str) -> Any:
-        found = getattr(import_module(f"proctor.compat.aisbench_names.{module}"), name, None)
-        return found if isinstance(found, type) else None
+        for module in modules:
+            found = getattr(import_module(f"proctor.compat.aisbench_names.{module}"), name, None)
+            if isinstance(found, type):
+                return found
+        return None
 
     return look
+
+
+def _retriever(name: str) -> Any:
+    from proctor.compat.opencompass_names import retrievers
+
+    return getattr(retrievers, f"AISBench{name}", None)
 
 
 TEXT_POSTPROCESSORS = Registry("text_postprocessors", _text_function)
@@ -118,16 +127,20 @@ EVALUATORS = Registry("evaluators", _evaluator)
 ICL_PROMPT_TEMPLATES = Registry("icl_prompt_templates", _template)
 MODELS = Registry("models", _model)
 LOAD_DATASET = Registry("load_dataset", _dataset)
-PARTITIONERS = Registry("partitioners", _class_of("partitioning"))
+PARTITIONERS = Registry("partitioners", _class_of("partitioning", "summarizing", "perf_summarizing"))
+RUNNERS = Registry("runners", _class_of("runners"))
+TASKS = Registry("tasks", _class_of("infer_tasks", "eval_tasks", "task_names"))
+ICL_RETRIEVERS = Registry("icl_retrievers", _retriever)
+PERF_METRIC_CALCULATORS = Registry("perf_metric_calculators", _class_of("perf_calculators", "stable_calculators"))
 ICL_INFERENCERS = Registry("icl_inferencers", _class_of("inferencers"))
 ICL_DATASET_READERS = Registry("icl_dataset_readers", _class_of("base_datasets"))
 NAMED = {
     "TEXT_POSTPROCESSORS", "ICL_EVALUATORS", "EVALUATORS", "ICL_PROMPT_TEMPLATES", "MODELS", "LOAD_DATASET",
-    "PARTITIONERS", "ICL_INFERENCERS", "ICL_DATASET_READERS",
+    "PARTITIONERS", "ICL_INFERENCERS", "ICL_DATASET_READERS", "RUNNERS", "TASKS", "ICL_RETRIEVERS",
+    "PERF_METRIC_CALCULATORS",
 }  # fmt: skip
 PLAIN = (
-    "RUNNERS", "TASKS", "DATASETS", "ICL_RETRIEVERS", "METRICS", "TOT_WRAPPER", "CLIENTS",
-    "PERF_METRIC_CALCULATORS", "DICT_POSTPROCESSORS",
+    "DATASETS", "METRICS", "TOT_WRAPPER", "CLIENTS", "DICT_POSTPROCESSORS",
 )  # fmt: skip
 """Registries that know only what a program puts there."""
 globals().update({name: Registry(name.lower()) for name in PLAIN})
@@ -147,7 +160,7 @@ def load_class(class_path: str) -> Any:
 
 
 def build_from_cfg(cfg: Mapping[str, Any]) -> Any:
-    """Return what the registry of partitioners makes of a config."""
+    """Return what the registry of partitioners makes of a config: partitioners and summarizers."""
     return PARTITIONERS.build(cfg)
 
 

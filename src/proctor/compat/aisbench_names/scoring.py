@@ -9,6 +9,8 @@ from importlib import import_module
 from importlib.resources import files
 from typing import Any
 
+from proctor.compat.aisbench_names.box_details import BoxDetails
+from proctor.compat.aisbench_names.repeated_scores import RepeatedScores
 from proctor.compat.aisbench_names.row_classes import dataset_class
 from proctor.dialects.aisbench.datasets.dataset_specs import spec_names, spec_of
 from proctor.dialects.aisbench.evaluators import evaluator, evaluator_names, is_known
@@ -24,7 +26,7 @@ from proctor.scoring.repeats import at_least_one_as_product
 _TOPS = {"aisbench": "ais_bench.benchmark.datasets", "opencompass": "opencompass.datasets"}
 
 
-class BaseEvaluator:
+class BaseEvaluator(RepeatedScores):
     """An evaluator: made with its arguments, it scores predictions.
 
     Programs derive from it, and override :meth:`score`.
@@ -53,7 +55,7 @@ class BaseEvaluator:
             ScoringError: There is nothing to score.
         """
         if self._kind is None:
-            raise NotImplementedError("an evaluator of your own has a method 'score'")
+            return super().score()
         if len(predictions) != len(references):
             return {"error": f"there are {len(predictions)} predictions for {len(references)} references"}
         rows = [dict(row) for row in test_set] if test_set is not None else [{} for _ in predictions]
@@ -71,7 +73,8 @@ def evaluator_class(name: str, project: str) -> type[BaseEvaluator] | None:
     kind = Reference(f"{_TOPS[project]}.{name}")
     if not is_known({"type": kind}):
         return None
-    return type(name, (BaseEvaluator,), {"_kind": kind, "__doc__": f"``{name}``, as Proctor computes it."})
+    bases = (BoxDetails, BaseEvaluator) if name == "BBoxIoUEvaluator" else (BaseEvaluator,)
+    return type(name, bases, {"_kind": kind, "__doc__": f"``{name}``, as Proctor computes it."})
 
 
 @cache
@@ -125,15 +128,16 @@ INFERENCERS = (
     "CLPInferencer",
     "LLInferencer",
     "ChatInferencer",
+    "LMMGenInferencer",
 )
 """Inferencers that configs name; a program may put them in a config, but runs it with ``proctor run``."""
-_DRIVEN = ("GenInferencer", "MultiTurnGenInferencer")
+_DRIVEN = ("GenInferencer", "LMMGenInferencer", "MultiTurnGenInferencer", "PPLInferencer")
 """Those of AISBench's that programs drive themselves."""
 
 
 def evaluators() -> list[str]:
     """Return the names of evaluators that are classes upstream."""
-    return [name for name in evaluator_names() if name.endswith(("Evaluator", "evaluator")) or "Evaluator_" in name]
+    return [name for name in evaluator_names() if "evaluator" in name.lower()]
 
 
 def datasets(project: str) -> list[str]:

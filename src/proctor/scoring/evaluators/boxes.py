@@ -47,7 +47,7 @@ def pixels(
     if clips:
         found = [min(max(each, 0.0), size[place % 2]) for place, each in enumerate(found)]
     if found[2] <= found[0] or found[3] <= found[1]:
-        raise ValueError("the box is empty")
+        raise ValueError("the box is reversed or empty")
     return found
 
 
