@@ -173,15 +173,25 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
         meta = {_META[key]: kwargs.pop(key) for key in list(kwargs) if key in _META}
         if args:
             kwargs.update(self._by_position(args, kwargs))
-        try:
-            super().__init__(**kwargs)
-        except PydanticValidationError as error:
-            raise self._report(error) from None
+        if (
+            type(self) is Artifact and not kwargs and "_artifact_id" not in meta
+        ):  # pydantic would take no fields for a dict without a type
+            for attribute, value in (("__pydantic_fields_set__", set()), ("__pydantic_private__", None)):
+                object.__setattr__(self, attribute, value)
+            self.model_post_init(None)
+        else:
+            self._validated(kwargs)
         object.__setattr__(self, "_given", tuple(kwargs))
         for attribute, value in meta.items():
             object.__setattr__(self, attribute, value)
         if self._deprecated_message and self._tells_deprecation:
             log_deprecation(self._deprecated_message)
+
+    def _validated(self, fields: dict[str, Any]) -> None:
+        try:
+            super().__init__(**fields)
+        except PydanticValidationError as error:
+            raise self._report(error) from None
 
     def model_post_init(self, context: Any, /) -> None:
         """Check requirements, then run :meth:`prepare` and :meth:`verify`."""

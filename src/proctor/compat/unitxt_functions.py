@@ -212,6 +212,18 @@ def warn(message: str, additional_info_id: str | None = None) -> None:
     get_logger().warning("%s%s", message, page)
 
 
+class UnitxtWarning:
+    """Logs a warning when it is made.
+
+    Args:
+        message: What to say.
+        additional_info_id: A page of Unitxt's that says more, of :data:`Documentation`.
+    """
+
+    def __init__(self, message: str, additional_info_id: str | None = None) -> None:
+        warn(message, additional_info_id)
+
+
 def is_package_installed(name: str) -> bool:
     """Whether a package can be imported."""
     return find_spec(name) is not None

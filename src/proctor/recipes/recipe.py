@@ -159,6 +159,16 @@ class DatasetRecipe(Recipe):
         }
         return {name: limit for name, limit in limits.items() if limit is not None}
 
+    @property
+    def has_card_templates(self) -> bool:
+        """Whether the card brings templates."""
+        return self.card is not None and bool(card_templates(self.card))
+
+    @property
+    def has_no_templates(self) -> bool:
+        """Whether the recipe itself names no template."""
+        return self.template is None and self.template_card_index is None
+
     # -- parts ------------------------------------------------------------------------------------------------
 
     @property

@@ -19,6 +19,9 @@ _TESTED = _of(
     "proctor.testing",
 )
 
+WHOLE_MODULES = {"deprecation_utils": "deprecations", "evaluate_cli": "evaluate_cli"}
+"""Modules in which programs replace names for what is in them: each is one of ours, whole."""
+
 NAMES: dict[str, dict[str, str]] = {
     "": {
         "register_all_artifacts": "proctor.compat.unitxt_helpers:register_all_artifacts",
@@ -48,13 +51,6 @@ NAMES: dict[str, dict[str, str]] = {
         "standard_variables asdict to_dict",
     ),
     "dataset_utils": {**_of("catalogs", "fetch"), "parse": "proctor.artifacts.query:parse_assignments"},
-    "deprecation_utils": {
-        **_of(
-            "deprecations", "DeprecationError compare_versions depraction_wrapper deprecation init_warning warn_on_call"
-        ),
-        "constants": "proctor.compat.unitxt_functions:constants",
-        "settings": "proctor.settings:settings",
-    },
     "dict_utils": _of("paths", "indx name is_index is_name is_wildcard validate_query_and_break_to_components"),
     "error_utils": _of("contexts", "additional_info context_block_title error_context"),
     "file_utils": _of("contexts", "get_all_files_in_dir"),
@@ -111,7 +107,7 @@ NAMES: dict[str, dict[str, str]] = {
         **_of("steps", "FinalizeDataset"),
         **_of("features", "UNITXT_DATASET_SCHEMA UNITXT_INFERENCE_SCHEMA get_schema"),
     },
-    "settings_utils": _of("contexts", "cast_to_type Settings Constants"),
+    "settings_utils": {**_of("own_settings", "cast_to_type Settings get_settings"), **_of("contexts", "Constants")},
     "split_utils": {
         **_of(
             "splits",
@@ -129,6 +125,7 @@ NAMES: dict[str, dict[str, str]] = {
     "text2sql_utils": {
         **_of("sql_results", "SQLExecutionResult SQLNonExecutionMetricResult run_query get_sql_execution_results"),
         **_of("texts", "generate_cache_key"),
+        **_of("unitxt_sql", "DatabaseConnector execute_query_local", "proctor.compat"),
     },
     "text_utils": _of(
         "texts",
