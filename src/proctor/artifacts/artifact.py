@@ -162,6 +162,7 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
     _author: ClassVar[Author | None] = None
     _tells_deprecation: ClassVar[bool] = True
     _preparing: ClassVar[bool] = False
+    _is_now: ClassVar[str] = ""
     _given: ClassVar[tuple[str, ...]] = ()
     __id__: ClassVar[Any] = _MetaField("_artifact_id")
     __description__: ClassVar[Any] = _MetaField("_description")
@@ -186,6 +187,10 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
             object.__setattr__(self, attribute, value)
         if self._deprecated_message and self._tells_deprecation:
             log_deprecation(self._deprecated_message)
+        elif _warns_of_deprecations and self._deprecated_message:
+            warnings.warn(self._deprecated_message, DeprecationWarning, stacklevel=2)
+        elif _warns_of_deprecations and (name := vars(type(self)).get("_is_now")):
+            warnings.warn(f"{type(self).__name__} is called {name} now", DeprecationWarning, stacklevel=2)
 
     def _validated(self, fields: dict[str, Any]) -> None:
         try:
@@ -467,3 +472,14 @@ def log_deprecation(message: str) -> None:
     from proctor.logs import get_logger
 
     get_logger().warning("%s", message)
+    if _warns_of_deprecations:
+        warnings.warn(message, DeprecationWarning, stacklevel=3)
+
+
+_warns_of_deprecations = False
+
+
+def warn_of_deprecations(on: bool) -> None:
+    """Let Python warn, too, of deprecated artifacts and of classes under old names: what Unitxt's programs look for."""
+    global _warns_of_deprecations  # noqa: PLW0603 - one switch of the process
+    _warns_of_deprecations = on

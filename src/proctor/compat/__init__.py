@@ -8,6 +8,7 @@ HELM, where it is installed, runs recipes.
 
 from __future__ import annotations
 
+from proctor.artifacts.artifact import warn_of_deprecations
 from proctor.compat.aliases import Alias, install_alias, uninstall_alias
 
 __all__ = ["Alias", "install", "install_alias", "uninstall"]
@@ -25,6 +26,7 @@ def install() -> None:
     from proctor.compat.opencompass import AIS_BENCH, OPENCOMPASS
     from proctor.compat.unitxt import UNITXT
 
+    warn_of_deprecations(True)
     install_alias(UNITXT)
     install_alias(LM_EVAL)
     install_alias(OPENCOMPASS)
@@ -38,6 +40,7 @@ def uninstall() -> None:
     """Take back :func:`install`."""
     from proctor.compat.hugging_face import uninstall_hugging_face
 
+    warn_of_deprecations(False)
     uninstall_alias("unitxt")
     uninstall_alias("lm_eval")
     uninstall_alias("opencompass")

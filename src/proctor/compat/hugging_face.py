@@ -73,7 +73,6 @@ def install_hugging_face() -> None:
         stand_in = ModuleType(
             "evaluate", "Answers evaluate.load('unitxt/metric'); the package itself is not installed."
         )
-        stand_in.__spec__ = ModuleSpec("evaluate", None)  # others look for it, and this is installed twice
         stand_in.__spec__ = ModuleSpec("evaluate", None)  # others look for it, and this may be installed twice
         stand_in.load = _metric(None)  # type: ignore[attr-defined]
         sys.modules["evaluate"] = stand_in

@@ -33,6 +33,8 @@ class Copy(FieldOperator):
 class CopyFields(Copy):
     """The old name of :class:`Copy`."""
 
+    _is_now: ClassVar[str] = "Copy"
+
 
 class RecursiveCopy(FieldOperator):
     """Copies values with the dicts and lists inside them."""
@@ -73,6 +75,8 @@ class Rename(FieldOperator):
 
 class RenameFields(Rename):
     """The old name of :class:`Rename`."""
+
+    _is_now: ClassVar[str] = "Rename"
 
 
 class Move(InstanceOperator):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, SkipValidation
 
@@ -328,10 +328,16 @@ def default_format() -> Format:
 class BaseRecipe(DatasetRecipe):
     """An older name of :class:`DatasetRecipe`."""
 
+    _is_now: ClassVar[str] = "DatasetRecipe"
+
 
 class StandardRecipe(DatasetRecipe):
     """An older name of :class:`DatasetRecipe`."""
 
+    _is_now: ClassVar[str] = "DatasetRecipe"
+
 
 class StandardRecipeWithIndexes(DatasetRecipe):
     """An older name of :class:`DatasetRecipe`."""
+
+    _is_now: ClassVar[str] = "DatasetRecipe"

@@ -9,7 +9,7 @@ stream ``INFERENCE_STREAM``). Everything else in the row is dropped.
 from __future__ import annotations
 
 import warnings
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 
 from typing_extensions import override
 
@@ -115,7 +115,7 @@ class Task(InstanceOperator):
 
     @classmethod
     def get_metrics_artifact_without_load(cls, metric_id: str | Artifact) -> list[Any]:
-        """Return the metrics that a name means: those of a list, or the one. (Models are loaded when they are used.)"""
+        """Return the metrics that a name means: those of a list, or the one. Models are loaded when they are used."""
         return _members(fetch_artifact(metric_id))
 
     def check_metrics_type(self) -> None:
@@ -182,6 +182,8 @@ def _members(metric: Any) -> list[Any]:
 
 class FormTask(Task):
     """The old name of :class:`Task`."""
+
+    _is_now: ClassVar[str] = "Task"
 
 
 class _FieldPicker:

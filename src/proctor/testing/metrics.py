@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from proctor.scoring.columns import ABSENT
 from proctor.scoring.grade import Columns, Grade
 from proctor.scoring.metric import Metric
 from proctor.scoring.pipeline import apply_metrics
@@ -33,7 +34,9 @@ def scored_rows(columns: Columns, grade: Grade) -> list[dict[str, Any]]:
             "references": list(answers),
             "score": {
                 "global": grade.scores,
-                "instance": {name: column[place] for name, column in grade.instance_scores.items()},
+                "instance": {
+                    name: column[place] for name, column in grade.instance_scores.items() if column[place] is not ABSENT
+                },
             },
         }
         for place, (prediction, answers) in enumerate(zip(columns.predictions, columns.references, strict=True))

@@ -340,6 +340,8 @@ class WMLInferenceEngineGeneration(WMLInferenceEngineBase):
 class WMLInferenceEngine(WMLInferenceEngineGeneration):
     """The older name of :class:`WMLInferenceEngineGeneration`."""
 
+    _is_now: ClassVar[str] = "WMLInferenceEngineGeneration"
+
 
 class WMLInferenceEngineChat(WMLInferenceEngineBase):
     """watsonx.ai, chat; also with pictures.

@@ -25,6 +25,8 @@ WHOLE_MODULES = {"deprecation_utils": "deprecations", "evaluate_cli": "evaluate_
 NAMES: dict[str, dict[str, str]] = {
     "": {
         "register_all_artifacts": "proctor.compat.unitxt_helpers:register_all_artifacts",
+        "dataset_url": "proctor.compat.unitxt_functions:DATASET_URL",
+        "metric_url": "proctor.compat.unitxt_functions:METRIC_URL",
     },
     "api": {
         **_of("texts", "short_hex_hash object_to_str_without_addresses fill_metadata"),
@@ -99,9 +101,14 @@ NAMES: dict[str, dict[str, str]] = {
     },
     "operators": {**_of("steps", "ApplyMetric"), **_of("rows", "recursive_key_value_replace")},
     "parsing_utils": _of(
-        "texts", "consume_name_val consume_name consume_query separate_inside_and_outside_square_brackets"
+        "texts",
+        "consume_name_val consume_name consume_query consume_term consume_assignment consume_overwrites "
+        "separate_inside_and_outside_square_brackets",
     ),
-    "register": {"ProjectArtifactRegisterer": "proctor.compat.unitxt_helpers:ProjectArtifactRegisterer"},
+    "register": {
+        **_of("catalogs", "_reset_env_local_catalogs"),
+        "ProjectArtifactRegisterer": "proctor.compat.unitxt_helpers:ProjectArtifactRegisterer",
+    },
     "schema": {
         **_of("chats", "load_chat_source loads_batch loads_instance"),
         **_of("steps", "FinalizeDataset"),
