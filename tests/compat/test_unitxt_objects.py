@@ -167,7 +167,7 @@ class TestErrors:
         fields = {"input_fields": {"a": "str"}, "reference_fields": {"b": "str"}}
         Task(**fields, prediction_type="str", metrics=["metrics.accuracy"]).check_metrics_type()
         with pytest.raises(ValidationError, match="does not take"):
-            Task(**fields, prediction_type="float", metrics=["metrics.string_containment"]).check_metrics_type()
+            Task(**fields, prediction_type="float", metrics=["metrics.token_overlap"]).check_metrics_type()
 
 
 class TestSingleRows:

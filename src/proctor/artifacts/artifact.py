@@ -181,7 +181,7 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
                 object.__setattr__(self, attribute, value)
             self.model_post_init(None)
         else:
-            self._validated(kwargs)
+            self._filled_in(kwargs)
         object.__setattr__(self, "_given", tuple(kwargs))
         for attribute, value in meta.items():
             object.__setattr__(self, attribute, value)
@@ -192,7 +192,7 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
         elif _warns_of_deprecations and (name := vars(type(self)).get("_is_now")):
             warnings.warn(f"{type(self).__name__} is called {name} now", DeprecationWarning, stacklevel=2)
 
-    def _validated(self, fields: dict[str, Any]) -> None:
+    def _filled_in(self, fields: dict[str, Any]) -> None:
         try:
             super().__init__(**fields)
         except PydanticValidationError as error:

@@ -184,7 +184,7 @@ class MultiStream(dict[str, Stream]):
         if not disable_cache:
             folder = tempfile.mkdtemp(prefix="streams-", dir=cache_dir or _cache_of_datasets())
             self.to_dataset(features=features).save_to_disk(folder)
-            return load_from_disk(folder)  # type: ignore[return-value]
+            return load_from_disk(folder)
         return DatasetDict({name: stream.to_dataset(features) for name, stream in self.items()})
 
     def to_iterable_dataset(self, features: Features | None = None) -> IterableDatasetDict:

@@ -95,11 +95,21 @@ NAMES: dict[str, dict[str, str]] = {
         "IntermediateType": "typing:Any",
         "PredictionType": "typing:Any",
     },
+    "instructions": _of("bases", "TextualInstruction"),
+    "recipe": _of("bases", "SequentialRecipe"),
     "operator": {
+        "SingleStreamOperator": "proctor.data.operator:StreamOperator",
         **_of("packages", "PackageRequirementsMixin"),
         **_of("rows", "instance_generator stream_single instance_result"),
     },
-    "operators": {**_of("steps", "ApplyMetric"), **_of("rows", "recursive_key_value_replace")},
+    "operators": {
+        "ComputeExpressionMixin": "proctor.data.computed_fields:ExpressionMixin",
+        **_of(
+            "bases", "ArtifactFetcherMixin DefaultPlaceHolder default_place_holder update_scores_of_stream_instances"
+        ),
+        **_of("steps", "ApplyMetric"),
+        **_of("rows", "recursive_key_value_replace"),
+    },
     "parsing_utils": _of(
         "texts",
         "consume_name_val consume_name consume_query consume_term consume_assignment consume_overwrites "
