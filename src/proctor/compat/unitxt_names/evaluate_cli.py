@@ -158,7 +158,8 @@ def initialize_inference_engine(
     if kind == "hf":
         name = _required(model_args_dict, "pretrained", kind)
         model_args_dict["batch_size"] = args.batch_size
-        engine: Any = HFAutoModelInferenceEngine(model_name=name, **model_args_dict, chat_kwargs_dict=chat_kwargs_dict)
+        fields = {"model_name": name, **model_args_dict, "chat_kwargs_dict": chat_kwargs_dict}
+        engine: Any = HFAutoModelInferenceEngine(**fields)
         args.model = engine.model_name
         return engine
     if kind != "cross_provider":
@@ -198,7 +199,7 @@ def run_evaluation(predictions: list[Any], dataset: Any) -> Any:
         logger.warning("Skipping evaluation: there are no predictions")
         return []
     try:
-        results = evaluate(predictions=predictions, data=dataset)
+        results: Any = evaluate(predictions=predictions, data=dataset)
     except Exception:
         logger.exception("an error occurred during evaluation")
         raise
@@ -225,8 +226,7 @@ def _get_unitxt_commit_hash() -> str | None:
 
 
 def _get_installed_packages() -> dict[str, str]:
-    found = ((each.metadata.get("Name"), each.version) for each in importlib.metadata.distributions())
-    return {name: version or "N/A" for name, version in found if name}
+    return {each.name: each.version or "N/A" for each in importlib.metadata.distributions() if each.name}
 
 
 def _get_unitxt_version() -> str:
