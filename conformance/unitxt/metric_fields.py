@@ -23,32 +23,39 @@ _COMMON = (
     "ci_scores=[{main}]",
     "ci_score_names=[{main}]",
 )
+_REDUCTIONS = ("reduction={__type__=max_reduction}", "reduction={__type__=root_mean_reduction}")
 _OWN = {
-    "metrics.accuracy": ("reduction={__type__=max_reduction}", "reduction={__type__=root_mean_reduction}"),
-    "metrics.token_overlap": (),
+    "metrics.accuracy": _REDUCTIONS,
+    "metrics.string_containment": _REDUCTIONS,
     "metrics.f1_micro": ("averages=[macro,micro]", "ignore_punc=True", "ignore_case=True"),
-    "metrics.anls": ("threshold=0.8",),
+    "metrics.f1_macro": ("averages=[macro]", "averages=[macro,per_class]", "ignore_punc=False", "ignore_case=False"),
+    "metrics.anls": ("threshold=0.8", "threshold=0.0", "threshold=1.0"),
     "metrics.ner": ("zero_division=1.0", "report_per_group_scores=False"),
-    "metrics.fuzzyner": ("min_score_for_match=0.99", "min_score_for_match=20", "zero_division=1.0"),
-    "metrics.kpa": ("zero_division=1.0",),
+    "metrics.fuzzyner": (
+        *("min_score_for_match=0.99", "min_score_for_match=20", "zero_division=1.0", "report_per_group_scores=False"),
+    ),
+    "metrics.kpa": ("zero_division=1.0", "report_per_group_scores=False"),
     "metrics.retrieval_at_k": ("k_list=[2,7]",),
     "metrics.rerank_recall": ("at_k=[1,3]",),
-    "metrics.accuracy_binary": (),
-    "metrics.f1_binary": (),
-    "metrics.spearman": (),
-    "metrics.jaccard_index": ("reduction={__type__=max_reduction}",),
-    "metrics.multi_turn.sequential_success_accuracy": (),
-    "metrics.robustness.fixed_group_mean_accuracy": (),
+    "metrics.jaccard_index": _REDUCTIONS,
+    "metrics.jaccard_index_words": _REDUCTIONS,
+    "metrics.rouge": ("rouge_types=[rouge1]", "rouge_types=[rouge2,rougeL]", "sent_split_newline=False"),
+    "metrics.meteor": (*_REDUCTIONS, "alpha=0.5", "beta=1", "gamma=0.9"),
+    "metrics.matthews_correlation": ("scale=100.0",),
+    "metrics.wer": ("scale=100.0",),
     "metrics.normalized_sacrebleu": (
         *("lowercase=True", "tokenize=char", "smooth_method=floor", "use_effective_order=False", "max_ngram_order=2"),
-        *("force=True", "language_to_tokenizer=None"),
+        *("force=True", "language_to_tokenizer=None", "smooth_method=add-k,smooth_value=2"),
+        "smooth_method=floor,smooth_value=0.5",
     ),
 }
+"""Fields that one metric has; what all have is tried of every metric."""
 
 
 def cases() -> Iterator[dict[str, Any]]:
     """Yield a batch for each field of each metric."""
-    for base, own in _OWN.items():
+    for base in metrics_cases.METRICS:
+        own = _OWN.get(base, ())
         metric: Any = fetch_artifact(base)
         known = type(metric).model_fields
         batch = metrics_cases.batches(base, sum(metrics_cases.BATCH_SIZES[: PLACE + 1]))[PLACE]

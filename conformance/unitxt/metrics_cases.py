@@ -315,6 +315,8 @@ def explain(metric: str, kind: str, path: str, ours: Any, theirs: Any) -> str:  
     """Return the id of why a difference is meant; ``""`` where it is not."""
     metric, _, field = metric.partition("[")
     wilson: float = NormalDist().inv_cdf(0.9) ** 2 if field == "confidence_level=0.8]" else WILSON
+    if field.startswith("smooth_method=add-k"):
+        return "unitxt/add-k-twice"
     name = path.rpartition(".")[2]
     interval = name.endswith(("_ci_low", "_ci_high"))
     if metric in ("metrics.f1_strings", "metrics.prediction_length") and kind == "instances" and theirs == [ours]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from conformance.unitxt import api_cases
+
 _NESTED = "D = {'a': {'b': [1, 2, {'c': None}], 'd e': 'x\\ny', '': []}, 'f': {}, 'g': [[1, [2]], {}], 'h': True, 'i': 1.5, 'j': 'q\"q'}"
 _TYPED = "T = {'__type__': 'set', 'fields': {'a': [1, {'__type__': 'x'}], 'b': {'__type__': 'rename', 'm': {'k': 1}, 'l': ['p']}}, 'z': 's'}"
 _SOURCE = '''L = """card = TaskCard(
@@ -178,7 +180,7 @@ GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 
 def cases() -> Iterator[dict[str, Any]]:
     """Yield every expression with what it needs."""
-    for imports, setup, expressions in GROUPS:
+    for imports, setup, expressions in (*GROUPS, *api_cases.GROUPS):
         for expression in expressions:
             yield {"kind": "call", "setup": f"{imports}\n{setup}", "expression": expression}
 

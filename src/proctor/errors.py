@@ -14,6 +14,8 @@ The tree::
     │   └── LinkError                links that lead in a circle or nowhere
     ├── DataError                rows that cannot be loaded or standardised
     │   ├── DatasetNotFoundError     a dataset that is neither mapped, cached nor reachable
+    │   ├── EmptyStreamError         a stream of which nothing is left (a RuntimeError, too)
+    │   ├── UnreachableDatabaseError a database behind a server that does not answer (an OSError, too)
     │   ├── MissingFieldError        a row without a field that somebody needs
     │   └── FieldTypeError           a field with a value of the wrong type
     ├── TemplateError            a template that does not fit its task
@@ -128,10 +130,12 @@ class ProctorError(Exception):
 
     Args:
         what: The problem in one sentence, or a list of diagnostics for several problems at once.
+        page: A page that says more; the hint where there is no other.
         location, path, why, hint: As in :class:`Diagnostic`.
     """
 
     what: str | Sequence[Diagnostic]
+    page: str = ""
     location: Location | None = field(default=None, kw_only=True)
     path: str = field(default="", kw_only=True)
     why: str = field(default="", kw_only=True)
@@ -141,8 +145,11 @@ class ProctorError(Exception):
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Every problem that this error reports."""
         if isinstance(self.what, str):
-            return (Diagnostic(self.what, self.location, self.path, self.why, self.hint),)
+            return (Diagnostic(self.what, self.location, self.path, self.why, self.hint or self._page_hint()),)
         return tuple(self.what)
+
+    def _page_hint(self) -> str:
+        return f"see {self.page}" if self.page else ""
 
     def located(self, location: Location | None = None, path: str = "") -> ProctorError:
         """Return the same error with a place added where it had none."""
@@ -187,8 +194,8 @@ class QueryError(ArtifactError):
     """A query such as ``name[key=value]`` that does not parse."""
 
 
-class ValidationError(ArtifactError):
-    """Fields that are missing, unknown or of the wrong type."""
+class ValidationError(ArtifactError, AssertionError, TypeError):
+    """Fields that are missing, unknown or of the wrong type; constructors elsewhere assert, or raise a TypeError."""
 
 
 class LinkError(ArtifactError):
@@ -201,6 +208,14 @@ class DataError(ProctorError, ValueError):
 
 class DatasetNotFoundError(DataError):
     """A dataset that is neither mapped, cached nor reachable."""
+
+
+class EmptyStreamError(DataError, RuntimeError):
+    """A stream of which nothing is left."""
+
+
+class UnreachableDatabaseError(DataError, OSError):
+    """A database behind a server that does not answer."""
 
 
 class MissingFieldError(DataError):

@@ -22,7 +22,7 @@ def test_operators_are_checked_as_in_the_tutorial():
     operator = AddNumber(number=2, field="price", to_field="new_price")
     inputs = [{"price": 100}, {"price": 150}]
     targets = [{"price": 100, "new_price": 102}, {"price": 150, "new_price": 152}]
-    assert check_operator(operator, inputs, targets) is True
+    assert check_operator(operator, inputs, targets) == targets
     with pytest.raises(AssertionError, match="row 1 differs"):
         check_operator(operator, inputs, [targets[0], {}])
     with pytest.raises(AssertionError, match="2 rows were made"):

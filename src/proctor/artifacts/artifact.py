@@ -162,6 +162,7 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
     _author: ClassVar[Author | None] = None
     _tells_deprecation: ClassVar[bool] = True
     _preparing: ClassVar[bool] = False
+    _is_now: ClassVar[str] = ""
     _given: ClassVar[tuple[str, ...]] = ()
     __id__: ClassVar[Any] = _MetaField("_artifact_id")
     __description__: ClassVar[Any] = _MetaField("_description")
@@ -173,15 +174,29 @@ class Artifact(BaseModel, metaclass=ArtifactMeta):
         meta = {_META[key]: kwargs.pop(key) for key in list(kwargs) if key in _META}
         if args:
             kwargs.update(self._by_position(args, kwargs))
-        try:
-            super().__init__(**kwargs)
-        except PydanticValidationError as error:
-            raise self._report(error) from None
+        if (
+            type(self) is Artifact and not kwargs and "_artifact_id" not in meta
+        ):  # pydantic would take no fields for a dict without a type
+            for attribute, value in (("__pydantic_fields_set__", set()), ("__pydantic_private__", None)):
+                object.__setattr__(self, attribute, value)
+            self.model_post_init(None)
+        else:
+            self._filled_in(kwargs)
         object.__setattr__(self, "_given", tuple(kwargs))
         for attribute, value in meta.items():
             object.__setattr__(self, attribute, value)
         if self._deprecated_message and self._tells_deprecation:
             log_deprecation(self._deprecated_message)
+        elif _warns_of_deprecations and self._deprecated_message:
+            warnings.warn(self._deprecated_message, DeprecationWarning, stacklevel=2)
+        elif _warns_of_deprecations and (name := vars(type(self)).get("_is_now")):
+            warnings.warn(f"{type(self).__name__} is called {name} now", DeprecationWarning, stacklevel=2)
+
+    def _filled_in(self, fields: dict[str, Any]) -> None:
+        try:
+            super().__init__(**fields)
+        except PydanticValidationError as error:
+            raise self._report(error) from None
 
     def model_post_init(self, context: Any, /) -> None:
         """Check requirements, then run :meth:`prepare` and :meth:`verify`."""
@@ -457,3 +472,14 @@ def log_deprecation(message: str) -> None:
     from proctor.logs import get_logger
 
     get_logger().warning("%s", message)
+    if _warns_of_deprecations:
+        warnings.warn(message, DeprecationWarning, stacklevel=3)
+
+
+_warns_of_deprecations = False
+
+
+def warn_of_deprecations(on: bool) -> None:
+    """Let Python warn, too, of deprecated artifacts and of classes under old names: what Unitxt's programs look for."""
+    global _warns_of_deprecations  # noqa: PLW0603 - one switch of the process
+    _warns_of_deprecations = on

@@ -39,13 +39,14 @@ class LocalCatalog:
     """A catalog in a folder.
 
     Args:
-        folder: The folder; it is made when something is added.
+        folder: The folder; it is made when something is added. ``location`` is the same, as text.
         title: What people call the catalog.
     """
 
     def __init__(self, folder: str | os.PathLike[str], title: str = "") -> None:
         self.folder = Path(folder).expanduser()
         self.title = title or str(self.folder)
+        self.location = str(self.folder)
         self._prefix = f"{self.folder}{os.sep}"
 
     def path_of(self, name: str) -> Path | None:

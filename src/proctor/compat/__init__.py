@@ -9,6 +9,7 @@ HELM, where it is installed, runs recipes.
 
 from __future__ import annotations
 
+from proctor.artifacts.artifact import warn_of_deprecations
 from proctor.compat.aliases import Alias, install_alias, uninstall_alias
 
 __all__ = ["Alias", "install", "install_alias", "uninstall"]
@@ -26,6 +27,7 @@ def install() -> None:
     from proctor.compat.opencompass import AIS_BENCH, MMENGINE, OPENCOMPASS
     from proctor.compat.unitxt import UNITXT
 
+    warn_of_deprecations(True)
     install_alias(UNITXT)
     install_alias(LM_EVAL)
     install_alias(OPENCOMPASS)
@@ -40,6 +42,7 @@ def uninstall() -> None:
     """Take back :func:`install`."""
     from proctor.compat.hugging_face import uninstall_hugging_face
 
+    warn_of_deprecations(False)
     uninstall_alias("unitxt")
     uninstall_alias("lm_eval")
     uninstall_alias("opencompass")

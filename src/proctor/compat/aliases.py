@@ -80,11 +80,22 @@ class Alias:
         for home in self.homes.get(module, ()) if place is None else ():
             if hasattr(found_home := importlib.import_module(home), name):
                 return getattr(found_home, name)
-        if place is None:
+        if place is None and (place := self._imported(name)) is None:
             raise ImportError(self._missing(module, name), name=name)
         home, _, attribute = place.partition(":")
         target = importlib.import_module(home)
         return getattr(target, attribute) if attribute else target
+
+    def _imported(self, name: str) -> str | None:
+        """Return where a public name is that other modules have: theirs import it from one another."""
+        if not self.artifacts or name.startswith("_") or name in self.instead:
+            return None
+        if found := next((table[name] for table in self.modules.values() if name in table), None):
+            return found
+        for home in self.same.values():
+            if getattr(getattr(importlib.import_module(home), name, None), "__module__", "") == home:
+                return f"{home}:{name}"
+        return None
 
     def names(self, module: str) -> list[str]:
         """Return the names in a module's table."""

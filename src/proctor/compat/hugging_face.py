@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable
+from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
@@ -72,6 +73,7 @@ def install_hugging_face() -> None:
         stand_in = ModuleType(
             "evaluate", "Answers evaluate.load('unitxt/metric'); the package itself is not installed."
         )
+        stand_in.__spec__ = ModuleSpec("evaluate", None)  # others look for it, and this may be installed twice
         stand_in.load = _metric(None)  # type: ignore[attr-defined]
         sys.modules["evaluate"] = stand_in
 

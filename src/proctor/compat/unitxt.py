@@ -6,7 +6,7 @@ Artifact classes need no entry: they are found by name in every module. The tabl
 from __future__ import annotations
 
 from proctor.compat.aliases import Alias
-from proctor.compat.unitxt_names.table import NAMES
+from proctor.compat.unitxt_names.table import NAMES, WHOLE_MODULES
 
 _TOP = {
     "load_dataset": "proctor.recipes:load_dataset",
@@ -22,8 +22,8 @@ _TOP = {
     "register_local_catalog": "proctor.artifacts:register_local_catalog",
     "register_catalog": "proctor.artifacts:register_local_catalog",
     "get_logger": "proctor.logs:get_logger",
-    "settings": "proctor.settings:settings",
-    "get_settings": "proctor.settings:get_settings",
+    "settings": "proctor.compat.unitxt_names.own_settings:settings",
+    "get_settings": "proctor.compat.unitxt_names.own_settings:get_settings",
     "fetch_artifact": "proctor.compat.unitxt_functions:fetch_artifact",
     "get_constants": "proctor.compat.unitxt_functions:get_constants",
 }
@@ -123,7 +123,7 @@ _FUNCTIONS: dict[str, dict[str, str]] = {
     "dict_utils": _FIELD_PATHS,
     "error_utils": {
         "UnitxtError": "proctor.errors:ProctorError",
-        "UnitxtWarning": "proctor.compat.unitxt_functions:warn",
+        "UnitxtWarning": "proctor.compat.unitxt_functions:UnitxtWarning",
         "Documentation": "proctor.compat.unitxt_functions:Documentation",
     },
     "eval_utils": {
@@ -311,5 +311,6 @@ UNITXT = Alias(
             "use unitxt.evaluate(predictions, data) and unitxt.api.post_process",
         ),
     },
+    same={f"unitxt.{name}": f"proctor.compat.unitxt_names.{place}" for name, place in WHOLE_MODULES.items()},
 )
 """The alias of Unitxt 1.26."""

@@ -26,6 +26,9 @@ __all__ = ["is_subpath"]
 CATALOG_FOLDER = str(files("proctor") / "catalog")
 """Where the artifacts of this package lie."""
 
+DATASET_URL, METRIC_URL = "unitxt/data", "unitxt/metric"
+"""What Hugging Face's functions call Unitxt; both names are answered here."""
+
 _PAGES = {
     "URL": "",
     "HUGGINGFACE_METRICS": "adding_metric.html#adding-a-hugginface-metric",
@@ -188,8 +191,8 @@ def get_constants() -> SimpleNamespace:
         package_dir=str(files("proctor")),
         catalog_dir=CATALOG_FOLDER,
         default_catalog_path=CATALOG_FOLDER,
-        dataset_url="unitxt/data",
-        metric_url="unitxt/metric",
+        dataset_url=DATASET_URL,
+        metric_url=METRIC_URL,
         env_local_catalogs_paths_sep=":",
         catalog_hierarchy_sep=".",
         instance_stream=INSTANCE_STREAM,
@@ -210,6 +213,18 @@ def warn(message: str, additional_info_id: str | None = None) -> None:
     """Log a warning, with the address of a page of Unitxt's where one is given."""
     page = f"\nFor more information: see {Documentation.URL}/{additional_info_id} \n" if additional_info_id else ""
     get_logger().warning("%s%s", message, page)
+
+
+class UnitxtWarning:
+    """Logs a warning when it is made.
+
+    Args:
+        message: What to say.
+        additional_info_id: A page of Unitxt's that says more, of :data:`Documentation`.
+    """
+
+    def __init__(self, message: str, additional_info_id: str | None = None) -> None:
+        warn(message, additional_info_id)
 
 
 def is_package_installed(name: str) -> bool:

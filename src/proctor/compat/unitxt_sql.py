@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sqlite3
 from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.data.databases import FileDatabase, MemoryDatabase, Outcome, RemoteDatabase
+from proctor.errors import DatasetNotFoundError
 from proctor.scoring import sql
 
 if TYPE_CHECKING:
@@ -72,11 +77,15 @@ def _named_table(part: str) -> str:
     return found[1] if found else ""
 
 
-class _Connector:
-    """What both kinds of databases here have, by the names that programs call."""
+class DatabaseConnector:
+    """What every database has, by the names that programs call."""
 
     execute: Any
     schema: Any
+
+    def __init__(self, db_config: Mapping[str, Any]) -> None:
+        super().__init__(db_config)  # type: ignore[call-arg]  # of the database itself, which is the other base
+        self.db_config = db_config
 
     def execute_query(self, query: str) -> Outcome:
         """Return the rows of a query, or why there are none."""
@@ -91,15 +100,66 @@ class _Connector:
         return "\n\n".join(part for part in parts if _named_table(part) in select_tables)
 
 
-class LocalSQLiteConnector(_Connector, FileDatabase):
-    """A SQLite file."""
+class DatabaseToDownloadError(DatasetNotFoundError, NotImplementedError):
+    """A database that is not on this machine: none is downloaded."""
 
 
-class InMemoryDatabaseConnector(_Connector, MemoryDatabase):
+class LocalSQLiteConnector(DatabaseConnector, FileDatabase):
+    """A SQLite file, found below the databases folder."""
+
+    def _find(self, db_id: str) -> Path:
+        return Path(self.get_db_file_path(db_id))
+
+    def get_db_file_path(self, db_id: str) -> str:
+        """Return the path of the database's file.
+
+        Raises:
+            DataError: There are several, or none.
+        """
+        try:
+            return str(super()._find(db_id))
+        except DatasetNotFoundError:
+            self.download_database(db_id)
+            raise
+
+    def download_database(self, db_id: str) -> None:
+        """Refuse to download a database.
+
+        Raises:
+            NotImplementedError: Always; the message says where to put the file.
+        """
+        raise DatabaseToDownloadError(
+            f"there is no database '{db_id}'",
+            why=f"none is below {self.folder()}, and none is downloaded",
+            hint="copy the databases there (BIRD: premai-io/birdbench on the hub)",
+        )
+
+    @property
+    def databases_folder(self) -> str:
+        """Where databases are looked for."""
+        return str(self.folder())
+
+    @property
+    def db_path(self) -> str:
+        """The path of the file."""
+        return str(self.path)
+
+    @cached_property
+    def conn(self) -> sqlite3.Connection:
+        """A connection that reads the file; queries of models have one of their own each, with limits."""
+        return self._open()
+
+    @cached_property
+    def cursor(self) -> sqlite3.Cursor:
+        """A cursor of that connection."""
+        return self.conn.cursor()
+
+
+class InMemoryDatabaseConnector(DatabaseConnector, MemoryDatabase):
     """Tables in memory."""
 
 
-class RemoteDatabaseConnector(_Connector, RemoteDatabase):
+class RemoteDatabaseConnector(DatabaseConnector, RemoteDatabase):
     """A database behind a server."""
 
     @property
@@ -111,6 +171,28 @@ class RemoteDatabaseConnector(_Connector, RemoteDatabase):
     def database_id(self) -> str:
         """Its name there."""
         return self.id
+
+    @property
+    def api_key(self) -> str:
+        """The key of the server, which is the environment's: an object that is printed or saved does not hold it."""
+        return os.environ.get("SQL_API_KEY", "")
+
+    @property
+    def base_headers(self) -> Mapping[str, str]:
+        """What goes along with each request."""
+        return self.headers
+
+
+def execute_query_local(db_path: str, query: str) -> Outcome:
+    """Return the rows of a query to a SQLite file, or why there are none."""
+    return LocalFile(db_path).execute(query)
+
+
+class LocalFile(FileDatabase):
+    """A SQLite file, by its path."""
+
+    def __init__(self, path: str) -> None:
+        self.path = Path(path)
 
 
 def get_db_connector(db_type: str) -> type[Any]:

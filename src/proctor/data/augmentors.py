@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, StrictStr
 from typing_extensions import override
 
 from proctor.artifacts.field_types import Text
@@ -93,9 +93,9 @@ class AugmentPrefixSuffix(TextAugmentor):
         remove_existing_whitespaces: Remove blanks at both ends first.
     """
 
-    prefixes: list[str] | dict[str, int] | None = Field(default_factory=_default_patterns)
+    prefixes: list[StrictStr] | dict[StrictStr, int] | None = Field(default_factory=_default_patterns)
     prefix_len: int = Field(default=3, gt=0)
-    suffixes: list[str] | dict[str, int] | None = Field(default_factory=_default_patterns)
+    suffixes: list[StrictStr] | dict[StrictStr, int] | None = Field(default_factory=_default_patterns)
     suffix_len: int = Field(default=3, gt=0)
     remove_existing_whitespaces: bool = False
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from proctor.effects import asking, author_of_rows, require
-from proctor.errors import DataError, DatasetNotFoundError
+from proctor.errors import DataError, DatasetNotFoundError, UnreachableDatabaseError
 from proctor.foreign_text import parse_json
 from proctor.settings import settings
 
@@ -254,7 +254,9 @@ class RemoteDatabase:
         try:
             tables = self._ask(f"datasources/{self.id}")["schema"]["tables"]
         except (OSError, ValueError, KeyError) as error:
-            raise DataError(f"the schema of '{self.id}' cannot be fetched from {self.url}", why=str(error)) from error
+            raise UnreachableDatabaseError(
+                f"the schema of '{self.id}' cannot be fetched from {self.url}", why=str(error)
+            ) from error
         return "".join(
             f"Table: {table.get('name', table.get('table_name'))} has columns: "
             f"{[column.get('name', column.get('column_name')) for column in table['columns']]}\n"

@@ -33,6 +33,8 @@ class Copy(FieldOperator):
 class CopyFields(Copy):
     """The old name of :class:`Copy`."""
 
+    _is_now: ClassVar[str] = "Copy"
+
 
 class RecursiveCopy(FieldOperator):
     """Copies values with the dicts and lists inside them."""
@@ -73,6 +75,8 @@ class Rename(FieldOperator):
 
 class RenameFields(Rename):
     """The old name of :class:`Rename`."""
+
+    _is_now: ClassVar[str] = "Rename"
 
 
 class Move(InstanceOperator):
@@ -259,7 +263,13 @@ class Perturb(FieldOperator):
     @override
     def prepare(self) -> None:
         super().prepare()
-        self._random = random_stream("CopyWithPerturbation")
+        self._random = self._of_single_rows = random_stream("CopyWithPerturbation")
+
+    @override
+    def process(self, instance: Row, stream_name: str | None = None) -> Row:
+        step = self.compile(stream_name)
+        self._random = self._of_single_rows  # which goes on from one row to the next
+        return step(instance)
 
     @override
     def process_value(self, value: Any) -> Any:
@@ -411,11 +421,11 @@ class ApplyOperatorsField(InstanceOperator):
 
     Attributes:
         operators_field: The field; an operator or a list of them.
-        default_operators: The operators of rows that name none.
+        default_operators: The operators of rows that name none; one or a list of them.
     """
 
     operators_field: str
-    default_operators: list[Any] | None = None
+    default_operators: str | list[Any] | None = None
 
     @override
     def process(self, instance: Row, stream_name: str | None = None) -> Row:

@@ -16,7 +16,7 @@ from proctor.data.operator import (
     StreamOperator,
 )
 from proctor.data.streams import Stream
-from proctor.errors import DataError, ValidationError, did_you_mean
+from proctor.errors import DataError, EmptyStreamError, ValidationError, did_you_mean
 from proctor.randomness import random_stream
 
 
@@ -41,7 +41,7 @@ class RowFilter(StreamOperator):
                 kept = True
                 yield row
         if not kept and self.error_on_filtered_all:
-            raise DataError(
+            raise EmptyStreamError(
                 f"{type(self).__name__} left nothing of the stream '{stream_name}'",
                 path=self.label(),
                 hint="set error_on_filtered_all=False if that is right",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
-from typing import Any
+from typing import Any, ClassVar
 
 from typing_extensions import override
 
@@ -54,6 +54,8 @@ class Set(InstanceOperator):
 
 class AddFields(Set):
     """The old name of :class:`Set`."""
+
+    _is_now: ClassVar[str] = "Set"
 
 
 class MapInstanceValues(InstanceOperator):

@@ -7,8 +7,10 @@ them in place.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.data.fields import Row
@@ -120,6 +122,14 @@ def _own(value: Any) -> Any:
 DynamicStream = GeneratorStream
 
 
+def _cache_of_datasets() -> Path:
+    from datasets import config
+
+    folder = Path(config.HF_DATASETS_CACHE)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 class MultiStream(dict[str, Stream]):
     """Streams by name; a list of rows becomes a stream."""
 
@@ -162,11 +172,19 @@ class MultiStream(dict[str, Stream]):
     def to_dataset(
         self, disable_cache: bool = True, cache_dir: str | None = None, features: Features | None = None
     ) -> DatasetDict:
-        """Return the streams as a Hugging Face ``DatasetDict``, in memory: there is no cache to disable or to place."""
-        from datasets import DatasetDict
+        """Return the streams as a Hugging Face ``DatasetDict``.
 
-        del disable_cache, cache_dir
+        Args:
+            disable_cache: Keep it in memory; otherwise it lies in a folder, and is read from there.
+            cache_dir: The folder; Hugging Face's own where none is given.
+            features: The columns with their types.
+        """
+        from datasets import DatasetDict, load_from_disk
 
+        if not disable_cache:
+            folder = tempfile.mkdtemp(prefix="streams-", dir=cache_dir or _cache_of_datasets())
+            self.to_dataset(features=features).save_to_disk(folder)
+            return load_from_disk(folder)
         return DatasetDict({name: stream.to_dataset(features) for name, stream in self.items()})
 
     def to_iterable_dataset(self, features: Features | None = None) -> IterableDatasetDict:

@@ -44,6 +44,8 @@ class Sampler(Artifact):
 
     def filter_source_by_instance(self, instances_pool: Sequence[Instance], instance: Instance) -> list[Instance]:
         """Return the pool without instances whose input fields equal the instance's."""
+        if "input_fields" not in instance:
+            raise DemosError("an instance without 'input_fields' has no demos", why=f"it has {', '.join(instance)}")
         asked = instance["input_fields"]
         return [each for each in instances_pool if each["input_fields"] != asked]
 
@@ -141,6 +143,10 @@ class DiverseLabelsSampler(Sampler):
                 why=f"they are {choices!r} and {labels!r}",
             )
         return str([choice for choice in choices if choice in labels])
+
+    def exemplar_repr(self, exemplar: Instance) -> str:
+        """Return :meth:`combination`, as Unitxt calls it."""
+        return self.combination(exemplar)
 
     @staticmethod
     def _field(instance: Instance, part: str, name: str) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 from msgspec import structs
 
 from proctor.artifacts.query import parse_query
+from proctor.data.policy import policy_of
 from proctor.effects import written_by
 from proctor.engines.decoding import with_defaults
 from proctor.engines.engine import Engine
@@ -72,6 +73,7 @@ class StandIn(Engine):
 
     _asked: Engine
     _answering: Engine
+    _tries_out: bool = False
 
     @classmethod
     def in_place_of(cls, engine: Engine) -> Engine:
@@ -82,7 +84,7 @@ class StandIn(Engine):
             if engine.type_name() == _MOCK:  # it knows what to say
                 return engine
             with written_by(None):  # the user's settings say so
-                return cls.of(engine, ScriptedEngine(function=_echo))
+                return cls.of(engine, ScriptedEngine(function=_echo), tries_out=True)
         if not (table := engine_map()):
             return engine
         known = list(_names(engine))
@@ -93,10 +95,10 @@ class StandIn(Engine):
             return cls.of(engine, engine_from(wanted))
 
     @classmethod
-    def of(cls, asked: Engine, answering: Engine) -> StandIn:
-        """Return ``answering`` in place of ``asked``."""
+    def of(cls, asked: Engine, answering: Engine, *, tries_out: bool = False) -> StandIn:
+        """Return ``answering`` in place of ``asked``; with ``tries_out`` nobody is sent anything."""
         stand_in = cls()
-        stand_in._asked, stand_in._answering = asked, answering
+        stand_in._asked, stand_in._answering, stand_in._tries_out = asked, answering, tries_out
         object.__setattr__(stand_in, "can_score", answering.can_score)
         return stand_in
 
@@ -126,8 +128,8 @@ class StandIn(Engine):
 
     @property
     def policy(self) -> list[str] | None:
-        """The policy of the engine that answers: that is where the data goes."""
-        return self._answering.policy
+        """The policy of the engine that answers: that is where the data goes; where a program is tried out, its own."""
+        return policy_of(self._asked) if self._tries_out else self._answering.policy
 
     def identity_values(self) -> dict[str, Any]:
         """Return what decides the answers: the engine that answers, and the decoding."""

@@ -76,21 +76,22 @@ class Format(InstanceOperator):
         return self.layout()(parts)
 
     def process(self, instance: dict[str, Any], stream_name: str | None = None) -> dict[str, Any]:
-        """Return the instance with its final ``source``; the parts that went into it are taken out."""
+        """Give the instance its final ``source`` and return it; the parts that went into it are taken out."""
         del stream_name
-        result = dict(instance)
         parts = Parts(
-            source=result.pop("source", ""),
-            system_prompt=result.pop("system_prompt", ""),
-            instruction=result.pop("instruction", ""),
-            target_prefix=result.pop("target_prefix", ""),
-            demos=[demo_of(each) for each in result.get(self.demos_field or "", ())],
-            turns=result.get("__turns__"),
-            media=result.get("media") or {},
+            source=instance.get("source", ""),
+            system_prompt=instance.get("system_prompt", ""),
+            instruction=instance.get("instruction", ""),
+            target_prefix=instance.get("target_prefix", ""),
+            demos=[demo_of(each) for each in instance.get(self.demos_field or "", ())],
+            turns=instance.get("__turns__"),
+            media=instance.get("media") or {},
         )
-        prompt = self.lay_out(parts)
-        result["source"] = prompt.payload if isinstance(prompt.payload, str) else list(prompt.payload)
-        return result
+        prompt = self.lay_out(parts)  # before the parts are taken out: an instance that cannot be laid out stays whole
+        for part in ("source", "system_prompt", "instruction", "target_prefix"):
+            instance.pop(part, None)
+        instance["source"] = prompt.payload if isinstance(prompt.payload, str) else list(prompt.payload)
+        return instance
 
 
 def demo_of(instance: Mapping[str, Any]) -> Demo:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, SkipValidation
 
@@ -158,6 +158,16 @@ class DatasetRecipe(Recipe):
             "test": self.max_test_instances,
         }
         return {name: limit for name, limit in limits.items() if limit is not None}
+
+    @property
+    def has_card_templates(self) -> bool:
+        """Whether the card brings templates."""
+        return self.card is not None and bool(card_templates(self.card))
+
+    @property
+    def has_no_templates(self) -> bool:
+        """Whether the recipe itself names no template."""
+        return self.template is None and self.template_card_index is None
 
     # -- parts ------------------------------------------------------------------------------------------------
 
@@ -318,10 +328,16 @@ def default_format() -> Format:
 class BaseRecipe(DatasetRecipe):
     """An older name of :class:`DatasetRecipe`."""
 
+    _is_now: ClassVar[str] = "DatasetRecipe"
+
 
 class StandardRecipe(DatasetRecipe):
     """An older name of :class:`DatasetRecipe`."""
 
+    _is_now: ClassVar[str] = "DatasetRecipe"
+
 
 class StandardRecipeWithIndexes(DatasetRecipe):
     """An older name of :class:`DatasetRecipe`."""
+
+    _is_now: ClassVar[str] = "DatasetRecipe"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, ClassVar
 
 from proctor.data.fields import Row
 from proctor.data.operator import FieldOperator, InstanceFieldOperator
@@ -71,6 +71,8 @@ class StringEquals(FieldOperator):
 
 class StringOrNotString(StringEquals):
     """An old name of :class:`StringEquals`."""
+
+    _is_now: ClassVar[str] = "StringEquals"
 
 
 class MatchClosestOption(InstanceFieldOperator):

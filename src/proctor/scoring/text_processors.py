@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import string
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from proctor.data.operator import FieldOperator
 from proctor.errors import ValidationError
@@ -38,6 +38,8 @@ class Lower(FieldOperator):
 
 class LowerCase(Lower):
     """An old name of :class:`Lower`."""
+
+    _is_now: ClassVar[str] = "Lower"
 
 
 class Upper(FieldOperator):

@@ -9,11 +9,12 @@ stream ``INFERENCE_STREAM``). Everything else in the row is dropped.
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar, get_args
 
 from typing_extensions import override
 
 from proctor.artifacts.artifact import Artifact
+from proctor.artifacts.fetch import fetch_artifact
 from proctor.artifacts.types import compile_check, explain_mismatch, parse_type_string, to_type_string
 from proctor.data.fields import Row
 from proctor.data.operator import InstanceOperator, Step
@@ -112,6 +113,29 @@ class Task(InstanceOperator):
         """The metrics as a list."""
         return [self.metrics] if isinstance(self.metrics, str) else list(self.metrics)
 
+    @classmethod
+    def get_metrics_artifact_without_load(cls, metric_id: str | Artifact) -> list[Any]:
+        """Return the metrics that a name means: those of a list, or the one. Models are loaded when they are used."""
+        return _members(fetch_artifact(metric_id))
+
+    def check_metrics_type(self) -> None:
+        """Check that the metrics take what the task predicts.
+
+        Raises:
+            ValidationError: A metric takes values of another type.
+        """
+        for name in self.metric_names:
+            for metric in _members(self.fetched(name)):
+                wanted = getattr(metric, "prediction_type", None) or Any
+                wanted = parse_type_string(wanted) if isinstance(wanted, str) else wanted
+                if self.prediction_type in (wanted, Any, *get_args(wanted)) or wanted is Any:
+                    continue
+                raise ValidationError(
+                    f"the task predicts {self.prediction_type}, which the metric {name!r} does not take",
+                    why=f"it takes {wanted}",
+                    hint="give the task another prediction_type, or another metric",
+                )
+
     def set_default_values(self, instance: Row) -> Row:
         """Return the row with the defaults of fields it does not have."""
         return {**self.defaults, **instance} if self.defaults else instance
@@ -151,8 +175,15 @@ class Task(InstanceOperator):
         return step
 
 
+def _members(metric: Any) -> list[Any]:
+    members = getattr(metric, "items", None)
+    return list(members) if isinstance(members, (list, tuple)) else [metric]
+
+
 class FormTask(Task):
     """The old name of :class:`Task`."""
+
+    _is_now: ClassVar[str] = "Task"
 
 
 class _FieldPicker:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import ItemsView, Iterator, KeysView, ValuesView
 
+from pydantic import Field
+
 from proctor.artifacts import Artifact
 from proctor.templates.template import Template
 
@@ -26,7 +28,7 @@ class TemplatesList(Artifact):
 class TemplatesDict(Artifact):
     """Templates by name; the first is the default."""
 
-    items: dict[str, Template]
+    items: dict[str, Template] = Field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.items)

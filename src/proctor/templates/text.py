@@ -119,9 +119,20 @@ class KeyValTemplate(Template):
     use_keys_for_outputs: bool = False
 
     def _pairs(self, data: Fields, separator: str, *, use_keys: bool) -> str:
+        return self.process_dict(data, separator, self.pairs_separator, use_keys)
+
+    def process_dict(self, data: Fields, key_val_sep: str, pairs_sep: str, use_keys: bool) -> str:
+        """Return fields as pairs, or their values alone.
+
+        Args:
+            data: The fields.
+            key_val_sep: What stands between a key and its value.
+            pairs_sep: What stands between pairs.
+            use_keys: Whether keys are shown.
+        """
         if use_keys:
-            return self.pairs_separator.join(f"{key}{separator}{value}" for key, value in data.items())
-        return self.pairs_separator.join(str(value) for value in data.values())
+            return pairs_sep.join(f"{key}{key_val_sep}{value}" for key, value in data.items())
+        return pairs_sep.join(str(value) for value in data.values())
 
     def input_fields_to_source(self, input_fields: Fields) -> str:
         """Return the input fields as pairs."""

@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from proctor.scoring.grade import Columns
+from proctor.scoring.columns import ABSENT
+from proctor.scoring.grade import Columns, Grade
 from proctor.scoring.metric import Metric
 from proctor.scoring.pipeline import apply_metrics
 
@@ -22,17 +23,23 @@ def apply_metric(
 ) -> list[dict[str, Any]]:
     """Return evaluation rows: each with its prediction, references, and instance and global scores."""
     columns = Columns(list(predictions), list(references), list(task_data or [{}] * len(predictions)))
-    grade = apply_metrics(columns, [metric])
+    return scored_rows(columns, apply_metrics(columns, [metric]))
+
+
+def scored_rows(columns: Columns, grade: Grade) -> list[dict[str, Any]]:
+    """Return a grade as evaluation rows."""
     return [
         {
             "prediction": prediction,
             "references": list(answers),
             "score": {
                 "global": grade.scores,
-                "instance": {name: column[place] for name, column in grade.instance_scores.items()},
+                "instance": {
+                    name: column[place] for name, column in grade.instance_scores.items() if column[place] is not ABSENT
+                },
             },
         }
-        for place, (prediction, answers) in enumerate(zip(predictions, references, strict=True))
+        for place, (prediction, answers) in enumerate(zip(columns.predictions, columns.references, strict=True))
     ]
 
 

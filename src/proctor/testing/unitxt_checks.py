@@ -8,13 +8,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from proctor.errors import ScoringError
 from proctor.results.row_scoring import evaluate_frame
 from proctor.running.judging import judges_through
 from proctor.scoring.global_metric import GlobalMetric
+from proctor.scoring.grade import Columns
 from proctor.scoring.metric import Metric
+from proctor.scoring.pipeline import apply_metrics
 from proctor.settings import settings
 from proctor.testing.cards import temporary_catalog
-from proctor.testing.metrics import apply_metric as scored
+from proctor.testing.metrics import scored_rows
 
 RESAMPLES = 3
 """Bootstrap resamples of global metrics in ``test_metric``, as there: expected intervals were written down with it."""
@@ -67,7 +70,7 @@ def apply_metric(
 
     Raises:
         AssertionError: The lists do not fit each other; not checked on request.
-        ValueError: A prediction or reference is not of the metric's type.
+        ValueError: A prediction or reference is not of the metric's type, or the metric fails on it.
     """
     if perform_validations_in_apply_metric:
         _check(isinstance(metric, Metric), "metric must be a Metric")
@@ -75,7 +78,18 @@ def apply_metric(
         _check(all(isinstance(each, list) for each in references), "references must be a list of lists")
         _check(len(references) == len(predictions), "there are as many references as predictions")
         _check(task_data is None or len(task_data) == len(references), "there are as many task_data as references")
-    return scored(metric, predictions, references, task_data)
+    columns = Columns(predictions, references, task_data or [{}] * len(predictions))
+    grade = apply_metrics(columns, [metric])
+    failed = [*grade.failures.values(), *grade.metric_failures.values()]
+    if failed:
+        raise MetricFailedError(
+            f"{type(metric).__name__} could not score everything", why=failed[0].message, path=metric.artifact_id or ""
+        )
+    return scored_rows(columns, grade)
+
+
+class MetricFailedError(ScoringError, AssertionError):
+    """A metric that could not score everything it was given; Unitxt's raise either of the two."""
 
 
 def _check(holds: bool, message: str) -> None:

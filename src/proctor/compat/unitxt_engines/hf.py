@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from proctor.artifacts import NON_POSITIONAL
-from proctor.compat.unitxt_engines.words import in_unitxt_words
+from proctor.compat.unitxt_engines.words import ToldInUnitxtWords, engine_id, in_unitxt_words
 from proctor.engines.hf.hf_engine import HFEngine
 from proctor.engines.hf.loading import Family, ModelSource
 from proctor.engines.inference import OnFailure, Predictions, Row
@@ -30,7 +30,7 @@ _TASKS: dict[str, Family] = {
 }
 
 
-class UnitxtHFEngine(HFEngine):
+class UnitxtHFEngine(ToldInUnitxtWords, HFEngine):
     """What the engines in this module share.
 
     Attributes:
@@ -106,8 +106,10 @@ class UnitxtHFEngine(HFEngine):
 
     def get_engine_id(self) -> str:
         """Return the name that Unitxt would file this engine under."""
-        model = self.model.rpartition("/")[2].replace("-", "_").replace(".", ",").lower()
-        return f"{model}_{self.inference_label}"
+        return engine_id(self.model, self.inference_label)
+
+    def _is_loaded(self) -> bool:
+        return self._loaded is not None  # the model is loaded when it is asked first, whatever ``lazy_load`` says
 
     def decoding_defaults(self) -> Mapping[str, Any]:
         """Return the decoding that the fields ask for."""
@@ -140,6 +142,10 @@ class HFPipelineBasedInferenceEngine(UnitxtHFEngine):
 
     inference_label: str = "hf_pipeline_inference_engine"
     task: Annotated[str | None, NON_POSITIONAL] = None
+
+    def get_engine_id(self) -> str:
+        """Return what Unitxt calls it in the names of scores."""
+        return engine_id(self.model, "hf_pipeline")
 
     def source(self) -> ModelSource:
         """Return what to load, as the family that ``task`` names."""

@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 
 from proctor.artifacts import NON_POSITIONAL
 from proctor.artifacts.effects_of import effects_of
-from proctor.compat.unitxt_engines.words import in_unitxt_words
+from proctor.compat.unitxt_engines.words import ToldInUnitxtWords, engine_id, in_unitxt_words
 from proctor.effects import Effect, missing, reading, require, written_by
 from proctor.engines.engine import Engine
 from proctor.engines.http.provider_engine import ProviderEngine
@@ -27,7 +27,7 @@ from proctor.settings import settings
 Policy = Annotated[list[str] | None, NON_POSITIONAL]
 
 
-class UnitxtProviderEngine(ProviderEngine):
+class UnitxtProviderEngine(ToldInUnitxtWords, ProviderEngine):
     """What the engines in this module share.
 
     Attributes:
@@ -44,6 +44,8 @@ class UnitxtProviderEngine(ProviderEngine):
         "inference_label",
     }
     fixed_provider: ClassVar[str | None] = None
+    id_label: ClassVar[str] = ""
+    """What names of scores call the kind of engine, where it is not the provider."""
     other_names: ClassVar[Mapping[str, str]] = {"model_name": "model", "label": "inference_label"}
     saved_names: ClassVar[Mapping[str, str]] = {"inference_label": "label"}
     """What Unitxt calls our fields, in engines that are saved."""
@@ -95,11 +97,7 @@ class UnitxtProviderEngine(ProviderEngine):
 
     def get_engine_id(self) -> str:
         """Return the name that Unitxt would file this engine under."""
-        return _engine_id(self.model, self.inference_label or self.provider or "cross_provider")
-
-
-def _engine_id(model: str, label: str) -> str:
-    return f"{model.rpartition('/')[2].replace('-', '_').replace('.', ',').lower()}_{label}"
+        return engine_id(self.model, self.inference_label or self.id_label or self.provider or "cross_provider")
 
 
 class CrossProviderInferenceEngine(UnitxtProviderEngine):
@@ -110,12 +108,13 @@ class CrossProviderInferenceEngine(UnitxtProviderEngine):
         name = self.provider or settings.default_provider
         if not name:
             return super().get_engine_id()
-        return _engine_id(provider_named(name)[1].models.get(self.model, self.model), name)
+        return engine_id(provider_named(name)[1].models.get(self.model, self.model), name)
 
 
 class OpenAiInferenceEngine(UnitxtProviderEngine):
     """OpenAI, or a server that speaks its protocol where ``base_url`` or ``credentials["api_url"]`` is given."""
 
+    id_label: ClassVar[str] = "openai"
     fixed_provider: ClassVar[str | None] = "open-ai"
     other_names: ClassVar[Mapping[str, str]] = {
         **UnitxtProviderEngine.other_names,
@@ -135,18 +134,21 @@ class OpenAiInferenceEngine(UnitxtProviderEngine):
 class AzureOpenAIInferenceEngine(OpenAiInferenceEngine):
     """Azure OpenAI; ``model_name`` is the deployment."""
 
+    id_label: ClassVar[str] = "azure_openai"
     fixed_provider: ClassVar[str | None] = "azure"
 
 
 class VLLMRemoteInferenceEngine(OpenAiInferenceEngine):
     """A vLLM server."""
 
+    id_label: ClassVar[str] = "vllm-remote"
     fixed_provider: ClassVar[str | None] = "vllm-server"
 
 
 class RITSInferenceEngine(OpenAiInferenceEngine):
     """IBM Research RITS."""
 
+    id_label: ClassVar[str] = "rits"
     fixed_provider: ClassVar[str | None] = "rits"
     data_classification_policy: Policy = ["public", "proprietary"]
 
@@ -154,6 +156,7 @@ class RITSInferenceEngine(OpenAiInferenceEngine):
 class OllamaInferenceEngine(UnitxtProviderEngine):
     """Ollama; ``credentials["api_base"]`` is its address."""
 
+    id_label: ClassVar[str] = "ollama"
     fixed_provider: ClassVar[str | None] = "ollama"
     data_classification_policy: Policy = ["public", "proprietary"]
 
@@ -161,6 +164,7 @@ class OllamaInferenceEngine(UnitxtProviderEngine):
 class TogetherAiInferenceEngine(UnitxtProviderEngine):
     """Together AI."""
 
+    id_label: ClassVar[str] = "together"
     fixed_provider: ClassVar[str | None] = "together-ai"
     saved_names: ClassVar[Mapping[str, str]] = {**UnitxtProviderEngine.saved_names, "model": "model_name"}
     data_classification_policy: Policy = ["public"]
@@ -179,6 +183,8 @@ class LiteLLMInferenceEngine(UnitxtProviderEngine):
     Attributes:
         max_requests_per_second: Most requests per second.
     """
+
+    id_label: ClassVar[str] = "litellm"
 
     prefixes: ClassVar[Mapping[str, str]] = {
         "anthropic": "anthropic",
@@ -248,6 +254,7 @@ class WMLInferenceEngineBase(UnitxtProviderEngine):
         concurrency_limit: Saved engines call ``max_concurrency`` so.
     """
 
+    id_label: ClassVar[str] = "wml"
     fixed_provider: ClassVar[str | None] = "watsonx"
     other_names: ClassVar[Mapping[str, str]] = {
         **UnitxtProviderEngine.other_names,
@@ -333,6 +340,8 @@ class WMLInferenceEngineGeneration(WMLInferenceEngineBase):
 class WMLInferenceEngine(WMLInferenceEngineGeneration):
     """The older name of :class:`WMLInferenceEngineGeneration`."""
 
+    _is_now: ClassVar[str] = "WMLInferenceEngineGeneration"
+
 
 class WMLInferenceEngineChat(WMLInferenceEngineBase):
     """watsonx.ai, chat; also with pictures.
@@ -369,7 +378,7 @@ _ENGINE_VARIABLES = ("PROCTOR_INFERENCE_ENGINE", "UNITXT_INFERENCE_ENGINE")
 """Variables in which users name an engine."""
 
 
-class GenericInferenceEngine(Engine):
+class GenericInferenceEngine(ToldInUnitxtWords, Engine):
     """Whatever engine the environment names: ``PROCTOR_INFERENCE_ENGINE`` (or ``UNITXT_INFERENCE_ENGINE``).
 
     Attributes:
@@ -428,6 +437,13 @@ class GenericInferenceEngine(Engine):
 
     _made: tuple[str, Engine] | None = None
 
+    def get_engine_id(self) -> str:
+        """Return what Unitxt calls it in the names of scores, from the engine that does the work where one is named."""
+        if not (self._named_by_user() or self.default):
+            return "generic_inference_engine"
+        inner: Any = self.engine
+        return f"generic_{inner.get_engine_id() if hasattr(inner, 'get_engine_id') else inner.label}"
+
     def identity_values(self) -> dict[str, Any]:
         """Return the identity of the engine that does the work."""
         return {"engine": self.engine.identity}
@@ -456,7 +472,7 @@ class GenericInferenceEngine(Engine):
         return self.engine.score(requests)
 
 
-class MockInferenceEngine(Engine):
+class MockInferenceEngine(ToldInUnitxtWords, Engine):
     """Always the same answer, with the same token log-probabilities.
 
     Attributes:
@@ -486,6 +502,10 @@ class MockInferenceEngine(Engine):
     def to_dict(self) -> dict[str, Any]:
         """Return the engine as data, with Unitxt's names."""
         return in_unitxt_words(super().to_dict(), {"inference_label": "label"}, self._given, {})
+
+    def get_engine_id(self) -> str:
+        """Return what Unitxt calls it in the names of scores."""
+        return engine_id(self.model_name, "mock")
 
     def generate(self, requests: Iterable[Generate]) -> Answers:
         """Answer generation requests, in order."""

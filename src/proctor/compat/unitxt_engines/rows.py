@@ -19,6 +19,7 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from proctor.artifacts import NON_POSITIONAL
+from proctor.compat.unitxt_engines.words import ToldInUnitxtWords
 from proctor.engines.engine import Engine
 from proctor.engines.inference import Predictions, TextGenerationInferenceOutput, checked_rows, metadata_of
 from proctor.errors import EngineError, ProctorError, UsageError
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from proctor.engines.inference import OnFailure, Row
 
 
-class InferenceEngine(Engine):
+class InferenceEngine(ToldInUnitxtWords, Engine):
     """Base of engines that predict for rows.
 
     Attributes:

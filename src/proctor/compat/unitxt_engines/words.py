@@ -23,3 +23,20 @@ def in_unitxt_words(
     meta = [name for name in named if name.startswith("__")]
     ordered = dict.fromkeys([*meta, *(names.get(name, name) for name in given), *named])
     return {name: named[name] for name in ordered if name in named}
+
+
+def engine_id(model: str, label: str) -> str:
+    """Return what Unitxt calls an engine in the names of scores: its model without its owner, and its kind."""
+    return f"{model.rpartition('/')[2].replace('-', '_').replace('.', ',').lower()}_{label}"
+
+
+class ToldInUnitxtWords:
+    """What programs ask an engine about itself."""
+
+    def get_pretty_print_name(self) -> str:
+        """Return what messages call it: its name in the catalog, or its class."""
+        return getattr(self, "artifact_id", None) or type(self).__name__
+
+    def get_model_details(self) -> dict[str, Any]:
+        """Return what a provider tells about the model: nothing, as nobody is asked."""
+        return {}

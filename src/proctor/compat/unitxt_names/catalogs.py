@@ -196,3 +196,7 @@ def fetch(artifact_name: str, overwrite_kwargs: dict[str, Any] | None = None) ->
         return fetch_artifact(artifact_name, overwrite_kwargs)
     except (UnknownArtifactError, UnknownTypeError):
         return None
+
+
+def _reset_env_local_catalogs() -> None:
+    """Nothing to do: the folders that the environment names are read when a catalog is asked."""

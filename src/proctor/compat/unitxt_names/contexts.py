@@ -11,9 +11,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from proctor.compat.unitxt_functions import Documentation, get_constants
-from proctor.errors import SettingsError, UsageError
+from proctor.errors import UsageError
 from proctor.logs import get_logger
-from proctor.settings import get_settings
 
 context_block_title = "Proctor error context"
 log_levels = {name.lower(): getattr(logging, name) for name in ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")}
@@ -48,26 +47,6 @@ def error_context(context_object: Any = None, **context: Any) -> Iterator[None]:
         vars(error)["error_context"] = {**found, **about, **context}  # what programs look at
         vars(error).setdefault("original_error", error)
         raise
-
-
-def cast_to_type(value: Any, value_type: type) -> Any:
-    """Return the value of a setting, from its text.
-
-    Raises:
-        ValueError: It is not of the type, or the type is not one of settings.
-    """
-    if value_type is bool:
-        if value not in ("True", "False", True, False):
-            raise SettingsError(f"a setting is True or False, not {value!r}")
-        return value in ("True", True)
-    if value_type in (int, float):
-        return value_type(value)
-    raise SettingsError(f"no setting is of the type {value_type.__name__}")
-
-
-def Settings() -> Any:  # noqa: N802 - the name of a class there, of which there is one object
-    """Return the settings."""
-    return get_settings()
 
 
 def Constants() -> SimpleNamespace:  # noqa: N802

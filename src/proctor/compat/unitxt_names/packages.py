@@ -124,7 +124,7 @@ class PackageRequirementsMixin(Artifact):
                 require(text)
             except (DistributionNotFound, VersionConflict) as error:
                 is_missing = isinstance(error, DistributionNotFound)
-                (missing if is_missing else other).append(text if is_missing else str(error))
+                (missing if is_missing else other).append(text if is_missing else f"{text}: {error}")
                 instructions.append(needed[text] if isinstance(needed, dict) else f"pip install '{text}'")
         if instructions:
             raise RequirementsError(type(self).__name__, missing, other, instructions)

@@ -19,9 +19,14 @@ _TESTED = _of(
     "proctor.testing",
 )
 
+WHOLE_MODULES = {"deprecation_utils": "deprecations", "evaluate_cli": "evaluate_cli"}
+"""Modules in which programs replace names for what is in them: each is one of ours, whole."""
+
 NAMES: dict[str, dict[str, str]] = {
     "": {
         "register_all_artifacts": "proctor.compat.unitxt_helpers:register_all_artifacts",
+        "dataset_url": "proctor.compat.unitxt_functions:DATASET_URL",
+        "metric_url": "proctor.compat.unitxt_functions:METRIC_URL",
     },
     "api": {
         **_of("texts", "short_hex_hash object_to_str_without_addresses fill_metadata"),
@@ -48,13 +53,6 @@ NAMES: dict[str, dict[str, str]] = {
         "standard_variables asdict to_dict",
     ),
     "dataset_utils": {**_of("catalogs", "fetch"), "parse": "proctor.artifacts.query:parse_assignments"},
-    "deprecation_utils": {
-        **_of(
-            "deprecations", "DeprecationError compare_versions depraction_wrapper deprecation init_warning warn_on_call"
-        ),
-        "constants": "proctor.compat.unitxt_functions:constants",
-        "settings": "proctor.settings:settings",
-    },
     "dict_utils": _of("paths", "indx name is_index is_name is_wildcard validate_query_and_break_to_components"),
     "error_utils": _of("contexts", "additional_info context_block_title error_context"),
     "file_utils": _of("contexts", "get_all_files_in_dir"),
@@ -97,21 +95,36 @@ NAMES: dict[str, dict[str, str]] = {
         "IntermediateType": "typing:Any",
         "PredictionType": "typing:Any",
     },
+    "instructions": _of("bases", "TextualInstruction"),
+    "recipe": _of("bases", "SequentialRecipe"),
     "operator": {
+        "SingleStreamOperator": "proctor.data.operator:StreamOperator",
         **_of("packages", "PackageRequirementsMixin"),
         **_of("rows", "instance_generator stream_single instance_result"),
     },
-    "operators": {**_of("steps", "ApplyMetric"), **_of("rows", "recursive_key_value_replace")},
+    "operators": {
+        "ComputeExpressionMixin": "proctor.data.computed_fields:ExpressionMixin",
+        **_of(
+            "bases", "ArtifactFetcherMixin DefaultPlaceHolder default_place_holder update_scores_of_stream_instances"
+        ),
+        **_of("steps", "ApplyMetric"),
+        **_of("rows", "recursive_key_value_replace"),
+    },
     "parsing_utils": _of(
-        "texts", "consume_name_val consume_name consume_query separate_inside_and_outside_square_brackets"
+        "texts",
+        "consume_name_val consume_name consume_query consume_term consume_assignment consume_overwrites "
+        "separate_inside_and_outside_square_brackets",
     ),
-    "register": {"ProjectArtifactRegisterer": "proctor.compat.unitxt_helpers:ProjectArtifactRegisterer"},
+    "register": {
+        **_of("catalogs", "_reset_env_local_catalogs"),
+        "ProjectArtifactRegisterer": "proctor.compat.unitxt_helpers:ProjectArtifactRegisterer",
+    },
     "schema": {
         **_of("chats", "load_chat_source loads_batch loads_instance"),
         **_of("steps", "FinalizeDataset"),
         **_of("features", "UNITXT_DATASET_SCHEMA UNITXT_INFERENCE_SCHEMA get_schema"),
     },
-    "settings_utils": _of("contexts", "cast_to_type Settings Constants"),
+    "settings_utils": {**_of("own_settings", "cast_to_type Settings get_settings"), **_of("contexts", "Constants")},
     "split_utils": {
         **_of(
             "splits",
@@ -129,6 +142,7 @@ NAMES: dict[str, dict[str, str]] = {
     "text2sql_utils": {
         **_of("sql_results", "SQLExecutionResult SQLNonExecutionMetricResult run_query get_sql_execution_results"),
         **_of("texts", "generate_cache_key"),
+        **_of("unitxt_sql", "DatabaseConnector execute_query_local", "proctor.compat"),
     },
     "text_utils": _of(
         "texts",

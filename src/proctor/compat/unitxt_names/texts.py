@@ -11,7 +11,7 @@ from json import dumps
 from typing import Any
 
 import proctor
-from proctor.artifacts.query import convert, parse_query
+from proctor.artifacts.query import convert, parse_assignments, parse_query
 from proctor.errors import QueryError
 
 # -- dicts as source ----------------------------------------------------------------------------------------------
@@ -176,6 +176,58 @@ def consume_query(instring: str) -> tuple[tuple[str, Any], str]:
         return (name, None), rest
     end = _closing(rest)
     return separate_inside_and_outside_square_brackets(f"{name}{rest[: end + 1]}"), rest[end + 1 :].strip()
+
+
+def consume_term(instring: str) -> tuple[Any, str]:
+    """Return the value that a text starts with (a list, a dict, a query, a plain value), and what comes after it.
+
+    Raises:
+        ValueError: It starts with none.
+    """
+    end = _end_of_term(instring)
+    made = parse_assignments(f"term={instring[:end]}")
+    return made["term"], instring[end:].strip()
+
+
+def consume_assignment(instring: str) -> tuple[dict[str, Any], str]:
+    """Return the ``name=value`` that a text starts with, as a dict, and what comes after it.
+
+    Raises:
+        ValueError: It starts with none.
+    """
+    name, rest = consume_name(instring)
+    if not rest.startswith("="):
+        raise QueryError(f"there is no '=' after {name!r} in {instring!r}")
+    value, rest = consume_term(rest[1:])
+    return {name.strip(): value}, rest
+
+
+def consume_overwrites(instring: str, valid_follower: str) -> tuple[dict[str, Any], str]:
+    """Return the assignments that a text starts with, joined by commas, and what comes after them.
+
+    Args:
+        instring: The text.
+        valid_follower: What may come after them; where it comes at once there are none.
+
+    Raises:
+        ValueError: It starts with neither.
+    """
+    if instring.startswith(valid_follower):
+        return {}, instring
+    found, rest = consume_assignment(instring)
+    while rest.startswith(","):
+        more, rest = consume_assignment(rest[1:])
+        found |= more
+    return found, rest
+
+
+def _end_of_term(text: str) -> int:
+    depth = 0
+    for place, letter in enumerate(text):
+        if depth == 0 and letter in ",]}":
+            return place
+        depth += (letter in "[{") - (letter in "]}")
+    return len(text)
 
 
 def _closing(text: str) -> int:

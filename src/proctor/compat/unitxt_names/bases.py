@@ -1,0 +1,54 @@
+"""Small bases that Unitxt's programs derive from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from proctor.artifacts import Artifact, fetch_artifact
+from proctor.data.operator import SourceSequentialOperator
+
+
+class ArtifactFetcherMixin:
+    """A mixin of what looks artifacts up."""
+
+    @classmethod
+    def get_artifact(cls, artifact_identifier: Any) -> Artifact:
+        """Return the artifact of a name; artifacts are returned as they are."""
+        return fetch_artifact(artifact_identifier)
+
+
+class TextualInstruction(Artifact):
+    """An instruction in a catalog.
+
+    Attributes:
+        text: Its words; a template fills in its fields.
+    """
+
+    text: str
+
+    def get_instruction(self) -> str:
+        """Return its words."""
+        return self.text
+
+
+class SequentialRecipe(SourceSequentialOperator):
+    """Steps that begin with a loader, one after the other."""
+
+
+class DefaultPlaceHolder:
+    """What stands for a value that nobody gave."""
+
+
+default_place_holder = DefaultPlaceHolder()
+
+
+def update_scores_of_stream_instances(
+    stream: Iterable[dict[str, Any]], scores: Iterable[Mapping[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows, each with a copy of its ``score``."""
+    from copy import deepcopy
+
+    for row, score in zip(stream, scores, strict=False):
+        row["score"] = deepcopy(score)
+        yield row
