@@ -20,8 +20,6 @@ ABSENT: Mapping[str, str] = {
     "BFCLMultiTurn": "it runs the functions that the model calls",
     "LMMJudge": "it judges pictures that models made",
     "OCRBenchV2": "it compares tables and charts as trees, with packages of its own",
-    "IFBench": "its instructions are checked by the program of its authors",
-    "MultiIF": "its instructions are checked by the program of its authors",
     "PMMEvalMIFEval": "its instructions are checked by the program of its authors",
     "GaoKaoMATH": "it asks a model at an address of its own; GenericLLMEvaluator asks the judge of a config",
     "OmniMath": "it loads a model that judges; GenericLLMEvaluator asks the judge of a config",

@@ -186,12 +186,9 @@ _CONVERSATION = {"max_seq_len": "conversations are sent whole", "labels": "nothi
 
 INFERENCERS: Mapping[str, Keys] = {
     "gen": Keys(
-        frozenset({"type", "max_out_len", "max_seq_len", "stopping_criteria", "gen_field_replace_token"}),
+        frozenset({"type", "max_out_len", "max_seq_len", "stopping_criteria", "gen_field_replace_token", "multiround"}),
         {**_EVERY_INFERENCER, **_UNSAMPLED, "labels": "the model writes, nothing is compared"},
-        {
-            **_FEWEST,
-            "multiround": "it makes a conversation of each row; ChatInferencer with infer_mode='every' does so",
-        },
+        _FEWEST,
     ),
     "ppl": Keys(
         frozenset({"type", "max_seq_len", "labels", "normalizing_str"}),
@@ -222,6 +219,13 @@ INFERENCERS: Mapping[str, Keys] = {
 }
 """By what an inferencer asks."""
 
+_VOTING = Keys(
+    frozenset({"type", "max_out_len", "max_seq_len", "gen_field_replace_token", "sc_size", "generation_kwargs"}),
+    {**_EVERY_INFERENCER, "infer_type": _NOWHERE},
+)
+"""Of ``SCInferencer``, which reads how answers are written where it asks."""
+_OF_ROUNDS = "the prompt is a conversation, which is sent whole"
+
 _UNREAD = {
     "max_out_len": "AISBench's inferencers read none; max_out_len of the model counts where it says one",
     "max_seq_len": "AISBench's inferencers read none; max_seq_len of the model counts",
@@ -238,7 +242,11 @@ def inferencer_keys(kind: str, inferencer: Mapping[str, Any]) -> Keys:
         kind: What it asks.
         inferencer: It.
     """
-    known = INFERENCERS[kind]
+    if short_name(inferencer.get("type", "")) == "SCInferencer":
+        return _VOTING
+    known = INFERENCERS["gen" if kind == "rounds" else kind]
+    if inferencer.get("multiround") is True:
+        return Keys(known.used - {"max_seq_len"}, {**known.idle, "max_seq_len": _OF_ROUNDS}, known.refused)
     if project_named(inferencer.get("type")) != "aisbench":
         return known
     idle = {key: why for key, why in _UNREAD.items() if key in known.used}

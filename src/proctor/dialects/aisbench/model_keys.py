@@ -224,16 +224,23 @@ def model_key_problems(values: Mapping[str, Any], family: str, generation: Mappi
         yield problem.at(where, "$")
     for key, rule in {**_VALUES, **(_OF_SERVICE if family == "server" else {})}.items():
         yield from value_problem(values, key, rule, f"$.{key}", where)
-    for key, rule in _OF_DECODING.items():
-        yield from value_problem(generation, key, rule, f"$.generation_kwargs.{key}", where)
-    for key in generation:
-        if key not in _OF_DECODING and (near := slips(str(key), _OF_DECODING)):
-            path, hint = f"$.generation_kwargs.{key}", did_you_mean(str(key), near)
-            yield Diagnostic(f"the model knows no '{key}' of generation", where, path, hint=hint)
+    yield from generation_problems(generation, where)
     yield from _named_values(values, where)
     for key, why in _OF_GENERATION[family].items():
         if key in generation and not _is_off(generation[key]):
             yield Diagnostic(f"'{key}' of the model cannot be honoured", where, f"$.generation_kwargs.{key}", why)
+
+
+def generation_problems(
+    generation: Mapping[str, Any], where: Location | None, path: str = "$.generation_kwargs"
+) -> Iterator[Diagnostic]:
+    """Yield what is wrong with how answers are to be written: values that cannot be, names that are nearly known."""
+    for key, rule in _OF_DECODING.items():
+        yield from value_problem(generation, key, rule, f"{path}.{key}", where)
+    for key in generation:
+        if key not in _OF_DECODING and (near := slips(str(key), _OF_DECODING)):
+            hint = did_you_mean(str(key), near)
+            yield Diagnostic(f"the model knows no '{key}' of generation", where, f"{path}.{key}", hint=hint)
 
 
 _NUMBERS = re.compile(r"[\d.]+")
