@@ -281,7 +281,10 @@ def dataset_key_problems(values: Mapping[str, Any], arguments: Collection[str] |
     for key, value in values.items():
         if key in DATASET_PARTS or key in compared or (arguments is not None and key in arguments):
             continue
-        if arguments is not None and _is_lost(key, value, taken):
+        if owner := _owner(key, arguments, taken):
+            hint = f"{owner}=dict({key}=…)"
+            yield Diagnostic(f"'{key}' is a key of {owner}, not of the dataset", where, f"$.{key}", hint=hint)
+        elif arguments is not None and _is_lost(key, value, taken):
             why = "the class reads it, and the rows here are made without it"
             yield Diagnostic(f"'{key}' of {short_name(kind)} cannot be honoured", where, f"$.{key}", why, "take it out")
         elif not _is_argument(key, arguments, taken):
@@ -292,6 +295,20 @@ def dataset_key_problems(values: Mapping[str, Any], arguments: Collection[str] |
         for key in taken.needed:
             if key not in values and key in arguments:
                 yield Diagnostic(f"{short_name(kind)} needs '{key}'", where, "$", hint=f"{key}=…")
+
+
+def _owner(key: str, arguments: Collection[str] | None, taken: Signature | None) -> str:
+    """Return the part of a config that a key belongs to, where a class would take anything; else nothing."""
+    if taken is None or not taken.is_open or key in (*taken.names, *(arguments or ()), *DATASET_IDLE):
+        return ""
+    owned = {
+        "reader_cfg": READER.used,
+        "infer_cfg": INFERENCE.used,
+        "infer_cfg.inferencer": INFERENCERS["gen"].used | _UNSAMPLED.keys() | {"stopping_criteria", "infer_mode"},
+        "eval_cfg": EVALUATION.used | {"pred_role"},
+        "models.generation_kwargs": {"num_return_sequences"},
+    }
+    return next((owner for owner, keys in owned.items() if key in keys), "")
 
 
 def _compares(values: Mapping[str, Any]) -> bool:
