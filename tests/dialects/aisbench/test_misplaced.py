@@ -10,6 +10,7 @@ from proctor.data import hub
 from proctor.dialects.aisbench.config import dataset_config
 from proctor.dialects.aisbench.models import model_config
 from proctor.dialects.aisbench.template_keys import template_problems
+from proctor.dialects.aisbench.validate import validate
 from proctor.dialects.aisbench.values import ConfigDict, Reference
 from proctor.errors import DataError, ProctorError
 from proctor.formats.meta_template import MetaTemplate
@@ -52,6 +53,23 @@ def dataset(kind="HFDataset", infer=None, **more):
 def test_a_key_of_another_part_is_no_argument_of_a_class_that_takes_any(key, value, owner):
     with pytest.raises(ProctorError, match=f"'{key}' is a key of {owner}, not of the dataset"):
         dataset_config(dataset(**{key: value}))
+
+
+@pytest.mark.parametrize("key", ["pth", "naem", "data_flies", "splitt_", "abr"])
+def test_a_misspelt_argument_of_a_class_that_takes_any(key):
+    known = {"pth": "path", "naem": "name", "data_flies": "data_files", "splitt_": None, "abr": "abbr"}[key]
+    if known is None:  # not nearly a name of ours: the library says what it does not take
+        assert dataset_config(dataset(**{key: "x"}))
+        return
+    with pytest.raises(ProctorError, match=f"knows no '{key}'.*\n(.*\n)*.*'{known}'"):
+        dataset_config(dataset(**{key: "x"}))
+
+
+@pytest.mark.parametrize("size", [0, 0.0, -2])
+def test_a_range_of_no_row_is_refused(size):
+    reader = {"input_columns": ["question"], "output_column": "answer", "test_range": size}
+    with pytest.raises(ProctorError, match="a count from 1 on"):
+        dataset_config(dataset(reader_cfg=reader))
 
 
 def test_what_a_class_takes_itself_is_not_misplaced():
@@ -118,7 +136,7 @@ ROUND = [{"role": "HUMAN", "begin": "<h>"}, {"role": "BOT", "begin": "<b>", "gen
 @pytest.mark.parametrize("role", ["HMUAN", "human", "HUMN"])
 def test_a_misspelt_role_of_a_meta_template_is_named(role):
     template = {"round": [{**ROUND[0], "role": role}, ROUND[1]]}
-    with pytest.raises(ProctorError, match=f"no role '{role}' in datasets"):
+    with pytest.raises(ProctorError, match=f"no role '{role}'"):
         model_config(model("opencompass.models.HuggingFaceCausalLM", meta_template=template))
 
 
@@ -148,3 +166,28 @@ def test_a_misspelt_role_that_another_would_speak_for_is_named():
 @pytest.mark.parametrize("key", ["role", "fallback_role"])
 def test_a_role_is_a_name(key):
     assert problems({"role": "SYSTEM", "prompt": "p", key: 5}) == [f"'{key}' of a turn is the name of a role"]
+
+
+CONFIG = """
+from ais_bench.benchmark.models import VLLMCustomAPIChat
+from ais_bench.benchmark.utils.postprocess.model_postprocessors import extract_non_reasoning_content
+
+models = [dict(attr="service", type=VLLMCustomAPIChat, abbr="m", path="", model="m", pred_postprocessor=READS)]
+"""
+
+
+@pytest.mark.parametrize(
+    "reads, message",
+    [
+        ("dict(type=extract_non_reasoning_content)", ""),
+        ("dict(type=extract_non_reasoning_content, think_start_tokn='<t>')", "does not take these arguments"),
+        ("dict(type='extract_non_reasoning_contnt')", "extract_non_reasoning_contnt"),
+        ("dict(type=5)", "post-processor"),
+        ("{'sums*': dict(type='genral')}", "genral"),
+    ],
+)
+def test_what_reads_a_models_answers_is_checked_with_the_file(reads, message, tmp_path):
+    (tmp_path / "config.py").write_text(CONFIG.replace("READS", reads))
+    found = [f"{each.path} {each.what}" for each in validate(tmp_path / "config.py")]
+    assert len(found) == bool(message), found
+    assert all(message in each and each.startswith("$.pred_postprocessor") for each in found), found

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from proctor.dialects.aisbench.signatures import ELSEWHERE, Signature, project_named, signature_of
+from proctor.dialects.aisbench.slips import slips
 from proctor.dialects.aisbench.values import location_of, short_name
 from proctor.errors import Diagnostic, Location, did_you_mean
 
@@ -287,6 +288,9 @@ def dataset_key_problems(values: Mapping[str, Any], arguments: Collection[str] |
         elif arguments is not None and _is_lost(key, value, taken):
             why = "the class reads it, and the rows here are made without it"
             yield Diagnostic(f"'{key}' of {short_name(kind)} cannot be honoured", where, f"$.{key}", why, "take it out")
+        elif taken is not None and taken.is_open and arguments is None and (near := slips(str(key), _LOADING)):
+            hint = did_you_mean(str(key), near)
+            yield Diagnostic(f"the dataset type knows no '{key}'", where, f"$.{key}", hint=hint)
         elif not _is_argument(key, arguments, taken):
             known = [*sorted({*(arguments or ()), *(taken.names if taken is not None else ())}), *sorted(DATASET_PARTS)]
             hint = did_you_mean(str(key), known) or f"it has {', '.join(known)}"
@@ -295,6 +299,10 @@ def dataset_key_problems(values: Mapping[str, Any], arguments: Collection[str] |
         for key in taken.needed:
             if key not in values and key in arguments:
                 yield Diagnostic(f"{short_name(kind)} needs '{key}'", where, "$", hint=f"{key}=…")
+
+
+_LOADING = frozenset(("abbr", "path", "name", "split", "data_files", "data_dir", "revision", *DATASET_PARTS))
+"""What datasets have whose class hands everything on to ``datasets.load_dataset``."""
 
 
 def _owner(key: str, arguments: Collection[str] | None, taken: Signature | None) -> str:

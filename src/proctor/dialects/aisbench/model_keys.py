@@ -267,10 +267,11 @@ def _role_slips(template: Any, where: Location | None) -> Iterator[Diagnostic]:
     for part in ("round", "reserved_roles"):
         items = parts.get(part)
         for place, item in enumerate(items if isinstance(items, list | tuple) else ()):
-            role = item.get("role") if isinstance(item, Mapping) else None
-            if isinstance(role, str) and role not in ROLES and (near := slips(role, ROLES)):
-                path, hint = f"$.meta_template.{part}[{place}].role", did_you_mean(role, near)
-                yield Diagnostic(f"there is no role '{role}' in datasets", where, path, hint=hint)
+            for key in ("role", "api_role"):
+                role = item.get(key) if isinstance(item, Mapping) else None
+                if isinstance(role, str) and role not in ROLES and (near := slips(role, ROLES)):
+                    path, hint = f"$.meta_template.{part}[{place}].{key}", did_you_mean(role, near)
+                    yield Diagnostic(f"there is no {key} '{role}'", where, path, hint=hint)
 
 
 _OF_MODEL = frozenset(
