@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from proctor.errors import MissingExtraError, ScoringError
 from proctor.scoring import english_words, ifbench_texts
-from proctor.scoring.ifbench_layouts import _CAPITALS, LAYOUT_CHECKS
+from proctor.scoring.ifbench_layouts import CAPITALS, LAYOUT_CHECKS
 from proctor.scoring.ifbench_texts import TEXT_CHECKS
 from proctor.scoring.instructions import follows, follows_loosely
 from proctor.scoring.sentences import sentences_by_rule
@@ -78,7 +78,7 @@ CASES = [
         " ".join(f"{chr(97 + i)} sat." for i in range(26)),
         " ".join(f"{chr(97 + i)} sat." for i in range(25)),
     ),
-    ("custom:european_capitals_sort", {}, ", ".join(_CAPITALS), ", ".join(reversed(_CAPITALS))),
+    ("custom:european_capitals_sort", {}, ", ".join(CAPITALS), ", ".join(reversed(CAPITALS))),
     (
         "custom:csv_city",
         {},

@@ -27,7 +27,7 @@ _BRACKETS_DEEP, _QUOTES_DEEP = 5, 3
 _QUESTIONS, _OPTIONS = 4, 5
 _COUNTRIES = 52
 """Lines that a list of Africa's countries has at least, from Zimbabwe on."""
-_CAPITALS = [
+CAPITALS = [
     "Reykjavik",
     "Helsinki",
     "Oslo",
@@ -223,7 +223,7 @@ def _sentences_of_the_alphabet(answer: str, given: Arguments) -> bool:
 
 def _capitals_by_latitude(answer: str, given: Arguments) -> bool:
     del given
-    return [each for part in _ascii(answer).split(",") if (each := part.strip())] == _CAPITALS
+    return [each for part in _ascii(answer).split(",") if (each := part.strip())] == CAPITALS
 
 
 def _dates(answer: str, given: Arguments) -> bool:
