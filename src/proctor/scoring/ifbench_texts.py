@@ -310,12 +310,12 @@ def _keyword_at(answer: str, given: Arguments) -> bool:
     if len(sentences) < given["n"]:
         return False
     words = words_of_sentences(sentences[given["n"] - 1])
-    return len(words) >= given["m"] and words[given["m"] - 1] == given["keyword"].strip()
+    return bool(len(words) >= given["m"] and words[given["m"] - 1] == given["keyword"].strip())
 
 
 def _second_and_second_to_last(answer: str, given: Arguments) -> bool:
     words = words_of_sentences(answer)
-    return len(words) > 1 and words[1] == words[-2] == given["keyword"].strip()
+    return bool(len(words) > 1 and words[1] == words[-2] == given["keyword"].strip())
 
 
 TEXT_CHECKS: Mapping[str, Callable[[str, Arguments], bool]] = {
