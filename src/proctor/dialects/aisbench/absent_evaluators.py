@@ -17,7 +17,7 @@ ABSENT: Mapping[str, str] = {
     "DS1000Service": "it sends programs to a service that runs them",
     "CIBench": "it runs what models wrote in notebooks",
     "OmniDocBench": "it compares pages by rendering their formulas with LaTeX",
-    "BFCLMultiTurn": "it runs the simulated programs of its package (files, orders, posts) between the calls of the model",
+    "BFCLMultiTurn": "it runs simulated programs of its package (files, orders, posts) between the calls",
     "LMMJudge": "it judges pictures that models made",
     "OCRBenchV2": "it compares tables, charts and pages as trees, and boxes by a contest's program",
     "PMMEvalMIFEval": "its instructions are checked by the program of its authors",
